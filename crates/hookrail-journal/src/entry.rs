@@ -1,0 +1,250 @@
+//! What is written of an entry.
+
+use std::path::Path;
+use std::time::Duration;
+
+use hookrail::document::recorded_outcome_document;
+use hookrail::event::timestamp;
+use hookrail::recorder::{
+    AnsweredEntry, Entry, EntryKind, FiredEntry, LateEntry, LostEntry, PersonAnswer, RunEntry, TrustEntry,
+};
+use hookrail::{Decision, EventKind, Json};
+
+use crate::config::InputPolicy;
+use crate::record::RecordKind;
+use crate::redact::{Redactor, Scope};
+
+/// The version of the record's form.
+const VERSION: u32 = 1;
+
+/// Writes the members of a record, in their order, without `seq`, `prev` and `hash`.
+pub(crate) struct MemberWriter<'w> {
+    pub(crate) redactor: &'w Redactor,
+    pub(crate) input: InputPolicy,
+    pub(crate) machine: &'w str,
+    pub(crate) user: &'w str,
+}
+
+/// Members that are appended one after the other.
+#[derive(Default)]
+struct Members {
+    text: Vec<u8>,
+    removed: usize,
+}
+
+impl Members {
+    fn key(&mut self, key: &str) {
+        if !self.text.is_empty() {
+            self.text.push(b',');
+        }
+        self.text.push(b'"');
+        self.text.extend_from_slice(key.as_bytes());
+        self.text.extend_from_slice(b"\":");
+    }
+
+    fn string(&mut self, key: &str, value: &str) {
+        self.key(key);
+        push_string(&mut self.text, value);
+    }
+
+    fn optional(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            self.string(key, value);
+        }
+    }
+
+    fn number(&mut self, key: &str, value: impl std::fmt::Display) {
+        self.key(key);
+        self.text.extend_from_slice(value.to_string().as_bytes());
+    }
+
+    /// Milliseconds with the microseconds behind the point.
+    fn milliseconds(&mut self, key: &str, time: Duration) {
+        let micros = time.as_micros();
+        self.number(key, format_args!("{}.{:03}", micros / 1000, micros % 1000));
+    }
+}
+
+fn push_string(text: &mut Vec<u8>, value: &str) {
+    // A string has a JSON form.
+    let _ = serde_json::to_writer(text, value);
+}
+
+fn path_text(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.to_string_lossy()
+}
+
+impl MemberWriter<'_> {
+    /// The members of the record of an entry.
+    pub(crate) fn members(&self, entry: &Entry<'_>) -> Vec<u8> {
+        let mut members = Members::default();
+        members.text.reserve(4096);
+        members.number("v", VERSION);
+        members.string("at", &timestamp(entry.at));
+        members.string("kind", kind_of(&entry.kind).name());
+        members.string("machine", self.machine);
+        members.string("user", self.user);
+        if let Some(host) = entry.host {
+            members.key("host");
+            let mut inner = Members::default();
+            inner.string("name", &host.name);
+            inner.optional("version", Some(&host.version));
+            push_object(&mut members.text, &inner.text);
+        }
+        members.string("project", &path_text(entry.project));
+        match &entry.kind {
+            EntryKind::Fired(fired) => self.fired(&mut members, fired),
+            EntryKind::Late(late) => self.late(&mut members, late),
+            EntryKind::Answered(answered) => self.answered(&mut members, answered),
+            EntryKind::Lost(lost) => lost_members(&mut members, lost),
+            EntryKind::Trust(trust) => trust_members(&mut members, trust),
+            _ => {}
+        }
+        members.text
+    }
+
+    fn fired(&self, members: &mut Members, fired: &FiredEntry<'_>) {
+        let event = fired.event;
+        members.string("fire", fired.fire);
+        members.string("session", event.session_id());
+        members.string("event", event.kind().name());
+        members.optional("tool", event.text("tool_name").as_deref());
+        members.string("cwd", &path_text(event.cwd()));
+        members.optional("transcript", Some(event.transcript_path()));
+        members.optional("trace", fired.trace.as_deref());
+        members.string("config", &fired.configuration.hex());
+        members.optional("decision", fired.outcome.effects.decision.map(Decision::name));
+        let scope = scope_of(event.kind());
+        match self.input {
+            InputPolicy::None => {}
+            InputPolicy::Full | InputPolicy::Redacted => {
+                let before = members.removed;
+                self.value(members, "input", &event.fields().to_json(), scope);
+                let removed = members.removed - before;
+                if removed > 0 {
+                    members.number("redacted", removed);
+                }
+                self.value(members, "outcome", &recorded_outcome_document(fired.outcome), scope);
+            }
+        }
+        members.key("hooks");
+        members.text.push(b'[');
+        for (place, run) in fired.runs.iter().enumerate() {
+            if place > 0 {
+                members.text.push(b',');
+            }
+            push_object(&mut members.text, &run_members(run).text);
+        }
+        members.text.push(b']');
+        members.milliseconds("ms", fired.duration);
+    }
+
+    fn late(&self, members: &mut Members, late: &LateEntry<'_>) {
+        members.string("fire", late.fire);
+        members.string("session", late.session);
+        members.string("event", late.event.name());
+        members.string("why", late.why.name());
+        members.optional("decision", late.run.decision.map(Decision::name));
+        if let Some(reason) = late.reason.filter(|_| self.input != InputPolicy::None) {
+            self.value(members, "reason", &Json::string(reason), Scope::Input);
+        }
+        members.key("hooks");
+        members.text.push(b'[');
+        push_object(&mut members.text, &run_members(&late.run).text);
+        members.text.push(b']');
+    }
+
+    fn answered(&self, members: &mut Members, answered: &AnsweredEntry<'_>) {
+        members.optional("fire", answered.fire);
+        members.string("session", answered.session);
+        members.string("event", answered.event.name());
+        members.string("operation", answered.operation);
+        members.string("answer", answered.answer.name());
+        if self.input == InputPolicy::None {
+            return;
+        }
+        if let PersonAnswer::Refused(why) = answered.answer {
+            self.value(members, "because", &Json::string(why), Scope::Input);
+        }
+        if let Some(reason) = answered.reason {
+            self.value(members, "reason", &Json::string(reason), Scope::Input);
+        }
+        if scope_of(answered.event) == Scope::Conversation && self.input == InputPolicy::Redacted {
+            members.key("input");
+            self.redactor.replace(answered.input.text(), &mut members.text);
+            members.number("redacted", 1);
+        } else {
+            self.value(members, "input", answered.input, Scope::Input);
+        }
+    }
+
+    fn value(&self, members: &mut Members, key: &str, value: &Json, scope: Scope) {
+        members.key(key);
+        if self.input == InputPolicy::Full {
+            members.text.extend_from_slice(value.text().as_bytes());
+        } else {
+            members.removed += self.redactor.copy(value.text(), scope, &mut members.text);
+        }
+    }
+}
+
+/// Events whose hooks are given a conversation, which they may repeat in what they print.
+fn scope_of(event: EventKind) -> Scope {
+    match event {
+        EventKind::Prompt
+        | EventKind::AgentEnd
+        | EventKind::BeforeModel
+        | EventKind::AfterModel
+        | EventKind::ToolSelection
+        | EventKind::Compacting
+        | EventKind::BeforeCompact => Scope::Conversation,
+        _ => Scope::Input,
+    }
+}
+
+fn push_object(text: &mut Vec<u8>, members: &[u8]) {
+    text.push(b'{');
+    text.extend_from_slice(members);
+    text.push(b'}');
+}
+
+fn run_members(run: &RunEntry<'_>) -> Members {
+    let mut members = Members::default();
+    members.string("id", &run.id);
+    members.string("hook", &run.hook.label);
+    members.string("dialect", run.hook.dialect.name());
+    members.string("layer", run.layer.name());
+    members.string("fingerprint", &run.fingerprint);
+    members.string("end", run.end.name());
+    members.optional("decision", run.decision.map(Decision::name));
+    if let Some(start) = run.start {
+        members.milliseconds("start", start);
+    }
+    members.milliseconds("ms", run.duration);
+    members
+}
+
+fn lost_members(members: &mut Members, lost: &LostEntry<'_>) {
+    members.string("session", lost.session);
+    members.string("event", lost.event.name());
+    members.string("loss", lost.loss);
+    members.string("instead", lost.instead);
+}
+
+fn trust_members(members: &mut Members, trust: &TrustEntry<'_>) {
+    members.string("change", trust.change.name());
+    members.optional("hook", trust.hook);
+    members.optional("event", trust.event);
+    members.optional("content", trust.content);
+}
+
+fn kind_of(kind: &EntryKind<'_>) -> RecordKind {
+    match kind {
+        EntryKind::Fired(_) => RecordKind::Fired,
+        EntryKind::Late(_) => RecordKind::Late,
+        EntryKind::Answered(_) => RecordKind::Answered,
+        EntryKind::Lost(_) => RecordKind::Lost,
+        EntryKind::Trust(_) => RecordKind::Trust,
+        _ => RecordKind::Other,
+    }
+}

@@ -1,0 +1,290 @@
+//! The journal of hookrail: what every hook decided, when, about what, and under which configuration.
+//!
+//! A journal is a folder of segments, which are files of JSON lines. `grep`, `jq` and DuckDB read them as they are. Every
+//! record holds the hash of the one before it, so a record that was changed, removed or inserted is found by
+//! [`Journal::verify`]. Several processes append to one journal at once.
+//!
+//! # The form of a record
+//!
+//! One line, here broken for reading:
+//!
+//! ```json
+//! {"seq":2,"prev":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+//!  "v":1,"at":"2026-11-16T03:00:00.123Z","kind":"fired","machine":"laptop","user":"1000",
+//!  "host":{"name":"hookrail serve","version":"0.1.0"},"project":"/home/me/project",
+//!  "fire":"5c1f0a9be2d34407-0","session":"s1","event":"before-tool","tool":"write_file","cwd":"/home/me/project",
+//!  "config":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","decision":"deny",
+//!  "input":{"tool_name":"write_file","tool_input":{"path":".env","token":{"redacted":"0a1b","bytes":42}}},"redacted":1,
+//!  "outcome":{"event":"before-tool","decision":"deny"},
+//!  "hooks":[{"id":"9a0364b9e99bb480","hook":"guard","dialect":"llxprt","layer":"user","fingerprint":"2c26b4",
+//!            "end":"answered","decision":"deny","start":0.214,"ms":11.902}],
+//!  "ms":12.410,"hash":"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"}
+//! ```
+//!
+//! | member | meaning |
+//! |---|---|
+//! | `seq`, `prev`, `hash` | the number in the chain; the hash of the record before it; the SHA-256 of all bytes of the line before `,"hash"` |
+//! | `kind` | `fired`, `late`, `answered`, `lost`, `trust`: see [`RecordKind`] |
+//! | `fire` | the name of an event; `late` and `answered` records have that of the event they belong to |
+//! | `config` | the digest of all configuration in force |
+//! | `input` | the event's own fields; `redacted` counts what was removed from them |
+//! | `outcome` | what `hookrail fire --json` prints |
+//! | `hooks` | the runs in plan order; `start` and `ms` are milliseconds, `start` is counted from the moment of firing |
+//!
+//! # Reading
+//!
+//! ```no_run
+//! use hookrail_journal::{Filter, Journal, JournalOptions};
+//!
+//! let journal = Journal::new(JournalOptions::new("/home/me/.local/state/hookrail/journal"));
+//! let denied = Filter { decision: Some("deny".to_owned()), ..Filter::default() };
+//! for record in journal.read(denied)?.flatten() {
+//!     println!("{} {} {}", record.at, record.event, record.hooks.len());
+//! }
+//! # Ok::<(), hookrail_journal::JournalError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod entry;
+mod error;
+mod reader;
+mod record;
+mod redact;
+mod retention;
+mod segment;
+mod sync;
+mod verify;
+mod writer;
+
+pub use config::{InputPolicy, JournalOptions, Retention, SyncPolicy, default_directory};
+pub use error::{JournalError, UnsafePlace};
+pub use reader::{Filter, Records, Unreadable};
+pub use record::{Record, RecordKind, RecordedHost, RecordedRun};
+pub use retention::{MAINTENANCE_INTERVAL, Maintained};
+pub use verify::{ChainHead, ChainProblem, ExpectedHead, ProblemKind, Verification};
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use hookrail::lock;
+use hookrail::recorder::{Entry, Interest, RecordError, Recorded, Recorder};
+
+use entry::MemberWriter;
+use redact::Redactor;
+use sync::{SyncThread, Synced};
+use writer::Writer;
+
+/// A journal. Cloning shares it; one process needs one for each folder.
+///
+/// Nothing is created before the first record is appended.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    options: JournalOptions,
+    machine: String,
+    user: String,
+    state: Mutex<WriterState>,
+    redactor: OnceLock<Redactor>,
+}
+
+#[derive(Debug)]
+struct WriterState {
+    writer: Writer,
+    last_sync: Option<Instant>,
+    sync_thread: Option<SyncThread>,
+    /// Counts the segments that this process has seen.
+    segment: u64,
+}
+
+/// With [`SyncPolicy::Second`], the time after which a writer waits for the disk.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
+
+impl Journal {
+    /// The journal in a folder.
+    #[must_use]
+    pub fn new(options: JournalOptions) -> Self {
+        let machine = machine_name();
+        let writer = Writer::new(&options, machine.clone());
+        let state = WriterState { writer, last_sync: None, sync_thread: None, segment: 0 };
+        let shared =
+            Shared { options, machine, user: user_number(), state: Mutex::new(state), redactor: OnceLock::new() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.shared.options.directory
+    }
+
+    /// How it is written.
+    #[must_use]
+    pub fn options(&self) -> &JournalOptions {
+        &self.shared.options
+    }
+
+    /// The records that a filter accepts, in order. The iterator goes on with what is appended later; see [`Records`].
+    ///
+    /// # Errors
+    /// If the folder cannot be read, or is not safe. A folder that does not exist has no records.
+    pub fn read(&self, filter: Filter) -> Result<Records, JournalError> {
+        Records::new(self.directory(), filter)
+    }
+
+    /// Verifies the whole chain. With the hash of a head that was kept elsewhere, also that nothing was cut off since.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, or is not safe. What is wrong with the chain is in the result.
+    pub fn verify(&self, expected_head: Option<&str>) -> Result<Verification, JournalError> {
+        verify::verify(self.directory(), expected_head)
+    }
+
+    /// The last record of the chain; none if there is none.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn head(&self) -> Result<Option<ChainHead>, JournalError> {
+        if !self.directory().exists() {
+            return Ok(None);
+        }
+        let last = lock(&self.shared.state).writer.head()?;
+        Ok(last.map(|last| ChainHead { seq: last.seq, hash: String::from_utf8_lossy(&last.hash).into_owned() }))
+    }
+
+    /// Compresses segments that are complete and removes old ones. If another process is doing so, nothing is done.
+    ///
+    /// # Errors
+    /// If a segment cannot be read, written or removed.
+    pub fn maintain(&self) -> Result<Maintained, JournalError> {
+        retention::maintain(self.directory(), self.shared.options.retention)
+    }
+
+    /// Records an entry and waits until it is safe.
+    ///
+    /// # Errors
+    /// If it could not be recorded.
+    pub fn record_blocking(&self, entry: &Entry<'_>) -> Result<(), RecordError> {
+        let (_, file) = self.append(entry)?;
+        match (file, self.shared.options.sync) {
+            (Some(file), SyncPolicy::Each | SyncPolicy::Second) => file
+                .sync_data()
+                .map_err(|error| JournalError::Io { path: self.directory().to_owned(), source: error }.into()),
+            (Some(_) | None, _) => Ok(()),
+        }
+    }
+
+    fn append(&self, entry: &Entry<'_>) -> Result<(writer::Appended, Option<std::fs::File>), JournalError> {
+        let members = self.members(entry)?;
+        let mut state = lock(&self.shared.state);
+        let appended = state.writer.append(&members, SystemTime::now())?;
+        state.segment += u64::from(appended.began_segment);
+        let file = match self.shared.options.sync {
+            SyncPolicy::Write => None,
+            SyncPolicy::Second | SyncPolicy::Each => state.writer.file_to_sync()?,
+        };
+        Ok((appended, file))
+    }
+
+    fn members(&self, entry: &Entry<'_>) -> Result<Vec<u8>, JournalError> {
+        let redactor = match self.shared.redactor.get() {
+            Some(redactor) => redactor,
+            None => {
+                segment::prepare_directory(self.directory())?;
+                let opened = Redactor::open(self.directory())?;
+                self.shared.redactor.get_or_init(|| opened)
+            }
+        };
+        let writer = MemberWriter {
+            redactor,
+            input: self.shared.options.input,
+            machine: &self.shared.machine,
+            user: &self.shared.user,
+        };
+        Ok(writer.members(entry))
+    }
+
+    /// Waits for the disk as the policy says.
+    fn sync(&self, file: std::fs::File) -> Result<Recorded, JournalError> {
+        let mut state = lock(&self.shared.state);
+        let io = |error| JournalError::io(self.directory(), error);
+        match self.shared.options.sync {
+            SyncPolicy::Write => Ok(Recorded::Done),
+            SyncPolicy::Second => {
+                let now = Instant::now();
+                let is_due = state.last_sync.is_none_or(|last| now.duration_since(last) >= SYNC_INTERVAL);
+                if is_due {
+                    state.last_sync = Some(now);
+                    drop(state);
+                    file.sync_data().map_err(io)?;
+                }
+                Ok(Recorded::Done)
+            }
+            SyncPolicy::Each => {
+                if state.sync_thread.is_none() {
+                    state.sync_thread = Some(SyncThread::start().map_err(io)?);
+                }
+                let segment = state.segment;
+                let synced: Option<Synced> = state.sync_thread.as_ref().map(|thread| thread.sync(file, segment));
+                Ok(synced.map_or(Recorded::Done, |synced| Recorded::Syncing(Box::pin(synced))))
+            }
+        }
+    }
+
+    /// Looks after a journal whose segment before the present one is complete, beside the events.
+    fn maintain_later(&self) {
+        let journal = self.clone();
+        let body = move || {
+            // What cannot be done now is tried again when the next segment is complete.
+            let _ = journal.maintain();
+        };
+        let _ = std::thread::Builder::new().name("hookrail-journal-seal".to_owned()).spawn(body);
+    }
+}
+
+impl Recorder for Journal {
+    fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+        let (appended, file) = self.append(entry)?;
+        if appended.began_segment {
+            self.maintain_later();
+        }
+        match file {
+            Some(file) => Ok(self.sync(file)?),
+            None => Ok(Recorded::Done),
+        }
+    }
+
+    fn interest(&self) -> Interest {
+        self.shared.options.events
+    }
+}
+
+/// The name of this machine.
+fn machine_name() -> String {
+    #[cfg(unix)]
+    {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+    #[cfg(not(unix))]
+    {
+        std::env::var("COMPUTERNAME").unwrap_or_default()
+    }
+}
+
+/// The number of this user.
+fn user_number() -> String {
+    #[cfg(unix)]
+    {
+        rustix::process::geteuid().as_raw().to_string()
+    }
+    #[cfg(not(unix))]
+    {
+        std::env::var("USERNAME").unwrap_or_default()
+    }
+}

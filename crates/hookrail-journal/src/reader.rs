@@ -1,0 +1,257 @@
+//! Reading records: of open and sealed segments, in order, and what is appended meanwhile.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+
+use crate::error::JournalError;
+use crate::record::{Record, RecordKind};
+use crate::segment::{self, Framed, SegmentFile, SegmentName, SegmentSource};
+
+/// Which records are wanted. All conditions have to hold; without any, all records are read.
+///
+/// ```
+/// use hookrail_journal::Filter;
+///
+/// let denied = Filter { decision: Some("deny".to_owned()), ..Filter::default() };
+/// assert_ne!(denied, Filter::default());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Records at or after this time, in the form `2026-11-16T03:00:00.000Z`.
+    pub since: Option<String>,
+    /// Records before this time.
+    pub until: Option<String>,
+    /// Records with a greater number.
+    pub after: Option<u64>,
+    /// Records of this session.
+    pub session: Option<String>,
+    /// Records with a run of a hook of this name or id.
+    pub hook: Option<String>,
+    /// Records with this decision: `allow`, `ask` or `deny`.
+    pub decision: Option<String>,
+    /// Records of this event, by its neutral name.
+    pub event: Option<String>,
+    /// Records of this kind.
+    pub kind: Option<RecordKind>,
+}
+
+impl Filter {
+    /// Whether a record is wanted.
+    #[must_use]
+    pub fn accepts(&self, record: &Record) -> bool {
+        let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+        let has_hook = |wanted: &str| {
+            record.hooks.iter().any(|run| run.hook == wanted || run.id == wanted)
+                || record.hook.as_deref() == Some(wanted)
+        };
+        self.since.as_deref().is_none_or(|since| record.at.as_str() >= since)
+            && self.until.as_deref().is_none_or(|until| record.at.as_str() < until)
+            && self.after.is_none_or(|after| record.seq > after)
+            && is(&self.session, &record.session)
+            && is(&self.event, &record.event)
+            && self.decision.as_deref().is_none_or(|wanted| record.decision.as_deref() == Some(wanted))
+            && self.kind.is_none_or(|kind| record.kind == kind)
+            && self.hook.as_deref().is_none_or(has_hook)
+    }
+
+    /// Texts that a line must contain to be wanted. Looking for them is much faster than parsing every line.
+    fn needles(&self) -> Vec<memmem::Finder<'static>> {
+        let quoted = |text: &String| serde_json::to_string(text).unwrap_or_default();
+        let member =
+            |key: &str, value: &Option<String>| value.as_ref().map(|value| format!("\"{key}\":{}", quoted(value)));
+        let texts = [
+            member("decision", &self.decision),
+            member("session", &self.session),
+            member("event", &self.event),
+            self.hook.as_ref().map(quoted),
+            self.kind.map(|kind| format!("\"kind\":\"{}\"", kind.name())),
+        ];
+        texts.into_iter().flatten().map(|text| memmem::Finder::new(text.as_bytes()).into_owned()).collect()
+    }
+}
+
+/// A line that is no record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{segment}:{line}: {problem}")]
+pub struct Unreadable {
+    /// The segment.
+    pub segment: String,
+    /// The line, from one.
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// The records of a journal, in order.
+///
+/// After the last record `next` returns nothing; called again later it returns what was appended since, so a program that
+/// follows a journal keeps the iterator. A line that is still being written is not read. A damaged line is an error, and
+/// the iteration goes on behind it. Whether the chain holds is not looked at: that is what
+/// [`Journal::verify`](crate::Journal::verify) does.
+pub struct Records {
+    directory: PathBuf,
+    filter: Filter,
+    needles: Vec<memmem::Finder<'static>>,
+    waiting: VecDeque<SegmentFile>,
+    open: Option<OpenSegment>,
+    /// The last segment that was begun.
+    last: Option<SegmentName>,
+    has_failed: bool,
+}
+
+struct OpenSegment {
+    name: SegmentName,
+    source: SegmentSource,
+    /// The line that is being read.
+    partial: Vec<u8>,
+    /// Where the line begins.
+    offset: u64,
+    line: u64,
+}
+
+impl Records {
+    pub(crate) fn new(directory: &Path, filter: Filter) -> Result<Self, JournalError> {
+        if directory.symlink_metadata().is_ok() {
+            segment::check_directory(directory)?;
+        }
+        let mut waiting: VecDeque<SegmentFile> = segment::list(directory)?.into();
+        // Segments before the wanted time are not even opened: the next one begins on their last day or later.
+        if let Some(day) = filter.since.as_deref().and_then(|since| since.get(..10)) {
+            while waiting.get(1).is_some_and(|next| next.name.day.as_str() < day) {
+                waiting.pop_front();
+            }
+        }
+        let needles = filter.needles();
+        Ok(Self {
+            directory: directory.to_owned(),
+            filter,
+            needles,
+            waiting,
+            open: None,
+            last: None,
+            has_failed: false,
+        })
+    }
+
+    /// Looks for segments that were begun since the last look.
+    fn look_for_newer(&mut self) -> Result<(), JournalError> {
+        let newer = |segment: &SegmentFile| self.last.as_ref().is_none_or(|last| segment.name > *last);
+        self.waiting = segment::list(&self.directory)?.into_iter().filter(newer).collect();
+        Ok(())
+    }
+
+    fn open_next(&mut self, segment: SegmentFile) -> Result<(), JournalError> {
+        self.last = Some(segment.name.clone());
+        self.open = None;
+        let source = segment::open_for_reading(&segment)?;
+        self.open = Some(OpenSegment { name: segment.name, source, partial: Vec::new(), offset: 0, line: 0 });
+        Ok(())
+    }
+
+    /// The next line of the open segment that is wanted; none at its present end.
+    fn next_of_segment(&mut self) -> Option<Result<Record, Unreadable>> {
+        loop {
+            let Self { open, needles, filter, .. } = self;
+            let segment = open.as_mut()?;
+            let failed = |problem: String, segment: &OpenSegment| {
+                Some(Err(Unreadable { segment: segment.name.stem(), line: segment.line, problem }))
+            };
+            match segment.read_line() {
+                Ok(LineEnd::Whole) => {}
+                Ok(LineEnd::Missing) => return None,
+                Err(error) => {
+                    let unreadable = failed(error.to_string(), segment);
+                    // A damaged compressed segment cannot be read any further.
+                    self.open = None;
+                    return unreadable;
+                }
+            }
+            let line = std::mem::take(&mut segment.partial);
+            let text = line.strip_suffix(b"\n").unwrap_or(&line);
+            let is_wanted = needles.iter().all(|needle| needle.find(text).is_some());
+            if Framed::of(text).is_none() {
+                return failed("no record".to_owned(), segment);
+            }
+            if is_wanted {
+                let parsed = std::str::from_utf8(text).map_err(|error| error.to_string());
+                match parsed.and_then(|text| Record::parse(text).map_err(|error| error.to_string())) {
+                    Ok(record) if filter.accepts(&record) => return Some(Ok(record)),
+                    Ok(_) => {}
+                    Err(problem) => return failed(problem, segment),
+                }
+            }
+            // The buffer is used again.
+            segment.partial = line;
+        }
+    }
+}
+
+/// How reading a line ended.
+enum LineEnd {
+    Whole,
+    Missing,
+}
+
+impl OpenSegment {
+    fn read_line(&mut self) -> io::Result<LineEnd> {
+        self.partial.clear();
+        self.source.read_line(&mut self.partial)?;
+        if self.partial.ends_with(b"\n") {
+            self.offset += self.partial.len() as u64;
+            self.line += 1;
+            return Ok(LineEnd::Whole);
+        }
+        // The line is read again from its beginning: if its writer was killed, the next one cuts it off.
+        self.source.go_back(self.offset)?;
+        Ok(LineEnd::Missing)
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Record, Unreadable>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(found) = self.next_of_segment() {
+                return Some(found);
+            }
+            if self.waiting.is_empty() {
+                if let Err(error) = self.look_for_newer() {
+                    return self.failed_once(&error);
+                }
+                // Records may have been appended to the open segment before the newer one was begun.
+                if !self.waiting.is_empty() && self.open.is_some() {
+                    continue;
+                }
+            }
+            let segment = self.waiting.pop_front()?;
+            if let Err(error) = self.open_next(segment) {
+                return Some(Err(self.unreadable(&error)));
+            }
+        }
+    }
+}
+
+impl Records {
+    fn unreadable(&self, error: &JournalError) -> Unreadable {
+        let segment = self.last.as_ref().map(SegmentName::stem).unwrap_or_default();
+        Unreadable { segment, line: 0, problem: error.to_string() }
+    }
+
+    /// Reports that the folder cannot be read, once: a caller that skips errors must come to an end.
+    fn failed_once(&mut self, error: &JournalError) -> Option<Result<Record, Unreadable>> {
+        if std::mem::replace(&mut self.has_failed, true) {
+            return None;
+        }
+        Some(Err(self.unreadable(error)))
+    }
+}
+
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Records").field("filter", &self.filter).finish_non_exhaustive()
+    }
+}

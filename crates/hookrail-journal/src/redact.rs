@@ -1,0 +1,291 @@
+//! Removing secrets and prompts before anything is written.
+//!
+//! JSON is copied as text, so that what stays keeps its bytes. A removed value leaves a keyed hash and its length, so that
+//! equal values stay comparable and no value can be guessed without the key of the machine.
+
+use std::fs::OpenOptions;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use regex::Regex;
+use sha2::Sha256;
+
+use crate::error::JournalError;
+use crate::segment::{hex, open_file};
+
+/// Members whose values are conversations: what the user, the model and the agent said to each other.
+const CONVERSATION: [&str; 16] = [
+    "prompt",
+    "prompt_response",
+    "llm_request",
+    "llm_response",
+    "llmRequest",
+    "llmResponse",
+    "nativeRequest",
+    "nativeResponse",
+    "messages",
+    "contents",
+    "systemInstruction",
+    "system_prompt",
+    "systemPrompt",
+    "entries",
+    "last_assistant_message",
+    "custom_instructions",
+];
+
+/// Words that give a secret away by the name of its member.
+const TELLING: [&str; 9] =
+    ["password", "passwd", "secret", "token", "apikey", "credential", "authorization", "privatekey", "cookie"];
+
+/// Names that contain such a word and are no secrets.
+const HARMLESS: [&str; 8] = [
+    "tokens",
+    "maxtokens",
+    "tokenusage",
+    "tokencount",
+    "maxoutputtokens",
+    "inputtokens",
+    "outputtokens",
+    "totaltokens",
+];
+
+/// Shapes that give a secret away inside a text. What is captured is removed; without a capture, all of it.
+static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let shapes = [
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
+        r"[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]+:([^/\s@]+)@",
+        r"gh[pousr]_[A-Za-z0-9]{20,}",
+        r"github_pat_[A-Za-z0-9_]{20,}",
+        r"glpat-[A-Za-z0-9_-]{20,}",
+        r"npm_[A-Za-z0-9]{30,}",
+        r"AIza[0-9A-Za-z_-]{30,}",
+        r"(?:AKIA|ASIA)[0-9A-Z]{16}",
+        r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*",
+        r"(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{10,}",
+        r"xox[abprs]-[0-9A-Za-z-]{10,}",
+        r"sk-(?:ant-|proj-|or-|svcacct-)?[0-9A-Za-z_-]{20,}",
+        r"(?:xai|gsk|hf|r8|pplx|nvapi|fw|csk)[_-][0-9A-Za-z_-]{20,}",
+        r#"(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{16,})"#,
+        r#"(?i:password|passwd|secret|token|api[_-]?key|access[_-]?key)["']?\s*[=:]\s*["']?([^\s"'&;,]{6,})"#,
+    ];
+    Regex::new(&shapes.join("|")).ok()
+});
+
+/// Removes what must not be written.
+pub(crate) struct Redactor {
+    key: [u8; 32],
+}
+
+/// How a value is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Secrets and conversations are removed.
+    Input,
+    /// As above, and what hooks printed: they were given a conversation, and may repeat it.
+    Conversation,
+}
+
+impl Redactor {
+    /// The redactor of this machine. Its key is made when it is first needed.
+    pub(crate) fn open(directory: &Path) -> Result<Self, JournalError> {
+        let path = directory.join("key");
+        let io = |error| JournalError::io(&path, error);
+        let mut reading = OpenOptions::new();
+        match open_file(&path, reading.read(true)) {
+            Ok(mut file) => {
+                let mut key = [0; 32];
+                match file.read_exact(&mut key) {
+                    Ok(()) => return Ok(Self { key }),
+                    // Cut short when it was made. No value was removed with it.
+                    Err(_) => std::fs::remove_file(&path).map_err(io)?,
+                }
+            }
+            Err(JournalError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|error| io(std::io::Error::other(error.to_string())))?;
+        // Put in place whole, and never in the place of a key that another process has made meanwhile.
+        let temporary = directory.join(format!("key.{}", std::process::id()));
+        let mut writing = OpenOptions::new();
+        let mut file = open_file(&temporary, writing.write(true).create(true).truncate(true))?;
+        file.write_all(&key).map_err(io)?;
+        let placed = std::fs::hard_link(&temporary, &path);
+        std::fs::remove_file(&temporary).map_err(io)?;
+        match placed {
+            Ok(()) => Ok(Self { key }),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Self::open(directory),
+            Err(error) => Err(io(error)),
+        }
+    }
+
+    /// Copies a JSON text, which is valid, and returns how many values were removed.
+    pub(crate) fn copy(&self, json: &str, scope: Scope, into: &mut Vec<u8>) -> usize {
+        Copying { redactor: self, text: json, scope, into, at: 0, removed: 0 }.run()
+    }
+
+    /// Writes what stays of a value that is removed whole.
+    pub(crate) fn replace(&self, value: &str, into: &mut Vec<u8>) {
+        let member = format!(r#"{{"redacted":"{}","bytes":{}}}"#, self.keyed(value), value.len());
+        into.extend_from_slice(member.as_bytes());
+    }
+
+    fn keyed(&self, value: &str) -> String {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else { return String::new() };
+        mac.update(value.as_bytes());
+        let digest: [u8; 32] = mac.finalize().into_bytes().into();
+        let mut text = String::from_utf8_lossy(&hex(&digest)).into_owned();
+        text.truncate(32);
+        text
+    }
+
+    /// The text without secrets, and how many there were; none if there are none.
+    fn without_secrets(&self, text: &str) -> Option<(String, usize)> {
+        let shapes = SECRETS.as_ref()?;
+        let mut kept = String::new();
+        let (mut done, mut removed) = (0, 0);
+        for found in shapes.captures_iter(text) {
+            let Some(secret) = found.iter().skip(1).flatten().next().or(found.get(0)) else { continue };
+            kept.push_str(text.get(done..secret.start())?);
+            let value = secret.as_str();
+            kept.push_str(&format!("[redacted {} {} bytes]", self.keyed(value), value.len()));
+            (done, removed) = (secret.end(), removed + 1);
+        }
+        if removed == 0 {
+            return None;
+        }
+        kept.push_str(text.get(done..)?);
+        Some((kept, removed))
+    }
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Redactor")
+    }
+}
+
+/// A copy in progress. It goes through the text once and keeps no stack: the only thing that counts is which member a
+/// value belongs to, and a string that a colon follows is a member's name.
+struct Copying<'c> {
+    redactor: &'c Redactor,
+    text: &'c str,
+    scope: Scope,
+    into: &'c mut Vec<u8>,
+    at: usize,
+    removed: usize,
+}
+
+impl Copying<'_> {
+    fn run(mut self) -> usize {
+        let bytes = self.text.as_bytes();
+        while let Some(rest) = bytes.get(self.at..).filter(|rest| !rest.is_empty()) {
+            let Some(offset) = memchr::memchr(b'"', rest) else {
+                self.into.extend_from_slice(rest);
+                break;
+            };
+            let begin = self.at + offset;
+            let end = end_of_string(bytes, begin);
+            self.into.extend_from_slice(bytes.get(self.at..begin).unwrap_or_default());
+            self.at = end;
+            if bytes.get(end) == Some(&b':') {
+                self.member(begin, end);
+            } else {
+                self.string(begin, end);
+            }
+        }
+        self.removed
+    }
+
+    /// Copies the name of a member, and its value if that is to be removed.
+    fn member(&mut self, begin: usize, end: usize) {
+        let bytes = self.text.as_bytes();
+        self.into.extend_from_slice(bytes.get(begin..=end).unwrap_or_default());
+        self.at = end + 1;
+        let Some(name) = self.text.get(begin + 1..end - 1) else { return };
+        let value_end = end_of_value(bytes, self.at);
+        let Some(value) = self.text.get(self.at..value_end) else { return };
+        if self.is_removed(name, value) {
+            self.redactor.replace(value, self.into);
+            self.removed += 1;
+            self.at = value_end;
+        }
+    }
+
+    fn is_removed(&self, name: &str, value: &str) -> bool {
+        // There is nothing in these.
+        if matches!(value, "null" | "true" | "false" | "[]" | "{}" | "\"\"") {
+            return false;
+        }
+        if CONVERSATION.contains(&name) {
+            return true;
+        }
+        if self.scope == Scope::Conversation && matches!(name, "stdout" | "stderr") {
+            return true;
+        }
+        let is_text = value.starts_with('"');
+        let plain: String =
+            name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
+        is_text && !HARMLESS.contains(&plain.as_str()) && TELLING.iter().any(|word| plain.contains(word))
+    }
+
+    /// Copies a text without the secrets in it.
+    fn string(&mut self, begin: usize, end: usize) {
+        let Some(raw) = self.text.get(begin..end) else { return };
+        // A secret may stand behind an escaped character, so a text with any is looked at as it is meant.
+        let meant: Option<String> = raw.contains('\\').then(|| serde_json::from_str(raw).ok()).flatten();
+        let inside = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+        let clean = self.redactor.without_secrets(meant.as_deref().unwrap_or(inside));
+        match clean.and_then(|(text, removed)| Some((serde_json::to_string(&text).ok()?, removed))) {
+            Some((text, removed)) => {
+                self.into.extend_from_slice(text.as_bytes());
+                self.removed += removed;
+            }
+            None => self.into.extend_from_slice(raw.as_bytes()),
+        }
+    }
+}
+
+/// The place behind the string that begins there.
+fn end_of_string(bytes: &[u8], begin: usize) -> usize {
+    let mut at = begin + 1;
+    while let Some(offset) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += offset;
+        if bytes.get(at) == Some(&b'"') {
+            return at + 1;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+/// The place behind the value that begins there.
+fn end_of_value(bytes: &[u8], begin: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut at = begin;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = end_of_string(bytes, at);
+                if depth == 0 {
+                    return at;
+                }
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            b',' if depth == 0 => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}

@@ -1,0 +1,207 @@
+//! Verifying the chain: every hash, every link, every number, and where it is damaged.
+
+use std::path::Path;
+
+use crate::error::JournalError;
+use crate::retention::Index;
+use crate::segment::{self, Framed, Hex, LastRecord, NO_HASH, SegmentFile};
+
+/// What verifying a journal found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verification {
+    /// The number of segments.
+    pub segments: usize,
+    /// The number of records that hold.
+    pub records: u64,
+    /// The number of the first record.
+    pub first: Option<u64>,
+    /// The last record, with its hash.
+    pub head: Option<ChainHead>,
+    /// Where a given head was found.
+    pub expected: Option<ExpectedHead>,
+    /// Everything that is wrong, in order. Of very many only the first are kept.
+    pub problems: Vec<ChainProblem>,
+    /// The number of problems.
+    pub problem_count: u64,
+    /// Whether the last line has no end: its writer was killed, or is still writing.
+    pub has_unfinished_record: bool,
+}
+
+/// The last record of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainHead {
+    /// Its number.
+    pub seq: u64,
+    /// Its hash, in hexadecimal.
+    pub hash: String,
+}
+
+/// What became of a head that was kept elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpectedHead {
+    /// It is in the chain, at that number, or was when segments were removed.
+    Found(u64),
+    /// It is not in the chain: records were cut off or replaced.
+    Missing,
+}
+
+/// Something that is wrong with a chain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{segment}:{line}: {kind}")]
+pub struct ChainProblem {
+    /// The segment.
+    pub segment: String,
+    /// The line, from one; 0 for the segment as a whole.
+    pub line: u64,
+    /// The offset of the line in the segment, without compression.
+    pub offset: u64,
+    /// What is wrong.
+    pub kind: ProblemKind,
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// The line is no record.
+    #[error("the line is no record")]
+    NoRecord,
+    /// The record was changed: its hash is not that of its bytes.
+    #[error("record {seq} was changed: its hash is not that of its bytes")]
+    Changed {
+        /// The number that the line claims.
+        seq: u64,
+    },
+    /// The record does not continue the one before it: records are missing, or were put in another order.
+    #[error("record {seq} does not continue the record before it, which is {before}")]
+    NotContinuing {
+        /// The number of the record.
+        seq: u64,
+        /// The number of the record before it; 0 if there is none.
+        before: u64,
+    },
+    /// The records before the first one are gone, and the index does not know their last hash.
+    #[error("record {seq} is the first one, and what was before it is not known")]
+    UnknownBeginning {
+        /// The number of the record.
+        seq: u64,
+    },
+    /// The segment, or the rest of it, cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
+    /// A line in the middle of the journal has no end.
+    #[error("the last record has no end")]
+    Unfinished,
+}
+
+/// So many problems are kept.
+const MOST_PROBLEMS: usize = 100;
+
+impl Verification {
+    /// Whether the chain holds, and a head that was given is in it.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.problem_count == 0 && self.expected != Some(ExpectedHead::Missing)
+    }
+}
+
+struct Verifier<'v> {
+    found: Verification,
+    index: Index,
+    expected: Option<&'v str>,
+    last: Option<LastRecord>,
+    is_first: bool,
+}
+
+pub(crate) fn verify(directory: &Path, expected: Option<&str>) -> Result<Verification, JournalError> {
+    if directory.symlink_metadata().is_ok() {
+        segment::check_directory(directory)?;
+    }
+    let segments = segment::list(directory)?;
+    let index = Index::read(directory)?;
+    let known = |hash: &str| index.last_known_with(hash);
+    let mut found = Verification { segments: segments.len(), ..Verification::default() };
+    if let Some(expected) = expected {
+        found.expected = Some(known(expected).map_or(ExpectedHead::Missing, ExpectedHead::Found));
+    }
+    let mut verifier = Verifier { found, index, expected, last: None, is_first: true };
+    for (at, segment) in segments.iter().enumerate() {
+        verifier.segment(segment, at + 1 == segments.len());
+    }
+    let head = verifier.last.map(|last| ChainHead { seq: last.seq, hash: text(&last.hash) });
+    verifier.found.head = head;
+    Ok(verifier.found)
+}
+
+fn text(hash: &Hex) -> String {
+    String::from_utf8_lossy(hash).into_owned()
+}
+
+impl Verifier<'_> {
+    fn segment(&mut self, segment: &SegmentFile, is_last: bool) {
+        let mut source = match segment::open_for_reading(segment) {
+            Ok(source) => source,
+            Err(error) => return self.problem(segment, 0, 0, ProblemKind::Unreadable(error.to_string())),
+        };
+        let (mut line, mut number, mut offset) = (Vec::new(), 0, 0);
+        loop {
+            line.clear();
+            number += 1;
+            match source.read_line(&mut line) {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) => return self.problem(segment, number, offset, ProblemKind::Unreadable(error.to_string())),
+            }
+            match line.strip_suffix(b"\n") {
+                Some(text) => {
+                    if let Some(problem) = self.record(text) {
+                        self.problem(segment, number, offset, problem);
+                    }
+                }
+                None if is_last => self.found.has_unfinished_record = true,
+                None => self.problem(segment, number, offset, ProblemKind::Unfinished),
+            }
+            offset += line.len() as u64;
+        }
+    }
+
+    /// Looks at one line. A record that does not hold is left out of the chain, so that one damage is reported once or, if
+    /// the next record cannot continue it, twice.
+    fn record(&mut self, line: &[u8]) -> Option<ProblemKind> {
+        let Some(framed) = Framed::of(line) else { return Some(ProblemKind::NoRecord) };
+        let seq = framed.seq;
+        if !framed.holds() {
+            return Some(ProblemKind::Changed { seq });
+        }
+        let Ok(hash) = framed.hash.try_into() else { return Some(ProblemKind::NoRecord) };
+        let before = match self.last {
+            Some(last) => Some(last),
+            None => self.index.before(seq),
+        };
+        let continues = match before {
+            Some(before) => framed.prev == before.hash && Some(seq) == before.seq.checked_add(1),
+            None => seq == 1 && framed.prev == NO_HASH,
+        };
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        let problem = match (continues, before) {
+            (true, _) => None,
+            (false, None) if is_first => Some(ProblemKind::UnknownBeginning { seq }),
+            (false, before) => Some(ProblemKind::NotContinuing { seq, before: before.map_or(0, |before| before.seq) }),
+        };
+        self.last = Some(LastRecord { seq, hash });
+        self.found.records += 1;
+        self.found.first.get_or_insert(seq);
+        if self.expected.is_some_and(|expected| expected.as_bytes() == hash) {
+            self.found.expected = Some(ExpectedHead::Found(seq));
+        }
+        problem
+    }
+
+    fn problem(&mut self, segment: &SegmentFile, line: u64, offset: u64, kind: ProblemKind) {
+        self.found.problem_count += 1;
+        if self.found.problems.len() < MOST_PROBLEMS {
+            self.found.problems.push(ChainProblem { segment: segment.name.stem(), line, offset, kind });
+        }
+    }
+}

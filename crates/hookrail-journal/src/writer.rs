@@ -1,0 +1,423 @@
+//! Appending records: one `write` for each, under a lock that all processes share.
+//!
+//! The file `lock` is locked while a record is appended, and holds the name of the segment that is written. A process that
+//! was killed in the middle of a record leaves a line without an end, which was never acknowledged; the next writer cuts it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use hookrail::event::timestamp;
+
+use crate::config::JournalOptions;
+use crate::error::JournalError;
+use crate::retention::{self, Index};
+use crate::segment::{
+    self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentFile, SegmentForm, SegmentName, end_of, hash_of, open_file,
+};
+
+/// A lock is held for microseconds; after this long something is wrong with its holder.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// A record that was appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Appended {
+    /// Its number in the chain.
+    pub(crate) seq: u64,
+    /// Its hash, in hexadecimal.
+    pub(crate) hash: Hex,
+    /// Whether a new segment was begun, so that the one before it can be sealed.
+    pub(crate) began_segment: bool,
+}
+
+/// The writer of one journal in one process.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    directory: PathBuf,
+    segment_bytes: u64,
+    machine: String,
+    lock: Option<File>,
+    head: Option<Head>,
+}
+
+/// The segment that was written last, as this process left it.
+#[derive(Debug)]
+struct Head {
+    name: SegmentName,
+    path: PathBuf,
+    file: File,
+    length: u64,
+    last: Option<LastRecord>,
+}
+
+impl Writer {
+    pub(crate) fn new(options: &JournalOptions, machine: String) -> Self {
+        Self {
+            directory: options.directory.clone(),
+            segment_bytes: options.segment_bytes,
+            machine,
+            lock: None,
+            head: None,
+        }
+    }
+
+    /// Appends a record with these members, which begin without a brace or a comma.
+    pub(crate) fn append(&mut self, members: &[u8], at: SystemTime) -> Result<Appended, JournalError> {
+        let lock = self.locked()?;
+        let appended = self.append_locked(&lock, members, at);
+        if appended.is_err() {
+            // What is true of the files now is looked at again before the next record.
+            self.head = None;
+        }
+        let unlocked = lock.unlock().map_err(|error| JournalError::io(&self.lock_path(), error));
+        self.lock = Some(lock);
+        unlocked.and(appended)
+    }
+
+    /// The last record of the chain; none if there is none.
+    pub(crate) fn head(&mut self) -> Result<Option<LastRecord>, JournalError> {
+        let lock = self.locked()?;
+        let head = self.load_head(&lock, None);
+        let unlocked = lock.unlock().map_err(|error| JournalError::io(&self.lock_path(), error));
+        self.lock = Some(lock);
+        unlocked?;
+        Ok(head?.and_then(|head| head.last))
+    }
+
+    /// Waits until everything that was written is on the disk.
+    pub(crate) fn file_to_sync(&self) -> Result<Option<File>, JournalError> {
+        let clone = |head: &Head| head.file.try_clone().map_err(|error| JournalError::io(&head.path, error));
+        self.head.as_ref().map(clone).transpose()
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        self.directory.join("lock")
+    }
+
+    /// The locked lock. It is taken out of the writer, so that its segment can be changed meanwhile.
+    fn locked(&mut self) -> Result<File, JournalError> {
+        let path = self.lock_path();
+        let lock = match self.lock.take() {
+            Some(lock) if still_there(&lock) => lock,
+            _ => {
+                self.head = None;
+                segment::prepare_directory(&self.directory)?;
+                let mut options = OpenOptions::new();
+                options.read(true).write(true).create(true).truncate(false);
+                open_file(&path, &options)?
+            }
+        };
+        wait_for_lock(&lock, &path)?;
+        Ok(lock)
+    }
+
+    fn append_locked(&mut self, lock: &File, members: &[u8], at: SystemTime) -> Result<Appended, JournalError> {
+        let today = day_of(at);
+        let room = members.len() as u64 + 256;
+        let mut head = match self.load_head(lock, Some(&today))? {
+            Some(head) => head,
+            None => self.begin(lock, 1, &today, None)?,
+        };
+        let is_full = head.length > 0 && head.length + room > self.segment_bytes;
+        let mut began_segment = false;
+        if head.name.day != today || is_full {
+            head = self.begin(lock, head.name.number + 1, &today, head.last)?;
+            began_segment = true;
+        }
+        let seq = head.last.map_or(1, |last| last.seq + 1);
+        let prev = head.last.map_or(NO_HASH, |last| last.hash);
+        let (line, hash) = compose(seq, &prev, members);
+        write_line(&mut head, &line)?;
+        head.last = Some(LastRecord { seq, hash });
+        self.head = Some(head);
+        Ok(Appended { seq, hash, began_segment })
+    }
+
+    /// The segment that is to be written, as it is now. A record that was cut short is removed; if the last whole line is
+    /// damaged, a new segment is begun, so that the damage stays where it is.
+    fn load_head(&mut self, lock: &File, today: Option<&str>) -> Result<Option<Head>, JournalError> {
+        let named = read_name(lock).map_err(|error| JournalError::io(&self.lock_path(), error))?;
+        if let Some(head) = self.head.take()
+            && named.as_ref() == Some(&head.name)
+            && length_of(&head.file) == Some(head.length)
+        {
+            return Ok(Some(head));
+        }
+        let segments = segment::list(&self.directory)?;
+        // The lock says which segment is written. If it is empty or names what is gone, the newest one is.
+        let newest = segments.last().map(|segment| segment.name.clone());
+        let Some(name) = named.into_iter().chain(newest).max() else { return Ok(None) };
+        let path = self.directory.join(name.open_file());
+        let Some(mut file) = open_segment(&path, today.is_some())? else {
+            // The newest one is sealed, or was removed by hand.
+            let last = self.last_before(name.number + 1, &segments)?;
+            return match today {
+                Some(today) => self.begin(lock, name.number + 1, today, last).map(Some),
+                None => Ok(Some(self.unwritten(name, last)?)),
+            };
+        };
+        let end = end_of(&mut file).map_err(|error| JournalError::io(&path, error))?;
+        let SegmentEnd { last, whole, length, is_sound } = end;
+        let last = match last {
+            Some(last) => Some(last),
+            None => self.last_before(name.number, &segments)?,
+        };
+        if !is_sound && let Some(today) = today {
+            return self.begin(lock, name.number + 1, today, last).map(Some);
+        }
+        if today.is_some() {
+            self.check_machines(&mut file, whole)?;
+            if whole < length {
+                file.set_len(whole).map_err(|error| JournalError::io(&path, error))?;
+            }
+        }
+        Ok(Some(Head { name, path, file, length: whole, last }))
+    }
+
+    /// A head that is only looked at.
+    fn unwritten(&self, name: SegmentName, last: Option<LastRecord>) -> Result<Head, JournalError> {
+        let path = self.lock_path();
+        let file = File::open(&path).map_err(|error| JournalError::io(&path, error))?;
+        Ok(Head { name, path, file, length: 0, last })
+    }
+
+    /// The last record before the segment of that number.
+    fn last_before(&self, number: u64, segments: &[SegmentFile]) -> Result<Option<LastRecord>, JournalError> {
+        let index = Index::read(&self.directory)?;
+        for segment in segments.iter().rev().filter(|segment| segment.name.number < number) {
+            if let Some(last) = index.last_of(&segment.name) {
+                return Ok(Some(last));
+            }
+            let last = match segment.form {
+                SegmentForm::Plain => {
+                    let mut options = OpenOptions::new();
+                    let mut file = open_file(&segment.path, options.read(true))?;
+                    end_of(&mut file).map_err(|error| JournalError::io(&segment.path, error))?.last
+                }
+                SegmentForm::Compressed => retention::last_of_compressed(segment)?,
+            };
+            if last.is_some() {
+                return Ok(last);
+            }
+        }
+        Ok(index.last_known())
+    }
+
+    /// Begins a segment. Its name is in the lock before its first record is written, so that no other process continues
+    /// the old one.
+    fn begin(&mut self, lock: &File, number: u64, today: &str, last: Option<LastRecord>) -> Result<Head, JournalError> {
+        let name = SegmentName { number, day: today.to_owned() };
+        let path = self.directory.join(name.open_file());
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        let file = open_file(&path, &options)?;
+        // Left by a process that was killed between making the file and naming it: it holds no record.
+        file.set_len(0).map_err(|error| JournalError::io(&path, error))?;
+        write_name(lock, &name).map_err(|error| JournalError::io(&self.lock_path(), error))?;
+        Ok(Head { name, path, file, length: 0, last })
+    }
+
+    /// Two machines that share a home directory have no lock in common that can be relied on.
+    fn check_machines(&self, file: &mut File, whole: u64) -> Result<(), JournalError> {
+        if whole == 0 || !is_on_network(file) {
+            return Ok(());
+        }
+        match last_machine(file, whole) {
+            Some(other) if other != self.machine => {
+                Err(JournalError::SharedByMachines { path: self.directory.clone(), other })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// The day of a time, in UTC.
+fn day_of(at: SystemTime) -> String {
+    let mut text = timestamp(at);
+    text.truncate(10);
+    text
+}
+
+/// A line with its hash.
+fn compose(seq: u64, prev: &Hex, members: &[u8]) -> (Vec<u8>, Hex) {
+    let mut line = Vec::with_capacity(members.len() + 256);
+    line.extend_from_slice(br#"{"seq":"#);
+    line.extend_from_slice(seq.to_string().as_bytes());
+    line.extend_from_slice(br#","prev":""#);
+    line.extend_from_slice(prev);
+    line.extend_from_slice(b"\",");
+    line.extend_from_slice(members);
+    let hash = hash_of(&line);
+    line.extend_from_slice(br#","hash":""#);
+    line.extend_from_slice(&hash);
+    line.extend_from_slice(b"\"}\n");
+    (line, hash)
+}
+
+/// Writes a line with one call. What was written of a line that did not fit is taken back.
+fn write_line(head: &mut Head, line: &[u8]) -> Result<(), JournalError> {
+    let written = loop {
+        match head.file.write(line) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            written => break written,
+        }
+    };
+    let failure = match written {
+        Ok(count) if count == line.len() => {
+            head.length += line.len() as u64;
+            return Ok(());
+        }
+        Ok(_) => io::Error::new(io::ErrorKind::StorageFull, "the record did not fit"),
+        Err(error) => error,
+    };
+    // If this fails too, the next writer cuts the line.
+    let _ = head.file.set_len(head.length);
+    Err(JournalError::io(&head.path, failure))
+}
+
+fn open_segment(path: &Path, for_writing: bool) -> Result<Option<File>, JournalError> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(for_writing);
+    match open_file(path, &options) {
+        Ok(file) => Ok(Some(file)),
+        Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The length of a file that still has a name.
+fn length_of(file: &File) -> Option<u64> {
+    let about = file.metadata().ok()?;
+    has_name(&about).then_some(about.len())
+}
+
+/// Whether a file that is open still has a name, so that others would find it.
+fn still_there(file: &File) -> bool {
+    file.metadata().is_ok_and(|about| has_name(&about))
+}
+
+#[cfg(unix)]
+fn has_name(about: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(about) > 0
+}
+
+#[cfg(not(unix))]
+fn has_name(_about: &std::fs::Metadata) -> bool {
+    true
+}
+
+/// Waits for the lock, but not for long: a process that was stopped while it held the lock must not stop all others.
+fn wait_for_lock(lock: &File, path: &Path) -> Result<(), JournalError> {
+    let mut tries = 0_u32;
+    let mut begin = None;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(JournalError::io(path, error)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        tries += 1;
+        if tries < 64 {
+            std::thread::yield_now();
+            continue;
+        }
+        if begin.get_or_insert_with(Instant::now).elapsed() > LONGEST_WAIT {
+            return Err(JournalError::Locked { path: path.to_owned() });
+        }
+        std::thread::sleep(Duration::from_micros(50));
+    }
+}
+
+/// The segment that the lock names; none if it names none.
+fn read_name(lock: &File) -> io::Result<Option<SegmentName>> {
+    let mut text = [0; 64];
+    let read = read_at_start(lock, &mut text)?;
+    let text = text.get(..read).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+    Ok(text.strip_suffix('\n').and_then(SegmentName::parse))
+}
+
+#[cfg(unix)]
+fn read_at_start(file: &File, text: &mut [u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, text, 0)
+}
+
+#[cfg(not(unix))]
+fn read_at_start(mut file: &File, text: &mut [u8]) -> io::Result<usize> {
+    file.seek(SeekFrom::Start(0))?;
+    file.read(text)
+}
+
+fn write_name(mut lock: &File, name: &SegmentName) -> io::Result<()> {
+    lock.seek(SeekFrom::Start(0))?;
+    lock.set_len(0)?;
+    lock.write_all(format!("{}\n", name.stem()).as_bytes())
+}
+
+/// The machine that wrote the last whole line.
+fn last_machine(file: &mut File, whole: u64) -> Option<String> {
+    let begin = whole.saturating_sub(16 * 1024);
+    file.seek(SeekFrom::Start(begin)).ok()?;
+    let mut text = Vec::new();
+    file.take(whole - begin).read_to_end(&mut text).ok()?;
+    let line = text.strip_suffix(b"\n").unwrap_or(&text);
+    let line = memchr::memrchr(b'\n', line).and_then(|at| line.get(at + 1..)).unwrap_or(line);
+    let member: &[u8] = br#""machine":""#;
+    let after = line.get(memchr::memmem::find(line, member)? + member.len()..)?;
+    let name = after.get(..memchr::memchr(b'"', after)?)?;
+    Some(String::from_utf8_lossy(name).into_owned())
+}
+
+/// Whether a file lies on a file system that several machines can use at once.
+#[cfg(target_os = "linux")]
+fn is_on_network(file: &File) -> bool {
+    /// NFS, SMB, CIFS, SMB2, AFS, Ceph.
+    const NETWORK: [u64; 6] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x5346_414f, 0x00c3_6400];
+    rustix::fs::fstatfs(file).is_ok_and(|about| {
+        let kind = u64::try_from(about.f_type).unwrap_or(0) & 0xffff_ffff;
+        NETWORK.contains(&kind)
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_on_network(_file: &File) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+    use super::*;
+
+    /// Each day has its segment, and a clock that jumps back begins a new one: the order is that of the chain.
+    #[test]
+    fn a_clock_that_jumps_breaks_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("journal");
+        let options = JournalOptions::new(&folder);
+        let mut writer = Writer::new(&options, "m".to_owned());
+        let day = |days: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(days * 86_400);
+        let days = [20_000, 20_000, 90_000, 20_001, 0, 20_001];
+        for (number, at) in days.into_iter().enumerate() {
+            let appended = writer.append(br#""v":1,"kind":"trust""#, day(at)).unwrap();
+            assert_eq!(appended.seq, number as u64 + 1);
+        }
+        let found = crate::verify::verify(&folder, None).unwrap();
+        assert!(found.is_sound(), "{found:?}");
+        assert_eq!((found.segments, found.records), (5, 6));
+    }
+
+    #[test]
+    fn the_machine_of_the_last_record_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = JournalOptions::new(dir.path().join("journal"));
+        let mut writer = Writer::new(&options, "m".to_owned());
+        for machine in ["first", "second"] {
+            let members = format!(r#""v":1,"machine":"{machine}""#);
+            writer.append(members.as_bytes(), SystemTime::UNIX_EPOCH).unwrap();
+        }
+        let mut head = writer.head.take().unwrap();
+        assert_eq!(last_machine(&mut head.file, head.length).as_deref(), Some("second"));
+    }
+}

@@ -1,0 +1,151 @@
+//! Places that cannot be used, and disks without room.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use hookrail::recorder::RecordErrorKind;
+use hookrail_journal::{Filter, Journal};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use super::{append, journal, place, segment_files, texts};
+
+fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
+#[test]
+fn links_are_not_followed() {
+    let (dir, folder) = place();
+    let elsewhere = dir.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    symlink(&elsewhere, &folder).unwrap();
+    let error = append(&journal(&folder), "a").unwrap_err();
+    assert_eq!(error.kind, RecordErrorKind::Unsafe, "{error}");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert!(journal(&folder).read(Filter::default()).is_err());
+    assert!(journal(&folder).verify(None).is_err());
+    std::fs::remove_file(&folder).unwrap();
+    // A segment, the lock or the key that is a link.
+    append(&journal(&folder), "a").unwrap();
+    for file in [segment_files(&folder).remove(0), folder.join("lock"), folder.join("key")] {
+        let target = dir.path().join("target");
+        std::fs::rename(&file, &target).unwrap();
+        symlink(&target, &file).unwrap();
+        let before = std::fs::read(&target).unwrap();
+        let error = append(&journal(&folder), "b").unwrap_err();
+        assert_eq!(error.kind, RecordErrorKind::Unsafe, "{}: {error}", file.display());
+        assert_eq!(std::fs::read(&target).unwrap(), before);
+        std::fs::remove_file(&file).unwrap();
+        std::fs::rename(&target, &file).unwrap();
+    }
+    append(&journal(&folder), "b").unwrap();
+    assert_eq!(texts(&journal(&folder)), ["a", "b"]);
+}
+
+#[test]
+fn a_segment_with_a_second_name_is_not_written() {
+    let (dir, folder) = place();
+    append(&journal(&folder), "a").unwrap();
+    std::fs::hard_link(segment_files(&folder).remove(0), dir.path().join("other")).unwrap();
+    assert_eq!(append(&journal(&folder), "b").unwrap_err().kind, RecordErrorKind::Unsafe);
+}
+
+#[test]
+fn a_folder_that_others_can_write_is_not_used() {
+    let (_dir, folder) = place();
+    append(&journal(&folder), "a").unwrap();
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o777)).unwrap();
+    let error = append(&journal(&folder), "b").unwrap_err();
+    assert_eq!(error.kind, RecordErrorKind::Unsafe, "{error}");
+}
+
+#[test]
+fn a_read_only_folder_is_a_clear_error() {
+    if is_root() {
+        return;
+    }
+    let (_dir, folder) = place();
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o500)).unwrap();
+    let error = append(&journal(&folder), "a").unwrap_err();
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).unwrap();
+    assert_eq!(error.kind, RecordErrorKind::NotWritable, "{error}");
+}
+
+#[test]
+fn a_folder_of_another_user_is_not_used() {
+    if !is_root() {
+        return;
+    }
+    let (_dir, folder) = place();
+    append(&journal(&folder), "a").unwrap();
+    std::os::unix::fs::chown(&folder, Some(12345), Some(12345)).unwrap();
+    let error = append(&journal(&folder), "b").unwrap_err();
+    assert_eq!(error.kind, RecordErrorKind::Unsafe, "{error}");
+    std::os::unix::fs::chown(&folder, Some(0), Some(0)).unwrap();
+    let file = segment_files(&folder).remove(0);
+    std::os::unix::fs::chown(&file, Some(12345), Some(12345)).unwrap();
+    let error = append(&journal(&folder), "b").unwrap_err();
+    assert_eq!(error.kind, RecordErrorKind::Unsafe, "{error}");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_segment_is_not_waited_for() {
+    let (_dir, folder) = place();
+    append(&journal(&folder), "a").unwrap();
+    let file = segment_files(&folder).remove(0);
+    std::fs::remove_file(&file).unwrap();
+    nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(append(&journal(&folder), "b").is_err());
+    assert!(journal(&folder).read(Filter::default()).unwrap().all(|record| record.is_err()));
+}
+
+/// A child of this test: it may write no file beyond a few KiB.
+#[test]
+fn writer_without_room() {
+    let Some(folder) = std::env::var_os("HOOKRAIL_TEST_NO_ROOM") else { return };
+    let folder = std::path::PathBuf::from(folder);
+    let (_, hard) = getrlimit(Resource::RLIMIT_FSIZE).unwrap();
+    let journal = journal(&folder);
+    append(&journal, "a").unwrap();
+    let used = std::fs::metadata(segment_files(&folder).remove(0)).unwrap().len();
+    setrlimit(Resource::RLIMIT_FSIZE, used + 100, hard).unwrap();
+    for _ in 0..3 {
+        let error = append(&journal, "too long for the room that is left").unwrap_err();
+        assert_eq!(error.kind, RecordErrorKind::NoSpace, "{error}");
+    }
+    setrlimit(Resource::RLIMIT_FSIZE, hard, hard).unwrap();
+    append(&journal, "b").unwrap();
+    assert_eq!(texts(&journal), ["a", "b"]);
+    assert!(journal.verify(None).unwrap().is_sound());
+    println!("the child has come to its end");
+}
+
+#[test]
+fn a_full_disk_is_a_clear_error_and_takes_back_what_was_begun() {
+    let (_dir, folder) = place();
+    // The signal is ignored, because it would end the process, as it would end any other program.
+    let output = std::process::Command::new("sh")
+        .args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#])
+        .arg(std::env::current_exe().unwrap())
+        .args(["faults::writer_without_room", "--exact", "--nocapture"])
+        .env("HOOKRAIL_TEST_NO_ROOM", &folder)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("come to its end"), "{text}");
+}
+
+#[test]
+fn a_lock_that_is_held_too_long_is_a_clear_error() {
+    let (_dir, folder) = place();
+    let journal: Journal = journal(&folder);
+    append(&journal, "a").unwrap();
+    let lock = std::fs::File::open(folder.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let error = append(&journal, "b").unwrap_err();
+    assert_eq!(error.kind, RecordErrorKind::NotWritable, "{error}");
+    lock.unlock().unwrap();
+    append(&journal, "c").unwrap();
+    assert_eq!(texts(&journal), ["a", "c"]);
+}

@@ -1,0 +1,137 @@
+//! Segments by size, sealing, retention, and reading over their borders.
+
+use std::time::Duration;
+
+use hookrail_journal::{Filter, Journal, JournalOptions, ProblemKind, Retention};
+
+use super::{append, place, segment_files, texts};
+
+fn small(folder: &std::path::Path) -> Journal {
+    Journal::new(JournalOptions { segment_bytes: 2000, ..JournalOptions::new(folder) })
+}
+
+fn filled(folder: &std::path::Path, count: usize) -> (Journal, Vec<String>) {
+    let journal = small(folder);
+    let written: Vec<String> = (0..count).map(|number| format!("record {number}")).collect();
+    written.iter().for_each(|text| append(&journal, text).unwrap());
+    (journal, written)
+}
+
+#[test]
+fn a_full_segment_is_followed_by_another_one() {
+    let (_dir, folder) = place();
+    let (journal, written) = filled(&folder, 40);
+    assert!(segment_files(&folder).len() > 3);
+    assert_eq!(texts(&journal), written);
+    assert!(journal.verify(None).unwrap().is_sound());
+}
+
+#[test]
+fn sealed_segments_read_and_verify_as_before() {
+    let (_dir, folder) = place();
+    let (journal, mut written) = filled(&folder, 40);
+    let head = journal.head().unwrap();
+    let done = journal.maintain().unwrap();
+    assert!(done.sealed > 2 && done.removed == 0, "{done:?}");
+    let sealed = segment_files(&folder).iter().filter(|path| path.extension().unwrap() == "gz").count();
+    assert_eq!(sealed, done.sealed);
+    assert_eq!(texts(&journal), written);
+    assert!(journal.verify(None).unwrap().is_sound());
+    assert_eq!(journal.head().unwrap(), head);
+    assert_eq!(journal.maintain().unwrap().sealed, 0);
+    append(&small(&folder), "next").unwrap();
+    written.push("next".to_owned());
+    assert_eq!(texts(&journal), written);
+    assert!(journal.verify(None).unwrap().is_sound());
+}
+
+#[test]
+fn a_following_reader_crosses_borders_and_sealing() {
+    let (_dir, folder) = place();
+    let journal = small(&folder);
+    let mut following = journal.read(Filter::default()).unwrap();
+    let mut seen = Vec::new();
+    for number in 0..60 {
+        append(&journal, &number.to_string()).unwrap();
+        if number % 7 == 0 {
+            journal.maintain().unwrap();
+        }
+        if number % 3 == 0 {
+            seen.extend(following.by_ref().map(|record| record.unwrap().seq));
+        }
+    }
+    seen.extend(following.by_ref().map(|record| record.unwrap().seq));
+    assert_eq!(seen, (1..=60).collect::<Vec<u64>>());
+}
+
+#[test]
+fn what_is_removed_leaves_its_last_hash() {
+    let (_dir, folder) = place();
+    let (journal, written) = filled(&folder, 40);
+    let before = journal.verify(None).unwrap().head.unwrap();
+    let retention = Retention { bytes: 1500, ..Retention::default() };
+    let keeping = Journal::new(JournalOptions { retention, ..JournalOptions::new(&folder) });
+    let done = keeping.maintain().unwrap();
+    assert!(done.removed > 0, "{done:?}");
+    let left = texts(&journal);
+    assert!(!left.is_empty() && left.len() < 40);
+    assert_eq!(left, written[40 - left.len()..]);
+    let found = journal.verify(Some(&before.hash)).unwrap();
+    assert!(found.is_sound(), "{found:?}");
+    // Without the index the beginning is not known.
+    std::fs::remove_file(folder.join("index.jsonl")).unwrap();
+    let found = journal.verify(None).unwrap();
+    assert!(matches!(found.problems[0].kind, ProblemKind::UnknownBeginning { .. }), "{found:?}");
+}
+
+#[test]
+fn old_segments_are_removed_and_the_newest_never_is() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 20);
+    // As if they had been begun long ago.
+    for file in segment_files(&folder) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        std::fs::rename(&file, folder.join(format!("{}-2020-01-01.jsonl", &name[..8]))).unwrap();
+    }
+    std::fs::write(folder.join("lock"), "").unwrap();
+    let head = journal.head().unwrap();
+    let retention = Retention { age: Duration::from_secs(24 * 3600), ..Retention::default() };
+    let keeping = Journal::new(JournalOptions { retention, ..JournalOptions::new(&folder) });
+    keeping.maintain().unwrap();
+    assert_eq!(segment_files(&folder).len(), 1);
+    assert!(journal.verify(None).unwrap().is_sound());
+    assert_eq!(keeping.head().unwrap(), head);
+    append(&keeping, "today").unwrap();
+    assert!(journal.verify(None).unwrap().is_sound());
+    assert_eq!(journal.head().unwrap().unwrap().seq, 21);
+}
+
+#[test]
+fn a_damaged_sealed_segment_is_reported_and_the_others_are_read() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 40);
+    journal.maintain().unwrap();
+    let files = segment_files(&folder);
+    let mut bytes = std::fs::read(&files[1]).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    std::fs::write(&files[1], bytes).unwrap();
+    let found = journal.verify(None).unwrap();
+    assert!(!found.is_sound());
+    assert!(found.problems[0].segment.starts_with("00000002"), "{found:?}");
+    let read = journal.read(Filter::default()).unwrap();
+    let last = read.flatten().last().unwrap();
+    assert_eq!(last.seq, 40);
+}
+
+#[test]
+fn a_journal_whose_files_vanish_under_a_writer_goes_on() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 3);
+    std::fs::remove_dir_all(&folder).unwrap();
+    append(&journal, "after").unwrap();
+    assert_eq!(texts(&journal), ["after"]);
+    std::fs::remove_file(segment_files(&folder).remove(0)).unwrap();
+    append(&journal, "again").unwrap();
+    assert_eq!(texts(&journal), ["again"]);
+}
