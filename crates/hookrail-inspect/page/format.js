@@ -1,0 +1,57 @@
+// Values as text for people.
+
+import { el } from './dom.js';
+
+export function milliseconds(ms) {
+  if (typeof ms !== 'number' || !Number.isFinite(ms)) return '–';
+  if (ms < 1) return `${Math.round(ms * 1000)} µs`;
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  return ms < 10000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+export function clockTime(at) {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? '' : CLOCK.format(time);
+}
+
+export function dayTime(at) {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? String(at) : DAY.format(time);
+}
+
+export function counted(number, one, many = one + 's') {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}
+
+// JSON with indentation; a text stays as it is, with its line breaks.
+export function pretty(value) {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+// The decision as a word with a sign, so that colour is not needed to read it.
+const SIGNS = { allow: '✓', deny: '✕', ask: '?', stop: '■' };
+
+export function verdict(decision, absent = 'no decision') {
+  if (!decision) return el('span', { class: 'verdict none' }, absent);
+  return el('span', { class: `verdict ${Object.hasOwn(SIGNS, decision) ? decision : 'none'}` },
+    (Object.hasOwn(SIGNS, decision) ? SIGNS[decision] + ' ' : '') + decision);
+}
+
+// The file and the line in which a hook is configured.
+export function place(source) {
+  if (!source || !source.file) return el('span', { class: 'dim' }, source?.kind ?? '–');
+  const line = source.line ? `:${source.line}` : '';
+  return el('span', { class: 'place' }, `${source.file}${line}`, el('span', { class: 'dim' }, ` ${source.kind ?? ''}`));
+}
+
+export function code(text) {
+  return el('code', null, text);
+}
+
+export function block(text, label) {
+  return el('pre', { tabindex: '0', role: 'region', 'aria-label': label }, text);
+}
