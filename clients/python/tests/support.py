@@ -67,8 +67,8 @@ class Case(unittest.TestCase):
         system = str(self.base / "no-system-settings.json")
         return {"PATH": os.environ["PATH"], "HOME": str(home), "LLXPRT_SYSTEM_SETTINGS_PATH": system}
 
-    def project(self, hooks: Optional[Dict[str, str]] = None) -> Path:
-        """A project whose BeforeTool hooks are commands, by the tool they match."""
+    def project(self, hooks: Optional[Dict[str, str]] = None, events: Optional[Dict[str, str]] = None) -> Path:
+        """A project whose BeforeTool hooks are commands, by the tool they match, and with a command for each other event."""
         commands = {
             "blocked": "echo no >&2; exit 2",
             "slow": "echo $$ > pid.new; mv pid.new pid; exec sleep 600",
@@ -81,7 +81,10 @@ class Case(unittest.TestCase):
         ]
         project = self.base / "project"
         (project / ".llxprt").mkdir(parents=True)
-        settings = {"hooksConfig": {"enabled": True}, "hooks": {"BeforeTool": entries}}
+        others = {
+            event: [{"hooks": [{"type": "command", "command": command}]}] for event, command in (events or {}).items()
+        }
+        settings = {"hooksConfig": {"enabled": True}, "hooks": {"BeforeTool": entries, **others}}
         (project / ".llxprt/settings.json").write_text(json.dumps(settings))
         return project
 

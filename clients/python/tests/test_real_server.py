@@ -35,6 +35,27 @@ def tool(name: str, **extra: Any) -> dict[str, Any]:
     return {"tool_name": name, "tool_input": {"path": "a", **extra}}
 
 
+#: A request and a response as a provider has them, with parts that no hook sees.
+REQUEST = {
+    "model": "m",
+    "safetySettings": ["kept"],
+    "contents": [
+        {"role": "user", "parts": [{"text": "look"}, {"inlineData": {"mimeType": "image/png", "data": "AA"}}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "1", "name": "read", "args": {"path": "a"}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"id": "1", "name": "read", "response": {"output": "x"}}}]},
+    ],
+}
+CALL = {"functionCall": {"id": "2", "name": "write", "args": {}}}
+RESPONSE = {
+    "responseId": "kept",
+    "candidates": [{"content": {"role": "model", "parts": [{"text": "secret"}, CALL]}, "finishReason": "STOP"}],
+}
+MODEL_HOOKS = {
+    "BeforeModel": """printf '{"hookSpecificOutput":{"hookEventName":"BeforeModel","llm_request":{"model":"other"}}}'""",
+    "AfterModel": """printf '{"hookSpecificOutput":{"hookEventName":"AfterModel","llm_response":{"text":"redacted"}}}'""",
+}
+
+
 class RealServer(Case):
     def clients(self, project: Path) -> List[Client]:
         _server, path = self.serve(project)
@@ -50,6 +71,25 @@ class RealServer(Case):
         with self.assertRaises(BusError) as caught:
             ask()
         self.assertEqual(caught.exception.code, code)
+
+    def test_a_host_gets_its_own_documents_with_the_changes_of_hooks(self) -> None:
+        for client in self.clients(self.project(events=MODEL_HOOKS)):
+            answer = client.execute("BeforeModel", {"llm_request": REQUEST})
+            self.assertEqual(answer.model_request, {**REQUEST, "model": "other"})
+            self.assertNotEqual(answer.model_request, answer.outcome["llmRequest"])
+            answer = client.execute("AfterModel", {"llm_request": REQUEST, "llm_response": RESPONSE})
+            response = answer.model_response
+            assert response is not None
+            self.assertEqual(response["responseId"], "kept")
+            self.assertEqual(response["candidates"][0]["content"]["parts"], [{"text": "redacted"}, CALL])
+            # A document in the neutral form has no other one.
+            answer = client.execute(
+                "BeforeModel", {"llm_request": {"model": "m", "messages": [{"role": "user", "content": "hi"}]}}
+            )
+            self.assertEqual(answer.model_request, answer.outcome["llmRequest"])
+            assert answer.model_request is not None
+            self.assertEqual(answer.model_request["model"], "other")
+            self.assertIsNone(client.execute("BeforeTool", BLOCKED).model_request)
 
     def test_everything_in_both_ways(self) -> None:
         for client in self.clients(self.project()):

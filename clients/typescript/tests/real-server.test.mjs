@@ -41,6 +41,44 @@ async function inBothWays(sandbox, project, run, options = OPTIONS) {
   }
 }
 
+/** A request and a response as a provider has them, with parts that no hook sees. */
+const REQUEST = {
+  model: "m",
+  safetySettings: ["kept"],
+  contents: [
+    { role: "user", parts: [{ text: "look" }, { inlineData: { mimeType: "image/png", data: "AA" } }] },
+    { role: "model", parts: [{ functionCall: { id: "1", name: "read", args: { path: "a" } } }] },
+    { role: "user", parts: [{ functionResponse: { id: "1", name: "read", response: { output: "x" } } }] },
+  ],
+};
+const CALL = { functionCall: { id: "2", name: "write", args: {} } };
+const RESPONSE = {
+  responseId: "kept",
+  candidates: [{ content: { role: "model", parts: [{ text: "secret" }, CALL] }, finishReason: "STOP" }],
+};
+const MODEL_HOOKS = {
+  BeforeModel: `printf '{"hookSpecificOutput":{"hookEventName":"BeforeModel","llm_request":{"model":"other"}}}'`,
+  AfterModel: `printf '{"hookSpecificOutput":{"hookEventName":"AfterModel","llm_response":{"text":"redacted"}}}'`,
+};
+
+serverTest("a host gets its own documents with the changes of hooks", async (sandbox) => {
+  await inBothWays(sandbox, sandbox.project({}, MODEL_HOOKS), async (client) => {
+    let answer = await client.execute("BeforeModel", { llm_request: REQUEST });
+    assert.deepEqual(answer.modelRequest, { ...REQUEST, model: "other" });
+    assert.notDeepEqual(answer.modelRequest, answer.outcome.llmRequest);
+    answer = await client.execute("AfterModel", { llm_request: REQUEST, llm_response: RESPONSE });
+    assert.equal(answer.modelResponse.responseId, "kept");
+    assert.deepEqual(answer.modelResponse.candidates[0].content.parts, [{ text: "redacted" }, CALL]);
+    // A document in the neutral form has no other one.
+    answer = await client.execute("BeforeModel", {
+      llm_request: { model: "m", messages: [{ role: "user", content: "hi" }] },
+    });
+    assert.deepEqual(answer.modelRequest, answer.outcome.llmRequest);
+    assert.equal(answer.modelRequest.model, "other");
+    assert.equal((await client.execute("BeforeTool", BLOCKED)).modelRequest, null);
+  });
+});
+
 serverTest("everything in both ways", async (sandbox) => {
   await inBothWays(sandbox, sandbox.project(), async (client) => {
     const welcome = await client.hello();

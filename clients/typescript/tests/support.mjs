@@ -48,8 +48,8 @@ export class Sandbox {
     return { PATH: process.env.PATH, HOME: home, LLXPRT_SYSTEM_SETTINGS_PATH: join(this.base, "no-system-settings.json") };
   }
 
-  /** A project whose BeforeTool hooks are commands, by the tool they match. */
-  project(hooks = {}) {
+  /** A project whose BeforeTool hooks are commands, by the tool they match, and with a command for each other event. */
+  project(hooks = {}, events = {}) {
     const commands = {
       blocked: "echo no >&2; exit 2",
       slow: "echo $$ > pid.new; mv pid.new pid; exec sleep 600",
@@ -63,7 +63,10 @@ export class Sandbox {
     }));
     const project = join(this.base, "project");
     mkdirSync(join(project, ".llxprt"), { recursive: true });
-    const settings = { hooksConfig: { enabled: true }, hooks: { BeforeTool: entries } };
+    const others = Object.fromEntries(
+      Object.entries(events).map(([event, command]) => [event, [{ hooks: [{ type: "command", command }] }]]),
+    );
+    const settings = { hooksConfig: { enabled: true }, hooks: { BeforeTool: entries, ...others } };
     writeFileSync(join(project, ".llxprt/settings.json"), JSON.stringify(settings));
     return project;
   }

@@ -8,21 +8,61 @@ use crate::message::{TokenUsage, content_text, list, number, object, text_messag
 use crate::session::{EntryKind, SessionEntry};
 use crate::tool;
 
+/// The names that tools and their arguments have in converted messages.
+#[derive(Clone, Copy)]
+enum ToolNaming {
+    /// Those of the agent, as the model knows them.
+    Agent,
+    /// Those of modules.
+    Modules,
+}
+
+impl ToolNaming {
+    fn name_of(self, tool: &str) -> &str {
+        match self {
+            Self::Agent => tool,
+            Self::Modules => tool::called(tool, DialectId::Xcsh),
+        }
+    }
+}
+
 /// Converts a message of the agent to the form of modules. Each result of a tool becomes a message of its own.
 pub(crate) fn messages(own: &Json) -> Vec<Json> {
+    messages_with(own, ToolNaming::Modules)
+}
+
+/// Converts a message that is about to be sent to a model, with everything that is known about it. Tools keep the names that
+/// the model knows, because what a module returns is sent.
+pub(crate) fn listed_messages(own: &Json) -> Vec<Json> {
+    let facts = own.as_object().unwrap_or_default();
+    let with_facts = |message: Json| {
+        let Some(mut members) = message.as_object() else { return message };
+        for (name, value) in facts.iter().filter(|(name, _)| !matches!(*name, "role" | "parts")) {
+            members.set(name.to_owned(), value.clone());
+        }
+        if members.get("customType").is_some() {
+            members.set("role", Json::string("custom"));
+        }
+        members.to_json()
+    };
+    messages_with(own, ToolNaming::Agent).into_iter().map(with_facts).collect()
+}
+
+fn messages_with(own: &Json, naming: ToolNaming) -> Vec<Json> {
     let Some(message) = own.as_object() else { return vec![own.clone()] };
     let parts = message.get("parts").and_then(Json::as_array).unwrap_or_default();
     let is_model = message.get("role").and_then(Json::as_str).as_deref() == Some("model");
-    let results: Vec<Json> = parts.iter().filter_map(result).collect();
+    let results: Vec<Json> = parts.iter().filter_map(|part| result(part, naming)).collect();
     if !results.is_empty() {
         return results;
     }
-    let content: Vec<Json> = parts.iter().filter_map(part).collect();
-    let calls = parts.iter().any(|part| part.as_object().is_some_and(|part| part.get("functionCall").is_some()));
+    let content: Vec<Json> = parts.iter().filter_map(|own| part(own, naming)).collect();
     let mut shaped = JsonObject::new();
     shaped.set("role", Json::string(if is_model { "assistant" } else { "user" }));
     shaped.set("content", list(&content));
     if is_model {
+        let is_call = |part: &Json| part.as_object().is_some_and(|part| part.get("functionCall").is_some());
+        let calls = parts.iter().any(is_call);
         shaped.set("stopReason", Json::string(if calls { "toolUse" } else { "stop" }));
     }
     vec![shaped.to_json()]
@@ -54,9 +94,9 @@ pub(crate) fn entry_messages(entry: &SessionEntry) -> Vec<Json> {
 }
 
 /// Adds what an entry knows about its message: the time, and for a message of the model its origin and its usage.
-fn with_facts(message: &Json, entry: &SessionEntry) -> Json {
+pub(crate) fn with_facts(message: &Json, entry: &SessionEntry) -> Json {
     let Some(mut members) = message.as_object() else { return message.clone() };
-    if members.get("role").and_then(Json::as_str).as_deref() == Some("assistant") {
+    if matches!(members.get("role").and_then(Json::as_str).as_deref(), Some("assistant" | "model")) {
         let model = entry.text("model").unwrap_or_default();
         let usage = entry.field("usage").cloned().unwrap_or_else(|| TokenUsage::default().to_module_json());
         set_origin(&mut members, &model, usage);
@@ -107,7 +147,7 @@ fn text_part(text: &str) -> Json {
     object([("type", Json::string("text")), ("text", Json::string(text))])
 }
 
-fn part(own: &Json) -> Option<Json> {
+fn part(own: &Json, naming: ToolNaming) -> Option<Json> {
     if let Some(text) = own.as_str() {
         return Some(text_part(&text));
     }
@@ -118,16 +158,20 @@ fn part(own: &Json) -> Option<Json> {
     let call = part.get("functionCall")?.as_object()?;
     let name = call.get("name").and_then(Json::as_str).unwrap_or_default();
     let arguments = call.get("args").cloned().unwrap_or_else(Json::empty_object);
+    let arguments = match naming {
+        ToolNaming::Agent => arguments,
+        ToolNaming::Modules => tool::arguments_called(&name, DialectId::Xcsh, &arguments),
+    };
     Some(object([
         ("type", Json::string("toolCall")),
         ("id", call.get("id").cloned().unwrap_or_else(Json::null)),
-        ("name", Json::string(tool::called(&name, DialectId::Xcsh))),
-        ("arguments", tool::arguments_called(&name, DialectId::Xcsh, &arguments)),
+        ("name", Json::string(naming.name_of(&name))),
+        ("arguments", arguments),
     ]))
 }
 
 /// Converts a part that is a tool's result.
-fn result(own: &Json) -> Option<Json> {
+fn result(own: &Json, naming: ToolNaming) -> Option<Json> {
     let result = own.as_object()?.get("functionResponse")?.as_object()?;
     let response = result.get("response").and_then(Json::as_object).unwrap_or_default();
     let failed = response.get("error").cloned();
@@ -141,7 +185,7 @@ fn result(own: &Json) -> Option<Json> {
     Some(object([
         ("role", Json::string("toolResult")),
         ("toolCallId", result.get("id").cloned().unwrap_or_else(Json::null)),
-        ("toolName", Json::string(tool::called(&name, DialectId::Xcsh))),
+        ("toolName", Json::string(naming.name_of(&name))),
         ("content", list(&[text_part(&text)])),
         ("isError", Json::boolean(is_error)),
     ]))

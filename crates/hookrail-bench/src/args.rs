@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-/// Measures hookrail against the floor of the machine and against its peers.
+/// Measures hookrail against the minimum that the machine allows (the floor) and against its peers
 #[derive(Debug, Parser)]
 #[command(name = "hookrail-bench", version, after_help = EXAMPLES)]
 pub struct Cli {
@@ -25,21 +25,21 @@ Examples:
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
-    /// Measure.
+    /// Run the benchmark
     Run(RunArgs),
-    /// Name every case.
+    /// List every case
     List,
-    /// Print the tables of a measurement as Markdown.
+    /// Print the tables of a measurement as Markdown
     Table(ViewArgs),
-    /// Draw a measurement as SVG.
+    /// Draw a measurement as SVG
     Chart(ViewArgs),
-    /// Be a hook that stays.
+    /// Run as a worker hook
     #[command(hide = true)]
     Worker,
-    /// Be a host that `run` drives.
+    /// Run as a host that `run` drives
     #[command(hide = true)]
     Probe {
-        /// What kind of host, as JSON.
+        /// The kind of host, as JSON
         host: String,
     },
 }
@@ -47,25 +47,25 @@ pub enum BenchCommand {
 /// How to measure.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Measure only this case; a name that ends with `*` stands for all that begin so. May be given several times.
+    /// Measure only this case; a name that ends with `*` selects every case that begins so. May be given several times
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
-    /// At most this many rounds of each case.
+    /// Run at most this many rounds of each case
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub rounds: usize,
-    /// At most about this many seconds for each case.
+    /// Run each case for at most about this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 8.0)]
     pub seconds: f64,
-    /// A short look: at most 1.5 seconds for each case, and small numbers where memory is filled.
+    /// Run quickly: at most 1.5 seconds for each case, and small numbers where memory is filled
     #[arg(long)]
     pub quick: bool,
-    /// Write the raw data here.
+    /// Write the raw data to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Do not ask for real-time priority.
+    /// Do not ask for real-time priority
     #[arg(long)]
     pub no_realtime: bool,
-    /// Leave out peers that are not installed yet, instead of installing them.
+    /// Leave out peers that are not installed, instead of installing them
     #[arg(long)]
     pub no_install: bool,
 }
@@ -73,9 +73,9 @@ pub struct RunArgs {
 /// What to show.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
-    /// The raw data of a run.
+    /// The raw data of a run
     pub file: PathBuf,
-    /// Write it here instead of printing it. The tables replace what stands between the marks in a Markdown file.
+    /// Write to this file instead of printing. In a Markdown file the tables replace the text between the marks
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,
 }

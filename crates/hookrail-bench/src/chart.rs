@@ -1,4 +1,4 @@
-//! A measurement as one picture: for each case, how long each variant took, on a scale of powers of ten.
+//! A measurement as a chart: for each case, the time of each variant on a logarithmic scale.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const GAP: f64 = 4.0;
 const TITLE: f64 = 26.0;
 const TOP: f64 = 64.0;
 
-/// The picture, as SVG that needs nothing else.
+/// The chart, as a self-contained SVG.
 #[must_use]
 pub fn svg(results: &BenchResults) -> String {
     let cases: Vec<&CaseResult> = results.cases.iter().filter(|case| case.variants.len() > 1).collect();
@@ -95,7 +95,7 @@ fn colour(name: &str) -> &'static str {
     }
 }
 
-/// From times to places.
+/// Converts times to positions.
 struct Scale {
     low: f64,
     high: f64,

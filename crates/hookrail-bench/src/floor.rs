@@ -1,4 +1,4 @@
-//! Round trips over the cheapest spawner: what a hook costs when there is no engine.
+//! Round trips over the cheapest spawner: the cost of a hook without an engine.
 
 use std::ffi::OsStr;
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
@@ -12,10 +12,10 @@ use rustix::process::{Pid, WaitOptions, waitpid};
 
 use crate::Result;
 
-/// What fits into a pipe as the kernel makes it.
+/// The number of bytes that fit into a pipe by default.
 const PIPE: usize = 64 * 1024;
 
-/// A command that is started with the least that is possible.
+/// A command that is started with the least possible work.
 pub(crate) struct BareCommand {
     floor: BareSpawn,
     answer: Vec<u8>,
@@ -28,7 +28,7 @@ impl BareCommand {
         Ok(Self { floor, answer: Vec::new() })
     }
 
-    /// One hook: a pipe filled beforehand, one answer, one end.
+    /// Runs one hook: a pipe that is filled before the start, one answer, one exit.
     pub(crate) fn round_trip(&mut self, input: &[u8]) -> Result<&[u8]> {
         let ((stdin, mut feed), (mut answer, stdout)) = (pipe()?, pipe()?);
         if input.len() > PIPE {
@@ -84,7 +84,7 @@ impl Running<'_> {
             match feed.write(self.rest) {
                 Ok(count) => self.rest = self.rest.get(count..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // The hook does not want the rest.
+                // The hook has closed its input.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.rest = &[],
                 Err(error) => return Err(error.into()),
             }
@@ -103,7 +103,7 @@ impl Running<'_> {
     }
 }
 
-/// Waits until something can be done for some hooks, and gives those.
+/// Waits until some hooks can be written or read, and returns those.
 fn wait_for_any<'r, 'a>(running: &'r mut [Running<'a>]) -> Result<Vec<&'r mut Running<'a>>> {
     let mut waited = Vec::new();
     for hook in running.iter() {
@@ -139,7 +139,7 @@ mod tests {
         let mut bare = BareCommand::new(&lab.tiny(), &[], &lab.environment(Shell::Sh)).unwrap();
         assert_eq!(bare.round_trip(&[b'x'; 60_000]).unwrap(), b"{}\n");
         assert!(bare.round_trip(&[b'x'; PIPE + 1]).is_err());
-        // More than all pipes hold together, so it goes through only if the children read.
+        // More than all pipes hold together, so this passes only if the children read.
         bare.pump(&vec![b'x'; 1 << 20], 3).unwrap();
     }
 

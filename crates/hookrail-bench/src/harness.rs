@@ -54,7 +54,7 @@ impl Variant {
     }
 }
 
-/// Nanoseconds for each of some pieces of work.
+/// Nanoseconds for one piece of work.
 pub(crate) fn per_piece(took: Duration, times: u32) -> f64 {
     took.as_secs_f64() * 1e9 / f64::from(times.max(1))
 }
@@ -82,7 +82,7 @@ impl Prepared {
         self.values.push(MeasuredValue { name: name.to_owned(), unit: unit.to_owned(), value });
     }
 
-    /// Records what is not measured.
+    /// Records why something is not measured.
     pub(crate) fn absent(&mut self, why: impl Into<String>) {
         self.absent.push(why.into());
     }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::results::Machine;
 
-/// The priority that is asked for: the lowest but a few, because any of them comes before ordinary work.
+/// The real-time priority: a low one is enough, because every real-time priority comes before ordinary work.
 const PRIORITY: &str = "5";
 
 /// Describes the machine.

@@ -1,6 +1,6 @@
-//! The raw data of a run, as it is kept in a file.
+//! The raw data of a run, as it is written to a file.
 //!
-//! Ratios, tables and marks are not here: they are computed from this whenever they are wanted.
+//! Ratios, tables and marks are not part of it: they are computed from it when they are needed.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::{Spread, spread};
 
-/// Everything one run found.
+/// All results of one run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct BenchResults {
     /// Where it was measured.
@@ -30,7 +30,7 @@ pub struct Machine {
     pub cores: usize,
     /// The kernel.
     pub kernel: String,
-    /// The load average of one minute when the run began.
+    /// The load average of one minute when the run started.
     pub load: String,
     /// The compiler.
     pub rustc: String,
@@ -41,13 +41,13 @@ pub struct Machine {
 /// How it was measured.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Method {
-    /// The scheduling policy that the kernel says was in force.
+    /// The scheduling policy, as the kernel reports it.
     pub scheduling: String,
-    /// The most rounds of a case.
+    /// The highest number of rounds of a case.
     pub rounds: usize,
-    /// The most seconds of a case.
+    /// The longest time of a case in seconds.
     pub seconds: f64,
-    /// Whether it was only a short look.
+    /// Whether it was a quick run.
     pub quick: bool,
 }
 
@@ -56,11 +56,11 @@ pub struct Method {
 pub struct CaseResult {
     /// Its name.
     pub name: String,
-    /// What it is about.
+    /// What it measures.
     pub title: String,
-    /// The ways in which the work was done, with a time for each round.
+    /// The variants, with a time for each round.
     pub variants: Vec<VariantResult>,
-    /// Numbers that are no times.
+    /// Values that are not times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<MeasuredValue>,
     /// What could not be measured, and why.
@@ -79,12 +79,12 @@ pub struct VariantResult {
     pub nanoseconds: Vec<f64>,
 }
 
-/// A number that is no time.
+/// A value that is not a time.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct MeasuredValue {
     /// What it is.
     pub name: String,
-    /// In what it is counted.
+    /// Its unit.
     pub unit: String,
     /// The number.
     pub value: f64,
@@ -118,7 +118,7 @@ impl CaseResult {
         spread(of.nanoseconds.iter().zip(&to.nanoseconds).map(|(of, to)| of / to))
     }
 
-    /// The same after a third variant was taken off the first.
+    /// The same, with the time of a third variant subtracted from the first.
     #[must_use]
     pub fn ratio_without(&self, of: &str, without: &str, to: &str) -> Option<Spread> {
         let (of, without, to) = (self.variant(of)?, self.variant(without)?, self.variant(to)?);

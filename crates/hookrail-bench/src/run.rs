@@ -1,4 +1,4 @@
-//! What the commands do.
+//! The commands of the program.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -118,7 +118,7 @@ fn write(results: &BenchResults, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tells on standard error what a case came to, each variant beside the first one.
+/// Prints the result of a case to standard error, each variant compared with the first one.
 fn show(case: &CaseResult, took: Duration) {
     for variant in &case.variants {
         let beside = case.variants.first().and_then(|first| case.ratio(&variant.name, &first.name));

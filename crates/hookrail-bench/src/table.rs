@@ -93,7 +93,7 @@ fn cases(page: &mut String, cases: &[CaseResult]) {
     }
 }
 
-/// Writing to a text cannot fail.
+/// Appends a line. Writing to a string cannot fail.
 fn line(page: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = writeln!(page, "{text}");
 }
@@ -102,7 +102,7 @@ fn range(low: f64, high: f64) -> String {
     format!("{} to {}", number(low), number(high))
 }
 
-/// A number with as many digits as mean something.
+/// A number with its significant digits.
 pub(crate) fn number(value: f64) -> String {
     let digits = match value.abs() {
         size if size >= 100.0 || size == 0.0 => 0,

@@ -3,7 +3,7 @@
 use crate::results::BenchResults;
 use crate::stats::Spread;
 
-/// How near a number may be to its limit and still be called at the line.
+/// How much a number may exceed its limit and still be marked "at the line".
 const LINE: f64 = 1.05;
 
 /// One target.
@@ -26,7 +26,7 @@ enum Measure {
     Ratio(&'static str, &'static str, &'static str),
     /// One variant of a case without a second one, against a third.
     Without(&'static str, &'static str, &'static str, &'static str),
-    /// A number of a case that is no time.
+    /// A value of a case that is not a time.
     Value(&'static str, &'static str),
     /// The worst of all comparisons with this peer: hookrail's time divided by the peer's.
     WorstAgainst(&'static str),
@@ -57,7 +57,7 @@ pub(crate) struct TargetResult {
     pub(crate) says: &'static str,
     pub(crate) limit: Limit,
     pub(crate) found: Option<Spread>,
-    /// Which comparison it was, where that is not plain.
+    /// The comparison that the number is from, if the target has several.
     pub(crate) which: Option<String>,
     pub(crate) mark: TargetMark,
 }
@@ -98,8 +98,8 @@ impl Measure {
     }
 }
 
-/// Returns the comparison with a peer in which hookrail is slowest. `hookrail-x` is compared with `gemini-x`, and `hookrail`
-/// with `gemini`; a variant of hookrail without such a counterpart is compared with the peer's only one.
+/// Returns the comparison with a peer in which hookrail is slowest. `hookrail-x` is compared with `gemini-x`, and
+/// `hookrail` with `gemini`; a variant of hookrail without such a counterpart is compared with the peer's only one.
 fn worst(results: &BenchResults, peer: &str) -> Option<(Spread, String)> {
     let pairs = results.cases.iter().flat_map(|case| {
         let theirs = case.variants.iter().filter(move |variant| variant.name.starts_with(peer));

@@ -9,7 +9,7 @@ use hookrail::{Decision, Effects, EventKind, Json};
 
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
-use crate::request::{AgentRequest, RefusedRequest};
+use crate::request::{AgentRequest, Pass, RefusedRequest};
 use crate::session::{BridgeSession, MAX_AGENT_END_DENIALS, PendingStop, StopReach};
 use crate::{Agent, AnswerForm};
 
@@ -147,6 +147,20 @@ impl Answer {
             return Self::denial(refused.agent, refused.event, &text);
         }
         Self { stderr: Some(text), ..Self::silent() }
+    }
+
+    /// The answer to what is not fired. An event that this version does not know passes, because an update of the agent must
+    /// not stop all work, but it does not pass without a word.
+    #[must_use]
+    pub fn passed(agent: Agent, pass: &Pass) -> Self {
+        let stderr = match pass {
+            Pass::UnknownEvent { name } => {
+                let title = agent.title();
+                Some(format!("hookrail: this version does not know the event {name:?} of {title}; no hook was asked"))
+            }
+            Pass::EmptyPrompt | Pass::MachineMadePrompt | Pass::PieceOfResponse | Pass::CompressionCheck => None,
+        };
+        Self { stderr, ..Self::silent() }
     }
 
     /// The answer that a pending stop demands, if it does: gating events are denied without asking any hook.
@@ -358,6 +372,10 @@ impl Composer<'_> {
             }
             (Handling::Honoured, _) => self.deny(reason),
             (Handling::AddedAsContext, _) => self.add_context(reason),
+            (Handling::DeniedUntilPrompt, _) => {
+                self.session.stop = Some(PendingStop { reason: reason.clone(), reach: StopReach::UntilPrompt });
+                self.deny(reason);
+            }
             _ => {}
         }
     }
@@ -368,6 +386,9 @@ impl Composer<'_> {
         match self.handle(EffectKind::Stop) {
             Handling::Honoured => self.message.stop = Some(reason.to_owned()),
             Handling::ReplacesResult => {
+                if self.request.event.form == AnswerForm::Claude {
+                    self.add_context(text.clone());
+                }
                 self.message.output = Some(text);
                 self.session.stop = pending(StopReach::UntilPrompt);
             }
@@ -403,14 +424,15 @@ impl Composer<'_> {
     }
 
     fn take_output(&mut self, text: &str) {
-        let handling = match self.agent() {
-            Agent::Claude if write::claude_output(self.request, text).is_none() => Handling::AddedAsContext,
-            agent => agent.handling(self.kind(), EffectKind::ToolOutput),
+        let handling = match self.request.event.form {
+            AnswerForm::Claude if write::claude_output(self.request, text).is_none() => Handling::AddedAsContext,
+            _ => self.agent().handling(self.kind(), EffectKind::ToolOutput),
         };
         self.lose(EffectKind::ToolOutput, handling);
-        if handling.is_honoured() {
+        if handling.is_honoured() || self.agent() == Agent::Copilot {
             self.message.output = Some(text.to_owned());
-        } else {
+        }
+        if !handling.is_honoured() {
             self.add_context(format!("a hook replaces the result of this call by:\n{text}"));
         }
     }
@@ -477,8 +499,18 @@ impl Composer<'_> {
             call.agent_name,
             rewritten.text()
         );
+        if self.agent() == Agent::Codex && changes_more_than_command(call, &rewritten) {
+            self.lose(EffectKind::ToolInput, Handling::Denied);
+            self.deny(advice);
+            return;
+        }
         match self.handle(EffectKind::ToolInput) {
-            Handling::Honoured => self.message.input = Some(rewritten),
+            Handling::Honoured => {
+                if let (Some(key), Some(changed)) = (self.request.call_key(), self.request.call_key_with(&rewritten)) {
+                    self.session.keep_also_under(&key, changed);
+                }
+                self.message.input = Some(rewritten);
+            }
             _ => self.deny(advice),
         }
     }
@@ -506,7 +538,13 @@ impl Composer<'_> {
             self.message.input = None;
             self.message.ask = None;
             self.message.allow = false;
-            for text in std::mem::take(&mut self.message.context) {
+            let mut texts = std::mem::take(&mut self.message.context);
+            if self.request.kind() == EventKind::BeforeTool {
+                // A call that is denied has no end at which its context could be given.
+                let key = self.request.call_key();
+                texts.extend(key.and_then(|key| self.session.take_call_context(&key)));
+            }
+            for text in texts {
                 deny.push_str("\n\n");
                 deny.push_str(&text);
             }
@@ -518,6 +556,17 @@ impl Composer<'_> {
         answer.losses = self.losses;
         answer
     }
+}
+
+/// Whether a rewrite of a shell call changes what Codex does not show and cannot change: its hooks know `command` alone.
+fn changes_more_than_command(call: &crate::tools::AgentToolCall, rewritten: &Json) -> bool {
+    if call.agent_name != "Bash" {
+        return false;
+    }
+    let (old, new) = (call.agent_input.as_object().unwrap_or_default(), rewritten.as_object().unwrap_or_default());
+    let is_kept = |name: &str, value: &Json| name == "command" || old.get(name).is_some_and(|old| old.same_as(value));
+    let all_kept = new.iter().all(|(name, value)| is_kept(name, value));
+    !all_kept || new.get("command").and_then(Json::as_str).is_none()
 }
 
 /// The text of a replaced result: a text, or the text parts of a list of content.

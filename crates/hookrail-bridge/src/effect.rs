@@ -143,7 +143,7 @@ impl Agent {
         match effect {
             // Said only when a hook said it and the user opted in: it skips the agent's own permission prompt.
             EffectKind::Allow => self.allow(event),
-            EffectKind::Deny => deny(event),
+            EffectKind::Deny => self.deny(event),
             EffectKind::Ask => self.ask(event),
             EffectKind::Stop => self.stop(event),
             EffectKind::ToolInput => self.tool_input(),
@@ -155,6 +155,20 @@ impl Agent {
             EffectKind::ModelRequest | EffectKind::ModelResponse | EffectKind::ToolConfig => only(self == Self::Gemini),
             // Codex voids a whole answer that has `suppressOutput`, and no other agent honours it.
             EffectKind::SuppressOutput | EffectKind::Messages | EffectKind::Entries | EffectKind::Result => Dropped,
+        }
+    }
+
+    fn deny(self, event: EventKind) -> Handling {
+        match (event, self) {
+            // An extension of pi cannot keep a prompt from the model, but the calls that follow from it can be denied.
+            (EventKind::Prompt, Self::Pi) => DeniedUntilPrompt,
+            // An extension or a plugin only hears of the end.
+            (EventKind::AgentEnd, Self::OpenCode | Self::Pi) => Dropped,
+            (EventKind::BeforeTool | EventKind::Prompt | EventKind::AgentEnd | EventKind::BeforeModel, _) => Honoured,
+            // A deny after the tool cannot undo it, and forwarded as it is it would replace the result in Codex and
+            // Gemini.
+            (EventKind::AfterTool, _) => AddedAsContext,
+            _ => Dropped,
         }
     }
 
@@ -226,15 +240,6 @@ impl Agent {
             Self::Claude | Self::Codex | Self::Gemini => Honoured,
             Self::Qwen | Self::Copilot | Self::OpenCode | Self::Pi => Dropped,
         }
-    }
-}
-
-fn deny(event: EventKind) -> Handling {
-    match event {
-        EventKind::BeforeTool | EventKind::Prompt | EventKind::AgentEnd | EventKind::BeforeModel => Honoured,
-        // A deny after the tool cannot undo it, and forwarded as it is it would replace the result in Codex and Gemini.
-        EventKind::AfterTool => AddedAsContext,
-        _ => Dropped,
     }
 }
 

@@ -160,6 +160,13 @@ impl Agent {
         own.or_else(shared).copied()
     }
 
+    /// Whether the agent fires a neutral event, or its generated plugin does.
+    #[must_use]
+    pub fn fires(self, kind: EventKind) -> bool {
+        let Some(name) = self.event_name(kind) else { return false };
+        self.plugin_template().is_none_or(|plugin| plugin.contains(&format!("\"{name}\"")))
+    }
+
     /// The name under which the agent fires a neutral event, when it does. Failed tools have an event of their own in some
     /// agents; this is the name for those that worked.
     #[must_use]

@@ -8,18 +8,62 @@ mod edit;
 mod entries;
 mod places;
 
-pub use codex_trust::{CodexTrust, codex_trust};
-pub use edit::{EditError, Insertion, insert_entries, remove_entries};
+use serde_json::Value;
+
+pub use codex_trust::{CodexTrust, TrustState, codex_trust, codex_trust_state, trust_codex_hooks};
+pub use edit::{EditError, Insertion, insert_entries, read_settings, record_replacement, remove_entries, take_back};
 pub use entries::{Entry, InstallOptions, SettingsFile, SettingsSyntax, settings_files};
 pub use places::{Locations, Scope, UnsupportedScope};
+
+/// A hook of a settings file that calls the bridge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BridgeCall {
+    /// The agent's name of the event.
+    pub event: String,
+    /// The command.
+    pub command: String,
+    /// The time that the agent waits, in the agent's unit, if it is written there.
+    pub timeout: Option<f64>,
+}
+
+/// Every hook of a settings file that calls the bridge.
+#[must_use]
+pub fn bridge_calls(settings: &Value) -> Vec<BridgeCall> {
+    let mut calls = Vec::new();
+    for (event, groups) in settings.get("hooks").and_then(Value::as_object).into_iter().flatten() {
+        for group in groups.as_array().into_iter().flatten() {
+            let single = std::slice::from_ref(group);
+            for hook in group.get("hooks").and_then(Value::as_array).map_or(single, Vec::as_slice) {
+                let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str);
+                let Some(command) = command.filter(|command| calls_bridge(command)) else { continue };
+                let timeout = hook.get("timeout").or_else(|| hook.get("timeoutSec")).and_then(Value::as_f64);
+                calls.push(BridgeCall { event: event.clone(), command: command.to_owned(), timeout });
+            }
+        }
+    }
+    calls
+}
+
+impl crate::Agent {
+    /// The plugin or the extension that is generated for the agent, with places for the program and the deadline.
+    #[must_use]
+    pub const fn plugin_template(self) -> Option<&'static str> {
+        match self {
+            Self::OpenCode => Some(OPENCODE_PLUGIN),
+            Self::Pi => Some(PI_EXTENSION),
+            Self::Claude | Self::Codex | Self::Gemini | Self::Qwen | Self::Copilot => None,
+        }
+    }
+}
+
+/// The plugin for OpenCode, with places for the program and the deadline.
+const OPENCODE_PLUGIN: &str = include_str!("../assets/opencode.js");
+
+/// The extension for pi, with places for the program and the deadline.
+const PI_EXTENSION: &str = include_str!("../assets/pi.ts");
 
 /// Whether a command of a settings file calls the bridge.
 #[must_use]
 pub fn calls_bridge(command: &str) -> bool {
-    // The program may be quoted, and its path may hold blanks: what counts is where the path ends and what follows.
-    let Some((program, arguments)) = command.split_once(" bridge ") else { return false };
-    let program = program.trim().trim_matches(['"', '\'']);
-    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
-    let is_one_word = !name.contains(char::is_whitespace);
-    is_one_word && name.trim_end_matches(".exe") == "hookrail" && !arguments.trim().is_empty()
+    hookrail::hook::bridge_program(command).is_some()
 }

@@ -32,6 +32,7 @@ pub use agent::Agent;
 pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, EventResult};
 pub use effect::{EffectKind, Handling};
 pub use events::{AgentEvent, AnswerForm};
-pub use loss::{Loss, RecordedLoss};
+pub use loss::Loss;
 pub use request::{AgentRequest, Incoming, NoisyEvents, Pass, Reading, RefusedRequest, RequestError};
+pub use sample::SAMPLE_SESSION;
 pub use session::BridgeSession;

@@ -1,8 +1,9 @@
 //! What an agent could not be made to do.
 
-use hookrail::EventKind;
-use serde::{Deserialize, Serialize};
+use hookrail::event::Abilities;
+use hookrail::{DialectId, EventKind};
 
+use crate::Agent;
 use crate::effect::{EffectKind, Handling};
 
 /// An effect that did not reach the agent as the hook meant it.
@@ -24,19 +25,61 @@ impl Loss {
     }
 }
 
-/// A loss as it is recorded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordedLoss {
-    /// The stable name.
-    pub loss: String,
-    /// The neutral event.
-    pub event: String,
-    /// What took its place.
-    pub instead: String,
+impl Agent {
+    /// What hooks of a dialect could ask for at an event and would not get as they mean it. Which of it a hook really asks
+    /// for is known only when it answers.
+    #[must_use]
+    pub fn possible_losses(self, dialect: DialectId, event: EventKind) -> Vec<Loss> {
+        let Some(column) = event.spec().column(dialect) else { return Vec::new() };
+        let loss = |effect| Loss { event, effect, handling: self.handling(event, effect) };
+        let losses = EffectKind::ALL.into_iter().filter(|effect| can_ask_for(dialect, event, column.can, *effect));
+        losses.map(loss).filter(|loss| !loss.handling.is_honoured()).collect()
+    }
 }
 
-impl From<&Loss> for RecordedLoss {
-    fn from(loss: &Loss) -> Self {
-        Self { loss: loss.name(), event: loss.event.name().to_owned(), instead: loss.handling.described().to_owned() }
+/// Whether an answer of a dialect can ask for an effect.
+fn can_ask_for(dialect: DialectId, event: EventKind, can: Abilities, effect: EffectKind) -> bool {
+    let is_llxprt = dialect == DialectId::Llxprt;
+    let ability = match effect {
+        // An agent asks its own question, which is all that a hook without an objection wants.
+        EffectKind::Allow => return false,
+        EffectKind::Ask => return is_llxprt && event == EventKind::BeforeTool,
+        EffectKind::SystemMessage | EffectKind::SuppressOutput => return is_llxprt,
+        // Modules and closures alone change a prompt as such.
+        EffectKind::Prompt => return event == EventKind::Prompt && dialect == DialectId::Native,
+        EffectKind::Entries => return false,
+        // The reason of a deny after a tool reaches the model, although it cannot deny anything.
+        EffectKind::Deny if event == EventKind::AfterTool => return is_llxprt,
+        EffectKind::Deny => Abilities::DENY,
+        EffectKind::Stop => Abilities::STOP,
+        EffectKind::ToolInput => Abilities::REWRITE_TOOL_INPUT,
+        EffectKind::ToolOutput => Abilities::REPLACE_TOOL_OUTPUT,
+        EffectKind::Context => Abilities::ADD_CONTEXT,
+        EffectKind::ClearContext => Abilities::CLEAR_CONTEXT,
+        EffectKind::ModelRequest => Abilities::REWRITE_REQUEST,
+        EffectKind::ModelResponse => Abilities::GIVE_RESPONSE,
+        EffectKind::ToolConfig => Abilities::CHOOSE_TOOLS,
+        EffectKind::Messages => Abilities::ADD_MESSAGE,
+        EffectKind::Result => Abilities::RESULT,
+    };
+    can.includes(ability)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(agent: Agent, dialect: DialectId, event: EventKind) -> Vec<&'static str> {
+        agent.possible_losses(dialect, event).iter().map(|loss| loss.effect.name()).collect()
+    }
+
+    #[test]
+    fn what_hooks_could_lose_depends_on_their_dialect_and_the_agent() {
+        let before = EventKind::BeforeTool;
+        assert_eq!(lost(Agent::Claude, DialectId::Llxprt, before), ["suppress-output"]);
+        assert_eq!(lost(Agent::Codex, DialectId::Llxprt, before), ["ask", "stop", "suppress-output"]);
+        assert_eq!(lost(Agent::Codex, DialectId::Xcode, before), Vec::<&str>::new());
+        assert_eq!(lost(Agent::Qwen, DialectId::Xcode, before), ["rewrite"]);
+        assert_eq!(lost(Agent::Qwen, DialectId::Xcode, EventKind::AfterTool), ["output"]);
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use hookrail::payload::ToolResponse;
 use hookrail::{Event, EventKind, Json, JsonObject};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::Agent;
 use crate::events::AgentEvent;
@@ -151,9 +153,34 @@ impl AgentRequest {
     /// A key that the before and the after event of one call share. Gemini and Copilot give their calls no id.
     #[must_use]
     pub fn call_key(&self) -> Option<String> {
+        self.call_key_with(&self.call.as_ref()?.agent_input)
+    }
+
+    /// The key that the call has with another input. A call with an id keeps its key.
+    pub(crate) fn call_key_with(&self, input: &Json) -> Option<String> {
         let call = self.call.as_ref()?;
         let id = self.events.first().and_then(|event| event.text("tool_call_id")).filter(|id| !id.is_empty());
-        Some(id.unwrap_or_else(|| format!("{}\u{0}{}", call.agent_name, call.agent_input.text())))
+        Some(id.unwrap_or_else(|| {
+            // An input may be a whole file; the state of a session must stay small.
+            let digest = Sha256::digest(format!("{}\u{0}{}", call.agent_name, sorted(&input.to_value())));
+            digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        }))
+    }
+}
+
+/// A value as text that does not depend on the order of members or on blanks: agents write an input anew.
+fn sorted(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut parts: Vec<String> = members
+                .iter()
+                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), sorted(value)))
+                .collect();
+            parts.sort_unstable();
+            format!("{{{}}}", parts.join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(sorted).collect::<Vec<_>>().join(",")),
+        other => other.to_string(),
     }
 }
 

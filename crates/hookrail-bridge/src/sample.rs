@@ -6,13 +6,16 @@ use serde_json::json;
 
 use crate::Agent;
 
+/// The session of the sample.
+pub const SAMPLE_SESSION: &str = "hookrail-doctor";
+
 impl Agent {
     /// The name of the before-tool event and a payload for it: the agent wants to read a file that does not exist.
     #[must_use]
     pub fn sample_tool_event(self, project: &Path) -> (&'static str, String) {
         let file = project.join("a-file-that-does-not-exist").to_string_lossy().into_owned();
         let base =
-            json!({ "session_id": "hookrail-doctor", "transcript_path": "", "cwd": project, "tool_use_id": "doctor" });
+            json!({ "session_id": SAMPLE_SESSION, "transcript_path": "", "cwd": project, "tool_use_id": "doctor" });
         let (event, own) = match self {
             Self::Claude => ("PreToolUse", json!({ "tool_name": "Read", "tool_input": { "file_path": file } })),
             Self::Codex => (

@@ -11,6 +11,10 @@ pub const MAX_AGENT_END_DENIALS: u32 = 8;
 /// Waiting texts beyond this are dropped, oldest first: a session may last for days.
 const MAX_WAITING: usize = 64;
 
+/// A text that waits is cut to this many bytes, and a prompt too.
+const LONGEST_TEXT: usize = 16 * 1024;
+const LONGEST_PROMPT: usize = 256 * 1024;
+
 /// How far a stop reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -61,20 +65,51 @@ impl BridgeSession {
                     waiting.push('\n');
                 }
                 waiting.push_str(&text);
+                cut(waiting, LONGEST_TEXT);
             }
             None => {
                 if self.next_context.len() >= MAX_WAITING {
                     self.next_context.remove(0);
                 }
                 self.next_context.push(text);
+                self.next_context.iter_mut().for_each(|text| cut(text, LONGEST_TEXT));
             }
+        }
+    }
+
+    /// Keeps what waits for a call under a second key, because it is not known with which input the call ends.
+    pub(crate) fn keep_also_under(&mut self, call: &str, other: String) {
+        if let Some(text) = self.call_context.get(call).filter(|_| call != other).cloned() {
+            self.call_context.insert(other, text);
+        }
+    }
+
+    /// Takes what waits for a call that will not happen.
+    pub(crate) fn take_call_context(&mut self, call: &str) -> Option<String> {
+        let text = self.call_context.remove(call)?;
+        self.call_context.retain(|_, other| *other != text);
+        Some(text)
+    }
+
+    /// Cuts what has no limit of its own, so that the state of a session stays small.
+    pub fn cut_to_size(&mut self) {
+        cut(&mut self.prompt, LONGEST_PROMPT);
+        if let Some(stop) = &mut self.stop {
+            cut(&mut stop.reason, LONGEST_TEXT);
         }
     }
 
     /// Takes the texts that can be given now.
     pub(crate) fn take_context(&mut self, call: Option<&str>) -> Vec<String> {
         let mut texts = std::mem::take(&mut self.next_context);
-        texts.extend(call.and_then(|key| self.call_context.remove(key)));
+        texts.extend(call.and_then(|key| self.take_call_context(key)));
         texts
+    }
+}
+
+fn cut(text: &mut String, most: usize) {
+    if text.len() > most {
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
     }
 }

@@ -37,13 +37,7 @@ fn root() -> PathBuf {
 
 /// How an agent handles a wish, or nothing if it does not fire the event.
 fn handling(agent: Agent, event: EventKind, effect: EffectKind) -> Option<Handling> {
-    let name = agent.event_name(event)?;
-    let is_fired = match agent {
-        Agent::OpenCode => include_str!("../assets/opencode.js").contains(&format!("\"{name}\"")),
-        Agent::Pi => include_str!("../assets/pi.ts").contains(&format!("\"{name}\"")),
-        _ => true,
-    };
-    is_fired.then(|| agent.handling(event, effect))
+    agent.fires(event).then(|| agent.handling(event, effect))
 }
 
 fn all_agents() -> String {
@@ -61,6 +55,37 @@ fn all_agents() -> String {
             }
             text.push('\n');
         }
+    }
+    text
+}
+
+/// The table on the first screen: what hooks ask for most, in one word each.
+fn summary() -> String {
+    const COLUMNS: [(&str, EventKind, EffectKind); 7] = [
+        ("block a call", EventKind::BeforeTool, EffectKind::Deny),
+        ("ask", EventKind::BeforeTool, EffectKind::Ask),
+        ("rewrite a call", EventKind::BeforeTool, EffectKind::ToolInput),
+        ("replace a result", EventKind::AfterTool, EffectKind::ToolOutput),
+        ("tell the model", EventKind::AfterTool, EffectKind::Context),
+        ("stop", EventKind::BeforeTool, EffectKind::Stop),
+        ("keep it going", EventKind::AgentEnd, EffectKind::Deny),
+    ];
+    let word = |handling: Handling| match handling {
+        Handling::Honoured => "yes",
+        Handling::Denied | Handling::DeniedUntilPrompt => "denied",
+        Handling::AddedAsContext => "as context",
+        Handling::KeptForLater => "later",
+        Handling::ReplacesResult => "in the result",
+        Handling::Dropped => "no",
+    };
+    let names: Vec<&str> = COLUMNS.iter().map(|(name, _, _)| *name).collect();
+    let mut text = format!("| hooks want to | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(COLUMNS.len()));
+    for agent in Agent::ALL {
+        let _ = write!(text, "| [{}](docs/agents/{}.md) |", agent.title(), agent.name());
+        for (_, event, effect) in COLUMNS {
+            let _ = write!(text, " {} |", handling(agent, event, effect).map_or("–", word));
+        }
+        text.push('\n');
     }
     text
 }
@@ -96,6 +121,7 @@ fn check(page: &str, table: &str) {
 
 #[test]
 fn the_pages_about_agents_are_current() {
+    check("../../README.md", &summary());
     check("README.md", &all_agents());
     for agent in Agent::ALL {
         check(&format!("{}.md", agent.name()), &one_agent(agent));

@@ -50,7 +50,8 @@ impl Cli {
             return true;
         }
         match &self.command {
-            Command::Fire(args) | Command::Explain(args) => args.event.plugin_debug,
+            Command::Fire(args) => args.command.event.plugin_debug,
+            Command::Explain(args) => args.event.event.plugin_debug,
             Command::Agent(args) => args.plugin_debug,
             _ => false,
         }
@@ -66,7 +67,7 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 allowed, 2 blocked, 3 the agent must stop, 4 approval required, 1 the command itself failed.
     #[command(after_help = examples::FIRE)]
-    Fire(EventCommand),
+    Fire(FireCommand),
     /// Run the reference agent, which applies every effect of its hooks
     ///
     /// On a terminal the agent is interactive. With `--prompt`, or with a pipe on standard input, it works on one
@@ -86,7 +87,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Show which hooks would run for an event and why others are skipped, without running anything
     #[command(after_help = examples::EXPLAIN)]
-    Explain(EventCommand),
+    Explain(ExplainArgs),
     /// Show, grant and revoke trust in the hooks of a project
     #[command(after_help = examples::TRUST)]
     Trust(TrustArgs),
@@ -132,6 +133,15 @@ pub(crate) enum Command {
     /// Exit status: 0 no errors, 1 at least one error.
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
+    /// Show what hooks decided, from the journal
+    #[command(after_help = examples::LOG)]
+    Log(LogArgs),
+    /// Show how often each hook ran, what it decided and how long it took, from the journal
+    #[command(after_help = examples::STATS)]
+    Stats(StatsArgs),
+    /// Verify the journal, print its head, or export events from it
+    #[command(after_help = examples::JOURNAL)]
+    Journal(JournalArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -167,6 +177,16 @@ pub(crate) struct ProjectArgs {
     pub(crate) no_plugins: bool,
 }
 
+/// The arguments of `fire`.
+#[derive(Debug, Args)]
+pub(crate) struct FireCommand {
+    #[command(flatten)]
+    pub(crate) command: EventCommand,
+    /// Record the event in the user's journal
+    #[arg(long)]
+    pub(crate) journal: bool,
+}
+
 /// The arguments of `fire` and `explain`.
 #[derive(Debug, Args)]
 pub(crate) struct EventCommand {
@@ -177,6 +197,15 @@ pub(crate) struct EventCommand {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Also show what this agent cannot honour of what the hooks can ask for; events and tools may have the agent's names
+    #[arg(long, value_name = "AGENT", value_parser = bridge::agent_parser())]
+    pub(crate) agent: Option<hookrail_bridge::Agent>,
+    #[command(flatten)]
+    pub(crate) event: EventCommand,
+}
+
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Event")]
 pub(crate) struct EventArgs {
     /// The event's name in any dialect (BeforeTool, PreToolUse, tool_call) or the neutral one (before-tool)
@@ -421,11 +450,15 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 mod agent;
 mod bridge;
 mod examples;
+mod journal;
 mod plugin;
 mod quick;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
+pub(crate) use journal::{
+    ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, SelectArgs, StatsArgs, VerifyArgs,
+};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

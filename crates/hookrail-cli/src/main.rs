@@ -10,6 +10,7 @@ mod cmd;
 mod config;
 mod errors;
 mod interrupt;
+mod journal;
 mod logging;
 mod output;
 mod payload_shape;
@@ -43,9 +44,14 @@ fn main() -> ExitCode {
 }
 
 /// Prints what the parser returned instead of arguments. Help and version are successes. A usage error has status 1,
-/// not clap's 2, because 2 means that hooks blocked the event.
+/// not clap's 2, because 2 means that hooks blocked the event. The bridge blocks: an agent that calls it with options of
+/// another version would take any other status for a permission.
 fn print_usage(error: &clap::Error) -> ExitCode {
     // If standard error cannot be written, there is no other place to report it.
     let _ = error.print();
-    if error.use_stderr() { Exit::Failed.into() } else { ExitCode::SUCCESS }
+    match error.use_stderr() {
+        true if cmd::bridge::must_deny(&std::env::args().collect::<Vec<_>>()) => Exit::Blocked.into(),
+        true => Exit::Failed.into(),
+        false => ExitCode::SUCCESS,
+    }
 }

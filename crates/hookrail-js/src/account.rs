@@ -1,20 +1,20 @@
 //! Memory that the host holds for a module, outside the module's own heap.
 //!
-//! What the heap holds is counted by the engine. This counts the rest: timers, rejections, what is on its way to the host and
-//! back. A module that goes over it has gone over its memory, like one whose heap is full.
+//! The JavaScript engine counts what the heap holds. This counts the rest: timers, rejected promises, requests to the
+//! host and their answers. A module that exceeds it has exceeded its memory limit, as one whose heap is full.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is held for one runtime. Clones are the same.
+/// The memory that the host holds for one runtime. Clones share one count.
 #[derive(Clone, Debug)]
 pub(crate) struct HostMemory {
     used: Arc<AtomicUsize>,
-    /// How much one thing may take at most.
+    /// The most bytes that a single value may take.
     pub(crate) most: usize,
 }
 
-/// A part of an account, which is given back when this is dropped.
+/// Memory that was reserved from an account. Dropping this gives it back.
 #[derive(Debug)]
 pub(crate) struct MemoryHold {
     used: Arc<AtomicUsize>,
@@ -26,7 +26,7 @@ impl HostMemory {
         Self { used: Arc::default(), most }
     }
 
-    /// Takes so many bytes; none when there are not so many left.
+    /// Reserves this many bytes, or returns `None` if fewer are left.
     pub(crate) fn reserve(&self, bytes: usize) -> Option<MemoryHold> {
         let taken = |used: usize| used.checked_add(bytes).filter(|used| *used <= self.most);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).ok()?;

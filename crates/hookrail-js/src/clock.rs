@@ -1,4 +1,4 @@
-//! The two clocks a module is measured by: uninterrupted work, and time on the wall.
+//! The two limits on a module's time: uninterrupted work (CPU time of one turn) and the wall-clock time of a call.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,21 +11,23 @@ use tokio::sync::watch;
 
 use crate::limits::RuntimeLimits;
 
-/// How long a module may still work without giving way. The engine asks it every few thousand steps.
+/// How long a module may still work before it has to return to the event loop. The JavaScript engine asks every few
+/// thousand steps.
 #[derive(Default)]
 pub(crate) struct Budget {
     length: Duration,
-    /// How long the host's functions may take in one turn.
+    /// How long operations of the host may take in one turn.
     host: Duration,
-    /// Set from outside when the instance is not wanted any more.
+    /// Set from another thread when the instance is retired.
     retired: Arc<AtomicBool>,
     began: Option<Instant>,
     deadline: Option<Instant>,
-    /// The thread's own time when it was first asked for.
+    /// The CPU time of the thread when it was first read.
     seen: Option<Duration>,
-    /// The clock of a call that runs on its caller's thread, which cannot look at the clock meanwhile.
+    /// The wall clock of a call that runs on its caller's thread, which cannot look at that clock while the module
+    /// runs.
     wall: Option<Arc<WallClock>>,
-    /// What is left of the time of the host's functions in this turn.
+    /// The time that is left for operations of the host in this turn.
     host_left: Duration,
     stopped: Option<StopReason>,
 }
@@ -33,15 +35,15 @@ pub(crate) struct Budget {
 /// Why a module had to be stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopReason {
-    /// It worked too long without giving way, or is not wanted any more.
-    ModuleWork,
-    /// The time of its call was up, which was this long.
+    /// It worked too long without returning to the event loop, or its instance was retired.
+    Work,
+    /// The time of its call was used up. This was its length.
     Wall(Duration),
-    /// The host's functions took too long in one turn.
+    /// Operations of the host took too long in one turn.
     Host,
-    /// It went over its memory.
+    /// It exceeded its memory limit.
     Memory,
-    /// It is made of more source than it may be.
+    /// It has more source text than is allowed.
     Source,
     /// A function of the host panicked.
     Panic,
@@ -52,31 +54,31 @@ impl Budget {
         Self { length: limits.cpu, host: limits.host, retired, ..Self::default() }
     }
 
-    /// The module begins to work.
+    /// Starts a turn: the module's code is entered.
     pub(crate) fn begin(&mut self) {
         let now = Instant::now();
         (self.began, self.deadline, self.seen) = (Some(now), now.checked_add(self.length), None);
         self.host_left = self.host;
     }
 
-    /// The next turn also ends when this clock's time is up.
+    /// Makes the next turn end as well when this clock's time is up.
     pub(crate) fn watch(&mut self, wall: Arc<WallClock>) {
         self.wall = Some(wall);
     }
 
-    /// How long the module may keep the thread waiting, and why it is stopped after that.
+    /// How long the module may block this thread, and why it is stopped after that.
     pub(crate) fn waiting_left(&self) -> (Duration, StopReason) {
         let host = (self.host_left, StopReason::Host);
         let wall = self.wall.as_ref().map(|wall| (wall.remaining(), StopReason::Wall(wall.length)));
         wall.filter(|wall| wall.0 < host.0).unwrap_or(host)
     }
 
-    /// The module has given way.
+    /// Ends a turn: the module has returned to the event loop.
     pub(crate) fn end(&mut self) {
         (self.deadline, self.wall) = (None, None);
     }
 
-    /// Time that the host spent is not the module's, as long as it is not too much.
+    /// Does not count time that the host spent, as long as the host's own limit is kept.
     pub(crate) fn forgive(&mut self, spent: Duration) {
         self.deadline = self.deadline.and_then(|deadline| deadline.checked_add(spent));
         self.host_left = self.host_left.saturating_sub(spent);
@@ -85,11 +87,11 @@ impl Budget {
         }
     }
 
-    /// Whether the module has to stop now.
+    /// Whether the module has to stop now. If so, the reason is recorded.
     pub(crate) fn is_over(&mut self) -> bool {
         if self.stopped.is_none() {
             self.stopped = if self.retired.load(Ordering::Relaxed) || self.is_used_up() {
-                Some(StopReason::ModuleWork)
+                Some(StopReason::Work)
             } else {
                 self.wall.as_ref().and_then(|wall| wall.is_up().then(|| StopReason::Wall(wall.length)))
             };
@@ -97,24 +99,26 @@ impl Budget {
         self.stopped.is_some()
     }
 
-    /// The module has to stop for a reason that is not found here.
+    /// Stops the module for a reason that this budget does not measure.
     pub(crate) fn stop(&mut self, why: StopReason) {
         self.stopped.get_or_insert(why);
     }
 
-    /// Why the module had to be stopped. It stays so: what was interrupted cannot be relied on.
+    /// Why the module had to be stopped. The reason is never cleared: code that was interrupted may have left its data
+    /// half changed, so the instance cannot be used again.
     pub(crate) fn stopped(&self) -> Option<StopReason> {
         self.stopped
     }
 
-    /// On a busy machine a thread is kept waiting, which is not its own work: what counts is the time it had. That is
-    /// asked for only when a part of the budget is gone, because asking is dear and most turns are over before then.
+    /// Counts CPU time and not wall-clock time, because on a busy machine a thread waits for its turn, which is not the
+    /// module's work. CPU time is read only after a part of the budget is gone: reading it is a system call, and most
+    /// turns are over before then.
     fn is_used_up(&mut self) -> bool {
         let (Some(began), Some(deadline)) = (self.began, self.deadline) else { return false };
         let now = Instant::now();
         if self.seen.is_none() && now.saturating_duration_since(began) > self.length / 16 {
             self.seen = thread_time();
-            // Where the system cannot say, the time on the wall counts.
+            // If the system cannot report CPU time, wall-clock time is used.
             return self.seen.is_none() && now > deadline;
         }
         if now <= deadline {
@@ -128,7 +132,7 @@ impl Budget {
     }
 }
 
-/// How long this thread has been at work since it began, where the system can say.
+/// The CPU time of this thread, or `None` if the system cannot report it.
 #[cfg(unix)]
 fn thread_time() -> Option<Duration> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -140,13 +144,13 @@ fn thread_time() -> Option<Duration> {
     None
 }
 
-/// Time on the wall, which stands still while a person is asked, though not for ever.
+/// The wall clock of one call. It is paused while a dialog waits for the user, but not without a limit.
 ///
-/// The caller waits for it on a thread of its own while dialogs open and close on the module's, so it is not behind the
-/// module's lock but a channel of its own.
+/// The caller waits for it on one thread while dialogs open and close on the module's thread. It is therefore not
+/// protected by the module's lock but by a channel.
 #[derive(Debug)]
 pub(crate) struct WallClock {
-    /// All the time there was.
+    /// The length of the call's time.
     pub(crate) length: Duration,
     time: watch::Sender<Time>,
 }
@@ -154,15 +158,16 @@ pub(crate) struct WallClock {
 #[derive(Debug)]
 struct Time {
     left: Duration,
-    /// How long it may still stand still.
+    /// How long the clock may still be paused.
     still_left: Duration,
-    /// Since when it runs or stands still.
+    /// When the clock was last paused or resumed.
     since: Instant,
     dialogs: usize,
 }
 
 impl Time {
-    /// What is left of both at this moment. A clock that has stood still for too long goes on.
+    /// The time that is left, and the pause that is left. A clock whose pause is used up runs although a dialog is
+    /// open.
     fn now(&self) -> (Duration, Duration) {
         let spent = self.since.elapsed();
         if self.dialogs == 0 {
@@ -172,7 +177,7 @@ impl Time {
         (self.left.saturating_sub(late), self.still_left.saturating_sub(spent))
     }
 
-    /// Another dialog is open, or one less.
+    /// Records how many dialogs are open now.
     fn change(&mut self, dialogs: usize) {
         (self.left, self.still_left) = self.now();
         (self.since, self.dialogs) = (Instant::now(), dialogs);
@@ -180,44 +185,44 @@ impl Time {
 }
 
 impl WallClock {
-    /// A clock with so much time, which stands still for `dialogs` at most.
+    /// A clock with this much time that can be paused for `dialogs` in total.
     pub(crate) fn new(length: Duration, dialogs: Duration) -> Arc<Self> {
         let time = Time { left: length, still_left: dialogs, since: Instant::now(), dialogs: 0 };
         Arc::new(Self { length, time: watch::Sender::new(time) })
     }
 
-    /// A dialog is open until the guard is gone.
+    /// Pauses the clock until the guard is dropped.
     pub(crate) fn stand_still(self: &Arc<Self>) -> ClockPause {
         self.time.send_modify(|time| time.change(time.dialogs + 1));
         ClockPause(Arc::clone(self))
     }
 
-    /// How long it takes until the time is up, if nothing changes.
+    /// How long it takes until the time is used up, if no dialog opens or closes meanwhile.
     pub(crate) fn remaining(&self) -> Duration {
         let time = self.time.borrow();
         let (left, still_left) = time.now();
         if time.dialogs == 0 { left } else { left.saturating_add(still_left) }
     }
 
-    /// Whether the time is up.
+    /// Whether the time is used up.
     pub(crate) fn is_up(&self) -> bool {
         self.remaining().is_zero()
     }
 
-    /// Waits for the work, or until the time is up.
+    /// Waits for the work until the time is used up.
     pub(crate) async fn limit<F: Future>(&self, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
-        // Work that was done on this thread is ready by now, and needs no timer.
+        // Work that was done on this thread is ready at the first poll, so no timer is set for it.
         if let Poll::Ready(output) = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
             return Some(output);
         }
-        // Every change after this is seen, so the time is read after it.
+        // The subscription comes first: a change between reading the time and subscribing would be missed.
         let mut changes = self.time.subscribe();
         loop {
             tokio::select! {
                 biased;
                 output = &mut work => return Some(output),
-                // The sender is part of this clock.
+                // The sender belongs to this clock, so the channel is never closed.
                 _ = changes.changed() => {}
                 () = tokio::time::sleep(self.remaining()) => return None,
             }
@@ -225,7 +230,7 @@ impl WallClock {
     }
 }
 
-/// While this exists the clock stands still.
+/// Pauses the clock while it exists.
 #[derive(Debug)]
 pub(crate) struct ClockPause(Arc<WallClock>);
 

@@ -1,4 +1,4 @@
-//! A component that a module draws, seen from the host.
+//! A component that a module draws, as the host sees it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,19 +8,19 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::worker::WorkerMessage;
 
-/// The host's side of a component: questions go to the module's thread.
+/// The host's handle of a component. Requests go to the module's thread.
 pub(crate) struct RemoteComponent {
     id: u32,
     to: mpsc::UnboundedSender<WorkerMessage>,
     state: watch::Receiver<ComponentState>,
-    /// The count that was drawn last.
+    /// The number of the state that was drawn last.
     drawn: AtomicU64,
 }
 
-/// What the module says about its component.
+/// What the module reports about its component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ComponentState {
-    /// It is shown; the number counts how often it wanted to be drawn again.
+    /// It is shown. The number counts the requests to draw it again.
     Shown(u64),
     /// It is done.
     Done,
@@ -40,7 +40,7 @@ impl Component for RemoteComponent {
     fn render(&self, width: usize) -> HostFuture<'_, Vec<String>> {
         Box::pin(async move {
             let (reply, lines) = oneshot::channel();
-            // A module that is gone has nothing to draw.
+            // A module that has ended has nothing to draw.
             let _ = self.to.send(WorkerMessage::Draw { component: self.id, width, reply });
             let drawn = lines.await.ok().and_then(|returned| match returned.how {
                 RawEnd::Returned(lines) => lines,
@@ -64,7 +64,7 @@ impl Component for RemoteComponent {
                     self.drawn.store(count, Ordering::Relaxed);
                     true
                 }
-                // A module that is gone is done.
+                // A module that has ended has no open component.
                 Ok(ComponentState::Done) | Err(_) => false,
             }
         })

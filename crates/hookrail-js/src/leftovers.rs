@@ -1,10 +1,10 @@
-//! Ending what processes of modules have left behind: children in the background, daemons.
+//! Ends processes that the processes of a module left behind, such as background children and daemons.
 //!
-//! They are known by a variable in their environment, which children inherit. Where the system does not show the
-//! environment of processes, nothing is found; see `docs/reliability/platforms.md`.
+//! They are recognised by an environment variable, which children inherit. On systems that do not show the environment
+//! of other processes none is found; see `docs/reliability/platforms.md`.
 
-/// The variable by which they are known. Its value begins with what all processes of a module have in common, followed by
-/// the number of the runtime and of the call.
+/// The environment variable that marks a module's processes. Its value begins with an identifier of the module,
+/// followed by the number of the instance and the number of the call.
 pub(crate) const MARK: &str = "HOOKRAIL_MODULE_RUN";
 
 #[cfg(target_os = "linux")]
@@ -24,14 +24,14 @@ mod linux {
 
     use super::MARK;
 
-    /// How long they may tidy up, and how long they may take to vanish after that.
+    /// How long they may take to exit after SIGTERM, and how long to disappear after SIGKILL.
     const GRACE: Duration = Duration::from_secs(1);
     const VANISHING: Duration = Duration::from_secs(5);
 
-    /// The pause between two looks.
+    /// The time between two scans of `/proc`.
     const PAUSE: Duration = Duration::from_millis(20);
 
-    /// Ends every process whose mark begins this way, and waits until they are gone.
+    /// Ends every process whose mark begins with this text, and waits until they are gone.
     pub(crate) async fn end_marked(mark: &str) {
         let begun = Instant::now();
         let mut asked = Vec::new();
@@ -48,11 +48,11 @@ mod linux {
                     &[]
                 } else {
                     asked.push(number);
-                    // One that is stopped cannot end before it goes on.
+                    // A stopped process handles SIGTERM only after SIGCONT.
                     &[Signal::TERM, Signal::CONT]
                 };
                 for signal in signals {
-                    // One that is gone needs nothing.
+                    // The process may have exited since the scan.
                     let _ = pidfd_send_signal(&process, *signal);
                 }
             }
@@ -60,21 +60,21 @@ mod linux {
         }
     }
 
-    /// The processes with this in their environment. What stands for one is a handle and not its number, which may be given
-    /// to another process.
+    /// The processes with this text in their environment. A process is returned as a pidfd, because its number may be
+    /// reused for another process before it is signalled.
     fn find(sought: &str) -> Vec<(i32, OwnedFd)> {
         let all = std::fs::read_dir("/proc").into_iter().flatten();
         let numbers = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
         let marked = numbers.filter(|number| has_mark(*number, sought));
         let opened = marked.filter_map(|number| {
             let process = pidfd_open(Pid::from_raw(number)?, PidfdFlags::empty()).ok()?;
-            // Only now is it certain that the number means the same process.
+            // The number may have been reused before the pidfd was opened, so the mark is read again.
             has_mark(number, sought).then_some((number, process))
         });
         opened.collect()
     }
 
-    /// A process that has ended and was not waited for has no environment any more.
+    /// Whether a process has the mark. A zombie has no environment any more, so it has not.
     fn has_mark(number: i32, sought: &str) -> bool {
         let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(sought.as_bytes()))

@@ -12,10 +12,11 @@
 //!
 //! An instance is one runtime with the module in it. There is at most one for each module, and one lock around it
 //! (`Mutex<ModuleHost>`): the thread that holds it has the turn, which is the module's own thread or that of a caller.
-//! Nothing in an instance has a lock of its own: for the length of a turn its state is lent to the thread that has the turn,
-//! and that is where the functions that JavaScript calls find it. A thread without the turn sends a message to the module's
-//! thread, except for what cannot wait until the turn is over, which is atomic: the flag that retires a module, the
-//! token that cancels a call, and the counts of queued work, of changed files and of memory held outside the heap.
+//! Nothing in an instance has a lock of its own: for the length of a turn its state is lent to the thread that has the
+//! turn, and that is where the functions that JavaScript calls find it. A thread without the turn sends a message to
+//! the module's thread, except for what cannot wait until the turn is over, which is atomic: the flag that retires a
+//! module, the token that cancels a call, and the counts of queued work, of changed files and of memory held outside
+//! the heap.
 //!
 //! ```text
 //!   caller ── call, on its own thread ──► try_lock ─┐
@@ -36,15 +37,15 @@
 //!      │              ▼
 //!      ├────────── running ◄──────────────────────────────┐
 //!      │              │                                   │ end of a task, call,
-//!      │              │ it gives way while a call is open │ timer, key
+//!      │              │ it returns while a call is open   │ timer, key
 //!      │              ▼                                   │
 //!      │           waiting for a dialog or another task ──┘
 //!      │
-//!      └ it gives way and no call is open
+//!      └ it returns and no call is open
 //!
 //!   loading ── it cannot be loaded ─────────────────────────────────────► ended
-//!   running ── it goes over a limit, or a function of the host panics ──► ended
-//!   waiting ── a call was given up and does not end in its time ────────► ended
+//!   running ── it exceeds a limit, or a function of the host panics ────► ended
+//!   waiting ── a call was abandoned and does not end in its time ───────► ended
 //!   any     ── a call's time is up, other files, forget, shutdown ──► retired ──► ended
 //!   ended   ── the next call ───────────────────────────────────────────► loading
 //! ```
@@ -59,10 +60,10 @@
 //!
 //! # Modules of the crate
 //!
-//! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the host as
-//! typed operations, `module_host` is an instance with everything that waits for it, `worker` is the thread around that, and
-//! `modules` gives it all to the engine. `rules` takes from the engine's event table how the results of handlers combine
-//! inside one module; how the results of several modules combine is not known here.
+//! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the host
+//! as typed operations, `module_host` is an instance with everything that waits for it, `worker` is the thread around
+//! that, and `modules` gives it all to the engine. `rules` takes from the engine's event table how the results of
+//! handlers combine inside one module; how the results of several modules combine is not known here.
 
 #![forbid(unsafe_code)]
 

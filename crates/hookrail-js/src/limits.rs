@@ -1,33 +1,34 @@
-//! What one module may use.
+//! The limits on what one module may use.
 
 use std::time::Duration;
 
 use crate::clock::StopReason;
 
-/// What one module may use. A module that goes over a limit fails alone.
+/// The limits on what one module may use. A module that exceeds one fails alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuntimeLimits {
-    /// Bytes of memory: so many in the module's own heap, and so many that the host holds for it outside of that. Default
-    /// 64 MiB.
+    /// Bytes of memory. The limit holds for the module's heap and, separately, for what the host holds for it outside
+    /// the heap. Default 64 MiB.
     pub memory: usize,
-    /// Bytes of source that it may be made of, all files together. Default 8 MiB.
+    /// Bytes of source text, all files together. Default 8 MiB.
     pub source: usize,
     /// Bytes of stack. Default 768 KiB, at least 64 KiB and at most 16 MiB.
     pub stack: usize,
     /// Characters of a result as JSON, and bytes of the messages and entries of one call. Default 8 MiB, as much as a
     /// command may print.
     pub result: usize,
-    /// How many processes it may have at a time; others wait until one has ended. A request to the network counts as two.
+    /// How many processes it may have at a time; others wait until one has ended. A network request takes two places.
     /// Default 8, at least 2.
     pub processes: usize,
-    /// How long it may work without giving way. Default 1 s.
+    /// How long it may work without returning to the event loop. Default 1 s.
     pub cpu: Duration,
-    /// How long the host's functions, and processes that it stands still for, may take without its giving way. Default 60 s.
+    /// How long the host's functions, and processes that it waits for synchronously, may take in one turn. Default 60
+    /// s.
     pub host: Duration,
-    /// How long a call's time on the wall may stand still while dialogs are open. Default 1 h.
+    /// How long the wall clock of a call may be paused while dialogs are open. Default 1 h.
     pub dialogs: Duration,
-    /// How long loading may take while a module is only looked into. Default 10 s.
+    /// How long an inspection of the module may take to load it. Default 10 s.
     pub load: Duration,
 }
 
@@ -47,17 +48,17 @@ impl Default for RuntimeLimits {
     }
 }
 
-/// What a module's thread has beside the module's own stack: room for the host's functions on top of it.
+/// The stack of a module's thread beyond the module's own limit, for the host's functions that are called on top of it.
 const HOST_STACK: usize = 3328 << 10;
 
-/// With less, not even what every module stands on would run.
+/// The smallest stack limit: with less, the prelude itself does not run.
 const LEAST_STACK: usize = 64 << 10;
 
-/// The engine takes more for no limit at all.
+/// The largest stack limit: the JavaScript engine takes a larger one for no limit at all.
 const MOST_STACK: usize = 16 << 20;
 
 impl RuntimeLimits {
-    /// The module's own stack, which is never without a limit.
+    /// The module's stack limit, within the bounds above, so that it is never unlimited.
     pub(crate) fn own_stack(&self) -> usize {
         self.stack.clamp(LEAST_STACK, MOST_STACK)
     }
@@ -75,10 +76,10 @@ impl RuntimeLimits {
         format!("stack limit of {} KiB", self.own_stack() >> 10)
     }
 
-    /// Why loading was stopped, in words.
+    /// Why loading was stopped, as a sentence.
     pub(crate) fn why_stopped(&self, stop: StopReason) -> String {
         match stop {
-            StopReason::ModuleWork => format!("it worked for {} s without giving way", self.cpu.as_secs_f64()),
+            StopReason::Work => format!("it worked for {} s without giving way", self.cpu.as_secs_f64()),
             StopReason::Host => format!("it stood still for {} s", self.host.as_secs_f64()),
             StopReason::Wall(length) => format!("it took longer than {} s", length.as_secs_f64()),
             StopReason::Memory => format!("it went over its {}", self.of_memory()),

@@ -1,11 +1,11 @@
-//! What the machine may run out of: threads, descriptors, memory. That is never the module's fault, and it passes.
+//! Shortages of the machine: threads, descriptors, memory. They are never the module's fault, and they are temporary.
 
 use std::future::Future;
 use std::io;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Whether the machine had too little of something at that moment.
+/// Whether the error says that the machine was short of a resource.
 #[cfg(unix)]
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     use rustix::io::Errno;
@@ -19,8 +19,8 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
 }
 
-/// An event loop for one thread. It may be dropped anywhere: a runtime must not be dropped where another one is at work,
-/// and that is where it is dropped when there is no thread for it.
+/// An event loop for one thread. It can be dropped on any thread: tokio panics if a runtime is dropped inside another
+/// one, and that is where this is dropped if its own thread cannot be started.
 pub(crate) struct EventLoop(Option<Runtime>);
 
 impl EventLoop {
@@ -33,7 +33,7 @@ impl EventLoop {
         self.0.as_ref().map(|runtime| runtime.handle().clone()).ok_or_else(gone)
     }
 
-    /// Drives the work to its end on this thread.
+    /// Drives a future to its end on this thread.
     pub(crate) fn run(mut self, work: impl Future<Output = ()>) {
         if let Some(runtime) = self.0.take() {
             runtime.block_on(work);

@@ -1,8 +1,8 @@
-//! The instance of a module and everything that waits for it, for the thread that has the turn.
+//! The instance of a module and everything that waits for it. The thread that has the turn holds the lock around this.
 //!
-//! An instance is made at the first call, and ended when the module had to be stopped or ran out of memory; the next call
-//! then begins with a fresh one. Nothing here waits: what takes time is begun on the module's own thread, and its end comes
-//! back as a message.
+//! The first call makes the instance. It is ended when the module had to be stopped or ran out of memory, and the next
+//! call makes a new one. Nothing here blocks: an operation that takes time is started on the module's thread, and its
+//! end comes back as a message.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -31,17 +31,17 @@ pub(crate) struct ModuleHost {
     /// The loop of the module's own thread.
     runtime: Handle,
     instance: Option<Instance>,
-    /// How many instances there were.
+    /// How many instances there have been.
     generation: u32,
-    /// What was begun and has not ended, by number.
+    /// Operations that were started and have not ended, by number.
     ops: HashMap<u32, AbortHandle>,
-    /// When the thread looks after the module next.
+    /// When the thread has to check timers and abandoned calls next.
     armed: Option<Instant>,
     /// The call that runs on its caller's thread.
     on_caller: Option<u32>,
     /// Why there is no instance, when one could not be made.
     unopened: Option<ModuleInspection>,
-    /// Work that has not begun.
+    /// Work that has not started.
     waiting: VecDeque<ModuleWork>,
     answers: Answers,
 }
@@ -52,18 +52,18 @@ struct Instance {
     shared: Shared,
 }
 
-/// Answers that are to be sent once the turn is over, so that the next call of a receiver finds the module free.
+/// Answers that are sent after the turn, so that the receiver's next call finds the lock free.
 pub(crate) type Answers = Vec<(oneshot::Sender<ModuleReturn>, ModuleReturn)>;
 
-/// How long a command may go on that was given up.
+/// How long a command may continue after its caller abandoned it.
 const AFTER_CANCEL: Duration = Duration::from_secs(60);
 
-/// The end of a call whose instance was ended for something else.
+/// The end of a call whose instance was ended for another reason.
 pub(crate) fn runtime_ended() -> RawEnd {
     RawEnd::Threw("its runtime was ended while it was at work".to_owned())
 }
 
-/// What came of loading a module only to look into it.
+/// The result of an inspection, which loads a module only to see what it registers.
 fn inspection_of(state: &InstanceState, result: Result<Registrations, LoadFailure>) -> ModuleInspection {
     match result {
         Ok(registered) => ModuleInspection::Registered(registered),
@@ -76,7 +76,8 @@ fn inspection_of(state: &InstanceState, result: Result<Registrations, LoadFailur
 /// The answer of an operation, with the memory that it takes.
 pub(crate) type TaskResult = (Result<OpAnswer, OpError>, Option<MemoryHold>);
 
-/// Tells the module's thread that an operation has ended, even when it was broken off.
+/// Tells the module's thread that an operation has ended. Dropping it tells the thread too, so that a cancelled
+/// operation is reported.
 struct TaskReport {
     inbox: mpsc::WeakUnboundedSender<WorkerMessage>,
     generation: u32,
@@ -119,7 +120,7 @@ impl ModuleHost {
         self.instance.as_mut().map(|instance| instance.shared.state_mut())
     }
 
-    /// When the thread has to be back to look after the module.
+    /// When the thread has to check timers and abandoned calls.
     pub(crate) fn arm(&mut self) -> Option<Instant> {
         self.armed = self.state().and_then(|state| state.next_due());
         self.armed
@@ -139,8 +140,8 @@ impl ModuleHost {
         }
     }
 
-    /// Does some work at once, on the calling thread, if the module is loaded and nothing is before it; otherwise gives it
-    /// back. What the module then waits for is up to its own thread.
+    /// Does some work now, on the calling thread, if the module is loaded and no other work waits; otherwise returns
+    /// the work. If the module then waits for something, its own thread continues.
     pub(crate) fn work_on_caller(&mut self, work: ModuleWork) -> Option<ModuleWork> {
         let is_next = self.waiting.is_empty() && self.config.queued.load(Ordering::Relaxed) == 0;
         let Some(state) = self.state().filter(|state| is_next && !state.is_loading()) else { return Some(work) };
@@ -158,12 +159,12 @@ impl ModuleHost {
         None
     }
 
-    /// Makes a runtime and begins to load the module into it.
+    /// Makes a runtime and starts to load the module into it.
     pub(crate) fn open(&mut self, world: ModuleWorld, host: Arc<dyn Host>) {
         self.generation += 1;
         let (shared, made) = Shared::new(&self.config, self.generation, world, host).lend(Vm::new);
         let Some(mut shared) = shared else {
-            // The calls that wait are told that the runtime was ended.
+            // The calls that wait are told that their runtime was ended.
             self.waiting.clear();
             return;
         };
@@ -181,7 +182,7 @@ impl ModuleHost {
         }
     }
 
-    /// What came of loading, once that is known.
+    /// The result of loading, once there is one.
     pub(crate) fn inspection_result(&mut self) -> Option<InspectionResult> {
         let Some(instance) = &mut self.instance else {
             return self.unopened.take().map(InspectionResult::without_files);
@@ -202,8 +203,8 @@ impl ModuleHost {
 
     pub(crate) fn take_message(&mut self, message: WorkerMessage) {
         match message {
-            // It is begun in its turn.
-            WorkerMessage::ModuleWork(work) => {
+            // The work starts when it is first in the queue.
+            WorkerMessage::Work(work) => {
                 self.config.queued.fetch_sub(1, Ordering::Relaxed);
                 self.waiting.push_back(*work);
             }
@@ -220,7 +221,8 @@ impl ModuleHost {
             }
             WorkerMessage::Draw { component, width, reply } => {
                 if let Some(instance) = &mut self.instance {
-                    // Calls are numbered by the runner; these come from here.
+                    // The runner counts its calls from 1. The high bit keeps the numbers that are made here apart from
+                    // those.
                     let number = instance.shared.next_number() | 1 << 30;
                     let state = instance.shared.state_mut();
                     let call = CallState { reply: Some(reply), ..CallState::new(Arc::clone(&state.host)) };
@@ -229,17 +231,17 @@ impl ModuleHost {
                 }
             }
             WorkerMessage::Key { component, data } => self.turn(PreludeFunction::Key, (component, data)),
-            // Waiting begins anew after every message.
+            // A message may have changed the time of the next check.
             WorkerMessage::Rearm => {}
         }
     }
 
-    /// Whether there is work that waits for nothing but its turn.
+    /// Whether the next work in the queue could start now.
     pub(crate) fn has_waiting(&mut self) -> bool {
         !self.waiting.is_empty() && self.state().is_none_or(|state| !state.is_loading())
     }
 
-    /// Begins the next work that waits, or to load the module for it when there is no runtime.
+    /// Starts the next work in the queue. If there is no instance, starts to load the module for it.
     pub(crate) fn begin_waiting(&mut self) {
         if self.instance.is_none()
             && let Some(work) = self.waiting.front()
@@ -252,7 +254,7 @@ impl ModuleHost {
         }
     }
 
-    /// Begins some work with a module that is loaded, and answers it when it has already ended.
+    /// Starts some work in a loaded module, and answers it if it has ended already.
     fn begin(&mut self, work: ModuleWork) {
         let ModuleWork { number, job, world, call } = work;
         let Some(state) = self.state() else { return };
@@ -262,14 +264,13 @@ impl ModuleHost {
             ModuleJob::Event { name, payload } => self.turn(PreludeFunction::Dispatch, (number, name, payload)),
             ModuleJob::Command { name, arguments } => self.turn(PreludeFunction::Command, (number, name, arguments)),
             ModuleJob::Render { message, expanded, width } => {
-                self.turn(PreludeFunction::Render, (number, message, expanded, width))
+                self.turn(PreludeFunction::Render, (number, message, expanded, width));
             }
         }
         self.after_turn();
     }
 
-    /// A call is given up. Its processes have been told to end; what its handlers still do has the rest of the
-    /// call's time.
+    /// Abandons a call. Its processes have been told to end; its handlers may continue for the rest of the call's time.
     fn abandon(&mut self, number: u32) {
         let dialogs = self.config.limits.dialogs;
         let Some(state) = self.state() else { return };
@@ -294,20 +295,20 @@ impl ModuleHost {
         }
     }
 
-    /// Looks after a module: a timer may be due, and calls that were given up may not have ended in their time.
+    /// Runs timers that are due, and ends the instance if an abandoned call has not ended in its time.
     pub(crate) fn look_after(&mut self) {
         let Some(state) = self.state() else { return };
         if state.abandoned.values().any(|clock| clock.is_up()) {
             self.close(&|_| runtime_ended());
             return;
         }
-        // Each timer is a turn of its own: one that loops must not take the budget of another.
+        // Each timer is a separate turn, so that one that loops does not use up the budget of another.
         if let Some(number) = state.timers.take_due() {
             self.turn(PreludeFunction::Fire, (number,));
         }
     }
 
-    /// Hands what was begun to the module's own thread.
+    /// Gives operations that were started to the event loop of the module's thread.
     pub(crate) fn spawn_begun(&mut self) {
         let Some(instance) = &mut self.instance else { return };
         for StartedTask { number, op, held } in std::mem::take(&mut instance.shared.state_mut().begun) {
@@ -326,12 +327,12 @@ impl ModuleHost {
         }
     }
 
-    /// The answers that are to be sent.
+    /// The answers to send after the turn.
     pub(crate) fn take_answers(&mut self) -> Answers {
         std::mem::take(&mut self.answers)
     }
 
-    /// What has to be done after every turn: begin what was asked for, and answer what has ended.
+    /// Does what follows every turn: starts the operations that were asked for, and answers the calls that have ended.
     pub(crate) fn after_turn(&mut self) {
         self.spawn_begun();
         let Some(instance) = &mut self.instance else { return };
@@ -346,7 +347,8 @@ impl ModuleHost {
             out_of_memory |= report.ran_out_of_memory();
             self.finish(finished.call, report);
         }
-        // A promise that waits for what there was no memory for is stuck, too; the memory is what is to be told of.
+        // A promise that waits for an operation which failed for lack of memory is stuck too; the memory is the cause
+        // to report.
         if out_of_memory || self.instance.as_ref().is_some_and(|instance| instance.vm.is_full()) {
             self.stop(StopReason::Memory);
             return;
@@ -372,7 +374,7 @@ impl ModuleHost {
         }
     }
 
-    /// Promises that are pending while nothing is outstanding can never settle.
+    /// Fails the open calls if promises are pending and nothing is outstanding that could settle them.
     fn fail_stuck(&mut self) {
         let Some(Instance { vm, shared }) = &mut self.instance else { return };
         let state = shared.state_mut();
@@ -399,7 +401,7 @@ impl ModuleHost {
         self.answer_waiting(&|_| how.clone());
     }
 
-    /// Answers the work that has not begun: it ends this way.
+    /// Answers all work that has not started with this end.
     fn answer_waiting(&mut self, end: &dyn Fn(u32) -> RawEnd) {
         let unbegun = self.waiting.drain(..);
         self.answers.extend(unbegun.filter_map(|work| Some((work.call.reply?, ModuleReturn::new(end(work.number))))));
@@ -409,17 +411,17 @@ impl ModuleHost {
     fn stop(&mut self, stop: StopReason) {
         let (limits, on_caller) = (self.config.limits, self.on_caller);
         self.close(&|number| match stop {
-            StopReason::ModuleWork => RawEnd::TimedOut(limits.cpu),
+            StopReason::Work => RawEnd::TimedOut(limits.cpu),
             StopReason::Host => RawEnd::TimedOut(limits.host),
             StopReason::Memory => RawEnd::OverLimit(limits.of_memory()),
             StopReason::Source => RawEnd::OverLimit(limits.of_source()),
-            // The time was that of one call; the others are ended with it.
+            // Only one call's time was used up; the others are ended together with it.
             StopReason::Wall(length) if on_caller == Some(number) => RawEnd::TimedOut(length),
             StopReason::Wall(_) | StopReason::Panic => runtime_ended(),
         });
     }
 
-    /// Ends the instance. Everything it was doing has ended this way.
+    /// Ends the instance, and everything it was doing with this end.
     fn close(&mut self, end: &dyn Fn(u32) -> RawEnd) {
         let Some(mut instance) = self.instance.take() else { return };
         self.ops.drain().for_each(|(_, op)| op.abort());
@@ -438,7 +440,7 @@ impl ModuleHost {
     }
 }
 
-/// A rejection that is not handled belongs to the call that was going on, or else to none.
+/// Records an unhandled rejection as a failure of the call that was started last, if there is one.
 fn take_rejections(shared: &mut Shared) {
     const MOST_TOLD: usize = 16;
     let rejections = std::mem::take(&mut shared.state_mut().rejections);

@@ -1,4 +1,4 @@
-//! Modules as the engine sees them.
+//! The module runner that the engine calls.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use hookrail::ModuleRunner;
 use hookrail::host::HostFuture;
-use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
+use hookrail::module::{
+    CutOffProcess, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld,
+};
 use hookrail::process::{RawEnd, SpawnFailure};
 use hookrail::trust::NamedFile;
 use hookrail_spawn::{CancelToken, lock};
@@ -23,8 +25,8 @@ use crate::source::Version;
 use crate::stack;
 use crate::worker::{InspectionResult, ModuleJob, ModuleWork, Worker, WorkerMessage, inspect_module, send_answers};
 
-/// How long the processes of modules have to end by themselves when the program shuts down. A handler of the last events,
-/// such as `agent_end`, may start one and not wait for it; detached hooks have the same time.
+/// How long the processes of modules have to end by themselves when the program shuts down. A handler of the last
+/// events, such as `agent_end`, may start one and not wait for it; detached hooks have the same time.
 const DRAIN: Duration = Duration::from_millis(1_500);
 
 /// Runs module hooks, for [`Builder::runner`](hookrail::Builder::runner).
@@ -41,27 +43,27 @@ pub struct Modules {
     next: AtomicU32,
 }
 
-/// What is known of modules. The lock around it is held for a moment only, never while a module works.
+/// The known modules. The lock around this is held only for look-ups, never while a module works.
 #[derive(Default)]
 struct ModuleTable {
     workers: HashMap<PathBuf, Worker>,
     /// What inspections found.
     inspected: HashMap<PathBuf, InspectionRecord>,
-    /// The processes of modules that are gone, for as long as there may be some.
+    /// Processes of modules that were ended, until they are gone.
     ending: Vec<Processes>,
 }
 
-/// What an inspection of a module left behind.
+/// What an inspection of a module left for later calls.
 #[derive(Default)]
 struct InspectionRecord {
-    /// What it was made of when it could last be loaded. This is what runs.
+    /// The files with which it last loaded. Calls run these and not the current files.
     good: Option<Arc<Version>>,
-    /// What was read or looked for last.
+    /// The files that the last inspection read or looked for.
     files: Vec<NamedFile>,
 }
 
 impl ModuleTable {
-    /// Lets go of a module's thread. Its processes end with it, and are remembered until they have.
+    /// Drops a module's thread. Its processes end with it, and are kept in a list until they have.
     fn retire(&mut self, module: &Path) {
         if let Some(worker) = self.workers.remove(module) {
             self.ending.retain(|processes| !processes.are_gone());
@@ -69,7 +71,7 @@ impl ModuleTable {
         }
     }
 
-    /// Likewise, and ends whatever the module is doing.
+    /// Drops a module's thread and interrupts what it is doing.
     fn retire_now(&mut self, module: &Path) {
         if let Some(worker) = self.workers.get(module) {
             worker.config.retired.store(true, Ordering::Relaxed);
@@ -77,7 +79,7 @@ impl ModuleTable {
         self.retire(module);
     }
 
-    /// Keeps what was found out about a module; what could not be loaded never takes the place of what could.
+    /// Records the result of an inspection. A version that cannot be loaded never replaces one that can.
     fn remember(&mut self, module: &Path, looked: &InspectionResult) {
         let known = self.inspected.entry(module.to_owned()).or_default();
         if looked.can_run() {
@@ -85,7 +87,7 @@ impl ModuleTable {
         }
         let read = looked.version.files().iter().map(|file| NamedFile::new(&file.path, Some(file.digest)));
         let files: Vec<NamedFile> = read.chain(looked.missing.iter().map(|path| NamedFile::new(path, None))).collect();
-        // A module that was not even begun says nothing about its files.
+        // A module whose loading did not start says nothing about its files.
         if !files.is_empty() {
             known.files = files;
         }
@@ -93,13 +95,13 @@ impl ModuleTable {
 }
 
 impl Modules {
-    /// Modules with limits of their own.
+    /// A runner with these limits for each module.
     #[must_use]
     pub fn with_limits(limits: RuntimeLimits) -> Self {
         Self { limits, shared: None, table: Mutex::default(), next: AtomicU32::new(1) }
     }
 
-    /// Modules that share a number of processes with others, beside their own limit.
+    /// A runner whose modules share a number of processes with other runners, beside the limit of each module.
     #[must_use]
     pub fn sharing_processes(mut self, shared: &SharedProcesses) -> Self {
         self.shared = Some(shared.clone());
@@ -110,7 +112,7 @@ impl Modules {
         lock(&self.table)
     }
 
-    /// Gives work to a module's thread, which is started if there is none.
+    /// Gives work to a module's thread, and starts the thread if there is none.
     fn send(&self, module: &Path, work: ModuleWork) -> std::io::Result<()> {
         let mut known = self.table();
         if let Some(worker) = known.workers.get(module)
@@ -126,7 +128,8 @@ impl Modules {
         Ok(())
     }
 
-    /// Does some work on the calling thread, if the module is idle and there is enough stack; otherwise gives it back.
+    /// Does some work on the calling thread if the module is idle and the stack is large enough; otherwise returns the
+    /// work.
     fn work_on_caller(&self, module: &Path, work: ModuleWork) -> Option<ModuleWork> {
         let host = {
             let known = self.table();
@@ -188,13 +191,13 @@ impl Modules {
 /// The thread on which work is done.
 #[derive(Clone, Copy)]
 enum CallThread {
-    /// The calling one, if that is possible.
+    /// The calling thread, if that is possible.
     Caller,
-    /// The module's own.
+    /// The module's thread.
     Own,
 }
 
-/// A caller that waits for an answer. When it gives up, the module is told.
+/// A caller that waits for an answer. Dropping it tells the module that the call was abandoned.
 struct PendingCall<'a> {
     modules: &'a Modules,
     module: &'a Path,
@@ -208,7 +211,7 @@ impl Drop for PendingCall<'_> {
         if self.answered {
             return;
         }
-        // Its processes end at once, even while the module stands still for one of them.
+        // The processes end at once, even if the module is blocked waiting for one of them.
         self.over.cancel();
         if let Some(worker) = self.modules.table().workers.get(self.module) {
             let _ = worker.to.send(WorkerMessage::Abandon(self.number));
@@ -221,9 +224,9 @@ impl ModuleRunner for Modules {
         Box::pin(self.event(call, CallThread::Own))
     }
 
-    /// All work that is done on the calling thread is done in the first poll, and that poll enters no runtime and blocks on
-    /// none: it may be made in `tokio::task::block_in_place`. If the module has answered by then the future is ready, and has
-    /// set no timer. Otherwise the module goes on on its own thread and the future is like that of `call`.
+    /// Work on the calling thread is done in the first poll. That poll enters no tokio runtime and blocks on none, so
+    /// it may be made inside `tokio::task::block_in_place`. If the module has answered by then, the future is ready and
+    /// has set no timer. Otherwise the module continues on its own thread, and the future is like that of `call`.
     fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
         Box::pin(self.event(call, CallThread::Caller))
     }
@@ -232,7 +235,7 @@ impl ModuleRunner for Modules {
         let looked = inspect_module(module, world.clone(), self.limits);
         let mut known = self.table();
         known.remember(module, &looked);
-        // One that cannot be loaded any more goes on as it was, and so does one that is still made of the same files.
+        // A module that cannot be loaded any more, or whose files are the same as before, keeps its running version.
         let is_other = |version: &Arc<Version>| !version.is_same(&looked.version);
         let is_stale =
             known.workers.get(module).is_some_and(|worker| worker.config.version.as_ref().is_none_or(is_other));
@@ -252,11 +255,20 @@ impl ModuleRunner for Modules {
         known.retire(module);
     }
 
-    fn shutdown(&self) -> HostFuture<'_, ()> {
+    fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
         Box::pin(async {
-            let running: Vec<Processes> =
-                self.table().workers.values().map(|worker| worker.config.processes.clone()).collect();
-            processes::drain(running, DRAIN).await;
+            let mut running: Vec<(PathBuf, Processes)> = {
+                let known = self.table();
+                known.workers.iter().map(|(module, worker)| (module.clone(), worker.config.processes.clone())).collect()
+            };
+            // The table has no order, and what is reported has one.
+            running.sort_by(|one, other| one.0.cmp(&other.0));
+            processes::drain(running.iter().map(|(_, processes)| processes.clone()), DRAIN).await;
+            let cut_off = running.iter().flat_map(|(module, processes)| {
+                let programs = processes.programs().into_iter();
+                programs.map(|program| CutOffProcess { module: module.clone(), program, granted: DRAIN })
+            });
+            let cut_off: Vec<CutOffProcess> = cut_off.collect();
             let ending = {
                 let mut known = self.table();
                 let modules: Vec<PathBuf> = known.workers.keys().cloned().collect();
@@ -266,12 +278,13 @@ impl ModuleRunner for Modules {
             for processes in ending {
                 processes.all_gone().await;
             }
+            cut_off
         })
     }
 
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
         let job = ModuleJob::Command { name: command.name.to_owned(), arguments: command.arguments.to_owned() };
-        // A command waits for models and people as long as it takes.
+        // A command has no time limit: it may wait for a model or for the user.
         let state = CallState { event: Some("command".to_owned()), ..CallState::new(command.host) };
         Box::pin(self.work(command.module, job, command.world, state, CallThread::Own))
     }
@@ -287,7 +300,7 @@ impl ModuleRunner for Modules {
             let returned = self.work(render.module, job, render.world, state, CallThread::Own).await;
             match returned.how {
                 RawEnd::Returned(Some(lines)) => lines.decode(),
-                // The default drawing is used, however the module failed.
+                // If the module fails to render, the host's default rendering is used.
                 _ => None,
             }
         })

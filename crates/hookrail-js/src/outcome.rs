@@ -1,4 +1,4 @@
-//! From what the prelude says about a call to what the engine is told.
+//! Turns what the prelude reports about a call into what the engine receives.
 
 use hookrail::Json;
 use hookrail::host::HookFailure;
@@ -10,7 +10,7 @@ use crate::limits::RuntimeLimits;
 use crate::rules::{Combine, Rule};
 use crate::shared::{CallState, FinishedCall, Shared};
 
-/// What the prelude says.
+/// The report of the prelude.
 #[derive(Debug, Default)]
 pub(crate) struct CallReport {
     pub(crate) result: Option<Json>,
@@ -19,7 +19,7 @@ pub(crate) struct CallReport {
     pub(crate) unknown: Vec<String>,
 }
 
-/// Something that was thrown.
+/// A failure of a handler.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct HandlerFailure {
     pub(crate) message: String,
@@ -29,26 +29,26 @@ pub(crate) struct HandlerFailure {
     pub(crate) stack: String,
 }
 
-/// What was thrown, as the prelude tells it apart.
+/// The kind of a thrown value, as the prelude distinguishes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum FailureKind {
     /// An error.
     #[default]
     Error,
-    /// A value that is no error.
+    /// A value that is not an `Error`.
     Value,
-    /// There was no memory left.
+    /// The memory limit was reached.
     Memory,
-    /// There was no stack left.
+    /// The stack limit was reached.
     Stack,
-    /// The result is too long.
+    /// The result is longer than is allowed.
     Result,
-    /// The module is not what a module hook has to be.
+    /// The file is not a module hook.
     Shape,
 }
 
-/// What is said about a rejected promise that no handler took.
+/// The message for a rejected promise without a handler.
 pub(crate) fn unhandled_rejection(message: &str) -> String {
     format!("a promise was rejected and the rejection was not handled: {message}")
 }
@@ -73,13 +73,13 @@ impl CallReport {
         Self { failures: vec![failure], ..Self::default() }
     }
 
-    /// Whether memory ran out on the way.
+    /// Whether the memory limit was reached during the call.
     pub(crate) fn ran_out_of_memory(&self) -> bool {
         self.failures.iter().any(|failure| failure.kind == FailureKind::Memory)
     }
 }
 
-/// What the engine is told about a call.
+/// What the engine receives about a call.
 pub(crate) fn call_return(shared: &mut Shared, mut call: CallState, mut report: CallReport) -> ModuleReturn {
     if let Some(message) = call.lost.take() {
         report.failures.push(HandlerFailure::new(unhandled_rejection(&message)));
@@ -87,7 +87,7 @@ pub(crate) fn call_return(shared: &mut Shared, mut call: CallState, mut report: 
     for failure in &mut report.failures {
         name_callee(shared, failure);
     }
-    // The original does not tell its listeners of a guard that failed: the caller of the tool gets the error.
+    // xcsh does not report a failed guard to its listeners either: the caller of the tool gets the error.
     let is_guard = |event: &String| Rule::of_event(event).is_some_and(|rule| rule.combine == Combine::Block);
     let heard = call.event.filter(|event| !is_guard(event));
     for failure in &report.failures {
@@ -114,14 +114,15 @@ pub(crate) fn call_return(shared: &mut Shared, mut call: CallState, mut report: 
     out
 }
 
-/// Names the function in "not a function", which the engine leaves out: a module that uses a part of Node or of the agent's
-/// package that is not here would otherwise not say which. The source has the name, at the place of the error.
+/// Adds the name of the function to the message "not a function", from the source at the place of the error. The
+/// JavaScript engine leaves it out, and a module that uses an unsupported part of Node or of the agent's package would
+/// not say which.
 fn name_callee(shared: &mut Shared, failure: &mut HandlerFailure) {
     if failure.message != "not a function" {
         return;
     }
     let sources = &shared.state_mut().sources;
-    // A failure inside of the prelude begins with a frame that is in no file of the module.
+    // A failure inside the prelude begins with a frame that is in no file of the module.
     let place = failure.stack.lines().next().and_then(|frame| sources.maps.first_place(frame));
     let name = place.and_then(|place| {
         let bytes = sources.version.bytes(&place.file)?;
@@ -134,7 +135,8 @@ fn name_callee(shared: &mut Shared, failure: &mut HandlerFailure) {
     }
 }
 
-/// The name that is called at a column of a line, counted in UTF-16 units from zero, with the objects that it is a member of.
+/// The name that is called at a column of a line, with the objects that it is a member of. The column counts UTF-16
+/// units from zero.
 fn callee_at(line: &str, column: usize) -> Option<String> {
     let units: Vec<u16> = line.encode_utf16().collect();
     let text = |units: &[u16]| String::from_utf16_lossy(units);
@@ -198,13 +200,13 @@ fn load_failure(shared: &mut Shared, failure: &HandlerFailure) -> LoadFailure {
     };
     let mut out = LoadFailure::new(format!("Failed to load hook: {message}"));
     let sources = &mut shared.state_mut().sources;
-    // A failure that the module caught, on the way to another one, has nothing to say about that.
+    // An earlier failure that the module caught is not the reason of this one.
     let known = sources.failure.take().filter(|known| known.message == failure.message);
     out.place = known.and_then(|known| known.place).or_else(|| sources.maps.first_place(&failure.stack));
     out
 }
 
-/// What a missing import of a built-in module means, and what a module of the older kind has to be.
+/// The advice for an import that is missing in a built-in module, and for a file that is a CommonJS module.
 fn explain_load_error(message: &str) -> String {
     match message {
         "require is not defined" => return format!("{message}: module hooks are ES modules; use `import`"),

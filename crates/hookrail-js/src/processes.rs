@@ -1,9 +1,9 @@
-//! The processes that one module has started, which end with it.
+//! The processes that one module has started. They end with the module.
 //!
-//! They are driven on a thread of their own and not on the module's: a module that stands still, or is thrown away in
-//! the middle of something, must not keep its processes from being ended properly. This does not know what a module
-//! wants of a process.
+//! They are driven on a separate thread and not on the module's: a module that is blocked, or ended in the middle of
+//! something, must not keep its processes from being ended. What a module wants of a process is not known here.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use crate::leftovers;
 use crate::machine::EventLoop;
 
-/// How many processes the modules that share this may have at a time, all of them together.
+/// A limit on the processes that several modules may have at a time, all together.
 #[derive(Clone, Debug)]
 pub struct SharedProcesses {
     places: Arc<Semaphore>,
@@ -26,7 +26,7 @@ pub struct SharedProcesses {
 }
 
 impl SharedProcesses {
-    /// With so many places, at least one.
+    /// A limit of this many processes, at least one.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let most = u32::try_from(most.min(Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX).max(1);
@@ -34,14 +34,14 @@ impl SharedProcesses {
     }
 }
 
-/// How a process ended. Whatever had to be done to end it has been done by then.
+/// How a process ended. Its termination, if it needed one, is complete.
 pub(crate) struct EndedProcess {
     pub(crate) how: Result<ChildResult, SpawnError>,
-    /// Its place is taken until its output has been read, because that is kept until then.
+    /// The places are held until the output has been read, because the output takes memory until then.
     _places: Vec<OwnedSemaphorePermit>,
 }
 
-/// The processes of one module. Clones are the same.
+/// The processes of one module. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Processes {
     inner: Arc<Inner>,
@@ -49,79 +49,89 @@ pub(crate) struct Processes {
 
 #[derive(Debug)]
 struct Inner {
-    /// Whether the module is gone.
+    /// Cancelled when the module has ended.
     over: CancelToken,
-    under_way: watch::Sender<usize>,
-    /// How many may be there at a time.
+    under_way: watch::Sender<UnderWay>,
+    /// The limit of this module.
     places: Arc<Semaphore>,
-    /// How many all modules may have at a time.
+    /// The limit of several modules.
     shared: Option<SharedProcesses>,
-    /// What every process of this module has in its environment, before what says which call it is of.
+    /// The identifier of the module in the environment of its processes. The numbers of instance and call follow it.
     mark: String,
-    /// Whether there was any.
+    /// Whether a process was ever started. A module without processes need not scan for leftovers.
     any: AtomicBool,
 }
 
-/// Whose process it is: the instance of the module, and the call that was going on. Without a call it is the module's own.
+/// The processes that have started and not ended, by the name of their program. A scan for leftovers counts too, and has no
+/// name.
+#[derive(Debug, Default)]
+struct UnderWay {
+    begun: u64,
+    programs: BTreeMap<u64, Option<String>>,
+}
+
+/// The owner of a process: an instance of the module, and the call in which it was started. Call 0 is the module
+/// itself.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessOwner {
     pub(crate) generation: u32,
     pub(crate) call: u32,
-    /// Cancelled when the call is given up.
+    /// Cancelled when the call is abandoned.
     pub(crate) over: CancelToken,
 }
 
-/// What to do when as many processes are there as may be.
+/// What to do if the limit of processes is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhenFull {
-    /// Wait until one has ended.
+    /// Wait until a process has ended.
     Wait,
-    /// Do without.
+    /// Fail.
     Refuse,
 }
 
-/// A process that is to be started.
+/// A process to start.
 pub(crate) struct ProcessRequest {
     pub(crate) command: ChildCommand,
     pub(crate) environment: Arc<Environment>,
     pub(crate) owner: ProcessOwner,
-    /// How many places it takes.
+    /// How many places of the limit it takes.
     pub(crate) places: u32,
     pub(crate) when_full: WhenFull,
 }
 
-/// Why a process is not even tried to be started.
+/// Why a process was not started.
 #[derive(Debug)]
 pub(crate) enum NotStarted {
-    /// There is no thread for processes.
+    /// The thread that drives processes could not be started.
     NoThread(io::Error),
-    /// There are as many as there may be.
+    /// The limit of processes is reached.
     Full,
 }
 
 impl Processes {
-    /// With so many places, and a share of those that all modules have.
+    /// No processes yet, with a limit for this module and one that it shares with others.
     pub(crate) fn new(places: usize, shared: Option<SharedProcesses>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Unique on this machine, because processes are found by it when they have to end.
+        // Unique on this machine: leftover processes are found by it.
         let mark = format!("{}-{:x}-{number}.", std::process::id(), now.as_nanos());
         let places = Arc::new(Semaphore::new(places.clamp(2, Semaphore::MAX_PERMITS)));
         let (over, under_way, any) = (CancelToken::new(), watch::Sender::default(), AtomicBool::new(false));
         Self { inner: Arc::new(Inner { over, under_way, places, shared, mark, any }) }
     }
 
-    /// Counts a process that is about to be started.
-    pub(crate) fn announce(&self) -> RunningProcess {
-        RunningProcess::new(&self.inner)
+    /// Counts a process that is about to start.
+    pub(crate) fn announce(&self, program: &str) -> RunningProcess {
+        RunningProcess::new(&self.inner, Some(program.to_owned()))
     }
 
-    /// Starts a process, and tells how it ended. Cancelling the token ends it, and so does the end of its call and of
-    /// the module.
+    /// Starts a process that was announced, and calls `tell` with its end. The process is ended when the token is cancelled,
+    /// when its call is abandoned and when the module ends.
     pub(crate) fn start(
         &self,
         wanted: ProcessRequest,
+        announced: RunningProcess,
         cancel: CancelToken,
         tell: impl FnOnce(EndedProcess) + Send + 'static,
     ) -> Result<(), NotStarted> {
@@ -136,7 +146,6 @@ impl Processes {
         let environment = Environment::clone(&wanted.environment)
             .with(leftovers::MARK, format!("{}{generation}.{call}.", inner.mark));
         let command = wanted.command.env(Arc::new(environment));
-        let counted = RunningProcess::new(&inner);
         thread.spawn(async move {
             let stopping = async {
                 tokio::select! {
@@ -150,7 +159,7 @@ impl Processes {
             let running = async {
                 let places = match taken {
                     Some(places) => places,
-                    // When it was stopped before it had its places, it is not started at all.
+                    // A process that is cancelled before it has its places is not started: `run` returns at once.
                     None => tokio::select! {
                         () = cancel.cancelled() => Vec::new(),
                         places = inner.acquire_places(wanted.places) => places,
@@ -170,12 +179,13 @@ impl Processes {
                 ended = running => ended,
             };
             tell(ended);
-            drop(counted);
+            drop(announced);
         });
         Ok(())
     }
 
-    /// Ends what the processes of a call, or of a whole runtime, have left behind. They themselves have been told to end.
+    /// Ends what the processes of a call, or of a whole instance, left behind. The processes themselves have been told
+    /// to end.
     pub(crate) fn sweep(&self, generation: u32, call: Option<u32>) {
         let scope = call.map_or_else(|| format!("{generation}."), |call| format!("{generation}.{call}."));
         self.sweep_all(&scope);
@@ -186,9 +196,9 @@ impl Processes {
             return;
         }
         let mark = format!("{}{scope}", self.inner.mark);
-        // Without a thread there was no process.
+        // Without the thread no process was started.
         if let Ok(thread) = thread_of_processes() {
-            let counted = RunningProcess::new(&self.inner);
+            let counted = RunningProcess::new(&self.inner, None);
             thread.spawn(async move {
                 leftovers::end_marked(&mark).await;
                 drop(counted);
@@ -196,32 +206,37 @@ impl Processes {
         }
     }
 
-    /// Ends all of them, everything that they have left behind, and every one that is still to come.
+    /// Ends all processes and everything that they left behind. A process that is started later is ended too.
     pub(crate) fn end(&self) {
         self.inner.over.cancel();
         self.sweep_all("");
     }
 
-    /// Whether none is left.
+    /// Whether no process is running.
     pub(crate) fn are_gone(&self) -> bool {
-        *self.inner.under_way.borrow() == 0
+        self.inner.under_way.borrow().programs.is_empty()
     }
 
-    /// Waits until none is left.
+    /// Waits until no process is running.
     pub(crate) async fn all_gone(&self) {
-        // The sender is kept here, so this ends only when the count is zero.
-        let _ = self.inner.under_way.subscribe().wait_for(|count| *count == 0).await;
+        // The sender belongs to `self`, so the channel is not closed and this returns only when no process is left.
+        let _ = self.inner.under_way.subscribe().wait_for(|under_way| under_way.programs.is_empty()).await;
+    }
+
+    /// The programs of the processes that have not ended, in the order in which they were begun.
+    pub(crate) fn programs(&self) -> Vec<String> {
+        self.inner.under_way.borrow().programs.values().flatten().cloned().collect()
     }
 }
 
-/// Waits until none of these processes is left, but no longer than that in all.
-pub(crate) async fn drain(running: Vec<Processes>, longest: Duration) {
-    let running: Vec<Processes> = running.into_iter().filter(|processes| !processes.are_gone()).collect();
-    // Without a thread there was no process.
+/// Waits until none of these processes is running, for at most this long in total.
+pub(crate) async fn drain(running: impl Iterator<Item = Processes>, longest: Duration) {
+    let running: Vec<Processes> = running.filter(|processes| !processes.are_gone()).collect();
+    // Without the thread no process was started.
     if let Ok(thread) = thread_of_processes()
         && !running.is_empty()
     {
-        // The caller may have no runtime, and waiting takes a clock.
+        // The wait runs on that thread because the caller may have no tokio runtime, and a timeout needs one.
         let drained = thread.spawn(async move {
             let all_gone = async {
                 for processes in &running {
@@ -235,8 +250,9 @@ pub(crate) async fn drain(running: Vec<Processes>, longest: Duration) {
 }
 
 impl Inner {
-    /// Where a process takes how many places. Those of the module itself come first, so that a module that waits takes
-    /// nothing from the others. A process that wants more than all modules have takes all of those.
+    /// The limits that a process takes places of. The module's own limit comes first, so that a module which waits for
+    /// it holds no place of the shared limit. A process that needs more places than the shared limit has takes all of
+    /// them.
     fn places(&self, places: u32) -> impl Iterator<Item = (Arc<Semaphore>, u32)> {
         let shared = self.shared.as_ref().map(|all| (Arc::clone(&all.places), places.min(all.most)));
         std::iter::once((Arc::clone(&self.places), places)).chain(shared)
@@ -246,7 +262,7 @@ impl Inner {
         self.places(places).map(|(all, count)| all.try_acquire_many_owned(count).ok()).collect()
     }
 
-    /// Waits for places. The semaphores are never closed.
+    /// Waits for places. The semaphores are never closed, so no place is missing.
     async fn acquire_places(&self, places: u32) -> Vec<OwnedSemaphorePermit> {
         let mut taken = Vec::new();
         for (all, count) in self.places(places) {
@@ -256,23 +272,31 @@ impl Inner {
     }
 }
 
-/// One process that is under way.
-pub(crate) struct RunningProcess(Arc<Inner>);
+/// Counts one running process while it exists.
+pub(crate) struct RunningProcess {
+    inner: Arc<Inner>,
+    number: u64,
+}
 
 impl RunningProcess {
-    fn new(inner: &Arc<Inner>) -> Self {
-        inner.under_way.send_modify(|count| *count += 1);
-        Self(Arc::clone(inner))
+    fn new(inner: &Arc<Inner>, program: Option<String>) -> Self {
+        let mut number = 0;
+        inner.under_way.send_modify(|under_way| {
+            number = under_way.begun;
+            under_way.begun += 1;
+            under_way.programs.insert(number, program);
+        });
+        Self { inner: Arc::clone(inner), number }
     }
 }
 
 impl Drop for RunningProcess {
     fn drop(&mut self) {
-        self.0.under_way.send_modify(|count| *count -= 1);
+        self.inner.under_way.send_modify(|under_way| drop(under_way.programs.remove(&self.number)));
     }
 }
 
-/// The thread on which the processes of all modules are driven; it is started with the first of them.
+/// The thread that drives the processes of all modules. It is started with the first process.
 fn thread_of_processes() -> io::Result<Handle> {
     static THREAD: OnceLock<Handle> = OnceLock::new();
     if let Some(handle) = THREAD.get() {
@@ -280,7 +304,7 @@ fn thread_of_processes() -> io::Result<Handle> {
     }
     let events = EventLoop::new()?;
     let handle = events.handle()?;
-    // Of two threads that are started at once, one is not used; it costs nothing but its stack.
+    // If two threads are started at once, one of them stays unused; it costs nothing but its stack.
     thread::Builder::new().name("hookrail-exec".to_owned()).spawn(move || events.run(std::future::pending()))?;
     Ok(THREAD.get_or_init(|| handle).clone())
 }

@@ -1,4 +1,4 @@
-//! How the results of a module's handlers combine, event by event: the engine's event table, as the prelude needs it.
+//! How the results of a module's handlers combine for each event: the engine's event table, as the prelude needs it.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use hookrail::module::result_members;
 use hookrail::{DialectId, EventKind};
 use serde::Serialize;
 
-/// What is made of the results of several handlers for one event.
+/// How the results of several handlers for one event combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Combine {
@@ -32,9 +32,9 @@ pub(crate) enum Combine {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Rule {
     pub(crate) combine: Combine,
-    /// Whether handlers get a signal that is aborted when the call is given up.
+    /// Whether handlers get a signal that is aborted when the call is abandoned.
     signal: bool,
-    /// The members of a result that mean something.
+    /// The members of a result that have a meaning.
     members: &'static [&'static str],
 }
 
@@ -52,11 +52,12 @@ impl Rule {
             Fold::ChainMessages => Combine::Messages,
             Fold::FirstMessage => Combine::FirstMessage,
             Fold::Ignore => Combine::Ignore,
-            // The engine is given the last result and decides what it means. That is also right for a rule that no module
-            // event has today: nothing a module said is lost.
+            // The engine is given the last result and decides what it means. That is also right for a rule that no
+            // module event has today: nothing a module said is lost.
             _ => Combine::Last,
         };
-        // The events that hand over a preparation are those in which a handler may do long work, such as asking a model.
+        // The events that hand over a preparation are those in which a handler may do long work, such as asking a
+        // model.
         let signal = column.fields.iter().any(|field| field.name == "preparation");
         Self { combine, signal, members: result_members(kind) }
     }

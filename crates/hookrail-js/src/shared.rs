@@ -1,4 +1,4 @@
-//! What an instance and the functions that its JavaScript calls have in common.
+//! The state that an instance shares with the functions that its JavaScript calls.
 
 use std::cell::{RefCell, RefMut};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,72 +22,73 @@ use crate::processes::ProcessOwner;
 use crate::source::{SourceMaps, Version};
 use crate::worker::ModuleConfig;
 
-/// What one instance and the functions that its JavaScript calls have in common.
+/// The state that one instance shares with the functions that its JavaScript calls.
 ///
 /// It is part of the instance, behind the lock of its module. JavaScript cannot be handed a reference to it, so while a
-/// thread runs the module's code, the value is lent to that thread, where those functions find it: see [`Shared::lend`].
-/// No other thread reaches it. What ends elsewhere sends a message.
+/// thread runs the module's code, the value is lent to that thread, where those functions find it: see
+/// [`Shared::lend`]. No other thread reaches it. An operation that ends on another thread sends a message.
 pub(crate) struct Shared {
     pub(crate) config: Arc<ModuleConfig>,
-    /// The how manieth instance of the module this is.
+    /// The number of this instance among all instances of the module.
     generation: u32,
-    /// What the host holds for the module. Tasks on the module's thread count in it, too, so it is made of atomics.
+    /// The memory that the host holds for the module. Tasks on the module's thread reserve from it too, so it is
+    /// atomic.
     pub(crate) account: HostMemory,
-    /// How many changes of watched files the module was not told of yet. Watchers count them on threads of their own.
+    /// How many changes of watched files wait to be reported to the module. Watchers count them on their own threads.
     pub(crate) changes: Arc<AtomicUsize>,
     state: RefCell<InstanceState>,
 }
 
-/// Everything about an instance that changes.
+/// The state of an instance that changes.
 pub(crate) struct InstanceState {
     pub(crate) world: Arc<ModuleWorld>,
     pub(crate) budget: Budget,
-    /// The calls that are being worked on, by number. Number zero is loading.
+    /// The calls in progress, by number. Number zero is loading.
     pub(crate) calls: BTreeMap<u32, CallState>,
-    /// The host of the last call, for what happens between calls.
+    /// The host of the last call, for requests that are made between calls.
     pub(crate) host: Arc<dyn Host>,
     /// Calls that have ended.
     pub(crate) finished: Vec<FinishedCall>,
-    /// Tasks that were begun and are not yet being polled.
+    /// Tasks that were started and are not polled yet.
     pub(crate) begun: Vec<StartedTask>,
     pub(crate) cancels: HashMap<u32, CancelToken>,
-    /// How many bytes it has sent since the last call began, while none was going on.
+    /// How many bytes the module has sent to the session since the last call started, while no call was in progress.
     between: usize,
-    /// How many bytes it has printed since the last call began, while none was going on.
+    /// How many bytes the module has printed since the last call started, while no call was in progress.
     printed_between: usize,
-    /// What the module printed while it was loaded, for the first call.
+    /// What the module printed while it was loaded. The first call reports it.
     pub(crate) printed_at_load: Option<(Vec<u8>, Vec<u8>)>,
-    /// Calls that were given up and have not ended, each with the rest of its time.
+    /// Calls that were abandoned and have not ended, each with the rest of its time.
     pub(crate) abandoned: HashMap<u32, Arc<WallClock>>,
     pub(crate) timers: Timers,
     pub(crate) watchers: HashMap<u32, Box<dyn Watcher + Send>>,
     pub(crate) components: HashMap<u32, ShownComponent>,
-    /// Rejected promises that are not handled yet.
+    /// Rejected promises that have no handler yet.
     pub(crate) rejections: Vec<Rejection>,
-    /// Whether something was refused because it needs a capability.
+    /// Whether an operation was refused because it needs a capability.
     pub(crate) refused: bool,
-    /// Whether the machine ran out of something that the module needed.
+    /// Whether the machine was short of a resource that the module needed.
     pub(crate) exhausted: bool,
     pub(crate) sources: LoadedSources,
     next: u32,
 }
 
-/// What a module is made of, as far as it is loaded.
+/// The source files of a module that have been loaded so far.
 #[derive(Default)]
 pub(crate) struct LoadedSources {
-    /// How many bytes of source it is made of so far.
+    /// How many bytes of source there are so far.
     pub(crate) bytes: usize,
     pub(crate) maps: SourceMaps,
-    /// What the import declarations of its files name, each with the file that it stands in.
+    /// The specifiers of all import declarations, each with the file that contains it.
     pub(crate) static_imports: HashSet<(String, String)>,
-    /// The files the module is made of.
+    /// The files of the module.
     pub(crate) version: Version,
     /// Files that were looked for and could not be read.
     pub(crate) missing: Vec<std::path::PathBuf>,
     pub(crate) failure: Option<LoadFailure>,
 }
 
-/// A task that was begun and is not yet being polled.
+/// A task that was started and is not polled yet.
 pub(crate) struct StartedTask {
     pub(crate) number: u32,
     pub(crate) op: PendingOp,
@@ -100,43 +101,43 @@ pub(crate) struct ShownComponent {
     pub(crate) _held: MemoryHold,
 }
 
-/// A promise that was rejected, by a number that stands for it, and what it was rejected with.
+/// A rejected promise, by a number that identifies it, and the reason.
 pub(crate) struct Rejection {
     pub(crate) promise: u64,
     pub(crate) message: String,
     pub(crate) _held: MemoryHold,
 }
 
-/// A call that has ended, with its result and its failures as JSON text, where there are any.
+/// A call that has ended, with its result and its failures as JSON text, if there are any.
 pub(crate) struct FinishedCall {
     pub(crate) call: u32,
     pub(crate) result: Option<String>,
     pub(crate) failures: Option<String>,
-    /// Names of members of the handlers' results that mean nothing in the event, as JSON text.
+    /// Names of members of the handlers' results that have no meaning in the event, as JSON text.
     pub(crate) unknown: Option<String>,
 }
 
-/// One call while it is being worked on.
+/// One call in progress.
 pub(crate) struct CallState {
-    /// What its failures are reported under; none for a call whose failures the host is not told of.
+    /// The name under which its failures are reported, or `None` if the host does not receive them.
     pub(crate) event: Option<String>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) clock: Option<Arc<WallClock>>,
-    /// Cancelled when the call is given up.
+    /// Cancelled when the call is abandoned.
     pub(crate) over: CancelToken,
     pub(crate) reply: Option<oneshot::Sender<ModuleReturn>>,
     pub(crate) messages: Vec<Json>,
     pub(crate) entries: Vec<Json>,
-    /// How many bytes the messages and entries have.
+    /// How many bytes the messages and entries have in total.
     pub(crate) taken: usize,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
-    /// A rejection that was not handled while the call was going on.
+    /// A rejection that was not handled during the call.
     pub(crate) lost: Option<String>,
 }
 
 impl CallState {
-    /// A call that has no limit on its time and is not answered.
+    /// A call without a time limit whose result is not sent.
     pub(crate) fn new(host: Arc<dyn Host>) -> Self {
         Self {
             event: None,
@@ -164,19 +165,19 @@ enum Stream {
 /// What a module sends to its session.
 #[derive(Clone, Copy)]
 pub(crate) enum SessionAddition {
-    WorkerMessage,
-    PreludeFunction,
+    Message,
+    Entry,
 }
 
-/// How much of what a module prints is kept for one call.
+/// How many bytes of a module's output are kept for one call.
 const MOST_OUTPUT: usize = 64 * 1024;
 
 thread_local! {
-    /// What belongs to the module whose code this thread runs.
+    /// The state of the module whose code this thread runs.
     static LENT: RefCell<Option<Rc<Shared>>> = const { RefCell::new(None) };
 }
 
-/// What belongs to the module whose code this thread runs. It must be let go of before the turn is over.
+/// The state of the module whose code this thread runs. It must be dropped before the turn ends.
 pub(crate) fn lent() -> Option<Rc<Shared>> {
     LENT.with_borrow(Clone::clone)
 }
@@ -210,9 +211,9 @@ impl Shared {
         Self { config, generation, account, changes: Arc::default(), state: RefCell::new(state) }
     }
 
-    /// Lends this to the thread while it runs the module's code, and gives it back; none when something still holds it,
-    /// which ends the instance. A function of the host may run another module on the same thread, so what was lent
-    /// before is put aside. The work must not panic.
+    /// Lends this to the thread while it runs the module's code, and returns it. The result is `None` if a reference to
+    /// it is still held, which ends the instance. A function of the host may run another module on the same thread, so
+    /// the value that was lent before is restored afterwards. The work must not panic.
     pub(crate) fn lend<T>(self, work: impl FnOnce(&Self) -> T) -> (Option<Self>, T) {
         let shared = Rc::new(self);
         let outer = LENT.replace(Some(Rc::clone(&shared)));
@@ -221,8 +222,8 @@ impl Shared {
         (Rc::into_inner(shared), done)
     }
 
-    /// The state, for the functions that JavaScript calls. It must not be held while something is called that may ask for
-    /// it again.
+    /// The state, for functions that JavaScript calls. It is a `RefCell`: it must not be held across a call that may
+    /// borrow it again.
     pub(crate) fn state(&self) -> RefMut<'_, InstanceState> {
         self.state.borrow_mut()
     }
@@ -232,12 +233,12 @@ impl Shared {
         self.state.get_mut()
     }
 
-    /// What surrounds the module now.
+    /// The directory, environment and capabilities that the module has now.
     pub(crate) fn world(&self) -> Arc<ModuleWorld> {
         Arc::clone(&self.state().world)
     }
 
-    /// The module has to stop, for this reason.
+    /// Stops the module for this reason.
     pub(crate) fn stop(&self, why: StopReason) {
         self.state().budget.stop(why);
     }
@@ -247,7 +248,7 @@ impl Shared {
         self.state().budget.stopped()
     }
 
-    /// Whether the module has to stop now. The engine asks this while the module works.
+    /// Whether the module has to stop now. The JavaScript engine asks this while the module works.
     pub(crate) fn is_over(&self) -> bool {
         self.state().budget.is_over()
     }
@@ -260,7 +261,7 @@ impl Shared {
         number
     }
 
-    /// Takes so much of what the host may hold; none, and the module has to stop, when it is too much.
+    /// Reserves memory that the host holds. If it is too much, the result is `None` and the module has to stop.
     pub(crate) fn hold_memory(&self, bytes: usize) -> Option<MemoryHold> {
         let held = self.account.reserve(bytes);
         if held.is_none() {
@@ -269,8 +270,8 @@ impl Shared {
         held
     }
 
-    /// Takes a message or an entry: as part of the call that is going on, or for the host itself between calls. What a
-    /// call sends is kept here, outside the module's own memory, so it has a limit.
+    /// Takes a message or an entry as part of the call in progress, or gives it to the host between calls. What a call
+    /// sends is kept outside the module's heap, so it has a limit.
     pub(crate) fn send_to_session(&self, what: SessionAddition, value: Json) -> Result<(), OpError> {
         let most = self.config.limits.result;
         let mut state = self.state();
@@ -286,21 +287,21 @@ impl Shared {
             }));
         }
         match (call, what) {
-            (Some(call), SessionAddition::WorkerMessage) => call.messages.push(value),
-            (Some(call), SessionAddition::PreludeFunction) => call.entries.push(value),
+            (Some(call), SessionAddition::Message) => call.messages.push(value),
+            (Some(call), SessionAddition::Entry) => call.entries.push(value),
             (None, _) => {
                 let host = Arc::clone(host);
                 drop(state);
                 match what {
-                    SessionAddition::WorkerMessage => host.send_message(&value),
-                    SessionAddition::PreludeFunction => host.append_entry(&value),
+                    SessionAddition::Message => host.send_message(&value),
+                    SessionAddition::Entry => host.append_entry(&value),
                 }
             }
         }
         Ok(())
     }
 
-    /// Whose a process is that is started now: the call's that was begun last, or the module's own.
+    /// The owner of a process that is started now: the call that was started last, or the module itself.
     pub(crate) fn owner(&self) -> Result<ProcessOwner, OpError> {
         let state = self.state();
         let cancelled = || OpError::new("the call was cancelled").code("ECANCELED");
@@ -320,8 +321,8 @@ impl Shared {
         Arc::clone(state.calls.get(&call).map_or(&state.host, |call| &call.host))
     }
 
-    /// Something was thrown, or a promise rejected, and not handled: that is a failure of the call that was begun last, or
-    /// else of none, and the host is told.
+    /// Records an exception or a rejection that was not handled as a failure of the call that was started last, if
+    /// there is one, and tells the host.
     pub(crate) fn record_unhandled(&self, event: &str, message: String) {
         let mut state = self.state();
         match state.calls.values_mut().next_back() {
@@ -333,14 +334,14 @@ impl Shared {
         }
     }
 
-    /// Sets a timer, if there is room for it.
+    /// Sets a timer, if the account has memory for it.
     pub(crate) fn set_timer(&self, number: u32, wait: Duration) {
         if let Some(held) = self.hold_memory(TIMER) {
             self.state().timers.set(number, wait, held);
         }
     }
 
-    /// Keeps what a module prints with the call that is going on, and gives it to the host's log.
+    /// Keeps output of the module with the call in progress, and gives it to the host's log.
     pub(crate) fn print(&self, stream: u32, text: &str) {
         let (stream, level) = match stream {
             1 => (Stream::Out, NoticeLevel::Info),
@@ -353,7 +354,7 @@ impl Shared {
         }
     }
 
-    /// Gives a line of the module's logger to the host's log, and keeps it with what the call that is going on prints.
+    /// Gives a line of the module's logger to the host's log, and keeps it with the output of the call in progress.
     pub(crate) fn log(&self, level: NoticeLevel, text: &str) {
         let name = match level {
             NoticeLevel::Debug => "debug",
@@ -366,8 +367,8 @@ impl Shared {
         }
     }
 
-    /// Keeps output of the call that is going on, as far as there is room. Returns how many bytes there was room for.
-    /// Between calls nothing is kept, and the same limit holds for what the host's log gets.
+    /// Keeps output of the call in progress up to the limit. Returns how many bytes were kept. Between calls nothing is
+    /// kept, and the same limit holds for what the host's log gets.
     fn keep_output(&self, stream: Stream, text: &str) -> usize {
         let mut state = self.state();
         let InstanceState { calls, printed_between, .. } = &mut *state;
@@ -384,7 +385,7 @@ impl Shared {
         room
     }
 
-    /// Tells the host of a failure that no call can be blamed for.
+    /// Tells the host of a failure that belongs to no call.
     pub(crate) fn report_failure(&self, event: &str, message: &str) {
         let failure = HookFailure::new(self.config.module.to_string_lossy(), event, message);
         self.host_of(0).hook_failed(&failure);
@@ -392,7 +393,7 @@ impl Shared {
 }
 
 impl InstanceState {
-    /// A call begins. The first one also has what the module printed while it was loaded, which has no run of its own.
+    /// Starts a call. The first one also gets what the module printed while it was loaded.
     pub(crate) fn begin_call(&mut self, number: u32, mut call: CallState) {
         (self.between, self.printed_between) = (0, 0);
         if let Some((stdout, stderr)) = self.printed_at_load.take() {
@@ -406,13 +407,12 @@ impl InstanceState {
         self.calls.contains_key(&0)
     }
 
-    /// Whether anything is outstanding that could still settle a promise.
+    /// Whether an operation is outstanding that could still settle a promise.
     pub(crate) fn can_go_on(&self) -> bool {
         !(self.timers.due.is_empty() && self.watchers.is_empty() && self.begun.is_empty())
     }
 
-    /// When the module has to be looked after, if nothing happens before: a timer is due, or the time is up of a call that
-    /// was given up.
+    /// When the next timer is due or the time of an abandoned call is used up.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let timer = self.timers.due.keys().next().map(|(at, _)| *at);
         let overdue = self.abandoned.values().filter_map(|clock| Instant::now().checked_add(clock.remaining()));
@@ -420,14 +420,14 @@ impl InstanceState {
     }
 }
 
-/// Timers by when they are due.
+/// Timers, ordered by when they are due.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     due: BTreeMap<(Instant, u32), MemoryHold>,
     by_number: HashMap<u32, Instant>,
 }
 
-/// What a timer takes.
+/// The memory that a timer is counted with.
 const TIMER: usize = 192;
 
 impl Timers {
@@ -445,7 +445,7 @@ impl Timers {
         }
     }
 
-    /// Takes one that is due.
+    /// Removes a timer that is due, and returns it.
     pub(crate) fn take_due(&mut self) -> Option<u32> {
         let (at, number) = *self.due.keys().next()?;
         (at <= Instant::now()).then(|| {

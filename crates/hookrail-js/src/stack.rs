@@ -1,21 +1,22 @@
-//! How much stack there is. A module's code may be entered on a thread of the host, which may be deep in its own work.
+//! Checks of the stack. A module's code may be entered on a thread of the host that has little of its stack left.
 
 use std::thread;
 
 use crate::limits::RuntimeLimits;
 
-/// What the host's functions need on top of the module's own stack.
+/// The stack that the host's functions need on top of the module's limit.
 const MARGIN: usize = 512 << 10;
 
-/// What reading a file's source needs: a parser goes as deep as the source is nested.
+/// The stack that parsing a source file needs: a parser recurses as deep as the source is nested.
 const READING: usize = 2 << 20;
 
-/// Whether a module can be entered here without ever coming near the end of the stack.
+/// Whether the rest of this thread's stack is large enough to enter a module.
 pub(crate) fn has_room(limits: &RuntimeLimits) -> bool {
     stacker::remaining_stack().is_some_and(|left| left >= limits.own_stack() + MARGIN)
 }
 
-/// Does something that goes deep: here, or where there is more room. None means that there is no room anywhere.
+/// Runs code that recurses deeply: on this thread if its stack is large enough, otherwise on a new one. The result is
+/// `None` if no such thread can be started.
 pub(crate) fn deep<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     if stacker::remaining_stack().is_some_and(|left| left >= READING) {
         return Some(work());

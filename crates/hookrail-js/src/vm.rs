@@ -1,7 +1,7 @@
-//! One runtime of one module.
+//! One JavaScript runtime of one module.
 //!
-//! All of the module's code is entered through [`Vm::turn`], which gives it a budget, runs everything that became
-//! ready, and takes the budget away again. There is no other poller.
+//! All of the module's code is entered through [`Vm::turn`], which starts the budget, runs every job that became ready,
+//! and ends the budget. Jobs are polled nowhere else.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,15 +45,15 @@ impl PreludeFunction {
         ["open", "settle", "fire", "changed", "dispatch", "command", "render", "draw", "key", "abandon"];
 }
 
-/// Room to say that there is no more room.
+/// A heap with less free memory than this is treated as full, so that the error about it can still be reported.
 const SPARE_MEMORY: usize = 1 << 20;
 
 impl Vm {
-    /// A runtime in which nothing of the module has run yet. What is shared must be lent to this thread.
+    /// A runtime in which no code of the module has run yet. The shared state must be lent to this thread.
     pub(crate) fn new(shared: &Shared) -> Result<Self, String> {
         let limits = &shared.config.limits;
         let runtime = Runtime::new().map_err(|error| {
-            // Nothing is limited before there is a runtime, so the machine itself had no memory for it.
+            // No limit is set before there is a runtime, so it is the machine that had no memory.
             shared.state().exhausted = true;
             error.to_string()
         })?;
@@ -74,15 +74,15 @@ impl Vm {
         ready.map(|()| Self { context, runtime, memory: limits.memory })
     }
 
-    /// Enters the module's code, and runs everything that becomes ready. What was thrown on the way is a failure that
-    /// no call can be blamed for; the prelude catches all others.
+    /// Enters the module's code, and runs every job that becomes ready. An exception that arrives here belongs to no
+    /// call, because the prelude catches all others.
     pub(crate) fn turn<A>(&self, shared: Shared, entry: PreludeFunction, args: A) -> Option<Shared>
     where
         A: for<'js> IntoArgs<'js>,
     {
         let (shared, thrown) = shared.lend(|shared| {
             shared.state().budget.begin();
-            // A panic must not leave the runtime's lock poisoned, nor reach a thread that is not the module's own.
+            // A panic must neither poison the runtime's lock nor unwind into a thread of the host.
             let turned = self.context.with(|ctx| catch_unwind(AssertUnwindSafe(|| run(&ctx, shared, entry, args))));
             shared.state().budget.end();
             turned.unwrap_or_else(|_| {
@@ -97,17 +97,17 @@ impl Vm {
         Some(shared)
     }
 
-    /// Whether more work is ready without anything from outside.
+    /// Whether a job is ready without an event from outside.
     pub(crate) fn has_work(&self) -> bool {
         self.runtime.is_job_pending()
     }
 
-    /// Whether the memory is all but used up, so that the runtime cannot be relied on.
+    /// Whether the heap is almost full, so that the runtime is not reliable any more.
     ///
-    /// Asking the runtime how much it uses means a walk over everything it holds. Whether something small can still be
-    /// had under a lower limit says the same at once.
+    /// Asking the runtime for its memory use walks over the whole heap. Trying a small allocation under a lower limit
+    /// gives the same answer at once.
     pub(crate) fn is_full(&self) -> bool {
-        // A limit of zero would be none.
+        // A limit of zero would mean none.
         self.runtime.set_memory_limit(self.memory.saturating_sub(SPARE_MEMORY).max(1));
         let is_full = self.context.with(|ctx| {
             let probe = Object::new(ctx.clone());
@@ -121,7 +121,7 @@ impl Vm {
     }
 }
 
-/// Calls a function and runs what becomes ready; gives what was thrown.
+/// Calls a function and runs every job that becomes ready. Returns the exception, if there was one.
 fn run<A>(ctx: &Ctx<'_>, shared: &Shared, entry: PreludeFunction, args: A) -> Option<String>
 where
     A: for<'js> IntoArgs<'js>,
@@ -130,7 +130,8 @@ where
     let thrown = match function {
         Some(function) => function.call::<_, ()>(args).catch(ctx).err().map(|error| {
             if is_out_of_memory(&error) {
-                // What could not be done then is not done later, and a call that waits for it would wait for ever.
+                // A job that failed for lack of memory is not repeated, and a call that waits for it would wait without
+                // end.
                 shared.stop(StopReason::Memory);
             }
             describe_error(&error)
@@ -145,16 +146,16 @@ where
     thrown
 }
 
-/// Keeps the rejections that are not handled. One that is handled a moment later is taken out again.
+/// Records rejections that are not handled. A rejection that is handled later in the turn is removed again.
 fn track_rejection<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, reason: &Value<'js>, handled: bool) {
-    // The address stands for the promise: only whether it is the same one matters, and it lives until the turn is over.
+    // The address identifies the promise. It stays valid until the turn ends.
     let mut hasher = DefaultHasher::new();
     promise.hash(&mut hasher);
     let key = hasher.finish();
     if handled {
         shared.state().rejections.retain(|known| known.promise != key);
     } else {
-        // Before the state is asked for: a getter of the module may run here, and lose a promise of its own.
+        // Before the state is borrowed: a getter of the module may run here and reject another promise.
         let message = match Exception::from_object(reason.clone().into_object().unwrap_or_else(|| ctx.globals())) {
             Some(error) => error.message().unwrap_or_default(),
             None => text_of(reason),
@@ -166,10 +167,10 @@ fn track_rejection<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, r
     }
 }
 
-/// What a rejection takes beside its text.
+/// The memory that a rejection is counted with, beside its text.
 const REJECTION: usize = 128;
 
-/// The beginning of a text that a person has to read.
+/// The beginning of a text, short enough for a message.
 fn shorten(mut text: String) -> String {
     const LONGEST: usize = 10_000;
     if text.len() > LONGEST {
@@ -195,7 +196,7 @@ fn describe_error(error: &CaughtError<'_>) -> String {
     }
 }
 
-/// Whether the engine had no memory left; it throws null when there is none even for an error.
+/// Whether the heap is full. The engine throws `null` if it has no memory even for an error.
 fn is_out_of_memory(error: &CaughtError<'_>) -> bool {
     match error {
         CaughtError::Exception(exception) => {
@@ -207,7 +208,7 @@ fn is_out_of_memory(error: &CaughtError<'_>) -> bool {
     }
 }
 
-/// Runs the prelude, and keeps what the host calls it by.
+/// Runs the prelude, and keeps the functions that the host calls.
 fn run_prelude<'js>(ctx: &Ctx<'js>, longest: usize) -> rquickjs::Result<()> {
     let native = native_functions(ctx)?;
     native.set("longest", longest)?;
@@ -215,7 +216,7 @@ fn run_prelude<'js>(ctx: &Ctx<'js>, longest: usize) -> rquickjs::Result<()> {
     let entry: Object<'js> = base.call((native,))?;
     let entries =
         PreludeFunction::NAMES.iter().map(|name| entry.get(*name)).collect::<rquickjs::Result<Vec<Function<'js>>>>()?;
-    // They stay where no value of the module leads to them, and go before the runtime does.
+    // They are kept where no value of the module refers to them, and are dropped before the runtime.
     ctx.store_userdata(entries).map(drop).map_err(|error| Exception::throw_message(ctx, &error.to_string()))
 }
 
@@ -228,7 +229,7 @@ fn evaluate_part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'
     ctx.eval_with_options(source, options)
 }
 
-/// The functions that the prelude stands on.
+/// The functions of the host that the prelude is built on.
 fn native_functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     native.set("sync", Func::from(|op: String| with_lent(|shared| ops::sync(shared, &op))))?;
@@ -250,13 +251,13 @@ fn native_functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     Ok(native)
 }
 
-/// Does something for the module whose code runs.
+/// Runs an operation for the module whose code runs on this thread.
 fn with_lent<T: Default>(work: impl FnOnce(&Shared) -> T) -> T {
     lent().map(|shared| work(&shared)).unwrap_or_default()
 }
 
-/// A call has ended, if it is one that is going on. The prelude keeps to the limits here; a module that calls this itself
-/// may not.
+/// Ends a call, if it is in progress. The prelude keeps to the limits, but a module that calls this function itself may
+/// not, so they are checked here.
 fn record_finished(shared: &Shared, finished: FinishedCall) {
     let most = shared.config.limits.result;
     let mut state = shared.state();

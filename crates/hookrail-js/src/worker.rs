@@ -1,7 +1,7 @@
-//! The thread of a module: the loop that takes messages, waits for timers and drives what was begun.
+//! The thread of a module: it receives messages, waits for timers and polls tasks.
 //!
-//! The module itself is behind one lock, and the thread that holds it has the turn. Most of the time that is this thread; for
-//! an event whose caller waits anyway it can be the caller's.
+//! The module is behind one lock, and the thread that holds it has the turn. That is mostly this thread; for an event
+//! whose caller blocks anyway it can be the caller's.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,13 +22,13 @@ use crate::processes::{Processes, SharedProcesses};
 use crate::shared::CallState;
 use crate::source::Version;
 
-/// What a module's thread is told.
+/// A message to a module's thread.
 pub(crate) enum WorkerMessage {
-    /// Do something, and answer.
-    ModuleWork(Box<ModuleWork>),
-    /// A call is given up.
+    /// Do some work, and answer.
+    Work(Box<ModuleWork>),
+    /// A call was abandoned.
     Abandon(u32),
-    /// An operation has ended; without an answer when it was broken off.
+    /// An operation has ended; without an answer if it was cancelled.
     Settled { generation: u32, number: u32, answer: Option<TaskResult> },
     /// A watched file has changed.
     Changed { watcher: u32, kind: &'static str, name: String },
@@ -36,11 +36,11 @@ pub(crate) enum WorkerMessage {
     Draw { component: u32, width: usize, reply: oneshot::Sender<ModuleReturn> },
     /// Give a component a key press.
     Key { component: u32, data: String },
-    /// The next timer is another one than the thread waits for.
+    /// The next timer is due earlier than the thread waits for.
     Rearm,
 }
 
-/// Something to be done by a module.
+/// Work for a module.
 pub(crate) struct ModuleWork {
     pub(crate) number: u32,
     pub(crate) job: ModuleJob,
@@ -54,10 +54,10 @@ pub(crate) enum ModuleJob {
     Render { message: String, expanded: bool, width: usize },
 }
 
-/// A module's thread, seen from outside. It ends when this is gone.
+/// The handle of a module's thread. Dropping it ends the thread.
 pub(crate) struct Worker {
     pub(crate) to: mpsc::UnboundedSender<WorkerMessage>,
-    /// The module behind its one lock, which is the turn.
+    /// The module. The thread that holds the lock has the turn.
     pub(crate) host: Arc<Mutex<ModuleHost>>,
     pub(crate) config: Arc<ModuleConfig>,
 }
@@ -82,7 +82,7 @@ impl Worker {
     pub(crate) fn send(&self, work: ModuleWork) {
         self.config.queued.fetch_add(1, Ordering::Relaxed);
         // The receiver lives as long as the thread, and the thread as long as this sender.
-        let _ = self.to.send(WorkerMessage::ModuleWork(Box::new(work)));
+        let _ = self.to.send(WorkerMessage::Work(Box::new(work)));
     }
 }
 
@@ -92,17 +92,17 @@ impl Drop for Worker {
     }
 }
 
-/// What holds for every instance of a module. It is outside of the lock, so what changes in it is atomic.
+/// The configuration of every instance of a module. It is outside the lock, so members that change are atomic.
 pub(crate) struct ModuleConfig {
     pub(crate) module: PathBuf,
     pub(crate) limits: RuntimeLimits,
     pub(crate) inbox: mpsc::WeakUnboundedSender<WorkerMessage>,
-    /// Set to end whatever the module is doing, by a thread that does not have the turn.
+    /// Set by a thread that does not have the turn, to interrupt the module.
     pub(crate) retired: Arc<AtomicBool>,
     pub(crate) processes: Processes,
-    /// What the module is made of, if it was inspected before.
+    /// The files of the module, if it was inspected before.
     pub(crate) version: Option<Arc<Version>>,
-    /// How much work was sent and has not been taken by the module's thread.
+    /// How many messages with work the module's thread has not received yet.
     pub(crate) queued: AtomicUsize,
 }
 
@@ -131,13 +131,12 @@ fn spawn(limits: &RuntimeLimits, body: impl FnOnce() + Send + 'static) -> std::i
     thread.spawn(body).map(drop)
 }
 
-/// Loads a module on a thread of its own and throws it away again. Gives what it registered, and the files it is
-/// made of.
+/// Inspects a module: loads it on a thread of its own and drops it. Returns what it registered, and its files.
 pub(crate) fn inspect_module(module: &Path, world: ModuleWorld, limits: RuntimeLimits) -> InspectionResult {
     let failure = |why: String| LoadFailure::new(format!("Failed to load hook: {why}"));
     let (send, receive) = std::sync::mpsc::channel();
     let (to, inbox) = mpsc::unbounded_channel();
-    // While it is looked into, it can start no process.
+    // A module can start no process while it is inspected.
     let config = ModuleConfig::new(module, limits, None, None, &to);
     let retired = Arc::clone(&config.retired);
     let started = EventLoop::new().and_then(|events| {
@@ -145,7 +144,7 @@ pub(crate) fn inspect_module(module: &Path, world: ModuleWorld, limits: RuntimeL
         spawn(&limits, move || {
             events.run(async move {
                 let looked = drive_inspection(config, runtime, world, inbox).await;
-                // The caller may have given up.
+                // The caller may have stopped waiting.
                 let _ = send.send(looked);
             });
         })
@@ -161,7 +160,7 @@ pub(crate) fn inspect_module(module: &Path, world: ModuleWorld, limits: RuntimeL
     })
 }
 
-/// What looking into a module found.
+/// The result of an inspection.
 pub(crate) struct InspectionResult {
     pub(crate) found: ModuleInspection,
     pub(crate) version: Version,
@@ -174,7 +173,7 @@ impl InspectionResult {
         Self { found, version: Version::default(), missing: Vec::new() }
     }
 
-    /// Whether the module can be asked, as far as looking into it could tell.
+    /// Whether the module can be called, as far as its inspection shows.
     pub(crate) fn can_run(&self) -> bool {
         match &self.found {
             ModuleInspection::Registered(_) | ModuleInspection::Unknown(_) => true,
@@ -183,14 +182,14 @@ impl InspectionResult {
     }
 }
 
-/// A host that offers nothing and drops log lines: the module is loaded again before it is asked, and logs them then.
+/// A host that offers nothing and drops log lines: the module is loaded again before it is called, and logs them then.
 struct SilentHost;
 
 impl Host for SilentHost {
     fn log(&self, _level: NoticeLevel, _text: &str) {}
 }
 
-/// Drives a runtime until the module is loaded or cannot be.
+/// Drives a runtime until the module is loaded or has failed to load.
 async fn drive_inspection(
     config: Arc<ModuleConfig>,
     runtime: Handle,
@@ -240,7 +239,7 @@ async fn serve_module(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedRe
     }
 }
 
-/// Takes a turn, and sends the answers when it is over.
+/// Takes a turn, and sends the answers after it.
 fn take_turn(host: &Mutex<ModuleHost>, work: impl FnOnce(&mut ModuleHost)) {
     let answers = {
         let mut host = lock(host);
@@ -250,7 +249,7 @@ fn take_turn(host: &Mutex<ModuleHost>, work: impl FnOnce(&mut ModuleHost)) {
     send_answers(answers);
 }
 
-/// Sends answers, after the turn. A caller may be gone by now.
+/// Sends answers, after the turn. A caller may have stopped waiting.
 pub(crate) fn send_answers(answers: Answers) {
     for (reply, returned) in answers {
         let _ = reply.send(returned);

@@ -8,7 +8,7 @@ mod common;
 use std::path::Path;
 
 use common::{Project, eventually, tool_call};
-use hookrail::EventKind;
+use hookrail::{Code, EventKind, Level};
 
 /// The number that a process wrote about itself.
 fn pid_in(file: &Path) -> Option<u32> {
@@ -94,6 +94,22 @@ fn a_cancelled_call_starts_no_more_processes() {
     let refused = project.project.join("refused");
     eventually("it is told so", || std::fs::read_to_string(&refused).is_ok_and(|code| code == "ECANCELED"));
     assert!(!project.project.join("second").exists());
+}
+
+#[test]
+fn a_process_that_is_cut_off_by_the_shutdown_is_reported_and_one_that_ended_is_not() {
+    let project = Project::new();
+    let system = project.module(
+        "export default (pi) => { pi.on('tool_call', () => { pi.exec('true', []); pi.exec('sleep', ['600']); }); };",
+    );
+    assert!(!system.fire_blocking(tool_call(&system)).is_denied());
+    let findings = system.shutdown_blocking();
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    assert_eq!((finding.code, finding.level), (Code::HookCancelled, Level::Warning));
+    assert!(finding.message.contains("its process `sleep` was still running 1500 ms"), "{}", finding.message);
+    let module = project.project.join("x.ts");
+    assert!(finding.message.contains(&*module.to_string_lossy()), "{}", finding.message);
+    assert_eq!(finding.location.as_ref().map(|place| &*place.file), Some(&*module));
 }
 
 /// A daemon that its module has started and does not wait for.

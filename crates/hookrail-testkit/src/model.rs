@@ -1,8 +1,8 @@
-//! A model on loopback that says what a script tells it, for tests of coding agents without a network.
+//! A scripted model on loopback, for tests of coding agents without a network.
 //!
-//! It speaks four wire formats, streamed and not: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini.
-//! It is not a model and checks nothing: what an agent sends is recorded, one line of JSON per request, for the test to look
-//! at.
+//! It speaks four wire formats, streamed and not: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and
+//! Gemini. It checks nothing: every request of an agent is recorded, one line of JSON per request, for the test to
+//! check.
 
 mod anthropic;
 mod chat;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use http::HttpRequest;
 pub use script::{ModelCall, Script, ScriptStep};
 
-/// What a request was for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestKind {
@@ -45,7 +45,7 @@ pub struct RecordedRequest {
     pub method: String,
     /// The path, with its query.
     pub path: String,
-    /// What it was for.
+    /// Its purpose.
     pub kind: RequestKind,
     /// The step of the script that answered it, from 0.
     pub step: Option<usize>,
@@ -53,7 +53,7 @@ pub struct RecordedRequest {
     pub body: Value,
 }
 
-/// One answer of the model, in no wire format yet.
+/// One answer of the model, before it has a wire format.
 struct Turn {
     step: ScriptStep,
     /// Makes the ids of this answer differ from those of every other one.
@@ -91,7 +91,7 @@ impl StreamEvent {
         Self { name: None, data: data.to_string() }
     }
 
-    /// An event whose data repeats its name, as two of the formats want it.
+    /// An event whose data repeats its name, as two of the formats require.
     fn named(name: &'static str, mut data: Value) -> Self {
         if let Some(members) = data.as_object_mut() {
             members.insert("type".to_owned(), json!(name));
@@ -114,7 +114,7 @@ struct Shared {
 
 impl Shared {
     fn conversation(&self) -> MutexGuard<'_, Conversation> {
-        // A thread that panicked has left whole records only.
+        // A thread that panicked left complete records only.
         self.conversation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,7 +159,7 @@ impl ModelServer {
     ///
     /// # Errors
     ///
-    /// No port or no thread is to be had.
+    /// If no port is free or no thread can be started.
     pub fn start(script: Script, log: Option<File>) -> io::Result<Self> {
         Self::start_at(0, script, log)
     }
@@ -168,7 +168,7 @@ impl ModelServer {
     ///
     /// # Errors
     ///
-    /// The port is taken, or no thread is to be had.
+    /// If the port is taken or no thread can be started.
     pub fn start_at(port: u16, script: Script, log: Option<File>) -> io::Result<Self> {
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let port = socket.local_addr()?.port();
@@ -191,7 +191,7 @@ impl ModelServer {
         self.shared.conversation().requests.clone()
     }
 
-    /// Waits for the end of the server, which never comes by itself.
+    /// Waits for the end of the server, which runs until the process is ended.
     pub fn wait(mut self) {
         if let Some(listener) = self.listener.take() {
             let _ = listener.join();
@@ -222,7 +222,7 @@ fn accept(socket: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-/// Answers the requests of one connection. An agent that goes away ends it, which is no failure.
+/// Answers the requests of one connection. An agent that disconnects ends it, which is not a failure.
 fn serve(stream: &TcpStream, shared: &Shared) {
     let mut reader = BufReader::new(stream);
     while let Ok(Some(request)) = http::read_request(&mut reader) {
@@ -265,7 +265,7 @@ fn answer(request: &HttpRequest, shared: &Shared) -> (u16, Reply) {
     (200, reply)
 }
 
-/// What agents ask for beside the model's answers.
+/// Answers requests that are not for the model, such as counting tokens.
 fn answer_other_request(method: &str, path: &str) -> (u16, Reply) {
     let (status, document) = match path {
         _ if method == "HEAD" => (200, json!({})),

@@ -13,10 +13,9 @@ use tempfile::TempDir;
 
 /// The sandbox of a test: a temporary folder with a `project` and a `home`, which is removed when this is dropped.
 ///
-/// A test suite that needs more, such as a server or a script for a model, has a type of its own that holds this one
-/// and dereferences to it.
+/// A test suite that needs more, such as a server or a script for a model, wraps this type and dereferences to it.
 pub struct TestProject {
-    /// Kept for its end.
+    /// Removes the folder when it is dropped.
     _folder: TempDir,
     /// The temporary folder, without links in its path.
     pub base: PathBuf,
@@ -117,7 +116,8 @@ impl TestProject {
         self.path("system.json")
     }
 
-    /// The whole environment of what is run here: this machine's search path, the home, and the system's settings.
+    /// The environment of every program that is run here: the machine's search path, the home, and the system's
+    /// settings.
     #[must_use]
     pub fn variables(&self) -> [(&'static str, OsString); 3] {
         [
@@ -170,7 +170,7 @@ fn make_executable(path: PathBuf) -> PathBuf {
     path
 }
 
-/// What a program came to.
+/// The exit status and the output of a program.
 #[derive(Debug)]
 pub struct ProgramOutput {
     /// Its exit status; -1 if a signal ended it.
@@ -185,7 +185,7 @@ impl ProgramOutput {
     /// Runs a command to its end.
     ///
     /// # Panics
-    /// If it cannot be started, or writes what is not UTF-8.
+    /// If it cannot be started, or writes something that is not UTF-8.
     #[must_use]
     pub fn capture(command: &mut Command) -> Self {
         command.output().unwrap_or_else(|error| panic!("{command:?}: {error}")).into()
@@ -194,7 +194,7 @@ impl ProgramOutput {
     /// Runs a command with text on its standard input, which the command need not read.
     ///
     /// # Panics
-    /// As [`ProgramOutput::of`].
+    /// As [`ProgramOutput::capture`].
     #[must_use]
     pub fn with_input(command: &mut Command, input: &str) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -204,10 +204,10 @@ impl ProgramOutput {
         child.wait_with_output().unwrap().into()
     }
 
-    /// Checks the exit status, and shows what was written if it is another one.
+    /// Checks the exit status, and shows the output if it differs.
     ///
     /// # Panics
-    /// If it is another one.
+    /// If it differs.
     #[track_caller]
     pub fn ends_with(self, code: i32) -> Self {
         assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
@@ -217,7 +217,7 @@ impl ProgramOutput {
     /// Standard output as one JSON document on one line.
     ///
     /// # Panics
-    /// If it is none.
+    /// If it is not one.
     #[must_use]
     #[track_caller]
     pub fn json(&self) -> Value {

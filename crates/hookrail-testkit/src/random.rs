@@ -1,14 +1,14 @@
-//! Numbers that look random and are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
 /// A small generator (xorshift). It is for mixing test cases and for nothing else.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that begins here.
+    /// A generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        // Zero would stay zero for ever.
+        // From zero the generator would only produce zeros.
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 

@@ -1,5 +1,5 @@
-//! The frame of a long run: it starts a random mixture of things, some at a time, looks ten times at what its process
-//! holds, and says what is left at the end. What is started, and how that ends, is the caller's.
+//! The frame of a long run: it starts a random mixture of work, some of it at a time, measures ten times what its
+//! process holds, and reports what is left at the end. The caller decides what is started and how that ends.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::{Random, SoakLedger};
 
-/// How many times it is looked at what is held.
+/// How many measurements there are.
 const LOOKS: u64 = 10;
 
 /// The pause between two checks whether it is time to measure.
@@ -37,7 +37,7 @@ impl Soak {
     /// The run that the command line asks for: `[COUNT [SEED [LEAK]]]`.
     ///
     /// # Errors
-    /// When an argument is none, or the folder for temporary files cannot be made.
+    /// If an argument is invalid, or the folder for temporary files cannot be made.
     pub fn from_arguments() -> Result<Self> {
         let mut arguments = std::env::args().skip(1);
         let mut number = |otherwise| arguments.next().map_or(Ok(otherwise), |text| text.parse().map_err(invalid));
@@ -58,10 +58,10 @@ impl Soak {
         self.folder.path()
     }
 
-    /// Starts everything, `side_by_side` at a time, and prints every measurement, how everything ended, and what
-    /// is left. `heap` says how many bytes were asked for and not given back; it is asked before resident memory is looked
-    /// at, so that it can first have the allocator give back what is free. `start` is given its choices and a number,
-    /// and what it starts says how that ended.
+    /// Starts everything, `side_by_side` at a time, and prints every measurement, how everything ended, and what is
+    /// left. `heap` returns how many bytes are allocated; it is called before resident memory is read, so that it can
+    /// first make the allocator return free memory. `start` receives its random choices and a number, and what it
+    /// starts returns how that ended.
     pub async fn run<F>(
         &self,
         what: &str,
@@ -114,7 +114,7 @@ fn invalid(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::InvalidInput, why.to_string())
 }
 
-/// What is left behind on purpose, to see that the run then fails.
+/// A resource to leak on purpose, to see that the run then fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leak {
     Memory,
@@ -137,7 +137,7 @@ impl Leak {
     }
 }
 
-/// What was left behind on purpose. It goes when the run is over.
+/// The resources that were leaked on purpose. They are released when the run is over.
 #[derive(Debug, Default)]
 struct PlantedLeaks {
     memory: Vec<Vec<u8>>,
@@ -147,10 +147,11 @@ struct PlantedLeaks {
 }
 
 impl PlantedLeaks {
-    /// How much memory is kept each time.
+    /// How much memory is leaked each time.
     const MEMORY: usize = 64 << 10;
 
-    /// Memory is kept every time, because some more of it is allowed; of everything else one at the end is enough to fail.
+    /// Memory is leaked every time, because a small growth is allowed; of any other resource one at the end is enough
+    /// to fail.
     fn keep(&mut self, leak: Leak, is_last: bool, soak: &Soak) {
         match leak {
             Leak::Memory => self.memory.push(vec![1; Self::MEMORY]),

@@ -1,7 +1,7 @@
 //! Breadcrumbs: short tagged lines about what happened to hooks, for people who look for them in a log.
 //!
-//! What a line says is a dialect's affair. Here it is only kept on one line, given to the log of the embedding program,
-//! and added to a file where the environment asks for that.
+//! A dialect decides what a line says. This module keeps it on one line, gives it to the log of the embedding program,
+//! and appends it to a file if the environment asks for one.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,10 +12,10 @@ use crate::dialect::registry::DialectId;
 use crate::event::timestamp;
 use crate::log::log;
 
-/// A file that has grown larger than this is put aside.
+/// A file that is larger than this is renamed, and a new one is started.
 const LARGEST: u64 = 10 * 1024 * 1024;
 
-/// A longer text is cut.
+/// The longest text of a line. A longer one is cut.
 const LONGEST: usize = 1024;
 
 /// One tagged line.
@@ -32,7 +32,7 @@ impl Breadcrumb {
         Self { dialect, tag, text: text.into() }
     }
 
-    /// The crumb on one line, whatever a hook has put into it.
+    /// The breadcrumb on one line, with line breaks and control characters of a hook's text replaced.
     fn line(&self) -> String {
         let mut line = format!("{} ", self.tag);
         for character in self.text.chars().take(LONGEST) {
@@ -54,7 +54,7 @@ impl DebugLog {
         Self { files }
     }
 
-    /// Appends breadcrumbs. Nothing fails: a log that cannot be written is no reason to stop an agent.
+    /// Appends breadcrumbs. It never fails: a log that cannot be written must not stop an agent.
     pub(crate) fn append(&self, crumbs: &[Breadcrumb]) {
         for crumb in crumbs {
             let line = crumb.line();
@@ -69,7 +69,7 @@ impl DebugLog {
     }
 }
 
-/// One write for one line, so that several programs can share the file.
+/// Writes one line with one write, so that several programs can append to the same file.
 fn append(file: &Path, line: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
@@ -77,8 +77,8 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
     if fs::metadata(file).is_ok_and(|about| about.len() > LARGEST) {
         fs::rename(file, file.with_extension("log.1"))?;
     }
-    // The log may quote what hooks wrote, so it is its owner's alone. A pipe in its place is not written: it could make
-    // every event wait for a reader.
+    // The log may quote the output of hooks, so only its owner may read it. A named pipe in its place is not written:
+    // every event would wait for a reader.
     let mut log = hookrail_spawn::append_to_regular(file)?;
     log.write_all(format!("[{}] {line}\n", timestamp(SystemTime::now())).as_bytes())
 }

@@ -34,19 +34,19 @@ impl JsonObject {
         self.add(key, Json::of(&values.collect::<Vec<_>>()).unwrap_or_else(|_| Json::null()))
     }
 
-    /// Adds what each dialect alone has to say.
+    /// Adds the members that each dialect contributes.
     fn add_dialect_members(self, members: impl Fn(DialectId) -> Vec<(&'static str, Json)>) -> Self {
         DialectId::ORDER.into_iter().flat_map(members).fold(self, |document, (key, value)| document.add(key, value))
     }
 }
 
-/// What a fired event came to.
+/// The document of an outcome.
 #[must_use]
 pub fn outcome_document(outcome: &Outcome) -> Json {
     outcome_members(outcome, usize::MAX).to_json()
 }
 
-/// What a fired event came to, for a record: of the hooks that did not run only the first are listed, and `moreSkipped`
+/// The document of an outcome for a record: of the hooks that did not run only the first are listed, and `moreSkipped`
 /// counts the others. With thousands of hooks every record would list them all.
 #[must_use]
 pub fn recorded_outcome_document(outcome: &Outcome) -> Json {
@@ -61,7 +61,7 @@ pub fn recorded_outcome_document(outcome: &Outcome) -> Json {
 const MOST_SKIPPED_IN_RECORD: usize = 64;
 
 fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
-    // Taken apart, so that a new effect cannot be forgotten here.
+    // Destructured, so that a new effect cannot be forgotten here.
     let Effects {
         decision,
         reason,
@@ -107,8 +107,8 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
 }
 
-/// What is configured. A module that has no handlers and offers commands or draws messages is listed among the hooks, without
-/// an event.
+/// What is configured. A module that has no handlers and offers commands or draws messages is listed among the hooks,
+/// without an event.
 #[must_use]
 pub fn list_document(snapshot: &Snapshot) -> Json {
     let hooks = snapshot.hooks().iter().map(|hook| listed(hook));
@@ -126,7 +126,7 @@ pub fn diagnostics_document(diagnostics: &[Diagnostic]) -> Json {
     JsonObject::new().list("diagnostics", diagnostics.iter().map(diagnostic)).to_json()
 }
 
-/// What would happen.
+/// The document of a plan.
 #[must_use]
 pub fn explain_document(plan: &Plan) -> Json {
     let planned = plan.hooks().map(|(part, planned)| {
@@ -236,7 +236,7 @@ fn command(command: &RegisteredCommand) -> Json {
     JsonObject::new().add("name", json!(&command.name)).add("description", json!(&command.description)).to_json()
 }
 
-/// What a hook's processes may do; null for a hook without a sandbox.
+/// The sandbox profile of a hook; null for a hook without a sandbox.
 fn sandbox(hook: &Hook) -> Value {
     if hook.sandbox.is_none() && hook.sandbox_floors.is_empty() {
         return Value::Null;
@@ -248,7 +248,7 @@ fn sandbox(hook: &Hook) -> Value {
     })
 }
 
-/// The faster ways a hook asked for; an empty object for most.
+/// The execution options of a hook; an empty object for most.
 fn lane(hook: &Hook) -> Json {
     hook.exec.non_default().fold(JsonObject::new(), |members, (key, value)| members.add(key, json!(value))).to_json()
 }

@@ -131,7 +131,7 @@ impl Effects {
     /// rewrite replaces an earlier one, because the later dialect was asked about the earlier rewrite.
     pub(crate) fn absorb(&mut self, next: Effects) {
         use std::cmp::Ordering;
-        // Every field has to say how it combines.
+        // Destructured, so that a new field does not compile before it says how it combines.
         let Effects {
             decision,
             reason,

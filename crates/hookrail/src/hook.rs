@@ -11,6 +11,7 @@ use std::time::Duration;
 use hookrail_spawn::Environment;
 
 pub use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
+pub use crate::own_bridge::bridge_program;
 pub use crate::sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 
 use crate::dialect::registry::DialectId;
@@ -18,6 +19,7 @@ use crate::event::EventKind;
 use crate::matcher::Matcher;
 use crate::names::named;
 use crate::native::NativeHook;
+use crate::own_bridge::program_of;
 use crate::run::capabilities::Capabilities;
 pub use crate::source::Authority;
 use crate::source::{Origin, SourceKind};
@@ -150,6 +152,18 @@ impl Action {
             Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
         }
     }
+
+    /// Whether this calls `hookrail bridge` and does nothing else.
+    pub(crate) fn calls_bridge(&self) -> bool {
+        match self {
+            Self::Shell(line) => bridge_program(line).is_some(),
+            Self::Program(words) => {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                program_of(&words).is_some()
+            }
+            Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => false,
+        }
+    }
 }
 
 named! {
@@ -195,6 +209,8 @@ pub enum Enablement {
     SwitchedOff(Arc<str>),
     /// Hooks of its kind are off by default, and no settings switch them on.
     NeverSwitchedOn,
+    /// Its command calls `hookrail bridge`, which would ask the same hooks again.
+    OwnBridge,
 }
 
 /// Whether a hook may run as far as trust goes.

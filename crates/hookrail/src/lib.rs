@@ -81,6 +81,7 @@ pub mod module;
 mod names;
 mod native;
 pub mod outcome;
+mod own_bridge;
 pub mod payload;
 pub mod recorder;
 mod repeated;

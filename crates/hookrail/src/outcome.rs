@@ -1,4 +1,4 @@
-//! What a fired event came to: one outcome for the host, with a typed reason for everything.
+//! The outcome of a fired event: one result for the host, with a typed reason for everything.
 
 use std::any::Any;
 use std::fmt;
@@ -63,7 +63,7 @@ pub enum Health {
 }
 
 impl Health {
-    /// What the end alone tells: a hook that answered or kept silent is well.
+    /// The health that an end alone implies: a hook that answered, or had nothing to say, is well.
     pub(crate) fn from_end(end: EndKind) -> Self {
         if matches!(end, EndKind::Answered | EndKind::Silent) { Self::Well } else { Self::Failed }
     }
@@ -88,8 +88,8 @@ pub struct HookRun {
     pub hook: Arc<Hook>,
     /// How it ended.
     pub end: EndKind,
-    /// Whether it did its work. A hook that exits with 2 to deny is well; one that exits with 2 by accident cannot be told
-    /// apart from it.
+    /// Whether it did its work. A hook that exits with 2 to deny is well; one that exits with 2 by accident cannot be
+    /// told apart from it.
     pub health: Health,
     /// The exit status, when it exited.
     pub exit_code: Option<i32>,
@@ -103,19 +103,18 @@ pub struct HookRun {
     pub stdout: String,
     /// What it wrote to standard error.
     pub stderr: String,
-    /// What it was asked about, where others could have changed that afterwards.
+    /// The value that it judged, if other hooks could have changed it afterwards.
     pub judged: Option<Json>,
-    /// Whether its answer changes what guards are asked about: the tool's input, the prompt, the request to the model.
+    /// Whether its answer changes a field that guards judge: the tool's input, the prompt, the request to the model.
     pub rewrites: bool,
 }
 
-/// Why the engine itself answered an event that can be denied, whatever its hooks say.
+/// Why the engine itself decided about an event that can be denied, whatever the hooks answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A source of the system layer exists and cannot be used. The event is denied.
     SystemUnusable,
-    /// A source of another layer cannot be used, and this is what the user wants then: to be asked, or that the event is
-    /// denied.
+    /// A source of another layer cannot be used, and the user's setting for this case is to ask or to deny.
     LoadFailure(OnFailure),
 }
 
@@ -134,13 +133,13 @@ impl Refusal {
     pub fn decision(self) -> Decision {
         match self {
             Self::SystemUnusable | Self::LoadFailure(OnFailure::Block) => Decision::Deny,
-            // One that allows is never made; if it were, asking does no harm.
+            // A refusal that allows is never made. If it were, asking would be the safe decision.
             Self::LoadFailure(OnFailure::Ask | OnFailure::Allow) => Decision::Ask,
         }
     }
 }
 
-/// What single dialects add to an outcome. An outcome without any costs no allocation.
+/// What single dialects add to an outcome. An outcome without any needs no allocation.
 #[derive(Clone, Default)]
 struct Details(Vec<Arc<dyn Any + Send + Sync>>);
 
@@ -150,7 +149,7 @@ impl fmt::Debug for Details {
     }
 }
 
-/// What a fired event came to.
+/// The result of a fired event.
 ///
 /// ```
 /// use hookrail::{Decision, Effects, Environment, EventKind, Hook, HookSystem, NativeHook};
@@ -208,21 +207,21 @@ impl Outcome {
         }
     }
 
-    /// The outcome of an event whose hooks could not be heard.
+    /// The outcome of an event whose hooks could not be run.
     #[must_use]
     pub(crate) fn abandoned(event: EventKind) -> Self {
         let message = "the engine was torn down before the hooks of this event had answered";
         Self::not_asked(event, Code::HookCancelled, message.to_owned())
     }
 
-    /// The outcome of an event that is fired too deep inside hooks of other engines: the recursion ends here.
+    /// The outcome of an event that is fired too deep inside hooks of other engines, which ends the recursion.
     #[must_use]
     pub(crate) fn too_deep(event: EventKind, depth: u32) -> Self {
         Self::not_asked(event, Code::TooDeep, format!("hooks are nested {depth} deep; no more are run"))
     }
 
-    /// The outcome of an event about which no hook is asked although some would take part. One that can be denied is
-    /// denied, because no guard has seen it.
+    /// The outcome of an event about which no hook is asked although some would take part. If it can be denied it is
+    /// denied, because no guard has judged it.
     fn not_asked(event: EventKind, code: Code, message: String) -> Self {
         let mut outcome = Self::untouched(event);
         outcome.diagnostics.push(Diagnostic::new(code, message.clone()));
@@ -233,7 +232,8 @@ impl Outcome {
     }
 
     /// What only one dialect adds to an outcome, by its type, such as
-    /// [`AggregatedHookResult`](crate::dialect::llxprt::AggregatedHookResult); none if no hook of that dialect took part.
+    /// [`AggregatedHookResult`](crate::dialect::llxprt::AggregatedHookResult); none if no hook of that dialect took
+    /// part.
     #[must_use]
     pub fn detail<T: Any>(&self) -> Option<&T> {
         self.details.0.iter().find_map(|detail| (**detail).downcast_ref())

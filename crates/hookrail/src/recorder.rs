@@ -1,7 +1,8 @@
 //! Recording what hooks decided: the trait behind a journal, and what it is given.
 //!
 //! A notification may be lost when its reader is slow; a recorder is called for every fired event, exactly once, before
-//! the outcome is handed out. How records are written, where they are kept and what is removed from them is not known here.
+//! the outcome is handed out. How records are written, where they are kept and what is removed from them is not known
+//! here.
 
 use std::fmt;
 use std::path::Path;
@@ -17,7 +18,8 @@ use crate::trust::{Digest, Fingerprint};
 
 /// Takes what is to be recorded.
 ///
-/// It may be called by several threads at once, and by threads that drive events: a call that takes long delays an event.
+/// It may be called by several threads at once, and by threads that drive events: a call that takes long delays an
+/// event.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -228,8 +230,8 @@ pub struct RunEntry<'r> {
     pub hook: &'r Hook,
     /// Which hook it is, over edits of its file.
     pub id: String,
-    /// Which version of the hook it is: the digest of its definition and of the project's files that it runs, as they were
-    /// when the hook was first recorded under the configuration in force.
+    /// Which version of the hook it is: the digest of its definition and of the project's files that it runs, as they
+    /// were when the hook was first recorded under the configuration in force.
     pub fingerprint: String,
     /// The layer that the hook comes from.
     pub layer: Authority,

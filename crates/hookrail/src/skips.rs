@@ -1,7 +1,7 @@
 //! Hooks that did not run, each with its typed reason.
 //!
-//! A project may have thousands of hooks of which an event concerns one. The reasons of all the others are worked out at
-//! the first look and kept, so that an event without such a look does not pay for them.
+//! A project may have thousands of hooks of which an event concerns one. The reasons of the others are computed when
+//! they are first read, so that an event whose skips are not read does not pay for them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,12 +21,14 @@ named! {
         Disabled = "disabled",
         /// It belongs to a project that is not trusted, or has changed since it was.
         Untrusted = "untrusted",
-        /// The chain ended before its turn.
+        /// The chain ended before this hook.
         ChainEnded = "chain-ended",
         /// Hooks are off.
         HooksOff = "hooks-off",
         /// Its type cannot be executed here.
         NotExecutable = "not-executable",
+        /// It calls `hookrail bridge`, which would ask the same hooks again.
+        OwnBridge = "own-bridge",
     }
 }
 
@@ -49,17 +51,17 @@ impl Skipped {
 
 /// The hooks of an event that a plan leaves out, each with its reason.
 pub(crate) trait UnplannedHooks: Send + Sync {
-    /// The reasons, worked out at the first call.
+    /// The reasons, which are computed at the first call.
     fn skipped(&self) -> &[Skipped];
 }
 
-/// The hooks that did not run, in order: first those that were planned and whose turn never came, then those that were
-/// not planned.
+/// The hooks that did not run, in order: first the planned ones that were not reached, then those that were not
+/// planned.
 #[derive(Clone, Default)]
 pub struct Skips {
-    /// Hooks whose turn never came.
+    /// Planned hooks that were not reached.
     known: Vec<Skipped>,
-    /// Hooks that were not planned. One shared value, because a plan is made for every event about a new tool.
+    /// Hooks that were not planned. Shared, because a plan is cached and used for many events.
     unplanned: Option<Arc<dyn UnplannedHooks>>,
 }
 
@@ -69,7 +71,7 @@ impl Skips {
         Self { known: Vec::new(), unplanned: Some(unplanned) }
     }
 
-    /// Every hook that did not run. Where there are very many hooks the first look takes a moment.
+    /// Every hook that did not run. With very many hooks the first call takes a moment.
     pub fn iter(&self) -> impl Iterator<Item = &Skipped> {
         self.known.iter().chain(self.unplanned.iter().flat_map(|unplanned| unplanned.skipped()))
     }
@@ -86,7 +88,7 @@ impl Skips {
         self.iter().next().is_none()
     }
 
-    /// Adds hooks whose turn never came.
+    /// Adds planned hooks that were not reached.
     pub(crate) fn extend(&mut self, skipped: impl IntoIterator<Item = Skipped>) {
         self.known.extend(skipped);
     }
@@ -96,7 +98,7 @@ impl Skips {
         self.known.extend(other.known.iter().cloned());
         match (&self.unplanned, &other.unplanned) {
             (None, unplanned) => self.unplanned.clone_from(unplanned),
-            // An outcome has one plan; if it had two, nothing may be lost.
+            // An outcome has one plan. If there were two, both lists would have to be kept.
             (Some(_), Some(unplanned)) => self.known.extend(unplanned.skipped().iter().cloned()),
             (Some(_), None) => {}
         }

@@ -1,4 +1,5 @@
-//! A snapshot: everything configuration came to at one moment, immutable, shared by every event fired meanwhile.
+//! A snapshot: the result of loading all configuration at one moment. It is immutable and shared by all events that are
+//! fired while it is in force.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -21,7 +22,8 @@ use crate::trust::Digest;
 #[derive(Debug, Default)]
 pub struct Snapshot {
     hooks: Vec<Arc<Hook>>,
-    /// By the number of the event: the dialects that have hooks for it. Every plan looks here, so this is no map.
+    /// By the number of the event: the dialects that have hooks for it. A list and not a map, because every plan looks
+    /// here.
     by_event: Vec<Vec<(DialectId, Subscribers)>>,
     diagnostics: Vec<Diagnostic>,
     pub(crate) policy: Policy,
@@ -30,19 +32,19 @@ pub struct Snapshot {
     pub(crate) dialects: Option<Vec<DialectId>>,
     pub(crate) tools: Tools,
     pub(crate) sources: SourceReport,
-    /// Everything that has to be watched; found when it is first asked for.
+    /// Every path to watch; computed when it is first asked for.
     files: OnceLock<Vec<PathBuf>>,
-    /// Modules that have more than handlers to offer, in load order.
+    /// Modules that offer commands or renderers, in load order.
     pub(crate) modules: Vec<LoadedModule>,
-    /// What is reported with every outcome.
+    /// Diagnostics that are reported with every outcome.
     pub(crate) standing: Vec<Diagnostic>,
-    /// What the engine itself says about events that can be denied.
+    /// The engine's own decision about events that can be denied.
     pub(crate) refusal: Option<SourceRefusal>,
     pub(crate) revision: Revision,
     digest: OnceLock<Digest>,
 }
 
-/// Which configuration this is.
+/// The number of a configuration and when it was put in force.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Revision {
     pub(crate) number: u64,
@@ -55,19 +57,19 @@ impl Default for Revision {
     }
 }
 
-/// What the engine says about every event that can be denied, because a source cannot be used.
+/// The engine's decision about every event that can be denied, because a source cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRefusal {
     pub(crate) refusal: Refusal,
     pub(crate) reason: Arc<str>,
 }
 
-/// The configuration in force, for those who operate a program.
+/// The configuration in force, for operators and monitoring.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// Counts the configurations that were in force, from one. Loading what is in force already does not count.
+    /// Counts the configurations that were in force, from one. Loading an unchanged configuration does not count.
     pub revision: u64,
-    /// The digest of all sources in force: two processes with the same digest have read the same.
+    /// The digest of all sources in force. Two processes with the same digest have read the same.
     pub digest: Digest,
     /// When this revision was put in force.
     pub loaded_at: SystemTime,
@@ -79,19 +81,20 @@ pub struct Configuration {
     pub is_incomplete: bool,
 }
 
-/// Up to so many matchers are tried one by one; only more are worth a set, which takes time to make.
+/// Up to this many matchers are tried one by one; a larger number is compiled into a set, which takes time.
 const FEW: usize = 8;
 
 /// The hooks of one dialect for one event, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
     pub(crate) hooks: Vec<Arc<Hook>>,
-    /// Their matchers as one set; made when it is first needed.
+    /// Their matchers as one set; compiled when it is first needed.
     matchers: OnceLock<MatcherSet>,
 }
 
 impl Subscribers {
-    /// The hooks whose matchers count as matching a subject, or surely match the other name it has, in order.
+    /// The hooks whose matchers match a subject or reach their step limit on it, or match the subject's other name, in
+    /// order.
     pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, MatchResult)> {
         let mut found = self.find_matches(subject);
         if let Some(name) = other_name {
@@ -159,7 +162,13 @@ impl Snapshot {
     /// A snapshot of these hooks. Their order is the order in which they are planned.
     #[must_use]
     pub fn new(hooks: Vec<Hook>, diagnostics: Vec<Diagnostic>) -> Self {
-        let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
+        let recognised = |mut hook: Hook| {
+            if hook.action.calls_bridge() {
+                hook.enablement = Enablement::OwnBridge;
+            }
+            Arc::new(hook)
+        };
+        let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(recognised).collect();
         let mut by_event: Vec<Vec<(DialectId, Subscribers)>> = EventKind::all().map(|_| Vec::new()).collect();
         for hook in &hooks {
             for event in events_of(hook) {
@@ -183,7 +192,7 @@ impl Snapshot {
         self
     }
 
-    /// The snapshot with what became of its sources, and what unusable ones do to events that can be denied.
+    /// The snapshot with the state of its sources, and what unusable ones do to events that can be denied.
     #[must_use]
     pub(crate) fn with_sources(mut self, sources: SourceReport, on_load_failure: OnFailure) -> Self {
         self.refusal = self.refusal_for(&sources, on_load_failure);
@@ -195,7 +204,7 @@ impl Snapshot {
         self
     }
 
-    /// What the sources that cannot be used do. Sources whose hooks would not run in any case do nothing.
+    /// The decision because of sources that cannot be used. A source whose hooks would not run in any case is ignored.
     fn refusal_for(&self, sources: &SourceReport, on_load_failure: OnFailure) -> Option<SourceRefusal> {
         let takes_part = |source: &&UnusableSource| source.dialect.is_none_or(|dialect| self.takes_part(dialect));
         let mut unusable = sources.unusable.iter().filter(takes_part);
@@ -218,14 +227,15 @@ impl Snapshot {
         Some(SourceRefusal { refusal: Refusal::LoadFailure(on_load_failure), reason: reason.into() })
     }
 
-    /// Everything that was read or looked for, whether it exists or not, with every link on the way to it and what it leads
-    /// to: a change of any of these may change the configuration. Files behind the store of grants are not among them.
+    /// Everything that was read or looked for, whether it exists or not, with every link on the way to it and what it
+    /// leads to: a change of any of these may change the configuration. Files behind the store of grants are not among
+    /// them.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
         self.files.get_or_init(|| with_links(&self.sources.looked_at, &self.sources.roots))
     }
 
-    /// Whether another snapshot was made of the same sources and trust, and came to the same hooks.
+    /// Whether another snapshot was made from the same sources and trust, and has the same hooks.
     pub(crate) fn is_same_configuration(&self, other: &Self) -> bool {
         let same_hook = |(one, other): (&Arc<Hook>, &Arc<Hook>)| {
             one.label == other.label && one.enablement == other.enablement && one.trust == other.trust
@@ -293,7 +303,7 @@ impl Snapshot {
     #[must_use]
     pub fn wanted(&self) -> EventSet {
         let mut wanted = EventSet::EMPTY;
-        // What concerns every outcome is reported also for an event in which no hook takes part.
+        // Standing diagnostics have to be reported with every outcome, also for an event in which no hook takes part.
         if matches!(self.switch, Switch::SystemOnly(_)) || !self.standing.is_empty() {
             EventKind::all().for_each(|kind| wanted.insert(kind));
         }
@@ -321,8 +331,8 @@ impl Snapshot {
 }
 
 impl Outcome {
-    /// Puts what loading noticed before everything else, for those who cannot see the configuration. What the outcome
-    /// says already is not said twice.
+    /// Adds the diagnostics of the load in front, for callers that cannot see the configuration. One that the outcome
+    /// has already is not repeated.
     pub fn report_loading(&mut self, snapshot: &Snapshot) {
         let new: Vec<Diagnostic> =
             snapshot.diagnostics().iter().filter(|finding| !self.diagnostics.contains(finding)).cloned().collect();
@@ -330,7 +340,8 @@ impl Outcome {
     }
 }
 
-/// Whether a finding of a load is reported with every outcome: it says that what is in force is not what is there.
+/// Whether a finding is reported with every outcome, because the configuration in force differs from the current
+/// sources.
 fn is_standing(code: Code) -> bool {
     matches!(code, Code::KeptLastGood | Code::SourceRemoved | Code::SystemUnusable | Code::LoadFailure)
 }

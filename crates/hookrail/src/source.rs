@@ -39,7 +39,8 @@ named! {
         #[default]
         Project = "project",
         /// The user: settings, extensions, installed plugins, the user's modules and those named on the command line.
-        /// Hooks of the embedding program have the same authority: the user chose the program, and it acts for the user.
+        /// Hooks of the embedding program have the same authority: the user chose the program, and it acts for the
+        /// user.
         User = "user",
         /// The system layer. No other layer can override it.
         System = "system",

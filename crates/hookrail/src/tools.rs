@@ -1,5 +1,5 @@
-//! The names a host's tools have in the dialects: what a hook is told, what its matcher is compared with, and the way
-//! back for the arguments it rewrote.
+//! The names of a host's tools in the dialects: the names that hooks receive, that matchers are compared with, and that
+//! are translated back in arguments that a hook rewrote.
 //!
 //! Undeclared names pass unchanged. Nothing here knows what a tool does or how a dialect writes it down.
 
@@ -37,7 +37,7 @@ impl ToolNames {
     }
 
     /// The tool with its name in a dialect, and pairs of the host's and the dialect's name for arguments that are
-    /// called otherwise there. A name can stand for one argument only, so a second pair with it does not count.
+    /// called otherwise there. A name can mean one argument only, so a second pair with the same name is ignored.
     #[must_use]
     pub fn in_dialect<'a>(
         mut self,
@@ -73,12 +73,12 @@ impl Tools {
         tool.dialects.iter().find(|names| names.dialect == dialect)
     }
 
-    /// What a dialect calls a tool, where that was declared.
+    /// The name of a tool in a dialect, if it was declared.
     pub(crate) fn name_in(&self, dialect: DialectId, tool: &str) -> Option<&str> {
         self.find(dialect, tool).map(|names| names.name.as_str())
     }
 
-    /// Puts an event into a dialect's words. Returns the way back.
+    /// Translates an event into a dialect's names. Returns what is needed to translate it back.
     pub(crate) fn localize_event(&self, dialect: DialectId, event: &mut Event) -> LocalizedTool {
         let name = event.field("tool_name").cloned();
         let Some(names) = name.as_ref().and_then(Json::as_str).and_then(|tool| self.find(dialect, &tool)) else {
@@ -97,17 +97,17 @@ impl Tools {
     }
 }
 
-/// The way back from a dialect's words to the host's.
+/// What is needed to translate an event back into the host's names.
 #[derive(Debug, Default)]
 pub(crate) struct LocalizedTool {
     name: Option<Json>,
-    /// The input in the host's words, and the same in the dialect's.
+    /// The input with the host's names, and with the dialect's.
     input: Option<(Json, Json)>,
     arguments: Vec<(String, String)>,
 }
 
 impl LocalizedTool {
-    /// Puts the event into the host's words again. An input that no hook changed comes back byte for byte.
+    /// Translates the event back into the host's names. An input that no hook changed is restored byte for byte.
     pub(crate) fn restore_event(self, event: &mut Event) {
         let Some(name) = self.name else { return };
         event.set("tool_name", name);
@@ -124,8 +124,8 @@ impl LocalizedTool {
     }
 }
 
-/// The object with its members renamed. An undeclared member that is in the way takes the name that became
-/// free, so that nothing is lost and the way back leads to the same object.
+/// The object with its members renamed. An undeclared member whose name is needed gets the name that became free, so
+/// that no member is lost and the reverse translation restores the object.
 fn renamed(object: &JsonObject, pairs: &[(String, String)]) -> JsonObject {
     let new_name = |name: &str| pairs.iter().find(|(from, _)| from == name).map(|(_, to)| to.as_str());
     let old_name = |name: &str| {
@@ -138,7 +138,7 @@ fn renamed(object: &JsonObject, pairs: &[(String, String)]) -> JsonObject {
         if let Some(new) = new_name(name) {
             free = new;
         } else {
-            // There are no circles: a name whose pair is declared both ways has a new name of its own.
+            // This ends: a name whose pair is declared in both directions has another name already.
             while let Some(old) = old_name(free) {
                 free = old;
             }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use common::{hook, json, module_hook};
 use hookrail::hook::Action;
 use hookrail::host::HostFuture;
-use hookrail::module::{ModuleCall, ModuleReturn};
+use hookrail::module::{CutOffProcess, ModuleCall, ModuleReturn};
 use hookrail::process::RawEnd;
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{
@@ -237,8 +237,8 @@ impl ModuleRunner for BlockingRunner {
         })
     }
 
-    fn shutdown(&self) -> HostFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
+    fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
+        Box::pin(std::future::ready(Vec::new()))
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use common::{drive, exited, hook, json, module_end, module_hook, plugin_hook, skipped, stdin, tool_call};
 use hookrail::hook::GroupOrder;
-use hookrail::module::{ModuleCall, ModuleReturn};
+use hookrail::module::{CutOffProcess, ModuleCall, ModuleReturn};
 use hookrail::process::{RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::{Decision, EventKind, Hook, HookSystem, ModuleRunner};
@@ -119,8 +119,8 @@ impl<F: Fn(&ModuleCall<'_>) -> ModuleReturn + Send + Sync> ModuleRunner for Fake
         Box::pin(async move { (self.0)(&call) })
     }
 
-    fn shutdown(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(std::future::ready(()))
+    fn shutdown(&self) -> Pin<Box<dyn Future<Output = Vec<CutOffProcess>> + Send + '_>> {
+        Box::pin(std::future::ready(Vec::new()))
     }
 }
 

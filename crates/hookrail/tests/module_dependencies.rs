@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Every module may use those before it and those on its own line. A path names a file inside a module that is a leaf of
-/// its own: what everything needs stands there.
+/// Every module may use those before it and those on its own line. A path names a file inside a module that is a leaf
+/// of its own: what everything needs stands there.
 const LAYERS: &[&[&str]] = &[
     &["log"],
     &["names"],
@@ -15,6 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["diagnostic"],
     &["exec_options"],
     &["hidden"],
+    &["own_bridge"],
     &["matcher"],
     &["dialect::registry"],
     &["run::environment"],

@@ -1,4 +1,5 @@
-//! A recorder is called exactly once for every fired event, before its outcome is handed out, whatever drives the event.
+//! A recorder is called exactly once for every fired event, before its outcome is handed out, whatever drives the
+//! event.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 

@@ -45,7 +45,8 @@ impl ReferenceAgent {
             }
             let guard = self.guard();
             let offered = Mutex::new(Vec::new());
-            let called = guard.model_call(self.request(), |permit| {
+            let messages = list(&self.session().messages());
+            let called = guard.model_call_with_messages(self.request(), messages, |permit| {
                 *lock(&offered) = tool::offered(permit.request());
                 self.call_with_retries(permit)
             });

@@ -16,7 +16,7 @@ const MOST_WAIT: Duration = Duration::from_millis(1500);
 
 /// Detached hooks of a session's start that have not ended yet.
 pub(super) struct SessionStartHooks {
-    news: Notifications,
+    notifications: Notifications,
     running: usize,
     deadline: Instant,
 }
@@ -24,7 +24,7 @@ pub(super) struct SessionStartHooks {
 impl SessionStartHooks {
     /// Subscribes to the ends of hooks, before the event is fired.
     pub(super) fn subscribe(hooks: &HookSystem) -> Self {
-        Self { news: hooks.subscribe(), running: 0, deadline: Instant::now() + MOST_WAIT }
+        Self { notifications: hooks.subscribe(), running: 0, deadline: Instant::now() + MOST_WAIT }
     }
 
     /// Returns the hooks to wait for after the event was fired; none if no hook runs detached.
@@ -34,7 +34,7 @@ impl SessionStartHooks {
 
     async fn ended(&mut self) {
         while self.running > 0 {
-            match self.news.next().await {
+            match self.notifications.next().await {
                 Some(Notification::Ended { hook, .. }) => {
                     if hook.event == EventKind::SessionStart && is_detached(&hook) {
                         self.running -= 1;

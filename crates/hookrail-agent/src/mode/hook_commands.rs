@@ -144,5 +144,6 @@ fn state(hook: &Hook) -> String {
         Enablement::Disabled(by) => format!("off (disabled by {by})"),
         Enablement::SwitchedOff(by) => format!("off (switched off by {by})"),
         Enablement::NeverSwitchedOn => "off (no settings file enables hooks)".to_owned(),
+        Enablement::OwnBridge => "off (calls `hookrail bridge`)".to_owned(),
     }
 }

@@ -19,7 +19,7 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     let view = Arc::new(TerminalView::on_screen(terminal.screen()));
     let parts = setup.parts(Arc::clone(&view) as Arc<_>, Arc::new(terminal.clone()));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
-        AgentStart::ReferenceAgent(agent, stop) => (agent, stop),
+        AgentStart::Started(agent, stop) => (agent, stop),
         AgentStart::Interrupted(exit) => return Ok(exit),
     };
     let mut end = TurnEnd::Answered(String::new());

@@ -29,7 +29,7 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
     let parts = setup.parts(Arc::new(HeadlessView::new()), Arc::new(NoUser));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
-        AgentStart::ReferenceAgent(agent, stop) => (agent, stop),
+        AgentStart::Started(agent, stop) => (agent, stop),
         AgentStart::Interrupted(exit) => return Ok(exit),
     };
     let mut end = stop.map_or(TurnEnd::Answered(String::new()), |stop| TurnEnd::Stopped(stop.reason));

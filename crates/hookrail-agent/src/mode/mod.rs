@@ -130,7 +130,7 @@ async fn once(setup: AgentSetup, prompt: &str, view: Arc<dyn View>) -> Result<Ag
     let mut driver = Driver::new(OnInterrupt::EndAll)?;
     let parts = setup.parts(Arc::clone(&view), Arc::new(NoUser));
     let (agent, stop) = match driver.begin(parts, &begin).await? {
-        AgentStart::ReferenceAgent(agent, stop) => (agent, stop),
+        AgentStart::Started(agent, stop) => (agent, stop),
         AgentStart::Interrupted(exit) => return Ok(exit),
     };
     let end = match stop {
@@ -144,7 +144,7 @@ async fn once(setup: AgentSetup, prompt: &str, view: Arc<dyn View>) -> Result<Ag
 /// How the start of the agent ended.
 enum AgentStart {
     /// The agent started, with the stop that a hook asked for.
-    ReferenceAgent(Arc<ReferenceAgent>, Option<Stop>),
+    Started(Arc<ReferenceAgent>, Option<Stop>),
     /// A signal came first.
     Interrupted(AgentExit),
 }
@@ -277,12 +277,12 @@ impl Driver {
                 tokio::select! {
                     biased;
                     () = &mut watching => {}
-                    done = &mut work => break done.map(|(agent, stop)| AgentStart::ReferenceAgent(agent, stop)),
+                    done = &mut work => break done.map(|(agent, stop)| AgentStart::Started(agent, stop)),
                     number = self.signals.next() => break Ok(AgentStart::Interrupted(AgentExit::Signalled(number))),
                 }
             }
         };
-        if !matches!(begun, Ok(AgentStart::ReferenceAgent(..))) {
+        if !matches!(begun, Ok(AgentStart::Started(..))) {
             hooks.shutdown().await;
         }
         begun

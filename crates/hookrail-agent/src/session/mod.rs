@@ -19,6 +19,7 @@ use crate::error::AgentError;
 use crate::message::{
     RequestedCall, calls_of, content_text, has_results, list, message, object, text_message, tool_response,
 };
+use crate::shape;
 use file::{SessionFile, SessionFileContent, SessionFileError};
 
 /// One session.
@@ -250,11 +251,21 @@ impl Session {
     /// Returns the messages that are sent to a model.
     #[must_use]
     pub fn contents(&self) -> Vec<Json> {
+        self.contents_as(|_, message| message)
+    }
+
+    /// Returns the messages that are sent to a model in the form of modules, with what these read beside the content: the time,
+    /// and for a message of the model its origin and its usage.
+    pub(crate) fn messages(&self) -> Vec<Json> {
+        let contents = self.contents_as(|entry, message| shape::with_facts(&message, entry));
+        contents.iter().flat_map(shape::listed_messages).collect()
+    }
+
+    fn contents_as(&self, shape: impl Fn(&SessionEntry, Json) -> Json) -> Vec<Json> {
         let (summary, entries) = self.visible_entries();
-        let summary = summary.and_then(|entry| entry.text("summary"));
-        let summary =
-            summary.map(|text| text_message("user", &format!("The conversation so far, in short:\n\n{text}")));
-        with_all_results(summary.into_iter().chain(entries.into_iter().filter_map(content)))
+        let summary = summary.and_then(|entry| Some(shape(entry, summary_content(entry)?)));
+        let messages = entries.into_iter().filter_map(|entry| Some(shape(entry, content(entry)?)));
+        with_all_results(summary.into_iter().chain(messages))
     }
 
     /// Returns whether a hook's message asks for a turn that has not run yet.
@@ -287,7 +298,7 @@ impl Session {
             .filter(|_| depth <= self.entries.len())
             .map(|entry| {
                 let below = self.children_of(Some(&entry.id), depth + 1);
-                object([("entry", crate::shape::entry(entry)), ("children", below)])
+                object([("entry", shape::entry(entry)), ("children", below)])
             })
             .collect();
         list(&nodes)
@@ -335,6 +346,11 @@ fn content(entry: &SessionEntry) -> Option<Json> {
         | EntryKind::Receipt
         | EntryKind::Leaf => None,
     }
+}
+
+/// Returns a compaction as the model sees it, in the place of what came before.
+fn summary_content(entry: &SessionEntry) -> Option<Json> {
+    Some(text_message("user", &format!("The conversation so far, in short:\n\n{}", entry.text("summary")?)))
 }
 
 /// Returns a message of a hook as the model sees it, which is as the user's. It keeps its type and its details, by which

@@ -27,13 +27,13 @@ struct Running {
 /// The hooks of a hook system as they start and end. It keeps what happens while nothing shows it.
 pub(crate) struct HookWatch {
     hooks: HookSystem,
-    news: Notifications,
+    notifications: Notifications,
     running: Vec<Running>,
 }
 
 impl HookWatch {
     pub(crate) fn new(hooks: &HookSystem) -> Self {
-        Self { hooks: hooks.clone(), news: hooks.subscribe(), running: Vec::new() }
+        Self { hooks: hooks.clone(), notifications: hooks.subscribe(), running: Vec::new() }
     }
 
     /// Shows slow hooks and failed ones until this future is dropped.
@@ -47,8 +47,8 @@ impl HookWatch {
                 }
             };
             tokio::select! {
-                happened = self.news.next() => match happened {
-                    Some(happened) => self.take(view, happened),
+                happened = self.notifications.next() => match happened {
+                    Some(happened) => self.show_notification(view, happened),
                     None => pending().await,
                 },
                 () = wait => self.show_slow(view),
@@ -58,12 +58,12 @@ impl HookWatch {
 
     /// Shows what has happened already.
     pub(crate) fn show_waiting(&mut self, view: &dyn View) {
-        while let Some(happened) = self.news.try_next() {
-            self.take(view, happened);
+        while let Some(happened) = self.notifications.try_next() {
+            self.show_notification(view, happened);
         }
     }
 
-    fn take(&mut self, view: &dyn View, happened: Notification) {
+    fn show_notification(&mut self, view: &dyn View, happened: Notification) {
         match happened {
             Notification::Started { fire, run, hook } => self.running.push(Running {
                 run: (fire, run),

@@ -20,6 +20,7 @@ mod model;
 mod modes;
 mod modules;
 mod originals;
+mod published_modules;
 mod records;
 mod review;
 mod screen;

@@ -305,6 +305,28 @@ fn entries_and_messages_have_their_time_and_answers_their_model_and_usage() {
     assert_eq!(answers, 5, "two in the end, two in the entries, one in the turn");
 }
 
+#[test]
+fn the_messages_of_the_context_have_their_time_and_answers_their_model_and_usage() {
+    let world = World::new(json!({"model": "test-model", "turns": [
+        {"calls": [{"name": "write_file", "args": write()}]},
+        {"text": "done", "expect": {"lacks": ["timestamp", "usage"]}}
+    ]}));
+    world.module(&noting(&["context"], "(event) => ({ messages: event.messages })"));
+    let before = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    world.say("go").ends_with(0);
+    let told = lines(&world, "module.log");
+    let messages = told.last().unwrap()["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "toolResult"]);
+    for message in messages {
+        assert!(message["timestamp"].as_u64().is_some_and(|time| u128::from(time) + 1 > before), "{message}");
+    }
+    let answer = &messages[1];
+    assert_eq!((&answer["model"], &answer["stopReason"]), (&json!("test-model"), &json!("toolUse")), "{answer}");
+    assert_eq!((&answer["provider"], &answer["api"]), (&json!("scripted"), &json!("scripted")));
+    assert!(answer["usage"]["input"].as_u64() > Some(0), "{answer}");
+}
+
 const TURN_EVENTS: [&str; 4] = ["agent_start", "turn_start", "turn_end", "agent_end"];
 const TURN_MEMBERS: &str = "(event) => ({ index: event.turnIndex, stop: event.message?.stopReason, \
                             texts: event.messages?.map((m) => m.role + ':' + (m.content ?? []).map((c) => c.text ?? c.name).join()) })";
@@ -505,6 +527,16 @@ fn a_process_that_a_module_does_not_wait_for_is_drained_at_the_end() {
     );
     world.say("go").ends_with(0);
     assert!(world.exists("sound"), "it was killed");
+}
+
+#[test]
+fn a_process_that_a_module_does_not_wait_for_is_reported_when_it_is_cut_off() {
+    let world = World::new(says("one"));
+    world.module(r#"export default (pi) => { pi.on("agent_end", () => { pi.exec("sleep", ["600"]); }); };"#);
+    let ran = world.say("go").ends_with(0);
+    let told = warnings(&ran);
+    let expected = "hook `.xcsh/hooks/sample.js`: its process `sleep` was still running 1500 ms after the shutdown began; it was ended";
+    assert!(told.iter().any(|text| text.starts_with(expected)), "{told:?}");
 }
 
 #[test]

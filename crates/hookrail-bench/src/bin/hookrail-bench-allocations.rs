@@ -1,5 +1,5 @@
-//! Counts what the engine allocates when no hook wants an event. It is a separate program because counting needs
-//! its own allocator, which nothing that is timed should have.
+//! Counts the allocations of the engine when no hook wants an event. It is a separate program because counting needs a
+//! special allocator, which must not be in a program that is timed.
 
 use std::alloc::System;
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// How often each call is made; what is reported is the sum.
+/// How often each call is made. The sum is reported.
 const CALLS: usize = 1_000;
 
 fn main() {
@@ -29,7 +29,7 @@ fn main() {
         let mut fire = pin!(none.fire_before_tool("write_file", input.clone()));
         let _ = black_box(fire.as_mut().poll(&mut Context::from_waker(Waker::noop())));
     });
-    // The counter itself must count, or nothing it says means anything.
+    // Checks the counter itself: if it does not count, a result of zero means nothing.
     let known = counted(|| drop(black_box(Box::new(1))));
     println!("{}", serde_json::json!({"wants": asking, "fire": firing, "box": known}));
 }

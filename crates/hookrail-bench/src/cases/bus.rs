@@ -1,4 +1,4 @@
-//! The message bus: the same hook asked for by the library, in process, and over a socket.
+//! The message bus: the same hook, run by the library, over a channel in the process, and over a socket.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn bus(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// How the cost of a request grows with its size. The one hook there is has a matcher for another tool.
+/// How the cost of a request grows with its size. The only hook has a matcher for another tool.
 fn bus_unwanted(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let project = lab.project(&json!([{"matcher": "another_tool", "hooks": [program(&lab.tiny(), &[])]}]))?;

@@ -46,8 +46,8 @@ fn cold(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// The binary as an installation leaves it. What the linker has written through a mapping stands in the system's cache page
-/// by page, and starting that takes half a millisecond longer than starting a copy.
+/// Copies the binary, as an installation does. The linker writes it through a mapping, which leaves it in the page
+/// cache in single pages: starting it takes half a millisecond longer than starting a copy.
 fn installed(lab: &Lab) -> Result<PathBuf> {
     let folder = lab.new_path("installed");
     std::fs::create_dir_all(&folder)?;

@@ -61,7 +61,8 @@ fn memory(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// Events with a mebibyte that differs each time, as an agent that writes files has.
+/// The memory that stays after events with a mebibyte of input that differs each time, as from an agent that writes
+/// files.
 fn retained_memory(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let host = ProbeHost { project: project_of_one(lab)?, ..ProbeHost::default() };

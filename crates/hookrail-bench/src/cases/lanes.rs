@@ -33,7 +33,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-/// A system with one hook that asks for something; none when this version does not know what it asks for.
+/// A system with one hook that asks for an execution option; none if this version does not know the option.
 fn asking(lab: &Lab, case: &mut Prepared, mut hook: Value, key: &str, value: Value) -> Result<Option<HookSystem>> {
     if let Some(hook) = hook.as_object_mut() {
         hook.insert(key.to_owned(), value.clone());
@@ -59,8 +59,8 @@ fn shell(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// What the kernel's rules cost at the start of a process. The hand-over to the restricted thread costs two wake-ups,
-/// whatever the child is, so an ordinary program is measured beside the cheapest one.
+/// The cost of the sandbox at the start of a process. Handing the start over to the restricted thread costs two
+/// wake-ups for any child, so an ordinary program is measured beside the cheapest one.
 fn sandbox(lab: &Lab) -> Result<Prepared> {
     let mut case = Prepared::default();
     let input = tool_input(1024)?;

@@ -29,7 +29,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-/// Commands that are all different, so that none is taken for another's double.
+/// Commands that are all different, so that none is dropped as a duplicate.
 fn scripts() -> Vec<Value> {
     (0..HOOKS).map(|i| line(&format!("{SCRIPT} # {i}"))).collect()
 }

@@ -43,7 +43,7 @@ fn mixed(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// The two processes of such an event, and nothing else.
+/// The two processes of such an event without an engine.
 fn processes(lab: &Lab) -> Result<Variant> {
     let environment = lab.environment(Shell::Sh);
     let mut direct = BareCommand::new(&lab.tiny(), &[], &environment)?;

@@ -1,4 +1,4 @@
-//! Module hooks: the same TypeScript file in hookrail, and in Node and Bun processes that are already there.
+//! Module hooks: the same TypeScript file in hookrail, and in Node and Bun processes that are already running.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,7 +60,7 @@ fn loaded(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// Node of this version takes no types, so Bun takes them off first.
+/// Runs the module in Node. This version of Node does not strip types, so Bun strips them first.
 fn in_node(lab: &Lab) -> Result<PeerDriver> {
     let plain = lab.new_path("guard").with_extension("mjs");
     let made = Command::new(lab.peers.bun()?)
@@ -97,7 +97,7 @@ fn load(lab: &Lab) -> Result<Prepared> {
     }
     let world = ModuleWorld::new(lab.project(&json!([]))?, Arc::new(lab.environment(Shell::Sh)));
     case.add(Variant::timed("hookrail", "reading, stripping, compiling and running the factory", 3, move || {
-        // A runner of its own each time, so that nothing is remembered.
+        // A new runner each time, so that nothing is cached.
         match hookrail_js::modules().inspect(&hook(), &world) {
             ModuleInspection::Registered(found) if found.events == ["tool_call"] => Ok(()),
             other => Err(format!("the module should have registered one event: {other:?}").into()),
@@ -113,7 +113,7 @@ fn memory(lab: &Lab) -> Result<Prepared> {
     std::fs::create_dir_all(&folder)?;
     let project = lab.project(&json!([]))?;
     let mut sizes = Vec::new();
-    // The first module brings what all share; each of the others is what one more costs.
+    // The first module includes what all modules share; each further one shows the cost of one more.
     for count in [1, 41] {
         let modules: Vec<PathBuf> = (0..count).map(|i| folder.join(format!("guard-{i}.ts"))).collect();
         modules.iter().try_for_each(|module| std::fs::write(module, &source))?;

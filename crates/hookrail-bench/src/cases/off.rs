@@ -1,4 +1,4 @@
-//! What hooks cost when there are none: switched off, none configured, none that match.
+//! The cost of hooks when none runs: switched off, none configured, none that matches.
 
 use std::hint::black_box;
 use std::pin::pin;
@@ -80,7 +80,7 @@ fn whole(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// The call of a host that has a tool's name and its input, for a tool that no hook wants.
+/// The call of a host with a tool's name and input, for a tool that no hook wants.
 fn before_tool((name, what): (&str, &str), system: HookSystem, input: Json) -> Variant {
     Variant::timed(name, what, 5_000, move || {
         let mut fire = pin!(system.fire_before_tool(TOOL, input.clone()));

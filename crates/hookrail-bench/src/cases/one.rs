@@ -15,7 +15,7 @@ use crate::floor::BareCommand;
 use crate::harness::{Prepared, Variant};
 use crate::lab::{Lab, Shell, line, program, tool_input};
 
-/// What nearly every shell hook does: takes its input and answers.
+/// What nearly every shell hook does: it reads its input and answers.
 pub(crate) const SCRIPT: &str = "cat >/dev/null; echo {}";
 
 pub(crate) fn cases() -> Vec<BenchCase> {
@@ -48,7 +48,7 @@ fn tiny(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-/// What the standard library takes for a child with three pipes, and nothing of an engine.
+/// The time of the standard library for a child with three pipes, without an engine.
 fn standard_library(lab: &Lab) -> Variant {
     let (program, environment) = (lab.tiny(), lab.environment(Shell::Sh));
     let input = vec![b'x'; 1200];
@@ -65,7 +65,7 @@ fn standard_library(lab: &Lab) -> Variant {
     })
 }
 
-/// What hookrail's own spawner takes (session, signals, descriptors, deadline, exit and end of file), without the engine.
+/// The time of hookrail's spawner (session, signals, descriptors, deadline, exit and end of file), without the engine.
 fn spawner(lab: &Lab) -> Result<Variant> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let command = hookrail_spawn::ChildCommand::new(lab.tiny())

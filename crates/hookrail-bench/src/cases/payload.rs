@@ -60,7 +60,7 @@ fn payload(lab: &Lab, bytes: usize, hooks: usize) -> Result<Prepared> {
     Ok(case)
 }
 
-/// Fires events that were made before the time is taken, as a host has them.
+/// Fires events that were made before the measurement, as a host has them ready.
 fn fired(name: &str, what: &str, times: u32, system: HookSystem, input: &Json, hooks: usize) -> Variant {
     let input = input.clone();
     let made = system.clone();
@@ -73,7 +73,7 @@ fn fired(name: &str, what: &str, times: u32, system: HookSystem, input: &Json, h
     )
 }
 
-/// Whether the settings' reader took this field without a word.
+/// Whether the settings accept this field without a diagnostic.
 pub(crate) fn knows(system: &HookSystem, field: &str) -> bool {
     let named = format!("`{field}`");
     let snapshot = system.snapshot();

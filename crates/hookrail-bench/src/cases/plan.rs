@@ -66,7 +66,7 @@ fn plan(lab: &Lab, count: usize) -> Result<Prepared> {
     Ok(case)
 }
 
-/// The floor for a tool seen before: one look into a map.
+/// The floor for a tool that was seen before: one look-up in a map.
 fn hash_map(count: usize) -> Variant {
     let entries = (1..count).map(|i| format!("tool_{i}")).chain([TOOL.to_owned()]);
     let map: HashMap<String, Arc<[usize]>> = entries.enumerate().map(|(i, name)| (name, Arc::from([i]))).collect();
@@ -93,7 +93,7 @@ fn regex_set(matchers: &[String]) -> Result<Variant> {
 /// How many calls one measurement has, of hookrail and of the floor alike: the first ones find cold caches.
 const CALLS: u32 = 100;
 
-/// Finding the plan of an event, as every fire does. The events are made before the time is taken.
+/// Finding the plan of an event, as every fire does. The events are made before the measurement.
 fn planned(name: &str, what: &str, system: &HookSystem, times: u32, tool: impl Fn(u64) -> String + 'static) -> Variant {
     let system = system.clone();
     let mut number = 0;

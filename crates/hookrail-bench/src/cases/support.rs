@@ -1,4 +1,4 @@
-//! Variants that several cases have.
+//! Variants that several cases share.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,7 +33,7 @@ pub(crate) fn floor(
     }))
 }
 
-/// The engine, asked by a caller that blocks.
+/// The engine, called by a thread that blocks.
 pub(crate) fn blocking(
     (name, what): (&str, &str),
     times: u32,
@@ -45,7 +45,7 @@ pub(crate) fn blocking(
     Variant::timed(name, what, times, move || check_answered(&system.fire_blocking(event(&system, &input)), hooks))
 }
 
-/// The engine, asked by a task of a runtime with several threads.
+/// The engine, called by a task of a multi-thread runtime.
 pub(crate) fn from_task(
     (name, what): (&str, &str),
     times: u32,
@@ -68,13 +68,13 @@ pub(crate) fn from_task(
     }))
 }
 
-/// A runtime such as most hosts have.
+/// A runtime as most hosts have it.
 pub(crate) fn threads() -> Result<Arc<Runtime>> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     Ok(Arc::new(runtime))
 }
 
-/// The peer from npm, with these hooks, doing this.
+/// The peer from npm, with these hooks and this request.
 pub(crate) fn gemini(lab: &Lab, case: &mut Prepared, (name, what): (&str, &str), groups: &Value, work: Value) {
     match lab.peers.gemini(&lab.environment(Shell::Bash)) {
         Ok(driver) => driven(lab, case, (name, &format!("gemini-cli-core: {what}")), &driver, groups, work),
@@ -82,7 +82,7 @@ pub(crate) fn gemini(lab: &Lab, case: &mut Prepared, (name, what): (&str, &str),
     }
 }
 
-/// The peer from crates.io, with these hooks, doing this.
+/// The peer from crates.io, with these hooks and this request.
 pub(crate) fn opendev(lab: &Lab, case: &mut Prepared, (name, what): (&str, &str), groups: &Value, work: Value) {
     match lab.peers.opendev(&lab.environment(Shell::Bash)) {
         Ok(driver) => driven(lab, case, (name, &format!("opendev-hooks: {what}")), &driver, groups, work),
@@ -111,7 +111,7 @@ fn driven(
     case.add(Variant::new(name, what, move || driver.borrow_mut().time(&work)));
 }
 
-/// Another program of the workspace, built like this one and beside it.
+/// Builds another program of the workspace with the profile of this one.
 pub(crate) fn built(package: &str, program: &str) -> Result<PathBuf> {
     let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
     eprintln!("      building {program}");

@@ -1,7 +1,7 @@
 //! The other implementations that are measured in the same run, each in its own process with one request per line.
 //!
-//! A peer is installed into an ignored folder beside this crate when it is first needed. A peer that cannot be installed is
-//! reported and left out.
+//! A peer is installed into an ignored folder beside this crate when it is first needed. A peer that cannot be
+//! installed is reported and left out.
 
 mod driver;
 
@@ -63,7 +63,7 @@ impl Peers {
         self.place("gemini-cli-core", || self.npm("gemini", GEMINI, "node_modules/@google/gemini-cli-core"))
     }
 
-    /// The crate `opendev-hooks`, in a program of its own.
+    /// The crate `opendev-hooks`, in a separate program.
     pub(crate) fn opendev(&self, environment: &Environment) -> Result<SharedDriver> {
         let program = self.place("opendev-hooks", || self.cargo())?;
         self.running("opendev-hooks", || PeerDriver::start(&mut Command::new(&program), environment))
@@ -84,7 +84,7 @@ impl Peers {
     pub(crate) fn bun(&self) -> Result<PathBuf> {
         self.place("bun", || {
             let package = self.npm("bun", BUN, "node_modules/bun")?;
-            // The program is in a package of its own, until the install script moves it.
+            // The program is in a separate package, until the install script moves it.
             let own = std::fs::read_dir(package.with_file_name("@oven")).into_iter().flatten();
             let mut places: Vec<PathBuf> = own.filter_map(|entry| Some(entry.ok()?.path().join("bin/bun"))).collect();
             places.push(package.join("bin/bun.exe"));

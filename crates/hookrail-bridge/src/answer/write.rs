@@ -10,6 +10,7 @@ pub(super) fn answer(request: &AgentRequest, message: &Message) -> Answer {
     let name = request.event.name;
     let kind = request.kind();
     match request.event.form {
+        AnswerForm::Claude if request.agent == Agent::Copilot => document(copilot_for_claude(request, kind, message)),
         AnswerForm::Claude => document(claude(request, name, kind, message)),
         AnswerForm::Codex => with_exit_two(kind, message, codex(name, kind, message)),
         AnswerForm::Gemini => document(gemini(name, kind, message)),
@@ -220,11 +221,14 @@ fn qwen(name: &str, kind: EventKind, message: &Message) -> JsonObject {
             let specific = Members::new().text("permissionDecision", decision).text("permissionDecisionReason", reason);
             members.specific(name, specific).0
         }
-        // A stop after a tool does not end the turn here, but the reason becomes the result.
-        EventKind::AfterTool => {
-            let members = members.specific(name, Members::new().text("additionalContext", context.as_deref()));
-            members.stop(message.output.as_deref()).0
-        }
+        // A stop after a tool does not end the turn here, but the reason becomes the result, the whole result.
+        EventKind::AfterTool => match &message.output {
+            Some(output) => {
+                let text = context.map_or_else(|| output.clone(), |context| format!("{output}\n\n{context}"));
+                members.stop(Some(&text)).0
+            }
+            None => members.specific(name, Members::new().text("additionalContext", context.as_deref())).0,
+        },
         EventKind::AgentEnd => {
             let denied = message.deny.as_ref().map(|_| "block");
             members.text("decision", denied).text("reason", message.deny.as_deref()).0
@@ -280,6 +284,20 @@ fn copilot(request: &AgentRequest, kind: EventKind, message: &Message) -> JsonOb
         }
         EventKind::SessionStart => members.text("additionalContext", context.as_deref()).0,
         _ => members.0,
+    }
+}
+
+/// Copilot's answer to an event with Claude Code's name. It reads its own members too, and for prompts nothing else.
+fn copilot_for_claude(request: &AgentRequest, kind: EventKind, message: &Message) -> JsonObject {
+    let claude = claude(request, request.event.name, kind, message);
+    match kind {
+        EventKind::BeforeTool => claude,
+        EventKind::Prompt | EventKind::AgentEnd => copilot(request, kind, message),
+        _ => {
+            let mut members = copilot(request, kind, message);
+            members.merge(&claude);
+            members
+        }
     }
 }
 

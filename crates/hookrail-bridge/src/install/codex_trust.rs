@@ -1,10 +1,15 @@
 //! Codex's own trust in hooks. Codex runs a hook only if the user's `config.toml` holds the hash of its entry, and
 //! `codex exec` skips every other hook without a word.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use toml::Spanned;
+
+use super::edit::{EditError, Insertion, record_replacement};
 
 /// The trust that Codex wants for one hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +52,102 @@ pub fn codex_trust(file: &Path, hooks_json: &str) -> Vec<CodexTrust> {
         }
     }
     trust
+}
+
+/// What Codex's `config.toml` says about a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrustState {
+    /// The hook runs.
+    Trusted,
+    /// The hook was trusted with another command or with other options, and does not run.
+    Changed,
+    /// The hook was never reviewed, and does not run.
+    Unknown,
+    /// The user turned the hook off.
+    TurnedOff,
+}
+
+/// The part of `config.toml` that matters here.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Config {
+    hooks: HookTable,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct HookTable {
+    state: BTreeMap<String, HookState>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct HookState {
+    enabled: Option<bool>,
+    trusted_hash: Option<Spanned<String>>,
+}
+
+fn read_config(config: &str) -> Result<Config, EditError> {
+    toml::from_str(config).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let line = config.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        EditError::Syntax { line, message: error.message().to_owned() }
+    })
+}
+
+/// Whether Codex runs a hook with this `config.toml`. Codex looks for the key and then compares the hash, so a hash under
+/// another key counts for nothing.
+#[must_use]
+pub fn codex_trust_state(config: &str, trust: &CodexTrust) -> TrustState {
+    let config = read_config(config).unwrap_or_default();
+    let Some(state) = config.hooks.state.get(&trust.key) else { return TrustState::Unknown };
+    if state.enabled == Some(false) {
+        return TrustState::TurnedOff;
+    }
+    match &state.trusted_hash {
+        Some(hash) if *hash.get_ref() == trust.hash => TrustState::Trusted,
+        Some(_) => TrustState::Changed,
+        None => TrustState::Unknown,
+    }
+}
+
+/// Makes Codex trust hooks: the new text of `config.toml`, and the record of everything that differs from the file as it was
+/// before hookrail changed it. A hash that Codex or an earlier installation wrote under the same key is replaced.
+///
+/// # Errors
+///
+/// The file cannot be read, or has no place for the hash. Nothing is changed then.
+pub fn trust_codex_hooks(
+    config: &str,
+    wanted: &[CodexTrust],
+    recorded: &[Insertion],
+) -> Result<(String, Vec<Insertion>), EditError> {
+    let mut current = config.to_owned();
+    let mut insertions = recorded.to_vec();
+    for trust in wanted {
+        let known = read_config(&current)?.hooks.state.remove(&trust.key);
+        match known.map(|known| known.trusted_hash) {
+            Some(Some(hash)) if *hash.get_ref() == trust.hash => {}
+            Some(Some(hash)) => {
+                let range = hash.span();
+                let old = current.get(range.clone()).unwrap_or_default().to_owned();
+                let new = format!("\"{}\"", trust.hash);
+                current.replace_range(range.clone(), &new);
+                record_replacement(&mut insertions, range.start, &old, &new);
+            }
+            Some(None) => {
+                let key = format!("hooks.state.{}", Value::from(trust.key.as_str()));
+                return Err(EditError::Shape { key, expected: "a table with a `trusted_hash`" });
+            }
+            None => {
+                let text = trust.to_toml();
+                insertions.push(Insertion { offset: current.len(), text: text.clone(), replaced: String::new() });
+                current.push_str(&text);
+            }
+        }
+    }
+    read_config(&current)?;
+    Ok((current, insertions))
 }
 
 /// The hash of the entry as Codex normalises it: members sorted, defaults filled in, no matcher if there is none.
@@ -98,6 +199,43 @@ mod tests {
         assert_eq!(hash, "sha256:558659a48ec5d62bd2eb53e692b829e6fc64b0b5d4067f0bdf2d498fefed43dd");
         let plain = entry_hash("session_start", &serde_json::json!({}), &serde_json::json!({ "command": "/bin/true" }));
         assert_eq!(plain, "sha256:82903ea5f1d8e24884f563a15e3b222403cfc58863b7710c540eb2d8b99d5329");
+    }
+
+    fn trust(key: &str, hash: &str) -> CodexTrust {
+        CodexTrust { key: key.to_owned(), hash: hash.to_owned() }
+    }
+
+    #[test]
+    fn a_hash_counts_under_its_own_key_only() {
+        let config = "[hooks.state.\"/h.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n\n\
+                      [hooks.state.\"/h.json:stop:2:0\"]\nenabled = false\ntrusted_hash = \"sha256:1\"\n";
+        for (key, hash, state) in [
+            ("/h.json:stop:0:0", "sha256:1", TrustState::Trusted),
+            ("/h.json:stop:0:0", "sha256:2", TrustState::Changed),
+            ("/h.json:stop:1:0", "sha256:1", TrustState::Unknown),
+            ("/h.json:stop:2:0", "sha256:1", TrustState::TurnedOff),
+        ] {
+            assert_eq!(codex_trust_state(config, &trust(key, hash)), state, "{key} {hash}");
+        }
+        assert_eq!(codex_trust_state("[", &trust("a", "b")), TrustState::Unknown);
+    }
+
+    #[test]
+    fn trust_is_replaced_under_its_key_and_taken_back() {
+        let theirs = "model = \"x\"\n\n[hooks.state.\"/h.json:stop:0:0\"] # reviewed\ntrusted_hash = \"sha256:old\"\n";
+        let wanted = |hash: &str| [trust("/h.json:stop:0:0", hash), trust("/h.json:pre_tool_use:0:0", hash)];
+        for config in ["", "model = \"x\"", theirs] {
+            let (first, record) = trust_codex_hooks(config, &wanted("sha256:1"), &[]).unwrap();
+            let (again, same) = trust_codex_hooks(&first, &wanted("sha256:1"), &record).unwrap();
+            assert_eq!((&again, &same), (&first, &record));
+            let (second, record) = trust_codex_hooks(&first, &wanted("sha256:2"), &record).unwrap();
+            for trust in wanted("sha256:2") {
+                assert_eq!(codex_trust_state(&second, &trust), TrustState::Trusted, "{second}");
+            }
+            assert_eq!(super::super::take_back(&second, &record).as_deref(), Some(config));
+        }
+        let error = trust_codex_hooks("model = [", &wanted("sha256:1"), &[]).unwrap_err();
+        assert!(matches!(error, EditError::Syntax { line: 1, .. }), "{error}");
     }
 
     #[test]

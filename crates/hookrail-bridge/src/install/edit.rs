@@ -1,13 +1,16 @@
-//! Adds entries to a settings file and removes them, and leaves every other byte as it is.
+//! Adds entries to a settings file, changes them and removes them, and leaves every other byte as it is.
 //!
-//! Adding only ever inserts text. The inserted texts are recorded, so that removing them again gives the file back byte for
-//! byte even if other parts of it changed in between.
+//! What is inserted or replaced is recorded, so that taking it back gives the file back byte for byte even if other parts of
+//! it changed in between.
 
+use std::ops::Range;
+
+use hookrail::hook::bridge_program;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::Value;
 
-use super::calls_bridge;
 use super::entries::{Entry, SettingsSyntax};
 
 /// Why a settings file cannot be edited.
@@ -31,17 +34,23 @@ pub enum EditError {
     },
 }
 
-/// A text that was inserted.
+/// A text that was inserted, or that took the place of another one.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Insertion {
     /// Where, in bytes of the text before the insertion.
     pub offset: usize,
     /// What.
     pub text: String,
+    /// The text that stood there before.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub replaced: String,
 }
 
-/// Adds entries at the end of their lists below `hooks`. An entry whose command is already there is left out, so that doing
-/// it twice changes nothing.
+/// Makes the entries stand in a file. `recorded` is what earlier calls changed in it; the result has the text and the whole
+/// record of what differs from the file as it was before the first call.
+///
+/// An entry that calls the bridge for the same agent and event is changed where it stands, because Codex CLI trusts a hook
+/// by its position. Any other entry is added at the end of its list. Doing it twice changes nothing.
 ///
 /// # Errors
 ///
@@ -50,17 +59,31 @@ pub fn insert_entries(
     text: &str,
     entries: &[Entry],
     syntax: SettingsSyntax,
+    recorded: &[Insertion],
 ) -> Result<(String, Vec<Insertion>), EditError> {
-    let mut current = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
-    let mut insertions = Vec::new();
+    let mut insertions = recorded.to_vec();
+    let mut current = text.to_owned();
     if text.trim().is_empty() {
-        insertions.push(Insertion { offset: 0, text: current.clone() });
+        current = "{}\n".to_owned();
+        insertions = vec![Insertion { offset: 0, text: current.clone(), replaced: text.to_owned() }];
     }
     check_syntax(&current, syntax)?;
+    if !has_bridge_call(&current)? && !text.trim().is_empty() {
+        // The entries were taken out by hand: what is left belongs to the user.
+        insertions.clear();
+    }
     for entry in entries {
-        if let Some(insertion) = insertion_for(&current, entry)? {
-            current.insert_str(insertion.offset, &insertion.text);
-            insertions.push(insertion);
+        match change_for(&current, entry)? {
+            EntryChange::None => {}
+            EntryChange::Insert(insertion) => {
+                current.insert_str(insertion.offset, &insertion.text);
+                insertions.push(insertion);
+            }
+            EntryChange::Replace(range, new) => {
+                let old = current.get(range.clone()).unwrap_or_default().to_owned();
+                current.replace_range(range.clone(), &new);
+                record_replacement(&mut insertions, range.start, &old, &new);
+            }
         }
     }
     // What was written has to be readable for the agent too.
@@ -68,35 +91,82 @@ pub fn insert_entries(
     Ok((current, insertions))
 }
 
-/// Removes what [`insert_entries`] added. Texts that are still there are taken out as they were put in; if the file was
-/// formatted anew in between, the entries are found by their commands.
-///
-/// # Errors
-///
-/// The file cannot be read. Nothing is changed then.
-pub fn remove_entries(text: &str, insertions: &[Insertion]) -> Result<String, EditError> {
+/// Records that a text took the place of another. If the old text was itself part of an insertion, that insertion changes.
+pub fn record_replacement(insertions: &mut Vec<Insertion>, offset: usize, old: &str, new: &str) {
+    match insertions.iter_mut().find(|known| known.text.contains(old)) {
+        Some(known) => known.text = known.text.replacen(old, new, 1),
+        None => insertions.push(Insertion { offset, text: new.to_owned(), replaced: old.to_owned() }),
+    }
+}
+
+/// Takes recorded changes back, if all of them are still there as they were made.
+#[must_use]
+pub fn take_back(text: &str, insertions: &[Insertion]) -> Option<String> {
     let mut current = text.to_owned();
     for insertion in insertions.iter().rev() {
         let mut found = current.match_indices(&insertion.text).map(|(at, _)| at);
         // The same text may have been inserted by hand elsewhere; then the recorded place decides.
         let at = match (found.next(), found.next()) {
-            (Some(at), None) => Some(at),
-            (Some(_), Some(_)) => current
-                .get(insertion.offset..)
-                .filter(|rest| rest.starts_with(&insertion.text))
-                .map(|_| insertion.offset),
-            (None, _) => None,
+            (Some(at), None) => at,
+            (Some(_), Some(_)) if current.get(insertion.offset..)?.starts_with(&insertion.text) => insertion.offset,
+            (Some(_), Some(_)) | (None, _) => return None,
         };
-        if let Some(at) = at {
-            current.replace_range(at..at + insertion.text.len(), "");
-        }
+        current.replace_range(at..at + insertion.text.len(), &insertion.replaced);
     }
-    while !current.trim().is_empty()
-        && let Some(range) = bridge_entry(&current)?
+    Some(current)
+}
+
+/// Removes what [`insert_entries`] recorded. If the file was formatted anew in between, or if text was added inside of what
+/// was inserted, the entries are found by their commands. Entries of others stay, calls of the bridge included.
+///
+/// # Errors
+///
+/// The file cannot be read. Nothing is changed then.
+pub fn remove_entries(text: &str, insertions: &[Insertion]) -> Result<String, EditError> {
+    let is_strict = |text: &str| check_syntax(text, SettingsSyntax::StrictJson).is_ok();
+    let is_readable = |text: &str| root(text).is_ok();
+    if let Some(before) = take_back(text, insertions)
+        && (before.trim().is_empty() || (is_readable(&before) && (is_strict(&before) || !is_strict(text))))
     {
+        return Ok(before);
+    }
+    if text.trim().is_empty() {
+        return Ok(text.to_owned());
+    }
+    let mut current = text.to_owned();
+    while let Some((range, replacement)) = recorded_entry(&current, insertions)? {
+        current.replace_range(range, &replacement);
+    }
+    while let Some(range) = emptied_member(&current, insertions)? {
         current.replace_range(range, "");
     }
-    Ok(current)
+    let whole_file = insertions.first().is_some_and(|first| first.text == "{}\n");
+    let is_empty = root(&current)?.properties.is_empty();
+    Ok(if whole_file && is_empty { String::new() } else { current })
+}
+
+/// Reads a settings file as its agent does.
+///
+/// # Errors
+///
+/// The agent could not read the file.
+pub fn read_settings(text: &str, syntax: SettingsSyntax) -> Result<Value, EditError> {
+    check_syntax(text, syntax)?;
+    root(text).map(|root| to_value(&ast::Value::Object(root)))
+}
+
+fn to_value(value: &ast::Value<'_>) -> Value {
+    match value {
+        ast::Value::StringLit(text) => Value::from(text.value.as_ref()),
+        ast::Value::NumberLit(number) => serde_json::from_str(number.value).unwrap_or_default(),
+        ast::Value::BooleanLit(boolean) => Value::from(boolean.value),
+        ast::Value::Object(object) => {
+            let members = object.properties.iter();
+            Value::Object(members.map(|member| (member.name.as_str().to_owned(), to_value(&member.value))).collect())
+        }
+        ast::Value::Array(array) => Value::Array(array.elements.iter().map(to_value).collect()),
+        ast::Value::NullKeyword(_) => Value::Null,
+    }
 }
 
 fn syntax_error(text: &str, at: usize, message: String) -> EditError {
@@ -107,7 +177,7 @@ fn syntax_error(text: &str, at: usize, message: String) -> EditError {
 fn check_syntax(text: &str, syntax: SettingsSyntax) -> Result<(), EditError> {
     match syntax {
         SettingsSyntax::JsonWithComments => root(text).map(|_| ()),
-        SettingsSyntax::StrictJson => match serde_json::from_str::<serde_json::Value>(text) {
+        SettingsSyntax::StrictJson => match serde_json::from_str::<Value>(text) {
             Ok(value) if value.is_object() => Ok(()),
             Ok(_) => Err(EditError::Shape { key: "the file".to_owned(), expected: "an object" }),
             Err(error) => Err(EditError::Syntax { line: error.line(), message: error.to_string() }),
@@ -128,7 +198,17 @@ fn member<'a, 'b>(object: &'b ast::Object<'a>, name: &str) -> Option<&'b ast::Va
     object.properties.iter().find(|property| property.name.as_str() == name).map(|property| &property.value)
 }
 
-fn insertion_for(text: &str, entry: &Entry) -> Result<Option<Insertion>, EditError> {
+/// What has to be done for one entry.
+enum EntryChange {
+    /// It stands there already.
+    None,
+    /// It is added.
+    Insert(Insertion),
+    /// It takes the place of an entry with other options.
+    Replace(Range<usize>, String),
+}
+
+fn change_for(text: &str, entry: &Entry) -> Result<EntryChange, EditError> {
     let root = root(text)?;
     let unit = indentation(text, &root);
     let value = |depth: usize| indented(&entry.value, &unit, depth);
@@ -139,23 +219,77 @@ fn insertion_for(text: &str, entry: &Entry) -> Result<Option<Insertion>, EditErr
     let Some(hooks) = member(&root, "hooks") else {
         let inner = unit.repeat(2);
         let hooks = format!("{{\n{inner}{}: {}\n{unit}}}", quoted(entry.event), list(2));
-        return Ok(Some(append_member(&root, "hooks", &hooks, &unit, 0)));
+        return Ok(EntryChange::Insert(append_member(&root, "hooks", &hooks, &unit, 0)));
     };
     let ast::Value::Object(hooks) = hooks else {
         return Err(EditError::Shape { key: "hooks".to_owned(), expected: "an object" });
     };
     let Some(entries) = member(hooks, entry.event) else {
-        return Ok(Some(append_member(hooks, entry.event, &list(2), &unit, 1)));
+        return Ok(EntryChange::Insert(append_member(hooks, entry.event, &list(2), &unit, 1)));
     };
     let ast::Value::Array(entries) = entries else {
         return Err(EditError::Shape { key: format!("hooks.{}", entry.event), expected: "a list" });
     };
-    let own = text.get(entries.range.start..entries.range.end).unwrap_or_default();
-    if own.contains(&quoted(&entry.command)) {
-        return Ok(None);
+    if entries.elements.iter().any(|element| commands_of(element).contains(&entry.command.as_str())) {
+        return Ok(EntryChange::None);
+    }
+    let other = entries.elements.iter().find(|element| is_call_for(element, agent_word(&entry.command)));
+    if let Some(other) = other {
+        return Ok(EntryChange::Replace(other.start()..other.end(), value(3)));
     }
     let last = entries.elements.last().map(ast::Value::end);
-    Ok(Some(append(last, entries.range.start + 1, &value(3), &unit, 2)))
+    Ok(EntryChange::Insert(append(last, entries.range.start + 1, &value(3), &unit, 2)))
+}
+
+/// The commands in an entry or in a group of entries.
+fn commands_of<'v>(entry: &'v ast::Value<'_>) -> Vec<&'v str> {
+    fn text<'v>(value: Option<&'v ast::Value<'_>>) -> Option<&'v str> {
+        match value {
+            Some(ast::Value::StringLit(text)) => Some(text.value.as_ref()),
+            _ => None,
+        }
+    }
+    let ast::Value::Object(entry) = entry else { return Vec::new() };
+    match member(entry, "hooks") {
+        Some(ast::Value::Array(hooks)) => hooks.elements.iter().flat_map(commands_of).collect(),
+        _ => text(member(entry, "command")).or_else(|| text(member(entry, "bash"))).into_iter().collect(),
+    }
+}
+
+/// How many hooks an entry has: a group that also has hooks of others is left alone.
+fn hooks_in(entry: &ast::Value<'_>) -> usize {
+    let ast::Value::Object(entry) = entry else { return 0 };
+    match member(entry, "hooks") {
+        Some(ast::Value::Array(hooks)) => hooks.elements.len(),
+        _ => 1,
+    }
+}
+
+/// Whether any hook of a file calls the bridge.
+fn has_bridge_call(text: &str) -> Result<bool, EditError> {
+    let root = root(text)?;
+    let Some(ast::Value::Object(hooks)) = member(&root, "hooks") else { return Ok(false) };
+    Ok(hooks.properties.iter().any(|property| match &property.value {
+        ast::Value::Array(list) => {
+            let mut commands = list.elements.iter().flat_map(commands_of);
+            commands.any(|command| bridge_program(command).is_some())
+        }
+        _ => false,
+    }))
+}
+
+/// The agent in a command that calls the bridge.
+fn agent_word(command: &str) -> Option<&str> {
+    bridge_program(command)?;
+    command.rsplit_once(" bridge ")?.1.split_whitespace().next()
+}
+
+/// Whether an entry is one call of the bridge for an agent and nothing else.
+fn is_call_for(entry: &ast::Value<'_>, agent: Option<&str>) -> bool {
+    match commands_of(entry).as_slice() {
+        [command] => hooks_in(entry) == 1 && agent.is_some() && agent_word(command) == agent,
+        _ => false,
+    }
 }
 
 fn append_member(object: &ast::Object<'_>, name: &str, value: &str, unit: &str, depth: usize) -> Insertion {
@@ -166,10 +300,11 @@ fn append_member(object: &ast::Object<'_>, name: &str, value: &str, unit: &str, 
 /// Inserts behind the last item of a list or an object, or as its only one.
 fn append(last: Option<usize>, open: usize, item: &str, unit: &str, depth: usize) -> Insertion {
     let inner = unit.repeat(depth + 1);
-    match last {
-        Some(end) => Insertion { offset: end, text: format!(",\n{inner}{item}") },
-        None => Insertion { offset: open, text: format!("\n{inner}{item}\n{}", unit.repeat(depth)) },
-    }
+    let (offset, text) = match last {
+        Some(end) => (end, format!(",\n{inner}{item}")),
+        None => (open, format!("\n{inner}{item}\n{}", unit.repeat(depth))),
+    };
+    Insertion { offset, text, replaced: String::new() }
 }
 
 /// The indentation that the file uses.
@@ -182,7 +317,7 @@ fn indentation(text: &str, root: &ast::Object<'_>) -> String {
     }
 }
 
-fn indented(value: &serde_json::Value, unit: &str, depth: usize) -> String {
+fn indented(value: &Value, unit: &str, depth: usize) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     let mut lines = text.lines().map(|line| {
         let blanks = line.len() - line.trim_start().len();
@@ -193,49 +328,75 @@ fn indented(value: &serde_json::Value, unit: &str, depth: usize) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
-/// The range of an entry that calls the bridge, with the comma that belongs to it.
-fn bridge_entry(text: &str) -> Result<Option<std::ops::Range<usize>>, EditError> {
+/// The range of an item of a list or an object, with the comma that belongs to it.
+fn item_range(text: &str, before: Option<usize>, item: Range<usize>, after: Option<usize>) -> Range<usize> {
+    match (before, after) {
+        (Some(end), _) => end..item.end,
+        (None, Some(start)) => item.start..start,
+        (None, None) => {
+            let rest = text.get(item.end..).unwrap_or_default();
+            let blanks = rest.len() - rest.trim_start().len();
+            let comma = usize::from(rest.trim_start().starts_with(','));
+            item.start..item.end + if comma == 1 { blanks + comma } else { 0 }
+        }
+    }
+}
+
+/// The range of an entry that was recorded, and what stood there before.
+fn recorded_entry(text: &str, insertions: &[Insertion]) -> Result<Option<(Range<usize>, String)>, EditError> {
     let root = root(text)?;
     let Some(ast::Value::Object(hooks)) = member(&root, "hooks") else { return Ok(None) };
     for property in &hooks.properties {
         let ast::Value::Array(list) = &property.value else { continue };
         for (index, element) in list.elements.iter().enumerate() {
-            if !calls(element) {
+            let [command] = commands_of(element)[..] else { continue };
+            let recorded = insertions.iter().find(|insertion| insertion.text.contains(&quoted(command)));
+            let Some(recorded) = recorded.filter(|_| hooks_in(element) == 1 && bridge_program(command).is_some())
+            else {
                 continue;
+            };
+            if !recorded.replaced.is_empty() {
+                return Ok(Some((element.start()..element.end(), recorded.replaced.clone())));
             }
             let before = index.checked_sub(1).and_then(|index| list.elements.get(index)).map(ast::Value::end);
             let after = list.elements.get(index + 1).map(ast::Value::start);
-            let range = element.range();
-            return Ok(Some(match (before, after) {
-                (Some(end), _) => end..range.end,
-                (None, Some(start)) => range.start..start,
-                (None, None) => range.start..range.end,
-            }));
+            let range = item_range(text, before, element.start()..element.end(), after);
+            return Ok(Some((range, String::new())));
         }
     }
     Ok(None)
 }
 
-/// Whether every command of an entry calls the bridge. A group that also has other hooks stays.
-fn calls(entry: &ast::Value<'_>) -> bool {
-    let ast::Value::Object(entry) = entry else { return false };
-    let is_bridge = |value: Option<&ast::Value<'_>>| match value {
-        Some(ast::Value::StringLit(command)) => calls_bridge(&command.value),
-        _ => false,
+/// The range of a list, or of `hooks` itself, that was inserted and has become empty.
+fn emptied_member(text: &str, insertions: &[Insertion]) -> Result<Option<Range<usize>>, EditError> {
+    let inserted = |name: &str, open: char| {
+        let start = format!("{}: {open}", quoted(name));
+        insertions.iter().any(|insertion| insertion.text.contains(&start))
     };
-    match member(entry, "hooks") {
-        Some(ast::Value::Array(hooks)) => {
-            let hook = |hook: &ast::Value<'_>| match hook {
-                ast::Value::Object(hook) => is_bridge(member(hook, "command")),
-                _ => false,
-            };
-            !hooks.elements.is_empty() && hooks.elements.iter().all(hook)
+    let root = root(text)?;
+    let Some(ast::Value::Object(hooks)) = member(&root, "hooks") else { return Ok(None) };
+    let (object, name) = if hooks.properties.is_empty() && inserted("hooks", '{') {
+        (&root, "hooks")
+    } else {
+        let is_emptied = |property: &&ast::ObjectProp<'_>| {
+            matches!(&property.value, ast::Value::Array(list) if list.elements.is_empty())
+                && inserted(property.name.as_str(), '[')
+        };
+        match hooks.properties.iter().find(is_emptied) {
+            Some(property) => (hooks, property.name.as_str()),
+            None => return Ok(None),
         }
-        _ => is_bridge(member(entry, "command")) || is_bridge(member(entry, "bash")),
-    }
+    };
+    let Some(index) = object.properties.iter().position(|property| property.name.as_str() == name) else {
+        return Ok(None);
+    };
+    let end = |at: usize| object.properties.get(at).map(|property| property.range.end);
+    let start = |at: usize| object.properties.get(at).map(|property| property.range.start);
+    let own = start(index).zip(end(index)).map(|(start, end)| start..end);
+    Ok(own.map(|own| item_range(text, index.checked_sub(1).and_then(end), own, start(index + 1))))
 }
 
 #[cfg(test)]
@@ -270,14 +431,14 @@ mod tests {
     #[test]
     fn entries_are_added_once_and_taken_out_byte_for_byte() {
         for text in FILES {
-            let (after, insertions) = insert_entries(text, &entries(), SettingsSyntax::StrictJson).unwrap();
+            let (after, insertions) = insert_entries(text, &entries(), SettingsSyntax::StrictJson, &[]).unwrap();
             let value: serde_json::Value = serde_json::from_str(&after).unwrap();
             for list in ["PreToolUse", "Stop"] {
                 let list = value["hooks"][list].as_array().unwrap();
                 assert!(list.last().unwrap().to_string().contains("hookrail bridge"), "{after}");
             }
-            let (again, nothing) = insert_entries(&after, &entries(), SettingsSyntax::StrictJson).unwrap();
-            assert_eq!((again.as_str(), nothing.len()), (after.as_str(), 0));
+            let (again, nothing) = insert_entries(&after, &entries(), SettingsSyntax::StrictJson, &insertions).unwrap();
+            assert_eq!((again.as_str(), &nothing), (after.as_str(), &insertions));
             assert_eq!(remove_entries(&after, &insertions).unwrap(), *text);
         }
     }
@@ -285,7 +446,7 @@ mod tests {
     #[test]
     fn comments_and_the_order_of_a_file_are_kept() {
         let text = "{\n    // mine\n    \"b\": 1, // two\n    \"a\": 2,\n}\n";
-        let (after, insertions) = insert_entries(text, &entries(), SettingsSyntax::JsonWithComments).unwrap();
+        let (after, insertions) = insert_entries(text, &entries(), SettingsSyntax::JsonWithComments, &[]).unwrap();
         assert!(after.starts_with("{\n    // mine\n    \"b\": 1, // two\n    \"a\": 2,\n    \"hooks\": {"), "{after}");
         assert_eq!(remove_entries(&after, &insertions).unwrap(), text);
     }
@@ -294,31 +455,96 @@ mod tests {
     fn entries_are_found_after_the_file_was_formatted_anew() {
         let text =
             "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"hooks\": [{\"command\": \"mine\"}]}\n    ]\n  }\n}\n";
-        let (after, insertions) = insert_entries(text, &entries(), SettingsSyntax::StrictJson).unwrap();
+        let (after, insertions) = insert_entries(text, &entries(), SettingsSyntax::StrictJson, &[]).unwrap();
         let value: serde_json::Value = serde_json::from_str(&after).unwrap();
         let minified = value.to_string();
         let removed: serde_json::Value =
             serde_json::from_str(&remove_entries(&minified, &insertions).unwrap()).unwrap();
         assert_eq!(removed["hooks"]["PreToolUse"], json!([{"hooks": [{"command": "mine"}]}]));
-        assert_eq!(removed["hooks"]["Stop"], json!([]));
+        assert_eq!(removed["hooks"].get("Stop"), None, "a list that was added goes with its entry");
     }
 
     #[test]
     fn a_file_that_the_agent_could_not_read_is_refused() {
         for text in ["{\n  // no\n}", "{\"a\": 1,}", "[]", "{", "{\"hooks\": []}", "{\"hooks\": {\"Stop\": {}}}"] {
-            assert!(insert_entries(text, &entries(), SettingsSyntax::StrictJson).is_err(), "{text}");
+            assert!(insert_entries(text, &entries(), SettingsSyntax::StrictJson, &[]).is_err(), "{text}");
         }
-        let error = insert_entries("{\n  // no\n}", &entries(), SettingsSyntax::StrictJson).unwrap_err();
+        let error = insert_entries("{\n  // no\n}", &entries(), SettingsSyntax::StrictJson, &[]).unwrap_err();
         assert!(matches!(error, EditError::Syntax { line: 2, .. }), "{error}");
     }
 
+    fn with_deadline(deadline: u32) -> Vec<Entry> {
+        let command = |event| format!("/bin/hookrail bridge claude --event {event} --deadline {deadline}");
+        ["PreToolUse", "Stop", "SessionStart"].map(|event| entry(event, &command(event))).to_vec()
+    }
+
+    fn calls(text: &str) -> usize {
+        text.matches("hookrail bridge").count()
+    }
+
     #[test]
-    fn only_commands_that_call_the_bridge_are_recognised() {
-        for command in ["/a/hookrail bridge claude", "'/a b/hookrail' bridge x", "hookrail bridge pi"] {
-            assert!(calls_bridge(command), "{command}");
+    fn other_options_change_the_entries_where_they_stand() {
+        for text in FILES {
+            let strict = SettingsSyntax::StrictJson;
+            let (first, insertions) = insert_entries(text, &with_deadline(1), strict, &[]).unwrap();
+            // Codex CLI trusts a hook by its position, so a hook of the user behind ours must not move.
+            let mut edited: Value = serde_json::from_str(&first).unwrap();
+            edited["hooks"]["Stop"].as_array_mut().unwrap().push(json!({ "hooks": [{ "command": "theirs" }] }));
+            for before in [first.clone(), edited.to_string()] {
+                let (second, insertions) = insert_entries(&before, &with_deadline(2), strict, &insertions).unwrap();
+                assert_eq!((calls(&second), second.matches("--deadline 2").count()), (3, 3), "{second}");
+                let value: Value = serde_json::from_str(&second).unwrap();
+                if before != first {
+                    let stop = value["hooks"]["Stop"].as_array().unwrap();
+                    assert!(stop[0].to_string().contains("hookrail") && stop[1].to_string().contains("theirs"));
+                }
+                let removed = remove_entries(&second, &insertions).unwrap();
+                if before == first {
+                    assert_eq!(removed, *text);
+                } else {
+                    let mut expected: Value = serde_json::from_str(text).unwrap_or(json!({}));
+                    expected["hooks"]["Stop"] = json!([{ "hooks": [{ "command": "theirs" }] }]);
+                    assert_eq!(serde_json::from_str::<Value>(&removed).unwrap(), expected, "{second}");
+                }
+            }
         }
-        for command in ["hookrail fire", "hookrails bridge x", "echo hookrail bridge x", "hookrail bridge ", ""] {
-            assert!(!calls_bridge(command), "{command}");
+    }
+
+    #[test]
+    fn a_call_that_the_user_wrote_is_given_back() {
+        let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "hookrail bridge claude"}]}, {"hooks": [{"command":
+            "hookrail bridge codex"}]}], "Other": [{"hooks": [{"command": "/x/hookrail bridge claude"}]}]}}"#;
+        let (after, insertions) = insert_entries(text, &with_deadline(1), SettingsSyntax::StrictJson, &[]).unwrap();
+        assert_eq!(calls(&after), 5, "one call is changed and two are added: {after}");
+        assert_eq!(remove_entries(&after, &insertions).unwrap(), text);
+        let minified = serde_json::from_str::<Value>(&after).unwrap().to_string();
+        let removed: Value = serde_json::from_str(&remove_entries(&minified, &insertions).unwrap()).unwrap();
+        assert_eq!(removed, serde_json::from_str::<Value>(text).unwrap());
+    }
+
+    /// What users do to a file between an installation and its removal.
+    #[test]
+    fn edits_of_the_user_survive() {
+        let strict = SettingsSyntax::StrictJson;
+        let edits: [(&str, &str, &str, &str); 5] = [
+            ("{}", "{\n  \"hooks\"", "{\n  \"z\": 1,\n  \"hooks\"", r#"{"z": 1}"#),
+            ("{}", "\n  }\n}", "\n  },\n  \"z\": 1\n}", r#"{"z": 1}"#),
+            ("{\"a\": 1}", "\"a\": 1,", "", "{}"),
+            ("{\"a\": 1}", "\"a\": 1", "\"a\": 2", r#"{"a": 2}"#),
+            (
+                "{\"hooks\": {\"Stop\": []}}",
+                "\"Stop\": [",
+                "\"Stop\": [{\"hooks\": []},",
+                r#"{"hooks": {"Stop": [{"hooks": []}]}}"#,
+            ),
+        ];
+        for (text, from, to, expected) in edits {
+            let (after, insertions) = insert_entries(text, &with_deadline(1), strict, &[]).unwrap();
+            assert!(after.contains(from), "{after}");
+            let edited = after.replacen(from, to, 1);
+            let removed = remove_entries(&edited, &insertions).unwrap();
+            let value: Value = serde_json::from_str(&removed).unwrap_or_else(|error| panic!("{error}: {removed}"));
+            assert_eq!(value, serde_json::from_str::<Value>(expected).unwrap(), "{edited}");
         }
     }
 
@@ -340,8 +566,21 @@ mod tests {
     proptest! {
         #[test]
         fn installing_and_uninstalling_is_the_identity(text in any_settings()) {
-            let (after, insertions) = insert_entries(&text, &entries(), SettingsSyntax::StrictJson).unwrap();
+            let (after, insertions) = insert_entries(&text, &entries(), SettingsSyntax::StrictJson, &[]).unwrap();
             prop_assert_eq!(remove_entries(&after, &insertions).unwrap(), text);
+        }
+
+        #[test]
+        fn any_number_of_installations_is_taken_back_by_one_removal(
+            text in any_settings(), deadlines in proptest::collection::vec(1..4u32, 1..5),
+        ) {
+            let (mut current, mut insertions) = (text.clone(), Vec::new());
+            for deadline in deadlines {
+                let strict = SettingsSyntax::StrictJson;
+                (current, insertions) = insert_entries(&current, &with_deadline(deadline), strict, &insertions).unwrap();
+                prop_assert_eq!(calls(&current), 3);
+            }
+            prop_assert_eq!(remove_entries(&current, &insertions).unwrap(), text);
         }
     }
 }

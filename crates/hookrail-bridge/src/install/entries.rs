@@ -124,8 +124,8 @@ pub fn settings_files(
             files
         }
         (Agent::Copilot, _) => own(pretty(&json!({ "version": 1, "hooks": grouped(&entries()) }))),
-        (Agent::OpenCode, _) => own(plugin_text(include_str!("../../assets/opencode.js"), options)),
-        (Agent::Pi, _) => own(plugin_text(include_str!("../../assets/pi.ts"), options)),
+        (Agent::OpenCode, _) => own(plugin_text(super::OPENCODE_PLUGIN, options)),
+        (Agent::Pi, _) => own(plugin_text(super::PI_EXTENSION, options)),
     })
 }
 

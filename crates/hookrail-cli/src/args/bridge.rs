@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hookrail_bridge::Agent;
 
-fn agent_parser() -> impl TypedValueParser<Value = Agent> {
+pub(super) fn agent_parser() -> impl TypedValueParser<Value = Agent> {
     let names = PossibleValuesParser::new(Agent::ALL.map(Agent::name));
     names.try_map(|name| Agent::from_name(&name).ok_or("this is not an agent"))
 }

@@ -42,7 +42,8 @@ EXAMPLES:
 pub(super) const EXPLAIN: &str = "\
 EXAMPLES:
   hookrail explain BeforeTool --tool write_file
-  hookrail explain session-start --payload '{\"source\":\"resume\"}' --json";
+  hookrail explain session-start --payload '{\"source\":\"resume\"}' --json
+  hookrail explain before-tool --tool write_file --agent codex";
 
 pub(super) const TRUST: &str = "\
 EXAMPLES:
@@ -168,3 +169,36 @@ pub(super) const DOCTOR: &str = "\
 EXAMPLES:
   hookrail doctor                every agent that is installed
   hookrail doctor codex --json";
+
+pub(super) const LOG: &str = "\
+EXAMPLES:
+  hookrail log --since 1d                       everything of the last day
+  hookrail log --decision deny -n 20            the last 20 events that were denied
+  hookrail log --hook guard --follow            what a hook decides, as it happens
+  hookrail log --json | jq -r .tool | sort | uniq -c";
+
+pub(super) const STATS: &str = "\
+EXAMPLES:
+  hookrail stats --since 1w
+  hookrail stats --hook guard --json";
+
+pub(super) const JOURNAL: &str = "\
+EXAMPLES:
+  hookrail journal head > head.txt              keep it on another machine
+  hookrail journal verify
+  hookrail journal export --fixture --decision deny > cases.jsonl";
+
+pub(super) const JOURNAL_HEAD: &str = "\
+EXAMPLES:
+  hookrail journal head
+  hookrail journal head --json";
+
+pub(super) const JOURNAL_VERIFY: &str = "\
+EXAMPLES:
+  hookrail journal verify
+  hookrail journal verify --head 60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
+
+pub(super) const JOURNAL_EXPORT: &str = "\
+EXAMPLES:
+  hookrail journal export --fixture --since 1d > cases.jsonl
+  hookrail journal export --fixture --session 4f2a --event before-tool";

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Parser, Subcommand};
 
-use super::{Cli, Command, EventCommand};
+use super::{Cli, Command, FireCommand};
 
 #[derive(Debug, Parser)]
 struct QuickCli {
@@ -18,7 +18,7 @@ struct QuickCli {
 
 #[derive(Debug, Subcommand)]
 enum QuickCommand {
-    Fire(EventCommand),
+    Fire(FireCommand),
 }
 
 /// Parses the command line if it is a well-formed `fire`.
@@ -46,6 +46,7 @@ mod tests {
             "fire BeforeTool --tool write_file --tool-input {} --trust-project --project /p --json",
             "fire --json --payload=- --dialect xcsh --dialect llxprt -- tool_call",
             "fire SessionStart --hook a.ts --extension b.ts --no-plugins --no-hooks --plugin-debug",
+            "fire BeforeTool --journal",
             "fire x --prompt p --session-id s --transcript t --tool-response {}",
         ] {
             let given = words(line);

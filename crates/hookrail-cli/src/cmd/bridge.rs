@@ -10,15 +10,19 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use hookrail::plan::SkipReason;
+use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Outcome};
 use hookrail_bridge::request::MAX_PAYLOAD;
 use hookrail_bridge::{
-    AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming, NoisyEvents,
-    Reading, request, tools,
+    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
+    NoisyEvents, Reading, request, tools,
 };
+
+use hookrail_journal::Journal;
 
 use crate::args::{BridgeArgs, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
+use crate::journal::{RecordDefault, survive_file_size_limit};
 use crate::project::{Project, home};
 use crate::project_search::find_project;
 
@@ -42,11 +46,23 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
         Err(refused) => Answer::refusal(&refused),
         Ok(Reading::Pass(pass)) => {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
-            Answer::silent()
+            Answer::passed(args.agent, &pass)
         }
         Ok(Reading::Fire(request)) => answer_request(args, *request),
     };
     give(&answer)
+}
+
+/// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then. The end of an
+/// answer is not: to deny it would keep the agent going.
+pub(crate) fn must_deny(given: &[String]) -> bool {
+    if given.get(1).is_none_or(|command| command != "bridge") {
+        return false;
+    }
+    let agent = given.get(2).and_then(|name| Agent::from_name(name));
+    let event = given.iter().position(|word| word == "--event").and_then(|at| given.get(at + 1));
+    let known = agent.zip(event).and_then(|(agent, event)| agent.find_event(event));
+    known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd)
 }
 
 /// Answers a request. A failure of the bridge itself denies a gating event and is reported for any other.
@@ -104,6 +120,13 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
         Lateness::DeadlineReached => Answer::silent(),
     };
     answer.stderr = answer.stderr.or(fired.warning);
+    if let Some(journal) = &fired.journal {
+        record_losses(journal, &project, &request, &answer);
+        if request.kind() == EventKind::SessionEnd {
+            // What cannot be done now is tried again when the next session ends.
+            let _ = journal.maintain();
+        }
+    }
     if request.kind() == EventKind::SessionEnd {
         // If the file cannot be removed, it is forgotten after a week.
         let _ = file.remove();
@@ -111,6 +134,23 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
         file.save().map_err(unusable)?;
     }
     Ok(answer)
+}
+
+/// Records what the agent cannot be made to do. The answer does not depend on it.
+fn record_losses(journal: &Journal, project: &Project, request: &AgentRequest, answer: &Answer) {
+    let host = HostIdentity {
+        name: format!("hookrail bridge {}", request.agent),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    for loss in &answer.losses {
+        let (name, instead) = (loss.name(), loss.handling.described());
+        let lost = LostEntry { session: &request.session_id, event: loss.event, loss: &name, instead };
+        let kind = EntryKind::Lost(lost);
+        let entry = Entry { at: SystemTime::now(), host: Some(&host), project: project.root(), kind };
+        if let Err(error) = journal.record_blocking(&entry) {
+            tracing::warn!(target: "hookrail::journal", %error, "a loss was not recorded");
+        }
+    }
 }
 
 /// Keeps a prompt, and gives it to the end of the answer, which most agents send without it.
@@ -156,6 +196,7 @@ struct Fired {
     late: Lateness,
     untrusted: Vec<String>,
     warning: Option<String>,
+    journal: Option<Journal>,
 }
 
 impl Fired {
@@ -197,7 +238,10 @@ fn deadline(args: &BridgeArgs) -> Duration {
 }
 
 fn fire_all(args: &BridgeArgs, project: &Project, request: &AgentRequest) -> Result<Fired> {
-    let mut builder = project.builder(&project_args(project.root().to_owned()))?.lend_runtime();
+    let options = project_args(project.root().to_owned());
+    let host = format!("hookrail bridge {}", request.agent);
+    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
+    let mut builder = builder.lend_runtime();
     let mut names: Vec<String> = request.events.iter().filter_map(|event| event.text("tool_name")).collect();
     names.sort_unstable();
     names.dedup();
@@ -206,8 +250,9 @@ fn fire_all(args: &BridgeArgs, project: &Project, request: &AgentRequest) -> Res
     }
     let system = builder.build();
     let runtime = super::runtime()?;
-    let mut fired = Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None };
+    let mut fired = Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None, journal };
     runtime.block_on(async {
+        survive_file_size_limit();
         let all = fire_each(&system, request, &mut fired);
         if tokio::time::timeout(deadline(args), all).await.is_err() {
             fired.late = Lateness::DeadlineReached;

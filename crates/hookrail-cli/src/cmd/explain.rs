@@ -1,29 +1,106 @@
 //! `hookrail explain`: which hooks would run for an event and why others are skipped. Starts no process.
 
+use std::collections::BTreeMap;
+
 use hookrail::document::explain_document;
+use hookrail::plan::Plan;
+use hookrail::{Json, JsonObject};
+use hookrail_bridge::tools::{AgentToolCall, dialect_names};
+use hookrail_bridge::{Agent, Loss};
+use serde_json::json;
 
 use super::fire;
-use crate::args::EventCommand;
+use crate::args::{EventArgs, ExplainArgs};
 use crate::errors::{Exit, Result};
 use crate::project::Project;
 use crate::request::RequestedEvent;
 use crate::{output, render, request};
 
-pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
+pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
+    let ExplainArgs { agent, event: args } = args;
     let project = Project::open(&args.project)?;
-    let RequestedEvent { event, findings } = request::build_event(&args.event, project.root())?;
-    let system = fire::builder(&project, args)?.build();
+    let named = in_neutral_words(&args.event, *agent);
+    let RequestedEvent { event, findings } = request::build_event(&named, project.root())?;
+    let mut builder = fire::narrow(project.builder(&args.project)?, &args.event);
+    if let Some(tool) = event.text("tool_name").filter(|_| agent.is_some()) {
+        builder = builder.tool(dialect_names(&tool));
+    }
+    let system = builder.build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;
     }
-    let mut plan = hookrail::plan::Plan::clone(&system.explain(&event));
+    let mut plan = Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
     plan.diagnostics.extend(findings);
+    let losses = agent.map(|agent| (agent, losses(agent, &plan)));
     if args.event.json {
-        output::json(&explain_document(&plan))?;
+        output::json(&document(&plan, losses))?;
     } else {
         let subject = render::outcome::subject(&event);
-        output::text(&render::plan::report(&plan, &subject, &project.places))?;
+        let mut text = render::plan::report(&plan, &subject, &project.places);
+        if let Some((agent, losses)) = losses {
+            text.push_str(&render::plan::losses(agent.title(), &losses));
+        }
+        output::text(&text)?;
     }
     Ok(Exit::Fine)
+}
+
+/// Something that hooks can ask for and an agent does not do as they mean it.
+pub(crate) struct PlannedLoss {
+    /// The stable name.
+    pub(crate) what: String,
+    /// What happens instead.
+    pub(crate) detail: String,
+    /// The hooks that can ask for it.
+    pub(crate) hooks: Vec<String>,
+}
+
+/// The event and the tool under their neutral names, if an agent's own were given.
+fn in_neutral_words(args: &EventArgs, agent: Option<Agent>) -> EventArgs {
+    let mut args = args.clone();
+    let Some(agent) = agent else { return args };
+    if let Some(event) = agent.find_event(&args.name) {
+        args.name = event.kind.name().to_owned();
+    }
+    args.tool = args.tool.map(|tool| AgentToolCall::read(agent, &tool, Json::empty_object()).name);
+    args
+}
+
+fn losses(agent: Agent, plan: &Plan) -> Vec<PlannedLoss> {
+    let hooks = || plan.hooks().filter(|(_, planned)| !planned.is_changed());
+    let label = |planned: &hookrail::plan::PlannedHook| planned.hook.label.to_string();
+    if !agent.fires(plan.event) {
+        let hooks: Vec<String> = hooks().map(|(_, planned)| label(planned)).collect();
+        let detail = format!("{} does not fire {}; no hook of this event runs there", agent.title(), plan.event);
+        return if hooks.is_empty() {
+            Vec::new()
+        } else {
+            vec![PlannedLoss { what: "loss.event".to_owned(), detail, hooks }]
+        };
+    }
+    let mut by_loss: BTreeMap<_, (Loss, Vec<String>)> = BTreeMap::new();
+    for (part, planned) in hooks() {
+        for loss in agent.possible_losses(part.dialect, plan.event) {
+            let (_, hooks) = by_loss.entry(loss.effect).or_insert_with(|| (loss, Vec::new()));
+            hooks.push(label(planned));
+        }
+    }
+    let planned = |(loss, hooks): (Loss, Vec<String>)| PlannedLoss {
+        what: loss.name(),
+        detail: loss.handling.described().to_owned(),
+        hooks,
+    };
+    by_loss.into_values().map(planned).collect()
+}
+
+fn document(plan: &Plan, losses: Option<(Agent, Vec<PlannedLoss>)>) -> Json {
+    let document = explain_document(plan);
+    let Some((agent, losses)) = losses else { return document };
+    let mut members: JsonObject = document.as_object().unwrap_or_default();
+    let losses: Vec<serde_json::Value> =
+        losses.iter().map(|loss| json!({ "what": loss.what, "detail": loss.detail, "hooks": loss.hooks })).collect();
+    members.set("agent", Json::string(agent.name()));
+    members.set("losses", Json::from(json!(losses)));
+    members.to_json()
 }

@@ -8,9 +8,10 @@ use hookrail::{
     Builder, Code, Decision, Diagnostic, Effects, Event, EventKind, FireOptions, HookRun, HookSystem, Outcome,
 };
 
-use crate::args::{EventArgs, EventCommand};
+use crate::args::{EventArgs, FireCommand};
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::Interrupts;
+use crate::journal::{RecordDefault, survive_file_size_limit};
 use crate::progress::ProgressLine;
 use crate::project::Project;
 use crate::render::outcome::Ending;
@@ -20,10 +21,13 @@ use crate::{output, render, request};
 /// How long a host waits for hooks when a session ends.
 const SESSION_END_GRACE: Duration = Duration::from_millis(1500);
 
-pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
+pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
+    let args = &command.command;
     let project = Project::open(&args.project)?;
     let RequestedEvent { event, findings } = request::build_event(&args.event, project.root())?;
-    let system = builder(&project, args)?.lend_runtime().build();
+    let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
+    let (builder, _) = project.recorded_builder(&args.project, default, "hookrail fire")?;
+    let system = narrow(builder, &args.event).lend_runtime().build();
     if !args.event.no_hooks
         && let Err(failure) = Project::require_modules(&system)
     {
@@ -35,6 +39,9 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let subject = render::outcome::subject(&event);
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
+        if command.journal {
+            survive_file_size_limit();
+        }
         let (mut outcome, signal) = fire(&system, event).await?;
         outcome.diagnostics.extend(findings);
         outcome.diagnostics.extend(slow_session_end(&outcome));
@@ -49,7 +56,8 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
             output::text(&format!("{report}{}", configuration.unwrap_or_default()))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.
-        system.shutdown().await;
+        let findings = system.shutdown().await;
+        output::warnings(&render::diagnostic::all(&findings, &project.places));
         printed?;
         Ok(signal.map_or_else(|| exit_of(&outcome), Exit::Signalled))
     });
@@ -88,17 +96,16 @@ fn missing_module_outcome(system: &HookSystem, event: &Event) -> Outcome {
     outcome
 }
 
-/// Returns the builder that the options of `fire` and `explain` describe.
-pub(super) fn builder(project: &Project, args: &EventCommand) -> Result<Builder> {
-    let EventArgs { dialects, no_hooks, .. } = &args.event;
-    let mut builder = project.builder(&args.project)?;
+/// Returns the builder with the options of `fire` and `explain` that leave hooks out.
+pub(super) fn narrow(mut builder: Builder, args: &EventArgs) -> Builder {
+    let EventArgs { dialects, no_hooks, .. } = args;
     if *no_hooks {
         builder = builder.hooks_off("`--no-hooks` was given");
     }
     if !dialects.is_empty() {
         builder = builder.only_dialects(dialects.clone());
     }
-    Ok(builder)
+    builder
 }
 
 /// Fires the event. A signal cancels the hooks, and its number is returned with the outcome.

@@ -2,22 +2,25 @@
 //! to the engine's JSON documents.
 
 mod agent;
-mod bridge;
+pub(crate) mod bridge;
 mod check;
 mod completions;
 mod demo;
 pub(crate) mod docs;
 mod doctor;
-mod explain;
+pub(crate) mod explain;
 mod fire;
 mod init;
 mod install;
+mod journal;
 mod list;
+mod log;
 mod plugin;
 mod reference;
 mod reload;
 mod schema;
 pub(crate) mod serve;
+mod stats;
 mod trust;
 
 use crate::args::Command;
@@ -40,6 +43,9 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Install(args) => install::install(&args),
         Command::Uninstall(args) => install::uninstall(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Log(args) => log::run(&args),
+        Command::Stats(args) => stats::run(&args),
+        Command::Journal(args) => journal::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),

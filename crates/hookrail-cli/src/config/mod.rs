@@ -4,6 +4,7 @@
 //! This module does not know what a hook is or how it runs.
 
 mod describe;
+mod journal;
 mod modules;
 mod read;
 mod table;
@@ -19,6 +20,7 @@ use hookrail::sources::Location;
 use hookrail::{Builder, Code, Diagnostic, OnFailure};
 
 pub(crate) use describe::{reference, schema};
+pub(crate) use journal::{JournalSettings, RecordWhen};
 use modules::{ModuleLimits, TwoTierModuleRunner};
 use read::{ConfigFile, ConfigFileState, ConfiguredSetting, SettingValue};
 use table::{Setting, SettingScope};
@@ -34,6 +36,7 @@ pub(crate) struct Configuration {
     pub(crate) bus: BusSettings,
     on_load_failure: OnFailure,
     sandbox_floor: Option<SandboxProfile>,
+    pub(crate) journal: JournalSettings,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
 }
 
@@ -104,6 +107,7 @@ impl Configuration {
             bus: BusSettings::new(&user),
             on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
             sandbox_floor: user.sandbox_floor(),
+            journal: JournalSettings::new(&user),
             files,
         }
     }
@@ -171,9 +175,12 @@ fn exceeds_user(configured: &ConfiguredSetting, user: &ConfigFile, user_hooks: &
             (!wanted.is_within(allowed))
                 .then(|| format!("`{key}` exceeds what the user allows: {}", modules::capability_list(allowed)))?
         }
-        SettingValue::Flag(_) | SettingValue::Address(_) | SettingValue::Policy(_) | SettingValue::Sandbox(_) => {
-            return None;
-        }
+        SettingValue::Flag(_)
+        | SettingValue::Address(_)
+        | SettingValue::Policy(_)
+        | SettingValue::Sandbox(_)
+        | SettingValue::Word(_)
+        | SettingValue::Directory(_) => return None,
     };
     Some(
         Diagnostic::new(Code::ConfigWider, message)

@@ -6,7 +6,8 @@ use std::time::Duration;
 use hookrail::ModuleRunner;
 use hookrail::host::HostFuture;
 use hookrail::module::{
-    Capabilities, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld, ModulesOwner,
+    Capabilities, CutOffProcess, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld,
+    ModulesOwner,
 };
 use hookrail::trust::NamedFile;
 use hookrail_js::{Modules, RuntimeLimits, SharedProcesses};
@@ -115,10 +116,11 @@ impl ModuleRunner for TwoTierModuleRunner {
         self.modules_for(&render.world).0.render(render)
     }
 
-    fn shutdown(&self) -> HostFuture<'_, ()> {
+    fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
         Box::pin(async {
             // Side by side, because each waits for processes that its modules have started.
-            tokio::join!(self.users.0.shutdown(), self.projects.0.shutdown());
+            let (users, projects) = tokio::join!(self.users.0.shutdown(), self.projects.0.shutdown());
+            users.into_iter().chain(projects).collect()
         })
     }
 }

@@ -90,6 +90,7 @@ fn enablement(hook: &Hook) -> (&'static str, anstyle::Style, String) {
         Enablement::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
         Enablement::SwitchedOff(by) => ("off", QUIET, format!("hooks are switched off by {by}")),
         Enablement::NeverSwitchedOn => ("off", QUIET, "no settings file switches hooks on".to_owned()),
+        Enablement::OwnBridge => ("off", QUIET, "calls `hookrail bridge`".to_owned()),
     }
 }
 

@@ -11,6 +11,7 @@ use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
 use super::text::short;
 use super::{counted, diagnostic, outcome};
+use crate::cmd::explain::PlannedLoss;
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Renders the whole report.
@@ -39,6 +40,22 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String
     }
     let hint = hooks::trust_hint(plan.skipped.iter().map(|skipped| &skipped.hook));
     if hint.is_empty() { out } else { format!("{out}\n{hint}") }
+}
+
+/// What an agent does not do as these hooks could mean it.
+pub(crate) fn losses(agent: &str, losses: &[PlannedLoss]) -> String {
+    if losses.is_empty() {
+        return format!("\n{}\n", paint(GOOD, format!("{agent} honours everything that these hooks can ask for")));
+    }
+    let mut table = Table::default();
+    for loss in losses {
+        table.row([
+            Cell::new(loss.what.clone(), CAREFUL),
+            Cell::plain(loss.detail.clone()),
+            Cell::quiet(short(&loss.hooks.join(", "), NAME)),
+        ]);
+    }
+    format!("\n{}\n{}", paint(HEADING, format!("what {agent} cannot honour")), table.render(2))
 }
 
 fn title(part: &PartPlan) -> String {

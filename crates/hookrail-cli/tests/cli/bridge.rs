@@ -164,3 +164,135 @@ fn hooks_that_are_not_trusted_do_not_run_and_are_mentioned_when_a_session_starts
     let strict = bridge(&sandbox, "claude", event, &payload, &["--strict-trust"]).ends_with(0);
     assert!(denies("claude", &strict, "hookrail trust grant"), "{strict:?}");
 }
+
+/// Entries that call the bridge, in files that hookrail itself reads: an event of the bridge must not start the bridge again.
+#[test]
+fn entries_that_call_the_bridge_are_skipped_as_own_bridge() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"hooks": [
+            {"type": "command", "name": "ours", "command": "/usr/local/bin/hookrail bridge gemini --event BeforeTool"},
+            {"type": "command", "name": "guard", "command": "echo no >&2; exit 2"}]}]"#,
+    );
+    sandbox.write(
+        ".x-code/plugins/nested/plugin.json",
+        r#"{"name": "nested", "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [
+            {"type": "command", "command": "'/opt/my tools/hookrail' bridge claude --event PreToolUse --deadline 48000"}]}]}}"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let plan = sandbox.run(&["explain", "before-tool", "--tool", "write_file", "--json"]).ends_with(0).json();
+    let skipped = plan["skipped"].as_array().unwrap();
+    let whys: Vec<&str> = skipped.iter().filter_map(|skipped| skipped["why"].as_str()).collect();
+    assert_eq!(whys, ["own-bridge", "own-bridge"], "{plan}");
+    assert_eq!(plan["plan"].as_array().unwrap().len(), 1, "{plan}");
+    let (event, payload) = write_payload(&sandbox, "gemini");
+    let ran = bridge(&sandbox, "gemini", event, &payload, &[]);
+    assert!(denies("gemini", &ran, "denied by hook `guard`"), "{ran:?}");
+}
+
+fn after_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
+    let (event, name) = match agent {
+        "claude" => ("PostToolUse", "PostToolUse.Write"),
+        "codex" => ("PostToolUse", "PostToolUse.Bash"),
+        "gemini" => ("AfterTool", "AfterTool.run_shell_command"),
+        "qwen" => ("PostToolUse", "PostToolUse.run_shell_command"),
+        _ => ("postToolUse", "postToolUse.create"),
+    };
+    (event, recorded(sandbox, agent, name))
+}
+
+fn without(payload: &Value, names: &[&str]) -> String {
+    let mut payload = payload.clone();
+    let members = payload.as_object_mut().unwrap();
+    names.iter().for_each(|name| drop(members.remove(*name)));
+    payload.to_string()
+}
+
+#[test]
+fn bad_input_denies_gating_events_and_lets_others_pass_with_a_warning() {
+    let sandbox = guarded();
+    for agent in AGENTS {
+        let (before, payload) = write_payload(&sandbox, agent);
+        let (after, result) = after_payload(&sandbox, agent);
+        for (event, payload, denied) in [(before, payload, true), (after, result, false)] {
+            let whole = payload.to_string();
+            let bad = [
+                String::new(),
+                "[]".to_owned(),
+                "null".to_owned(),
+                "\u{0}\u{1}".to_owned(),
+                whole[..whole.len() - 1].to_owned(),
+                format!("{whole}{whole}"),
+                without(&payload, &["tool_name", "toolName"]),
+                without(&payload, &["tool_input", "toolArgs"]),
+            ];
+            for text in bad {
+                let ran = sandbox.run_with_input(&["bridge", agent, "--event", event], &text);
+                let said = format!("{}{}", ran.stdout, ran.stderr);
+                assert!(said.contains("hookrail: ") && said.contains(&format!("hookrail doctor {agent}")), "{ran:?}");
+                let denies = ran.code == 2 || ran.stdout.contains("\"deny\"");
+                assert_eq!((denies, ran.code == 0 || ran.code == 2), (denied, true), "{agent} {event} {text}: {ran:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_payload_that_is_too_large_is_refused() {
+    let sandbox = guarded();
+    let large = format!("{{\"hook_event_name\": \"PreToolUse\", \"x\": \"{}\"}}", "x".repeat(64 * 1024 * 1024));
+    let ran = sandbox.run_with_input(&["bridge", "codex", "--event", "PreToolUse"], &large);
+    assert!(ran.code == 2 && ran.stderr.contains("the payload has 67108865 bytes"), "{ran:?}");
+}
+
+#[test]
+fn what_a_newer_agent_brings_passes() {
+    let sandbox = guarded();
+    for agent in AGENTS {
+        let (event, mut payload) = write_payload(&sandbox, agent);
+        payload["brand_new"] = json!({"a": [1]});
+        let ran = bridge(&sandbox, agent, event, &payload, &[]);
+        assert!(denies(agent, &ran, "not a.txt"), "a known tool is guarded beside unknown fields: {agent} {ran:?}");
+        for name in ["tool_name", "toolName"] {
+            if payload.get(name).is_some() {
+                payload[name] = json!("FutureTool");
+            }
+        }
+        let ran = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{agent}");
+        payload["hook_event_name"] = json!("FutureEvent");
+        let ran = bridge(&sandbox, agent, "FutureEvent", &payload, &[]).ends_with(0);
+        assert!(ran.stdout.is_empty() && ran.stderr.contains("does not know the event \"FutureEvent\""), "{ran:?}");
+    }
+}
+
+#[test]
+fn options_of_another_version_deny_gating_events() {
+    let sandbox = guarded();
+    for (args, status) in [
+        (&["bridge", "codex", "--event", "PreToolUse", "--from-the-future"][..], 2),
+        (&["bridge", "codex", "--from-the-future"][..], 2),
+        (&["bridge", "codex", "--event", "PostToolUse", "--from-the-future"][..], 1),
+        (&["bridge", "codex", "--event", "Stop", "--from-the-future"][..], 1),
+        (&["bridge", "emacs"][..], 2),
+        (&["fire", "--from-the-future"][..], 1),
+    ] {
+        let ran = sandbox.run_with_input(args, "{}").ends_with(status);
+        assert!(ran.stdout.is_empty() && !ran.stderr.is_empty(), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_doctor_shows_what_hooks_lost_in_past_sessions() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"hooks": [{"type": "command", "command": "echo '{\"decision\":\"ask\",\"reason\":\"sure?\"}'"}]}]"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let (event, payload) = write_payload(&sandbox, "codex");
+    let ran = bridge(&sandbox, "codex", event, &payload, &[]).ends_with(2);
+    assert!(ran.stderr.contains("approval required: sure?"), "{ran:?}");
+    let shown = || sandbox.run(&["doctor", "codex"]).stdout;
+    assert!(shown().contains("loss.ask: 1 time in past sessions"), "{}", shown());
+    let end = recorded(&sandbox, "codex", "SessionEnd.other");
+    bridge(&sandbox, "codex", "SessionEnd", &end, &[]).ends_with(0);
+    assert!(shown().contains("loss.ask: 1 time in past sessions"), "the session is gone, the loss is not: {}", shown());
+}

@@ -74,3 +74,39 @@ fn for_people() {
 fn for_people_when_nothing_would_run() {
     insta::assert_snapshot!(Sandbox::new().run(&["explain", "SessionEnd"]).ends_with(0).stdout, @"no hook would run  session-end");
 }
+
+#[test]
+fn what_an_agent_cannot_honour_is_shown_for_the_hooks_of_the_event() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    let args = ["explain", "before-tool", "--tool", "write_file", "--trust-project", "--agent"];
+    let explain = |agent: &str, more: &[&str]| sandbox.run(&[&args, &[agent][..], more].concat()).ends_with(0);
+    let document = explain("codex", &["--json"]).json();
+    assert_eq!(document["agent"], "codex");
+    let losses: Vec<&str> =
+        document["losses"].as_array().unwrap().iter().filter_map(|loss| loss["what"].as_str()).collect();
+    assert_eq!(losses, ["loss.ask", "loss.stop", "loss.suppress-output"]);
+    assert_eq!(document["losses"][0]["hooks"], serde_json::json!(["sample"]));
+    assert_eq!(document["losses"][0]["detail"], "denied instead, with advice");
+    let text = explain("codex", &[]).stdout;
+    assert!(text.contains("what Codex CLI cannot honour") && text.contains("loss.ask"), "{text}");
+    assert!(sandbox.run(&["explain", "before-tool", "--json"]).ends_with(0).json().get("losses").is_none());
+    let sandbox = Sandbox::with_hook("BeforeModel", "true");
+    let ran = sandbox.run(&["explain", "before-model", "--trust-project", "--agent", "claude", "--json"]).ends_with(0);
+    assert_eq!(ran.json()["losses"][0]["what"], "loss.event");
+}
+
+#[test]
+fn events_and_tools_may_have_the_names_of_the_agent() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"matcher": "write_file", "hooks": [{"type": "command", "name": "guard", "command": "true"}]}]"#,
+    );
+    for (agent, event, tool) in [
+        ("claude", "PreToolUse", "Write"),
+        ("copilot", "preToolUse", "create"),
+        ("opencode", "tool.execute.before", "write"),
+    ] {
+        let args = ["explain", event, "--tool", tool, "--agent", agent, "--trust-project", "--json"];
+        let plan = sandbox.run(&args).ends_with(0).json();
+        assert_eq!(plan["plan"][0]["hook"], "guard", "{agent}: {plan}");
+    }
+}

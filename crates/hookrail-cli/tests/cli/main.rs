@@ -16,6 +16,7 @@ mod explain;
 mod fire;
 mod init;
 mod install;
+mod journal;
 mod list;
 mod payloads;
 mod plugin;

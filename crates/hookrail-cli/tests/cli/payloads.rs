@@ -73,3 +73,18 @@ fn a_module_that_is_missing_is_an_error_of_the_command() {
     let ran = Sandbox::new().run(&["fire", "tool_call", "--tool", "x", "--hook", "missing.ts"]).ends_with(1);
     assert!(ran.stderr.contains("missing.ts"), "{ran:?}");
 }
+
+#[test]
+fn a_process_that_a_module_leaves_running_is_reported_when_it_is_cut_off() {
+    let sandbox = Sandbox::with_hooks("");
+    let module = sandbox.project.join("sound.js");
+    let text = r#"export default (pi) => { pi.on("agent_end", () => { pi.exec("sleep", ["600"]); }); };"#;
+    std::fs::write(&module, text).unwrap();
+    let ran = sandbox.run(&["fire", "agent_end", "--hook", "sound.js", "--json"]).ends_with(0);
+    assert_eq!(ran.json()["diagnostics"], serde_json::json!([]), "the event itself went well");
+    assert!(
+        ran.stderr.contains("its process `sleep` was still running 1500 ms after the shutdown began"),
+        "{}",
+        ran.stderr
+    );
+}

@@ -67,7 +67,8 @@ fn commands_exist() {
     for name in PAGES {
         let text = page(name);
         for (_, block) in blocks(&text, "console") {
-            for command in block.lines().filter_map(|line| line.strip_prefix("$ hookrail ")) {
+            let lines = block.lines().filter_map(|line| line.strip_prefix("$ "));
+            for command in lines.flat_map(|line| line.split(" && ")).filter_map(|line| line.strip_prefix("hookrail ")) {
                 let words: Vec<&str> = command.split_whitespace().take_while(|word| !word.starts_with('-')).collect();
                 let names: Vec<&str> = words.into_iter().filter(|word| word.chars().all(char::is_lowercase)).collect();
                 let help = sandbox.run(&[&names[..], &["--help"]].concat()).ends_with(0).stdout;
@@ -83,4 +84,25 @@ fn commands_exist() {
         }
     }
     assert!(count >= 3, "only {count} commands");
+}
+
+/// The commands for people who use an agent already, with `--yes` in place of the answer that they would type.
+#[test]
+fn the_commands_for_existing_agents_connect_them() {
+    let text = page("README.md");
+    let shown = blocks(&text, "console");
+    let lines =
+        shown.iter().flat_map(|(_, block)| block.lines()).filter(|line| line.starts_with("$ hookrail install "));
+    let mut agents = Vec::new();
+    for line in lines.filter(|line| line.contains(" && ")) {
+        let sandbox = Sandbox::with_hook("BeforeTool", "true");
+        for command in line.trim_start_matches("$ ").split(" && ") {
+            let words: Vec<&str> = command.split_whitespace().skip(1).chain(["--yes"]).collect();
+            sandbox.run(&words).ends_with(0);
+        }
+        let agent = line.split_whitespace().nth(3).unwrap().to_owned();
+        sandbox.run(&["doctor", &agent]).ends_with(0);
+        agents.push(agent);
+    }
+    assert_eq!(agents, ["claude", "codex", "gemini"]);
 }

@@ -77,7 +77,8 @@ fn every_reason_to_skip_a_hook_is_in_the_table_and_happens() {
         (SkipReason::Untrusted, json!([{"hooks": [hook("true")]}]), on.clone()),
         (SkipReason::ChainEnded, json!([{"sequential": true, "hooks": [hook("exit 2"), hook("true")]}]), on.clone()),
         (SkipReason::HooksOff, json!([{"hooks": [hook("true")]}]), json!({"enabled": false})),
-        (SkipReason::NotExecutable, json!([{"hooks": [{"type": "plugin", "name": "p"}]}]), on),
+        (SkipReason::NotExecutable, json!([{"hooks": [{"type": "plugin", "name": "p"}]}]), on.clone()),
+        (SkipReason::OwnBridge, json!([{"hooks": [hook("/usr/bin/hookrail bridge claude")]}]), on),
     ];
     for (reason, groups, config) in cases {
         assert!(listed.contains(&reason.name().to_owned()), "{} is not in the table", reason.name());

@@ -1,4 +1,5 @@
-//! The answer of an operation as JSON text, made without a copy that could be many times as large.
+//! The answer of an operation as JSON text. It is written directly, without a tree of values that could be many times
+//! as large.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -9,22 +10,22 @@ use serde_json::Value;
 
 use super::OpError;
 
-/// A value as JSON text.
+/// The answer of an operation, as JSON text.
 #[derive(Debug)]
 pub(crate) struct OpAnswer(String);
 
 impl OpAnswer {
-    /// Nothing to tell.
+    /// The answer `null`.
     pub(super) fn nothing() -> Self {
         Self("null".to_owned())
     }
 
-    /// A value of known size.
+    /// Serializes a value whose size is known to be small.
     pub(super) fn serialize(value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
         Self::serialize_within(usize::MAX, value)
     }
 
-    /// A value whose text has no more than so many bytes. It is given up as soon as it has more.
+    /// Serializes a value into at most this many bytes, and fails as soon as there are more.
     pub(super) fn serialize_within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
         let mut text = Limited { bytes: Vec::new(), most };
         match serde_json::to_writer(&mut text, value) {
@@ -51,7 +52,7 @@ impl From<Json> for OpAnswer {
     }
 }
 
-/// A text that is written, up to a limit.
+/// A buffer with a limit.
 struct Limited {
     bytes: Vec<u8>,
     most: usize,
@@ -70,7 +71,7 @@ impl io::Write for Limited {
     }
 }
 
-/// Bytes, which are written as text with one character for each.
+/// Bytes that are serialized as text, with one character for each byte.
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
 impl Serialize for Bytes<'_> {
@@ -81,7 +82,7 @@ impl Serialize for Bytes<'_> {
 
 impl Display for Bytes<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        // In parts, because the characters take up to twice as much memory as the bytes.
+        // In chunks, because the characters take up to twice as much memory as the bytes.
         self.0.chunks(1 << 12).try_for_each(|part| {
             let text: String = part.iter().copied().map(char::from).collect();
             f.write_str(&text)

@@ -1,4 +1,4 @@
-//! Components that a module draws, as the module tells of them.
+//! Operations on components that a module draws.
 
 use serde::Deserialize;
 use tokio::sync::watch;
@@ -7,7 +7,7 @@ use super::{OpAnswer, OpError};
 use crate::component::ComponentState;
 use crate::shared::{Shared, ShownComponent};
 
-/// What a component takes that is shown.
+/// The memory that a shown component is counted with.
 const COMPONENT: usize = 512;
 
 /// A component was made, wants to be drawn again, or is done.

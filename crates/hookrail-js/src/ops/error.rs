@@ -1,4 +1,4 @@
-//! Why an operation failed, in the words that modules know.
+//! The error of an operation, as modules know it from Node.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::machine::is_exhausted;
 
-/// Why an operation failed, as the prelude is told of it.
+/// The error of an operation, as the prelude receives it.
 #[derive(Debug, Serialize)]
 pub(crate) struct OpError {
     message: String,
@@ -19,14 +19,14 @@ pub(crate) struct OpError {
     pub(super) cause: Cause,
 }
 
-/// Whose fault it is.
+/// What else an error means beyond the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// Nothing that has to be known outside of the module.
+    /// Nothing: the module handles it.
     Ordinary,
-    /// The machine ran out of something.
+    /// The machine was short of a resource.
     Machine,
-    /// The module went over its memory.
+    /// The module exceeded its memory limit.
     Memory,
 }
 
@@ -39,7 +39,7 @@ impl OpError {
         Self { name: Some("TypeError"), ..Self::new(message) }
     }
 
-    /// It takes more memory than a module has.
+    /// The error of an operation that needs more memory than the module may have.
     pub(crate) fn over_memory() -> Self {
         Self { cause: Cause::Memory, ..Self::new("out of memory") }
     }
@@ -53,7 +53,7 @@ impl OpError {
         self
     }
 
-    /// What the operating system said about a file, as Node says it.
+    /// An error of the operating system about a file, in Node's words.
     pub(crate) fn io(error: &io::Error, syscall: &'static str, path: &Path) -> Self {
         let (code, text) = match error.kind() {
             io::ErrorKind::NotFound => ("ENOENT", "no such file or directory"),

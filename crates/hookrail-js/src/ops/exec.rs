@@ -1,5 +1,5 @@
-//! Processes, through the same control as command hooks: in a group of their own, with limits on what they write, and
-//! gone when their time is up.
+//! Processes that a module starts. They are run as those of command hooks are: in a process group, with limits on their
+//! output, and ended when their time is used up.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,26 +21,27 @@ use super::{OpAnswer, OpError, PendingOp, decode, text};
 use crate::processes::{EndedProcess, NotStarted, ProcessRequest, WhenFull};
 use crate::shared::Shared;
 
-/// As good as no limit.
+/// A year, which stands for no timeout.
 const NO_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// How long a process may tidy up.
+/// How long a process may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How much of its output is kept, as for a command hook.
+/// How much of its output is kept, which is as much as for a command hook.
 const LARGEST: usize = 8 << 20;
 
-/// What is to be told about a process.
+/// What the report about a process needs to know.
 struct About {
     program: String,
-    /// Whether its output is wanted as bytes.
+    /// Whether the module wants the output as bytes.
     as_bytes: bool,
-    /// How long the answer may be.
+    /// The most bytes that the report may have.
     most: usize,
 }
 
-/// What a module asks about processes and about the one it is in: the working directory, the variables that it sees, whether
-/// another process is there. `Cancel` ends a task that was begun; `Wait` runs a process while the module stands still.
+/// Operations on processes, and on the process that the module is in: its working directory, the variables that the
+/// module may see, whether another process exists. `Cancel` ends a task that was started; `Wait` runs a process and
+/// blocks the module.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum ProcessOp {
@@ -52,7 +53,7 @@ pub(super) enum ProcessOp {
     Wait(ExecRequest),
 }
 
-/// A process that a module wants.
+/// A request to start a process.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExecRequest {
@@ -82,21 +83,23 @@ impl ProcessOp {
 impl ExecRequest {
     pub(super) fn begin(self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
         let (wanted, about) = self.wanted(shared, WhenFull::Wait)?;
-        let driven = driven(shared, wanted, number);
+        let driven = driven(shared, wanted, &about.program, number);
         Ok(Box::pin(async move { result(&about, driven.await?) }))
     }
 
     fn wait(self, shared: &Shared) -> Result<OpAnswer, OpError> {
-        // A place may be one that only the module itself could make free, and it stands still.
+        // Not `WhenFull::Wait`: the place may be taken by a process that only the module could end, and the module is
+        // blocked here.
         let (wanted, about) = self.wanted(shared, WhenFull::Refuse)?;
         let (reply, ended) = mpsc::channel();
         let tell = move |ended| drop(reply.send(ended));
         let cancel = CancelToken::new();
-        shared.config.processes.start(wanted, cancel.clone(), tell)?;
+        let processes = &shared.config.processes;
+        processes.start(wanted, processes.announce(&about.program), cancel.clone(), tell)?;
         let (left, stop) = shared.state().budget.waiting_left();
         let ended = ended.recv_timeout(left);
         if ended.as_ref().is_err_and(|why| *why == mpsc::RecvTimeoutError::Timeout) {
-            // The thread that has the turn waits here, so nothing else notices that the time is up.
+            // This thread has the turn and is blocked here, so nothing else enforces the time limit.
             shared.stop(stop);
             cancel.cancel();
         }
@@ -118,14 +121,14 @@ impl ExecRequest {
                 let given: BTreeMap<String, Value> = decode(given.get(), "the environment")?;
                 given.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
             }
-            // A process inherits what its module sees. Variables whose names are not text are left out.
+            // A process inherits the variables that its module may see. A variable whose name is not UTF-8 is left out.
             None => {
                 let seen =
                     |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| world.capabilities.shows_variable(name));
                 world.environment.iter().filter(|(name, _)| seen(name)).collect()
             }
         };
-        // The runs around this one find the process by these, whatever the module shows to it.
+        // The engine finds its processes by these variables, so the module cannot hide them.
         for name in ["HOOKRAIL_RUN_ID", "HOOKRAIL_RUN_ID_OUTER"] {
             if let Some(outer) = world.environment.get(name) {
                 environment = environment.with(name, outer);
@@ -158,30 +161,29 @@ impl ExecRequest {
     }
 }
 
-/// Starts a process as the task of this number and waits for its end; none when that was not reported. The process ends
-/// when the task is cancelled, and when the waiting is given up.
+/// Starts a process as the task of this number and waits for its end. The result is `None` if its end was not reported.
+/// The process ends when the task is cancelled and when this future is dropped.
 pub(super) fn driven(
     shared: &Shared,
     wanted: ProcessRequest,
+    program: &str,
     number: u32,
 ) -> impl Future<Output = Result<Option<EndedProcess>, OpError>> + Send + use<> {
     let cancel = CancelToken::new();
     shared.state().cancels.insert(number, cancel.clone());
     let processes = shared.config.processes.clone();
-    // It is started on the module's thread in a moment; a shutdown that begins before that lets it run as well.
-    let announced = processes.announce();
+    // The process is counted before it starts, so that a shutdown in between waits for it as for a running one.
+    let announced = processes.announce(program);
     async move {
         let _unwanted = CancelOnDrop(cancel.clone());
         let (reply, ended) = oneshot::channel();
-        // The receiver may be gone by then.
-        let started = processes.start(wanted, cancel, |ended| drop(reply.send(ended)));
-        drop(announced);
-        started?;
+        // The receiver is dropped if the task was cancelled.
+        processes.start(wanted, announced, cancel, |ended| drop(reply.send(ended)))?;
         Ok(ended.await.ok())
     }
 }
 
-/// Ends a process when the waiting for it is given up.
+/// Ends a process when the future that waits for it is dropped.
 struct CancelOnDrop(CancelToken);
 
 impl Drop for CancelOnDrop {
@@ -200,7 +202,7 @@ impl From<NotStarted> for OpError {
     }
 }
 
-/// What a module says about a process. What can be large stays text.
+/// The options of a process. Members that can be large stay text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ProcessOptions {
@@ -221,7 +223,7 @@ fn result(about: &About, ended: Option<EndedProcess>) -> Result<OpAnswer, OpErro
             return Err(OpError::new(format!("the process wrote more than {} MiB", LARGEST >> 20)).code("ENOBUFS"));
         }
         ChildEnd::StatusUnknown => (0, false),
-        // Ended by its time or by its signal.
+        // Ended by its timeout or by its abort signal. 143 is what a shell reports for SIGTERM.
         ChildEnd::TimedOut | ChildEnd::Cancelled => (143, true),
     };
     let written = |bytes| {
@@ -231,7 +233,7 @@ fn result(about: &About, ended: Option<EndedProcess>) -> Result<OpAnswer, OpErro
     OpAnswer::serialize_within(about.most, &ExecReport { stdout, stderr, code, killed })
 }
 
-/// What a module is told about a process that has ended.
+/// The report about a process that has ended, as the prelude reads it.
 #[derive(Serialize)]
 struct ExecReport<'a> {
     stdout: OutputText<'a>,

@@ -1,9 +1,10 @@
-//! The network: off unless granted, and then through the machine's own `curl`. It knows the machine's certificates and
-//! proxies, it can be ended at any moment as every process can, and nothing of it is linked here.
+//! The operation `fetch`: denied unless the network was granted, and then done by the `curl` that is installed. `curl`
+//! knows the system's certificates and proxies and can be ended as every process can, and no HTTP library is linked.
 //!
-//! What is asked goes to `curl` on its standard input, where no list of processes shows it; only a body that cannot stand
-//! there, because it has NUL bytes, is in a file that no other user can read and that is gone with the request. What `curl`
-//! says about the answer comes on standard error, so that nothing in an answer can pass for it.
+//! The request goes to `curl` on standard input, because other users can read the command lines of processes. Only a
+//! body with NUL bytes, which a configuration of `curl` cannot hold, is written to a file; only the owner can read it,
+//! and it is removed with the request. What `curl` reports about the answer comes on standard error, so that no answer
+//! can imitate it.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -23,13 +24,13 @@ use super::{OpAnswer, OpError, PendingOp, decode, exec};
 use crate::processes::{ProcessRequest, WhenFull};
 use crate::shared::Shared;
 
-/// How long an answer may take.
+/// The timeout of a request.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How large an answer may be.
+/// The most bytes that an answer may have.
 const LARGEST: usize = 16 << 20;
 
-/// What `curl` tells when it is done.
+/// What `curl` reports when it is done.
 const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
 
 impl FetchRequest {
@@ -42,7 +43,7 @@ impl FetchRequest {
         let owner = shared.owner()?;
         let curl = curl_request(self, redirections)?;
         let command = ChildCommand::new("curl")
-            // The user's own settings for `curl` are not meant for modules.
+            // The user's `.curlrc` is not meant for modules.
             .args(["--disable", "--config", "-"])
             .stdin(curl.configuration)
             .timeout(LONGEST)
@@ -52,13 +53,13 @@ impl FetchRequest {
         let world = shared.world();
         let command = world.sandbox.iter().cloned().fold(command, ChildCommand::sandbox);
         let environment = Arc::clone(&world.environment);
-        // Its answer may be twice as large as the output of another process.
+        // The output may be twice as large as that of another process, so the request takes two places.
         let wanted = ProcessRequest { command, environment, owner, places: 2, when_full: WhenFull::Wait };
-        let driven = exec::driven(shared, wanted, number);
+        let driven = exec::driven(shared, wanted, "curl", number);
         let (body, most) = (curl.body, shared.account.most);
         let stops_at_redirection = self.follows() && redirections == RedirectPolicy::Refused;
         Ok(Box::pin(async move {
-            // It is there until the request has ended, however that is.
+            // The file exists until the request has ended.
             let _body = body;
             let ended = driven.await?.ok_or_else(|| failed("it was given up"))?;
             match &ended.how {
@@ -80,7 +81,7 @@ fn failed(why: &str) -> OpError {
     OpError::type_error(format!("fetch failed: {why}"))
 }
 
-/// A request as the prelude describes it. What can be large stays text.
+/// A request as the prelude describes it. Members that can be large stay text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct FetchRequest {
@@ -94,7 +95,7 @@ pub(super) struct FetchRequest {
 /// A request as `curl` takes it.
 struct CurlRequest {
     configuration: Vec<u8>,
-    /// The body, where a configuration cannot hold it.
+    /// The file with the body, if a configuration cannot hold it.
     body: Option<NamedTempFile>,
 }
 
@@ -117,11 +118,11 @@ fn curl_request(request: &FetchRequest, redirections: RedirectPolicy) -> Result<
         if !is_token(name) || value.contains(['\r', '\n', '\0']) {
             return Err(OpError::type_error(format!("`{name}` cannot be a header with that value")));
         }
-        // A header without a value is one that is left out, unless it says that it is meant to be empty.
+        // `curl` removes a header that is written `name:`; an empty one is written `name;`.
         let header = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
         set_option(&mut lines, "header", header.as_bytes());
     }
-    // After a redirection a POST becomes a GET where the standard wants that, but only if it is not forced.
+    // `request` is not set for a POST: `curl` would keep the method after a redirection that turns a POST into a GET.
     match method.as_str() {
         "GET" | "POST" => {}
         "HEAD" => lines.extend(b"head\n"),
@@ -147,14 +148,14 @@ fn curl_request(request: &FetchRequest, redirections: RedirectPolicy) -> Result<
     Ok(CurlRequest { configuration: lines, body: file })
 }
 
-/// A body in a file of its own.
+/// Writes a body to a temporary file.
 fn body_file(body: &[u8]) -> std::io::Result<NamedTempFile> {
     let mut file = NamedTempFile::with_prefix("hookrail-body-")?;
     file.write_all(body)?;
     Ok(file)
 }
 
-/// Adds a line to a configuration, with the value as `curl` wants it.
+/// Adds an option to a configuration of `curl`, with its value quoted.
 fn set_option(lines: &mut Vec<u8>, name: &str, value: &[u8]) {
     lines.extend(name.bytes());
     lines.extend(b" = \"");
@@ -183,14 +184,14 @@ fn answer(finished: &ChildResult, most: usize, stops_at_redirection: bool) -> Re
         ChildEnd::Cancelled => Err(failed("it was aborted")),
         ChildEnd::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
         ChildEnd::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
-        // What follows the first line is advice for using `curl` by hand.
+        // The lines after the first one are advice for using `curl` by hand.
         ChildEnd::Exited(_) | ChildEnd::Signalled(_) | ChildEnd::StatusUnknown => Err(failed(
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),
         )),
     }
 }
 
-/// Whether the status of an answer says that what was asked for is elsewhere.
+/// Whether the answer is a redirection.
 fn is_redirection(about: &str) -> bool {
     matches!(about.split(' ').next(), Some("301" | "302" | "303" | "307" | "308"))
 }
@@ -207,7 +208,8 @@ struct Response<'a> {
     body: Bytes<'a>,
 }
 
-/// The answer, taken apart: all headers on the way come first, and how long they are was told. None when it is no HTTP.
+/// Parses an answer. The headers of all redirections come first; `curl` reports how long they are. The result is `None`
+/// if the answer is not HTTP.
 fn response(bytes: &[u8], about: &str, most: usize) -> Option<Result<OpAnswer, OpError>> {
     let mut about = about.splitn(4, ' ');
     let status: u16 = about.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Files. Reading needs one capability, changing another.
+//! Operations on files. Reading and writing are separate capabilities.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -13,11 +13,11 @@ use super::text::bytes;
 use super::{OpAnswer, OpError, watch};
 use crate::shared::Shared;
 
-/// Larger files do not fit into a module's memory anyway.
+/// The largest file that is read. A larger one does not fit into a module's memory.
 const LARGEST: u64 = 32 << 20;
 
-/// Operations on files. A path counts from the working directory; bytes are text with one character for each; a flag is how
-/// Node names the way a file is opened; a time is in milliseconds.
+/// Operations on files. Relative paths start at the working directory; bytes are text with one character for each byte;
+/// a flag is Node's name for how a file is opened; times are in milliseconds.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub(super) enum FsOp {
@@ -125,9 +125,9 @@ impl FsOp {
 
 /// A path that the module may use.
 struct Target {
-    /// What the module named, for messages.
+    /// The path as the module wrote it, for messages.
     named: PathBuf,
-    /// What was judged, and is worked on.
+    /// The resolved path, which was checked and is used.
     real: PathBuf,
 }
 
@@ -154,7 +154,7 @@ impl Target {
     }
 }
 
-/// Only regular files are read: anything else could keep the module's thread for ever.
+/// Reads regular files only: reading a pipe or a device could block the module's thread without end.
 fn read(path: &Path) -> Result<Vec<u8>, OpError> {
     let failed = |error: io::Error| OpError::io(&error, "open", path);
     let about = fs::metadata(path).map_err(failed)?;
@@ -200,7 +200,7 @@ fn write(path: &Path, bytes: &[u8], flag: &str, make_folder: bool) -> Result<OpA
 fn access(path: &Path, mode: u32) -> Result<OpAnswer, OpError> {
     use std::os::unix::fs::PermissionsExt as _;
     let about = fs::metadata(path).map_err(|error| OpError::io(&error, "access", path))?;
-    // Bit by bit, as far as the file itself can say: whether the disk can be written is known only to a write.
+    // Checks the permission bits only. Whether the file system is writable is known only when something is written.
     let allowed = |bits: u32| about.permissions().mode() & bits != 0;
     let denied = (mode & 2 != 0 && !allowed(0o222)) || (mode & 1 != 0 && !allowed(0o111));
     if denied {
@@ -229,7 +229,7 @@ fn kind_of(kind: fs::FileType) -> &'static str {
     }
 }
 
-/// What a module is told about a file.
+/// What `stat` reports about a file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct About {
@@ -298,7 +298,7 @@ fn make_temporary(prefix: &Path) -> Result<OpAnswer, OpError> {
     Err(OpError::io(&io::Error::from(io::ErrorKind::AlreadyExists), "mkdtemp", prefix))
 }
 
-/// Sets when a file was changed last, in milliseconds.
+/// Sets the time of the last change of a file, in milliseconds.
 fn set_time(path: &Path, milliseconds: f64) -> io::Result<()> {
     let since = std::time::Duration::try_from_secs_f64(milliseconds / 1_000.0).map_err(io::Error::other)?;
     fs::File::options().write(true).open(path)?.set_modified(UNIX_EPOCH + since)

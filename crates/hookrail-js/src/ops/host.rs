@@ -1,4 +1,4 @@
-//! What a module asks of the embedding program.
+//! Requests of a module to the embedding program.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ impl From<HostError> for OpError {
     }
 }
 
-/// Questions that are answered at once. `call` is the number of the call in which they are asked; zero means the host of
-/// the last call. A message or an entry is part of the outcome of a call, or for the host itself between calls; `Late` tells
-/// of a handler that was registered too late to be called.
+/// Requests that are answered at once. `call` is the number of the call that makes them; zero means the host of the
+/// last call. A message or an entry is part of the outcome of its call; between calls it goes to the host directly.
+/// `Late` reports a handler that was registered too late to be called.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum HostOp {
-    WorkerMessage { message: Json },
+    Message { message: Json },
     Entry { entry: Json },
     Late { event: String },
     HasUser { call: u32 },
@@ -45,8 +45,8 @@ impl HostOp {
     pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let host = |call| shared.host_of(call);
         match self {
-            Self::WorkerMessage { message } => shared.send_to_session(SessionAddition::WorkerMessage, message)?,
-            Self::Entry { entry } => shared.send_to_session(SessionAddition::PreludeFunction, entry)?,
+            Self::Message { message } => shared.send_to_session(SessionAddition::Message, message)?,
+            Self::Entry { entry } => shared.send_to_session(SessionAddition::Entry, entry)?,
             Self::Late { event } => {
                 let message =
                     format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");
@@ -68,7 +68,7 @@ impl HostOp {
     }
 }
 
-/// The level that a module names, in words of its own choice.
+/// The level of a log line, by the many names that modules use.
 fn level_of(name: &str) -> NoticeLevel {
     match name {
         "error" => NoticeLevel::Error,
@@ -78,7 +78,7 @@ fn level_of(name: &str) -> NoticeLevel {
     }
 }
 
-/// Questions that take time.
+/// Requests that take time.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum HostTask {
@@ -96,7 +96,7 @@ pub(super) enum HostTask {
 }
 
 impl HostTask {
-    /// Whether a person is asked, which stops the call's clock.
+    /// Whether the request waits for the user, which pauses the call's clock.
     fn is_dialog(&self) -> bool {
         match self {
             Self::Select { .. } | Self::Confirm { .. } | Self::Input { .. } | Self::Edit { .. } | Self::Show { .. } => {
@@ -130,7 +130,7 @@ impl HostTask {
         Ok(Box::pin(async move {
             let answer = tokio::select! {
                 answer = self.ask(host, remote, cancel) => answer,
-                // A question of a call that was given up is not asked any longer.
+                // The call was abandoned, so the user is not asked.
                 () = over.cancelled() => Ok(OpAnswer::nothing()),
             };
             drop(standstill);

@@ -1,12 +1,12 @@
-//! Everything a module can ask of the machine or the host. There is no other way out of a runtime.
+//! Every operation that a module can ask of the machine or the host. There is no other way out of a runtime.
 //!
-//! An operation is a value: [`Op`] is answered at once, [`Task`] takes time. The prelude writes one as JSON text, an object
-//! with its group, in it one with its name, in it its fields; the answer is JSON text too, `[0, value]` or `[1, error]`.
-//! Each group stands beside what it does. Whatever touches the machine is checked against the module's capabilities here
-//! and nowhere else.
+//! An operation is a value: [`Op`] is answered at once, [`Task`] takes time. The prelude writes one as JSON text, an
+//! object with its group, in it one with its name, in it its fields; the answer is JSON text too, `[0, value]` or `[1,
+//! error]`. Each group is declared in the file that implements it. An operation that touches the machine is checked
+//! against the module's capabilities here and nowhere else.
 //!
-//! A field that can be large stays text until it is needed: read into values all at once, a list of small things would
-//! take many times as much memory as its text.
+//! A member that can be large stays text until it is needed: a list of many small values takes many times the memory of
+//! its text when it is parsed.
 
 mod answer;
 mod component;
@@ -37,7 +37,7 @@ pub(crate) use permission::{FinalLink, require_read};
 use crate::clock::StopReason;
 use crate::shared::{Shared, StartedTask};
 
-/// Something the host does for a module that takes time.
+/// An operation of the host that takes time.
 pub(crate) type PendingOp = Pin<Box<dyn Future<Output = Result<OpAnswer, OpError>> + Send>>;
 
 /// An operation that is answered at once.
@@ -60,11 +60,11 @@ enum Task {
     Host(host::HostTask),
 }
 
-/// A process that is started: one that the module names, or the one that makes a request to the network.
+/// A process to start: one that the module names, or the `curl` of a network request.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum ProcessTask {
-    ExecRequest(exec::ExecRequest),
+    Exec(exec::ExecRequest),
     Fetch(fetch::FetchRequest),
 }
 
@@ -79,7 +79,7 @@ impl Op {
             Self::Component(op) => (op.run(shared), true),
             Self::Text(op) => (op.run(shared), true),
         };
-        // Waiting for the machine or the host is not the module's own work, up to a limit.
+        // Time in the host is not counted as the module's work, up to a limit of its own.
         if !is_own_work {
             shared.state().budget.forgive(began.elapsed());
         }
@@ -88,17 +88,17 @@ impl Op {
 }
 
 impl Task {
-    /// Begins the task, which has this number, for a call.
+    /// Starts the task under this number, for a call.
     fn begin(self, shared: &Shared, call: u32, number: u32) -> Result<PendingOp, OpError> {
         match self {
-            Self::Process(ProcessTask::ExecRequest(exec)) => exec.begin(shared, number),
+            Self::Process(ProcessTask::Exec(exec)) => exec.begin(shared, number),
             Self::Process(ProcessTask::Fetch(request)) => request.begin(shared, number),
             Self::Host(task) => task.begin(shared, call, number),
         }
     }
 }
 
-/// Does something at once.
+/// Does an operation at once.
 pub(crate) fn sync(shared: &Shared, op: &str) -> String {
     if shared.stopped().is_some() {
         return encode(shared, Err(OpError::new("its time is up")));
@@ -106,19 +106,19 @@ pub(crate) fn sync(shared: &Shared, op: &str) -> String {
     encode(shared, catch_panic(op, || read::<Op>(op)?.run(shared)))
 }
 
-/// What a task takes that is begun, beside its fields.
+/// The memory that a started task is counted with, beside its fields.
 const TASK: usize = 2 << 10;
 
-/// The number of a task that was not begun. The prelude throws then.
+/// The number of a task that was not started. The prelude throws when it receives it.
 const NOT_BEGUN: u32 = 0;
 
-/// Begins something that takes time; gives its number, or [`NOT_BEGUN`] when the module has to stop.
+/// Starts an operation that takes time. Returns its number, or [`NOT_BEGUN`] if the module has to stop.
 pub(crate) fn start(shared: &Shared, call: u32, task: &str) -> u32 {
     if shared.stopped().is_some() {
         return NOT_BEGUN;
     }
     let number = shared.next_number();
-    // The fields are kept until it has ended, some of them twice.
+    // The fields are kept until the operation has ended, some of them twice.
     let Some(held) = shared.hold_memory(task.len().saturating_mul(2).saturating_add(TASK)) else { return NOT_BEGUN };
     let op = catch_panic(task, || read::<Task>(task)?.begin(shared, call, number));
     let op = op.unwrap_or_else(|error| Box::pin(std::future::ready(Err(error))));
@@ -130,10 +130,10 @@ fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, OpError> {
     serde_json::from_str(text).map_err(|error| OpError::type_error(error.to_string()))
 }
 
-/// How long the text of something may be that is read into values.
+/// The longest text that is parsed into values.
 const LONGEST: usize = 2 << 20;
 
-/// Reads a field that stayed text into values; null is the default.
+/// Parses a field that stayed text. `null` is the default value.
 fn decode<T: DeserializeOwned + Default>(text: &str, what: &str) -> Result<T, OpError> {
     if text.len() > LONGEST {
         return Err(OpError::type_error(format!("{what} is longer than {} MiB", LONGEST >> 20)));
@@ -143,7 +143,7 @@ fn decode<T: DeserializeOwned + Default>(text: &str, what: &str) -> Result<T, Op
         .map_err(|error| OpError::type_error(format!("{what} is not what it must be: {error}")))
 }
 
-/// A host whose function panics must not take the module with it, nor the thread.
+/// Runs an operation. A panic of the host must end neither the module nor the thread.
 fn catch_panic<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         // The text begins with the group and the name, each in quotes.
@@ -153,9 +153,9 @@ fn catch_panic<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result
     })
 }
 
-/// An answer as the prelude reads it. What the module is to be stopped for is told to its budget.
+/// Encodes an answer as the prelude reads it. If the error means that the module has to stop, its budget is told.
 pub(crate) fn encode(shared: &Shared, answer: Result<OpAnswer, OpError>) -> String {
-    // A longer one would not fit into the module's heap.
+    // A longer answer would not fit into the module's heap.
     let is_too_long = |answer: &OpAnswer| answer.text().len() > shared.account.most;
     match answer.and_then(|answer| if is_too_long(&answer) { Err(OpError::over_memory()) } else { Ok(answer) }) {
         Ok(answer) => format!("[0,{}]", answer.text()),
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::source::prelude_sources;
 
-    /// The group and the name that follow a call in the prelude.
+    /// The group and the name that follow a call in the source of the prelude.
     fn named(rest: &str) -> Option<(&str, &str)> {
         let rest = rest.get(rest.find('"')? + 1..)?;
         let (group, rest) = rest.split_once("\", \"")?;

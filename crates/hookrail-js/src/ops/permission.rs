@@ -1,4 +1,4 @@
-//! What a module may do, asked before anything is done. Paths are judged by where they really lead.
+//! Checks what a module may do, before anything is done. Paths are checked after all links are resolved.
 
 use std::fs;
 use std::io;
@@ -9,31 +9,31 @@ use hookrail::module::{CapabilityScope, ModuleWorld};
 use super::OpError;
 use crate::shared::Shared;
 
-/// How many links are followed, as by the kernel.
+/// The most links that are followed, as in the Linux kernel.
 const MOST_LINKS: usize = 40;
 
-/// How many files of hook places are compared with a file that has several names.
+/// The most files in hook directories that are compared with a file that has several names.
 const MOST_COMPARED: usize = 20_000;
 
-/// What the last part of a path means to an operation.
+/// What an operation does if the last part of a path is a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FinalLink {
-    /// If it is a link, what the link leads to.
+    /// It acts on what the link leads to.
     Followed,
-    /// The name itself, whatever it is.
+    /// It acts on the link itself.
     Name,
 }
 
 /// How much an operation changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChangeExtent {
-    /// The content of one file, or one new folder.
+    /// The content of one file, or one new directory.
     One,
-    /// Everything below the path: it is moved, replaced, removed or made accessible.
+    /// Everything below the path, which is moved, replaced, removed or made accessible.
     Tree,
 }
 
-/// Refuses to start processes without the capability.
+/// Refuses to start a process if the module has not the capability.
 pub(super) fn require_run(shared: &Shared, program: &str) -> Result<(), OpError> {
     if shared.world().capabilities.run {
         return Ok(());
@@ -41,7 +41,7 @@ pub(super) fn require_run(shared: &Shared, program: &str) -> Result<(), OpError>
     Err(missing(shared, &format!("running `{program}`"), "run"))
 }
 
-/// Refuses to read what the module may not read. Gives the path to read.
+/// Refuses to read what the module may not read. Returns the resolved path.
 pub(crate) fn require_read(shared: &Shared, path: &Path, last: FinalLink) -> Result<PathBuf, OpError> {
     let what = || format!("reading `{}`", path.display());
     let world = shared.world();
@@ -57,7 +57,8 @@ pub(crate) fn require_read(shared: &Shared, path: &Path, last: FinalLink) -> Res
     Err(outside(shared, &what(), "read"))
 }
 
-/// Refuses to change what the module may not change, and hook places in any case. Gives the path to change.
+/// Refuses to change what the module may not change, and always to change hooks and their configuration. Returns the
+/// resolved path.
 pub(super) fn require_write(
     shared: &Shared,
     path: &Path,
@@ -80,7 +81,7 @@ pub(super) fn require_write(
     Err(outside(shared, &what(), "write"))
 }
 
-/// Refuses requests to hosts that the module may not reach. Gives whether redirections may be followed without asking again.
+/// Refuses requests to hosts that the module may not reach. Returns whether `curl` may follow redirections by itself.
 pub(super) fn require_network(shared: &Shared, url: &str) -> Result<RedirectPolicy, OpError> {
     let what = || format!("fetch(\"{url}\")");
     let network = shared.world().capabilities.network.clone();
@@ -96,17 +97,17 @@ pub(super) fn require_network(shared: &Shared, url: &str) -> Result<RedirectPoli
     Err(outside(shared, &what(), "network"))
 }
 
-/// What becomes of a redirection.
+/// Whether redirections of a request are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RedirectPolicy {
-    /// They may lead anywhere.
+    /// They may lead to any host.
     Free,
-    /// They could lead to another host, so that they are not followed.
+    /// They could lead to a host that was not granted, so they are not followed.
     Refused,
 }
 
-/// The host and port of an address, if it is one that every reader of addresses understands alike: no user, no escapes, no
-/// other letters than ASCII.
+/// The host and port of a URL, if every URL parser reads it in the same way: without a user, without escapes, in ASCII
+/// only. A URL that parsers disagree about could pass this check and lead `curl` elsewhere.
 fn host_of(url: &str) -> Option<(&str, u16)> {
     let (rest, usual) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
         (Some(rest), _) => (rest, 443),
@@ -144,8 +145,8 @@ fn allows(world: &ModuleWorld, scope: &CapabilityScope, real: &Path) -> bool {
     scope.allows_path(real, &world.project, home)
 }
 
-/// Where a path really leads, as the kernel resolves it. Its end need not exist: a link that leads to nothing is followed,
-/// because writing to it makes a file where it leads.
+/// Resolves a path as the kernel does. Its last part need not exist: a dangling link is followed, because writing to it
+/// creates the file that it names.
 fn real(path: &Path, last: FinalLink) -> io::Result<PathBuf> {
     let ends_in_name = matches!(path.components().next_back(), Some(Component::Normal(_)));
     match (last, path.parent(), path.file_name()) {
@@ -161,7 +162,7 @@ fn followed(path: &Path, links: usize) -> io::Result<PathBuf> {
     }
     let absent = || io::Error::from(io::ErrorKind::NotFound);
     let (Some(folder), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
-        // What is above a folder that does not exist cannot be known.
+        // `..` after a directory that does not exist cannot be resolved.
         return Err(absent());
     };
     let folder = followed(folder, links)?;
@@ -176,7 +177,7 @@ fn is_protected(world: &ModuleWorld, real: &Path, change: ChangeExtent) -> bool 
     world.protects(real) || (change == ChangeExtent::Tree && world.protects_below(real)) || is_other_name(world, real)
 }
 
-/// Whether the file is one of a hook place under another name. A file with one name is not.
+/// Whether the file is also a file of a hook directory, by a hard link. A file with one name is not.
 #[cfg(unix)]
 fn is_other_name(world: &ModuleWorld, real: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -190,7 +191,7 @@ fn is_other_name(world: &ModuleWorld, real: &Path) -> bool {
     while let Some(place) = waiting.pop() {
         compared += 1;
         if compared > MOST_COMPARED {
-            // Too many to tell: a file that may be a hook is not written.
+            // There are too many files to compare, so the file may be a hook and is not written.
             return true;
         }
         match fs::symlink_metadata(&place) {

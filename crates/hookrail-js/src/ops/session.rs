@@ -1,4 +1,4 @@
-//! The session, as modules name its parts.
+//! Requests about the session, by the names that modules use.
 
 use hookrail::host::{SessionChange, SessionQuery};
 use serde::Deserialize;

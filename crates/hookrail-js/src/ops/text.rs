@@ -1,6 +1,7 @@
-//! Text, bytes, identifiers, and what a module may know about the process.
+//! Operations on text, bytes and identifiers, and on what a module may know about its process.
 //!
-//! Bytes cross as text with one character for each byte, which JSON can carry.
+//! Bytes cross between JavaScript and the host as text with one character for each byte, because JSON cannot carry
+//! bytes.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,8 +15,8 @@ use super::answer::Bytes;
 use super::{OpAnswer, OpError, digest};
 use crate::shared::Shared;
 
-/// Operations on text and bytes. A width is in columns of a terminal; letters are what a reader sees as such, each with its
-/// width.
+/// Operations on text and bytes. A width is in columns of a terminal. A letter is what a reader sees as one (a
+/// grapheme), with its width.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub(super) enum TextOp {
@@ -45,7 +46,7 @@ impl TextOp {
     }
 }
 
-/// The bytes of such a text.
+/// The bytes of a text with one character for each byte.
 pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, OpError> {
     let byte = |character: char| u8::try_from(u32::from(character)).ok();
     text.chars().map(byte).collect::<Option<_>>().ok_or_else(|| OpError::type_error("these are not bytes"))
@@ -64,7 +65,7 @@ fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<OpAns
     )
 }
 
-/// What a reader sees as letters, each with its width: what has no width of its own belongs to what stands before it.
+/// The graphemes of a text, each with its width. A character without a width belongs to the one before it.
 struct Letters<'a>(&'a str);
 
 impl Serialize for Letters<'_> {
@@ -81,7 +82,7 @@ impl Serialize for Letters<'_> {
     }
 }
 
-/// Whether there is a process of this number, of any user.
+/// Whether a process with this number exists, of any user.
 #[cfg(unix)]
 pub(super) fn is_alive(pid: u32) -> Result<OpAnswer, OpError> {
     use rustix::io::Errno;
@@ -100,7 +101,7 @@ pub(super) fn is_alive(_pid: u32) -> Result<OpAnswer, OpError> {
     Err(OpError::new("whether a process is there cannot be told on this system").code("ENOSYS"))
 }
 
-/// The variables that a module sees.
+/// The variables that the module may see.
 pub(super) fn environment(world: &ModuleWorld) -> Value {
     let pairs = world.environment.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     let pairs = pairs.filter(|(name, _)| world.capabilities.shows_variable(name));

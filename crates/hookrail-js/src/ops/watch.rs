@@ -1,4 +1,4 @@
-//! Watching files, as the system tells of changes; where it does not, by looking at them again and again.
+//! Watching files: by notifications of the system, or by polling where there are none.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use super::{OpAnswer, OpError};
 use crate::shared::Shared;
 use crate::worker::WorkerMessage;
 
-/// The pause between two looks, where looking is the only way.
+/// The time between two polls.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How many watchers a module may have, each of which takes a thread.
+/// The most watchers of a module. Each takes a thread.
 const MOST: usize = 32;
 
-/// How many files and folders are watched at a time, because something is kept of each.
+/// The most files and directories that are watched at a time, because memory is kept for each.
 const MOST_WATCHED: usize = 20_000;
 
-/// How many changes may wait for a module to be told of them. Later ones are dropped.
+/// The most changes that wait for a module. Later ones are dropped.
 const MOST_CHANGES: usize = 1024;
 
 pub(super) fn begin(shared: &Shared, watcher: u32, target: PathBuf, recursive: bool) -> Result<OpAnswer, OpError> {
@@ -33,12 +33,12 @@ pub(super) fn begin(shared: &Shared, watcher: u32, target: PathBuf, recursive: b
     if count(&target, recursive) > MOST_WATCHED {
         return Err(refused(format!("there are more than {MOST_WATCHED} files in it")));
     }
-    // What watches starts a thread and does not say when there is none.
+    // `notify` starts a thread and does not report it if that fails, so it is tried first.
     if let Err(error) = std::thread::Builder::new().spawn(|| {}).map(std::thread::JoinHandle::join) {
         return Err(refused(format!("there is no thread for it: {error}")));
     }
     let about = std::fs::metadata(&target).map_err(|error| OpError::io(&error, "watch", &target))?;
-    // A file is often replaced by another one of its name, which only its folder can tell.
+    // Editors replace a file with a new one of the same name. Only the directory reports that.
     let (folder, only) = match (about.is_dir(), target.parent()) {
         (false, Some(parent)) => (parent.to_owned(), Some(target.clone())),
         _ => (target, None),
@@ -49,7 +49,7 @@ pub(super) fn begin(shared: &Shared, watcher: u32, target: PathBuf, recursive: b
     Ok(OpAnswer::nothing())
 }
 
-/// How many files and folders there are, as far as that matters.
+/// The number of files and directories below a path, counted up to the limit.
 fn count(target: &Path, recursive: bool) -> usize {
     let mut found = 0;
     let mut waiting = vec![target.to_owned()];
@@ -87,7 +87,7 @@ fn watch(
                     continue;
                 }
                 let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
-                // A module that is gone is told of nothing.
+                // A module that has ended is not told of changes.
                 let _ = inbox.send(WorkerMessage::Changed { watcher, kind, name });
             }
         }
@@ -96,13 +96,13 @@ fn watch(
         if let Ok(watched) = catch_unwind(AssertUnwindSafe(|| told.watch(folder, mode))) {
             return watched.map(|()| told);
         }
-        // It panics without its thread, and would once more when it is dropped.
+        // Without its thread the watcher panics, and panics again when it is dropped.
         std::mem::forget(told);
         Err(notify::Error::generic("there is no thread for it"))
     });
     match told.map(|told| Box::new(told) as Box<dyn Watcher + Send>) {
         Ok(told) => Ok(told),
-        // The system has a limit on what it tells about, and some file systems tell nothing.
+        // The system limits the number of watches, and some file systems report no changes.
         Err(_) => {
             let mut looking = PollWatcher::new(heard(), Config::default().with_poll_interval(PAUSE))?;
             looking.watch(folder, mode)?;
@@ -111,7 +111,7 @@ fn watch(
     }
 }
 
-/// What modules call a change; none for what they do not want to know.
+/// Node's name for a change, or `None` for one that Node does not report.
 fn kind(kind: EventKind) -> Option<&'static str> {
     match kind {
         EventKind::Modify(ModifyKind::Name(_)) | EventKind::Create(_) | EventKind::Remove(_) => Some("rename"),

@@ -1,4 +1,4 @@
-//! The engine's two questions: which module does this import mean, and what is in it.
+//! Answers the two questions of the JavaScript engine: which module an import means, and what its source is.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -17,7 +17,7 @@ use crate::ops::{FinalLink, OpError, require_read};
 use crate::shared::{Shared, lent};
 use crate::stack;
 
-/// Answers which module an import means.
+/// Resolves imports.
 pub(crate) struct FileResolver;
 
 impl Resolver for FileResolver {
@@ -28,7 +28,7 @@ impl Resolver for FileResolver {
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
-        // The module itself is imported by the prelude, which is no file.
+        // The hook file itself is imported by the prelude, which is not a file.
         if virtuals::script(base).is_some() {
             return Ok(name.to_owned());
         }
@@ -45,7 +45,7 @@ fn resolve_import(shared: &Shared, base: &str, name: &str) -> Result<String, Loa
     let base = if base.starts_with('/') { base } else { "/" };
     let kept = |file: &Path| shared.config.version.as_ref().is_some_and(|version| version.bytes(file).is_some());
     let resolved = resolve::resolve(base, name, kept).map_err(|message| {
-        // The module is loaded again when one of these appears.
+        // The module is loaded again when one of these files appears.
         let candidates = resolve::candidates_of(base, name).into_iter();
         shared.state().sources.missing.extend(candidates.filter(|path| !path.is_dir()));
         let failure = LoadFailure::new(message);
@@ -58,8 +58,9 @@ fn resolve_import(shared: &Shared, base: &str, name: &str) -> Result<String, Loa
     Ok(resolved)
 }
 
-/// Whether a file may be imported. What a module is made of is known before it runs: the files of its import declarations,
-/// and those that its grant covers. Everything else is chosen while it runs, and is reading a file.
+/// Whether a file may be imported. The files of a module are known before it runs: those of its import declarations,
+/// and those that its grant covers. Any other file is chosen while the module runs, so importing it needs the
+/// capability to read it.
 fn check_import(shared: &Shared, base: &str, name: &str, path: &Path) -> Result<(), OpError> {
     let import = (base.to_owned(), name.to_owned());
     if !path.is_absolute() || shared.state().sources.static_imports.contains(&import) {
@@ -71,16 +72,16 @@ fn check_import(shared: &Shared, base: &str, name: &str, path: &Path) -> Result<
     require_read(shared, path, FinalLink::Followed).map(drop)
 }
 
-/// How large a file may be that is read by the front end.
+/// The largest file that the TypeScript front end parses.
 const LARGEST_PARSED: usize = 2 << 20;
 
-/// What every file counts as source at least, because something is kept of each.
+/// The least number of bytes that a file is counted with, because memory is kept for each file.
 const LEAST_SOURCE: usize = 1 << 10;
 
-/// How much of a file is looked through for the place of an import.
+/// How much of a file is searched for the place of an import.
 const LONGEST_SHOWN: usize = 8 << 20;
 
-/// So many bytes of a file, and one more if there are more.
+/// Reads this many bytes of a file, and one more if there are more.
 fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
@@ -88,7 +89,7 @@ fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where a file names an import, counted from one.
+/// The line and column of an import in a file, from one.
 fn place_of(file: &Path, specifier: &str) -> Option<(u32, u32)> {
     let source = String::from_utf8(read(file, LONGEST_SHOWN).ok()?).ok()?;
     source.lines().zip(1_u32..).find_map(|(line, number)| {
@@ -99,7 +100,7 @@ fn place_of(file: &Path, specifier: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// Answers what is in a module.
+/// Loads the source of a module.
 pub(crate) struct FileLoader;
 
 impl Loader for FileLoader {
@@ -144,7 +145,7 @@ fn load_code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
             failure.at(path, place(error.line()), place(error.column()))
         })?;
         let text = serde_json::Value::from(source).to_string();
-        // Not as a literal, in which the key `__proto__` would mean something else.
+        // Not as an object literal, in which the key `__proto__` would set the prototype.
         return Ok(format!("export default JSON.parse({text});"));
     }
     if source.len() > LARGEST_PARSED {
@@ -160,8 +161,8 @@ fn load_code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
     Ok(code.text)
 }
 
-/// The code of a file that is too large for the front end, which takes up to fifty times as much memory as it reads.
-/// JavaScript can do without it: the engine finds errors, too.
+/// The code of a file that is too large for the TypeScript front end, which takes up to fifty times the memory of the
+/// text. A JavaScript file does not need it: the engine reports syntax errors too.
 fn load_unparsed(shared: &Shared, name: &str, source: String) -> Result<String, LoadFailure> {
     if name.ends_with("ts") {
         shared.stop(StopReason::Source);
@@ -173,7 +174,7 @@ fn load_unparsed(shared: &Shared, name: &str, source: String) -> Result<String, 
     Ok(source)
 }
 
-/// What is in a file, as far as there is room for it: as it was when the module was looked into, else as it is now.
+/// The content of a file up to the limit: as it was when the module was inspected, otherwise as it is now.
 fn read_source(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
     if let Some(bytes) = shared.config.version.as_ref().and_then(|version| version.bytes(path)) {
         return Ok(bytes);
@@ -181,7 +182,7 @@ fn read_source(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
     let left = shared.config.limits.source.saturating_sub(shared.state().sources.bytes);
     let bytes = read(path, left).map_err(|error| {
         let mut state = shared.state();
-        // A file that cannot be read is looked at again when it changes.
+        // The module is loaded again when the file that could not be read changes.
         state.sources.missing.push(path.to_owned());
         state.exhausted |= is_exhausted(&error);
         LoadFailure::new(format!("'{}' cannot be read: {error}", path.display()))
@@ -195,7 +196,7 @@ fn read_source(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
     Ok(bytes.into())
 }
 
-/// A module is made of what was looked at when it was trusted, and of nothing else.
+/// Refuses a file that has changed since the module was trusted, or that was not covered then.
 fn check_grant(shared: &Shared, path: &Path, bytes: &Arc<[u8]>) -> Result<(), LoadFailure> {
     let digest = shared.state().sources.version.add(path, bytes);
     let world = shared.world();

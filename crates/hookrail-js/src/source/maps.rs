@@ -1,15 +1,15 @@
-//! From a place in the code that runs back to the place in the file that was written.
+//! Source maps: from a place in the code that runs to the place in the file that the author wrote.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use hookrail::module::LoadPlace;
 
-/// The maps of every file that was rewritten, and the names of those that were not.
+/// The maps of all files that were rewritten, and the names of those that were not.
 #[derive(Debug, Default)]
 pub(crate) struct SourceMaps(HashMap<String, PlaceMap>);
 
-/// Pairs of places, in the order of the code: `(line, column)` from zero, there and here.
+/// Pairs of places, ordered by the place in the code: `(line, column)` from zero, in the file and in the code.
 pub(crate) type PlaceMap = Vec<((u32, u32), (u32, u32))>;
 
 impl SourceMaps {
@@ -42,7 +42,7 @@ impl SourceMaps {
     }
 }
 
-/// The place in the file of a place in the code, both counted from one.
+/// The place in the file for a place in the code, both counted from one.
 fn back(map: &PlaceMap, line: u32, column: u32) -> (u32, u32) {
     let sought = (line.saturating_sub(1), column.saturating_sub(1));
     let at = map.partition_point(|(there, _)| *there <= sought);
@@ -52,7 +52,7 @@ fn back(map: &PlaceMap, line: u32, column: u32) -> (u32, u32) {
     }
 }
 
-/// A frame as what stands before its place, the place, and what stands behind it.
+/// Splits a frame into the text before its place, the place, and the text after it.
 fn split_frame(frame: &str) -> Option<(String, &str, &'static str)> {
     match frame.rsplit_once('(') {
         Some((before, place)) => Some((format!("{before}("), place.trim_end().strip_suffix(')')?, ")")),

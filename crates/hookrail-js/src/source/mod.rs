@@ -1,5 +1,4 @@
-//! Turning files into code: finding what an import means, stripping types, and finding the way back from a place in
-//! the code to a place in the file.
+//! Turns files into code: resolves imports, removes types, and maps places in the code back to places in the file.
 
 mod loader;
 mod maps;

@@ -1,4 +1,4 @@
-//! What an import means: a built-in module, or a file.
+//! Resolves an import to a built-in module or a file.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,11 @@ use hookrail::sources::without_dots;
 
 use super::virtuals;
 
-/// Endings that may be left out, in the order they are tried.
+/// The extensions that an import may leave out, in the order in which they are tried.
 const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 
-/// The name of the module that `specifier` means in the file `base`. Files that are kept are there, whatever is on the
-/// disk.
+/// The name of the module that `specifier` means in the file `base`. A file of the kept version exists even if it was
+/// removed from the disk.
 pub(super) fn resolve(base: &str, specifier: &str, kept: impl Fn(&Path) -> bool) -> Result<String, String> {
     if let Some(name) = virtuals::builtin_named(specifier) {
         return Ok(name);

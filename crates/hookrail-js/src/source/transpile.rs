@@ -1,4 +1,4 @@
-//! TypeScript to JavaScript by a real front end, and syntax errors with their place.
+//! Turns TypeScript into JavaScript with a full parser, and reports syntax errors with their place.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use oxc::transformer::{TransformOptions, Transformer};
 
 use super::maps::PlaceMap;
 
-/// Code that can be run, with the way back to the file if it was rewritten.
+/// Code that can be run, with a source map if it was rewritten.
 #[derive(Debug)]
 pub(super) struct TranspiledCode {
     pub(super) text: String,
-    /// What its import declarations name.
+    /// The specifiers of its import declarations.
     pub(super) imports: Vec<String>,
     pub(super) map: Option<PlaceMap>,
 }

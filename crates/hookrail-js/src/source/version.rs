@@ -1,7 +1,7 @@
-//! The sources of a module as they were when it could last be loaded.
+//! The source files of a module as they were when it last loaded.
 //!
-//! A module's runtime is made when it is needed and may have to be made again at any time, also when a file is being
-//! written, broken or gone by then. So what was looked into is kept, and that is what runs.
+//! An instance is made when it is needed and may have to be made again at any time, also while a file is being written,
+//! is broken or is gone. The files that were inspected are therefore kept in memory, and those run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl Version {
         &self.0
     }
 
-    /// The bytes that a file had.
+    /// The bytes of a file in this version.
     pub(crate) fn bytes(&self, path: &Path) -> Option<Arc<[u8]>> {
         self.0.iter().find(|file| file.path == path).map(|file| Arc::clone(&file.bytes))
     }

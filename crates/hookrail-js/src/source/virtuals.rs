@@ -1,4 +1,4 @@
-//! The modules that are not files: those of Node, and the agent's own packages.
+//! The built-in modules: those of Node, and the packages of the agent.
 
 /// The source of a built-in module.
 pub(super) fn module(name: &str) -> Option<&'static str> {
@@ -27,7 +27,7 @@ pub(super) fn module(name: &str) -> Option<&'static str> {
     })
 }
 
-/// A part of the prelude, by the name it has there.
+/// The source of a part of the prelude, by its name.
 pub(crate) fn script(name: &str) -> Option<&'static str> {
     Some(match name {
         "base.js" => include_str!("../prelude/base.js"),
@@ -53,7 +53,7 @@ pub(crate) fn script(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The built-in module that a name means.
+/// The built-in module with a name.
 pub(super) fn builtin_named(specifier: &str) -> Option<String> {
     let with_prefix = if specifier.starts_with("node:") { specifier.to_owned() } else { format!("node:{specifier}") };
     if module(&with_prefix).is_some() {
@@ -66,7 +66,7 @@ pub(super) fn builtin_named(specifier: &str) -> Option<String> {
     }
 }
 
-/// The agent's packages go by many scopes, one for each project that descends from the same one, all with the same
+/// The agent's packages have many scopes, one for each project that descends from the same one. All have the same
 /// content here.
 fn agent_package(specifier: &str) -> Option<&'static str> {
     let (scope, name) = specifier.strip_prefix('@')?.split_once('/')?;

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use hookrail::host::{
     Component, HookFailure, HostFuture, ModelQuery, NoticeLevel, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
-use hookrail::module::{ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld};
+use hookrail::module::{
+    CutOffProcess, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld,
+};
 use hookrail::{Environment, Event, EventKind, FireOptions, HookSystem, Host, HostError, Json, ModuleRunner, Outcome};
 use hookrail_js::{Modules, RuntimeLimits};
 use hookrail_testkit::TestProject;
@@ -90,7 +92,7 @@ impl ModuleRunner for OneWay {
         self.0.render(render)
     }
 
-    fn shutdown(&self) -> HostFuture<'_, ()> {
+    fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
         self.0.shutdown()
     }
 }

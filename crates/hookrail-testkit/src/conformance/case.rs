@@ -1,4 +1,4 @@
-//! What a case consists of.
+//! The format of a case.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One case: what is configured, what is run, what must come of it.
+/// One case: the configuration, the command, and the expected result.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConformanceCase {
     /// A sentence that says what must hold; unique in its folder.
     pub name: String,
-    /// Where that is laid down; at least one.
+    /// The rules that require it; at least one.
     pub cites: Vec<String>,
     /// The user's settings: an object, or a string that is the file's text.
     #[serde(default)]
@@ -40,14 +40,14 @@ pub struct ConformanceCase {
     /// Programs without which the case is skipped.
     #[serde(default)]
     pub skip_without: Vec<String>,
-    /// What must come of it.
+    /// The expected result.
     pub expect: CaseExpectation,
-    /// The file the case stands in.
+    /// The file that contains the case.
     #[serde(skip)]
     pub file: PathBuf,
 }
 
-/// What must come of a case. Only what is given is compared.
+/// The expected result of a case. Only members that are given are compared.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseExpectation {
@@ -71,15 +71,15 @@ pub struct CaseExpectation {
     pub files: BTreeMap<String, FileExpectation>,
 }
 
-/// What must be in a file when the command has ended.
+/// The expected content of a file after the command has ended.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase")]
 pub enum FileExpectation {
     /// It is JSON and matches the pattern.
     Json(Value),
-    /// Its text matches the pattern; a plain string stands for the whole text.
+    /// Its text matches the pattern; a plain string must be the whole text.
     Text(Value),
-    /// It is not there (`true`), or it is, whatever it holds (`false`).
+    /// It does not exist (`true`), or it exists with any content (`false`).
     Absent(bool),
 }
 

@@ -1,4 +1,4 @@
-//! Running one case.
+//! Runs one case.
 
 use std::path::Path;
 
@@ -8,24 +8,24 @@ use super::case::{ConformanceCase, FileExpectation};
 use super::pattern::{Mismatch, compare};
 use super::sandbox::{CaseFolder, CommandResult};
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseVerdict {
-    /// Everything is as the case says.
+    /// The case passed.
     Passed,
-    /// Something is not.
+    /// The case failed.
     Failed {
-        /// What, one by one.
+        /// The differences.
         mismatches: Vec<Mismatch>,
     },
-    /// The case could not be tried.
+    /// The case was skipped.
     Skipped {
-        /// The program it needs and this machine does not have.
+        /// The program that it needs and that this machine does not have.
         missing: String,
     },
 }
 
-/// Runs one case against `program`, in a folder of its own.
+/// Runs one case against `program`, in a temporary folder.
 #[must_use]
 pub fn run(case: &ConformanceCase, program: &Path) -> CaseVerdict {
     if let Some(missing) = case.skip_without.iter().find(|name| !is_installed(name)) {

@@ -12,10 +12,10 @@ use tempfile::TempDir;
 
 use super::case::ConformanceCase;
 
-/// When a program counts as hanging.
+/// The time after which a program is taken to hang.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// What came of a command.
+/// The result of a command.
 pub(super) struct CommandResult {
     /// Its exit status; none when it had to be ended.
     pub(super) status: Option<ExitStatus>,

@@ -27,7 +27,7 @@ pub(super) fn reply(turn: &Turn) -> Reply {
     if !turn.streamed {
         return Reply::Document(document(texts.chain(calls).collect(), Some("STOP")));
     }
-    // Each piece of the text is an answer of its own; the calls come with the last one.
+    // Each piece of the text is a separate answer; the calls come with the last one.
     let mut groups: Vec<Vec<Value>> = texts.map(|text| vec![text]).collect();
     let mut last = groups.pop().unwrap_or_default();
     last.extend(calls);
@@ -37,7 +37,7 @@ pub(super) fn reply(turn: &Turn) -> Reply {
     Reply::Stream(events)
 }
 
-/// A text in about so many pieces.
+/// A text in about this many pieces.
 fn pieces(text: &str, count: usize) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let size = letters.len().div_ceil(count.max(1)).max(1);

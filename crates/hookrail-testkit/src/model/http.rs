@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as the agents need.
+//! The part of HTTP/1.1 that the agents need.
 
 use std::io::{self, BufRead, Read as _, Write};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::StreamEvent;
 
-/// Larger bodies are refused. Agents send their whole conversation each time, which is far less.
+/// The largest body. Agents send their whole conversation each time, which is far less.
 const MAX_BODY: u64 = 64 * 1024 * 1024;
 
 pub(super) struct HttpRequest {

@@ -1,4 +1,4 @@
-//! What the model says, as data.
+//! The answers of the scripted model, as data.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::RequestKind;
 
-/// What the model says, turn after turn.
+/// The answers of the model, turn after turn.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
@@ -27,16 +27,16 @@ fn default_side() -> String {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptStep {
-    /// What it says.
+    /// Its text.
     #[serde(default)]
     pub text: Option<String>,
-    /// What it calls.
+    /// Its tool calls.
     #[serde(default)]
     pub calls: Vec<ModelCall>,
     /// In how many pieces a text is streamed, in the Gemini format.
     #[serde(default)]
     pub pieces: Option<usize>,
-    /// How long the conversation is said to be.
+    /// The length of the conversation that the model reports, in tokens.
     #[serde(default)]
     pub input_tokens: Option<u64>,
 }
@@ -83,8 +83,9 @@ impl ModelCall {
 }
 
 impl Script {
-    /// Whether a request is the agent's own turn: it offers a tool that the script calls, or any tool if the script calls
-    /// none. Agents also ask the model for titles, summaries and checks of a quota, and those must not use up a step.
+    /// Whether a request is the agent's own turn: it offers a tool that the script calls, or any tool if the script
+    /// calls none. Agents also ask the model for titles, summaries and checks of a quota, and those must not use up a
+    /// step.
     pub(super) fn kind_of(&self, body: &Value) -> RequestKind {
         let offered = offered_tools(body);
         let mut called = self.steps.iter().flat_map(|step| &step.calls).peekable();

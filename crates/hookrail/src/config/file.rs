@@ -1,11 +1,11 @@
-//! Reading a configuration file that a stranger may have prepared: only regular files, only so many bytes, only
+//! Reads configuration files that an untrusted project may have prepared: only regular files, up to a size limit, only
 //! UTF-8.
 
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// More than this is no configuration file.
+/// The largest file that is read as configuration.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// Why a file that exists could not be read.
@@ -26,13 +26,13 @@ pub enum ReadProblem {
     NotText,
 }
 
-/// The text of a configuration file that a stranger may have prepared, or nothing when there is no such file. A byte
-/// order mark is removed.
+/// Returns the text of a configuration file that an untrusted project may have prepared, or nothing if there is no such
+/// file. A byte order mark is removed.
 ///
 /// # Errors
-/// When there is a file and it cannot be read, or should not be.
+/// If the file exists and cannot be read, or must not be read.
 pub fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
-    // Most of the places where there could be a file have none, so that has to cost one look only.
+    // Most of the possible places have no file, so a missing file must cost one system call only.
     let mut about = match std::fs::symlink_metadata(path) {
         Ok(about) => about,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -41,7 +41,7 @@ pub fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
         Err(error) => return Err(error.into()),
     };
     if about.is_symlink() {
-        // A dangling link is there all the same, and its owner should hear of it.
+        // A dangling link exists, so its owner is told instead of treating the file as missing.
         about = std::fs::metadata(path)?;
     }
     if !about.is_file() {
@@ -52,10 +52,11 @@ pub fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
 }
 
-/// The bytes of a regular file, which are taken from the budget; nothing if the budget is smaller than the file.
+/// Returns the bytes of a regular file and subtracts them from the budget; nothing if the budget is smaller than the
+/// file.
 pub(crate) fn read_within(path: &Path, budget: &mut u64) -> io::Result<Option<Vec<u8>>> {
     let file = hookrail_spawn::open_regular(path)?;
-    // A file that says it is too large is not even begun.
+    // The size is checked first, so that a file that is too large is not read at all.
     if file.metadata()?.len() > *budget {
         return Ok(None);
     }
@@ -66,25 +67,25 @@ pub(crate) fn read_within(path: &Path, budget: &mut u64) -> io::Result<Option<Ve
     Ok(Some(bytes))
 }
 
-/// Whether two paths are written alike, or lead to one and the same place.
+/// Whether two paths are equal as text or lead to the same file.
 pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
-    // Looking costs less than finding a real name, and most often one of them is not there.
+    // Comparing metadata costs less than resolving a path, and often one of the files does not exist.
     let both_exist = || one.exists() && other.exists();
     one == other
         || (both_exist() && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other))
 }
 
-/// What changes with every change of a file, so that two states of it can be told apart without reading it.
+/// Metadata that changes with every change of a file, so that a change is noticed without reading the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {
     length: u64,
     modified: Option<SystemTime>,
-    /// Device, number and time of the last change of anything, where the system has them.
+    /// Device, inode and time of the last status change, if the system has them.
     node: (u64, u64, i64, i64),
 }
 
 impl FileStamp {
-    /// Looks at a file; nothing if there is none.
+    /// Reads the metadata of a file; nothing if there is none.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         let about = path.metadata().ok()?;
         Some(Self { length: about.len(), modified: about.modified().ok(), node: node(&about) })

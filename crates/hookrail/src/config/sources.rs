@@ -1,8 +1,8 @@
-//! The one way to every source of configuration: settings, manifests, lists, folders.
+//! Reads every source of configuration: settings, manifests, lists and folders. Nothing else in the engine reads them.
 //!
 //! A load records everything that it reads or looks for, because that is what has to be watched. A source that was good
-//! keeps its last good text while it is empty, broken, unreadable or gone, and a load that lacked descriptors or memory is
-//! marked to be done again. Nothing here knows what a source means: whether a text is good is said by its reader.
+//! keeps its last good text while it is empty, broken, unreadable or gone, and a load that lacked descriptors or memory
+//! is marked to be repeated. What a source means is not known here: its reader says whether a text is good.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -19,20 +19,20 @@ use crate::names::named;
 use crate::source::{Location, SourceKind};
 use crate::trust::{Coverage, Digest, NamedFile};
 
-/// A file that changed is read when it looks the same twice, this far apart.
+/// A changed file is read when its metadata is the same twice, with this pause between.
 const SETTLING: Duration = Duration::from_millis(20);
 
-/// How long a file that changes all the time is waited for.
+/// How long to wait for a file that keeps changing.
 const LONGEST_SETTLING: Duration = Duration::from_millis(500);
 
-/// What a load does about sources that are gone.
+/// How a load treats sources that are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoadMode {
-    /// There is nothing to keep: the process begins.
+    /// The process starts, so there is no earlier version to keep.
     First,
-    /// A source that is gone keeps its last good version.
+    /// A missing source keeps its last good version.
     Refresh,
-    /// A source that is gone was removed on purpose.
+    /// A missing source was removed on purpose.
     Reload,
 }
 
@@ -42,15 +42,15 @@ named! {
     pub enum KeptReason {
         /// It is empty, broken or cannot be read.
         Unusable = "unusable",
-        /// It is gone, and nothing said that this is on purpose.
+        /// It is missing, and its removal was not accepted.
         Removed = "removed",
-        /// It could not be read for want of descriptors, memory or threads; the next event tries again.
+        /// It could not be read for lack of descriptors, memory or threads; the next event tries again.
         OutOfResources = "out-of-resources",
     }
 }
 
 impl KeptReason {
-    /// Why a source is kept that this error kept from being read.
+    /// The reason for keeping the last good version after this error.
     pub(crate) fn of_error(error: &io::Error) -> Self {
         if is_want_of_resources(error) { Self::OutOfResources } else { Self::Unusable }
     }
@@ -78,7 +78,7 @@ pub struct UnusableSource {
     pub problem: String,
 }
 
-/// Which source is read, and to whom it belongs.
+/// A source that is read, with its layer and dialect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourceId<'p> {
     pub(crate) path: &'p Path,
@@ -86,14 +86,14 @@ pub(crate) struct SourceId<'p> {
     pub(crate) dialect: Option<DialectId>,
 }
 
-/// What a reader makes of a text.
+/// The result of parsing a text.
 pub(crate) struct Parsed<T> {
     pub(crate) value: Option<T>,
     pub(crate) problems: Vec<Diagnostic>,
     pub(crate) verdict: Usability,
 }
 
-/// Whether a text can be in force.
+/// Whether a text can be put in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Usability {
     Usable,
@@ -119,18 +119,18 @@ impl<T> From<Result<T, Diagnostic>> for Parsed<T> {
     }
 }
 
-/// What a source came to.
+/// The result of reading a source.
 #[derive(Debug)]
 pub(crate) enum Source<T> {
     Absent,
     /// This is in force, perhaps from an earlier version.
     InForce(T),
-    /// It is there and cannot be used; this much could be made of it.
+    /// The source exists and cannot be used. The value holds the parts that could be read.
     Unusable(Option<T>),
 }
 
 impl<T> Source<T> {
-    /// The value, whatever state its source is in.
+    /// The value, in whichever state its source is.
     pub(crate) fn into_value(self) -> Option<T> {
         match self {
             Self::InForce(value) => Some(value),
@@ -140,26 +140,26 @@ impl<T> Source<T> {
     }
 }
 
-/// What is remembered from one load to the next.
+/// What one load keeps for the next.
 #[derive(Debug, Default)]
 pub(crate) struct SourceStore {
     good: HashMap<PathBuf, Arc<str>>,
     listed: HashMap<PathBuf, Vec<Entry>>,
     real: HashMap<PathBuf, PathBuf>,
-    /// What was granted when it could last be looked at, by definition.
+    /// The trust of each definition when it could last be determined.
     trusted: HashMap<Digest, Trust>,
-    /// What was there when a project began to be trusted for this run.
+    /// The hooks that existed when the project was trusted for this run.
     pub(crate) coverage: Coverage,
 }
 
-/// Something in a folder.
+/// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) path: PathBuf,
     pub(crate) kind: EntryKind,
 }
 
-/// What an entry of a folder is.
+/// The kind of an entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EntryKind {
     File,
@@ -170,7 +170,7 @@ pub(crate) enum EntryKind {
 }
 
 impl Entry {
-    /// Whether it is a folder or leads to one.
+    /// Whether it is a folder or a link to one.
     pub(crate) fn is_folder(&self) -> bool {
         matches!(self.kind, EntryKind::Folder | EntryKind::LinkToFolder)
     }
@@ -183,19 +183,19 @@ pub(crate) struct SourceReport {
     pub(crate) looked_at: BTreeSet<PathBuf>,
     /// The folders in which links are followed: the project and the user's home.
     pub(crate) roots: Vec<PathBuf>,
-    /// The text that is in force of each source.
+    /// The text in force of each source.
     pub(crate) in_force: BTreeMap<PathBuf, Arc<str>>,
     pub(crate) kept: Vec<KeptSource>,
     pub(crate) unusable: Vec<UnusableSource>,
-    /// Whether something could not be looked at for want of resources, so that this load has to be done again.
+    /// Whether something could not be read for lack of resources, so that this load has to be repeated.
     pub(crate) try_again: bool,
 }
 
-/// One load, through which every source is read.
+/// Reads the sources of one load.
 pub(crate) struct SourceReader<'s> {
     store: &'s mut SourceStore,
     pub(crate) mode: LoadMode,
-    /// Whether anything that the project brings was trusted: what an untrusted project brings is never missed.
+    /// Whether the project's configuration is trusted. What an untrusted project brings is never reported as missing.
     project_counts: bool,
     pub(crate) report: SourceReport,
 }
@@ -212,7 +212,7 @@ impl<'s> SourceReader<'s> {
         Self { store, mode, project_counts, report: SourceReport::default() }
     }
 
-    /// Records a path that was looked for.
+    /// Records a path whose change matters to this load.
     pub(crate) fn look_at(&mut self, path: &Path) {
         self.report.looked_at.insert(path.to_owned());
     }
@@ -228,7 +228,7 @@ impl<'s> SourceReader<'s> {
         self.look_at(place.path);
         let mut now = self.current_state(place.path);
         let mut parsed = parsed(place.path, &now, &parse);
-        // A program that begins in the moment in which a file is written sees half of it.
+        // A process that starts while a file is being written would read half of it.
         if self.mode == LoadMode::First
             && matches!(parsed.verdict, Usability::Broken)
             && matches!(now, CurrentState::Text(_))
@@ -273,7 +273,7 @@ impl<'s> SourceReader<'s> {
         Source::Unusable(parsed.value)
     }
 
-    /// Reads a source that is JSON with comments.
+    /// Reads a source in JSON with comments.
     pub(crate) fn read_document<T>(
         &mut self,
         place: SourceId<'_>,
@@ -286,7 +286,7 @@ impl<'s> SourceReader<'s> {
         })
     }
 
-    /// The last good text of a source, for a reader that cannot even look at the current one.
+    /// The last good text of a source, for a reader that cannot reach the current one.
     pub(crate) fn last_good(&mut self, path: &Path) -> Option<Arc<str>> {
         let text = self.store.good.get(path).cloned()?;
         self.report.in_force.insert(path.to_owned(), Arc::clone(&text));
@@ -299,7 +299,7 @@ impl<'s> SourceReader<'s> {
         self.report.kept.push(KeptSource { path: path.to_owned(), reason });
     }
 
-    /// Records a source that is there and cannot be used.
+    /// Records a source that exists and cannot be used.
     pub(crate) fn unusable(&mut self, place: SourceId<'_>, problem: String) {
         if place.kind == SourceKind::Project && !self.project_counts {
             return;
@@ -317,7 +317,8 @@ impl<'s> SourceReader<'s> {
         self.report.in_force.insert(module.to_owned(), digests.collect::<String>().into());
     }
 
-    /// Whether a path is there, or its last good version is. What cannot be looked at is there: reading it says why.
+    /// Whether a path or its last good version exists. A path that cannot be accessed counts as existing: reading it
+    /// gives the reason.
     pub(crate) fn is_there(&mut self, path: &Path) -> bool {
         self.look_at(path);
         match path.symlink_metadata() {
@@ -327,12 +328,12 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// The first of several names that is there.
+    /// The first of several paths that exists.
     pub(crate) fn first_of(&mut self, paths: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
         paths.into_iter().find(|path| self.is_there(path))
     }
 
-    /// The one real name of a path; while it is gone or cannot be looked at, the one it had.
+    /// The resolved path; the last known one while the path is missing or cannot be accessed.
     pub(crate) fn real_path(&mut self, path: &Path) -> io::Result<PathBuf> {
         self.look_at(path);
         match path.canonicalize() {
@@ -344,7 +345,7 @@ impl<'s> SourceReader<'s> {
             Err(error) => {
                 let starved = is_want_of_resources(&error);
                 self.report.try_again |= starved;
-                // A link that leads nowhere is broken, not removed.
+                // A dangling link is broken, not removed.
                 let is_kept = || self.mode == LoadMode::Refresh || path.is_symlink();
                 let known = self.store.real.get(path).filter(|_| starved || is_kept());
                 known.cloned().ok_or(error)
@@ -352,8 +353,8 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// What is in a folder, by name. What was in it at the last load stays until a removal is accepted; its own sources
-    /// then say that they are gone.
+    /// The entries of a folder by name. Entries of the last load stay until a removal is accepted; reading their own
+    /// sources then reports that they are missing.
     pub(crate) fn list_folder(&mut self, place: SourceId<'_>, found: &mut Vec<Diagnostic>) -> Vec<Entry> {
         let folder = place.path;
         self.look_at(folder);
@@ -385,7 +386,7 @@ impl<'s> SourceReader<'s> {
         entries
     }
 
-    /// What trust says about a hook. If its files could not be read for want of resources, what was known stays.
+    /// The trust of a hook. If its files could not be read for lack of resources, the last known trust stays.
     pub(crate) fn judged(&mut self, definition: Digest, trust: Trust, out_of_resources: bool) -> Trust {
         if out_of_resources {
             self.report.try_again = true;
@@ -399,17 +400,17 @@ impl<'s> SourceReader<'s> {
         trust
     }
 
-    /// What was there when a project began to be trusted for this run.
+    /// The hooks that existed when the project was trusted for this run.
     pub(crate) fn coverage(&mut self) -> &mut Coverage {
         &mut self.store.coverage
     }
 
-    /// What trust said about a definition when that could last be told.
+    /// The trust of a definition when it could last be determined.
     pub(crate) fn trusted_before(&self, definition: Digest) -> Option<Trust> {
         self.store.trusted.get(&definition).cloned()
     }
 
-    /// Waits until files look the same twice, if they have to be read because they changed.
+    /// Waits until changed files have the same metadata twice, so that a file is not read while it is being written.
     pub(crate) fn settle(&self, paths: &[PathBuf]) {
         let started = Instant::now();
         let look = || paths.iter().map(|path| FileStamp::read(path)).collect::<Vec<_>>();
@@ -424,7 +425,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// What is at a path now. A text that is not the one in force is read when it is stable.
+    /// The current state of a path. A text that differs from the one in force is read when it is stable.
     fn current_state(&self, path: &Path) -> CurrentState {
         let read = read_file(path);
         let known = self.store.good.get(path);
@@ -438,7 +439,7 @@ impl<'s> SourceReader<'s> {
         CurrentState::from_read(path, read)
     }
 
-    /// The text of a file once it looks the same twice.
+    /// The text of a file once its metadata is the same twice.
     fn settled_state(&self, path: &Path) -> CurrentState {
         let started = Instant::now();
         loop {
@@ -469,7 +470,7 @@ impl CurrentState {
     }
 }
 
-/// What a reader makes of the current state. An empty file is what a save that was cut short leaves behind.
+/// Parses the current state. An empty file is treated as broken, because an interrupted save leaves one behind.
 fn parsed<T>(path: &Path, now: &CurrentState, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
     match now {
         CurrentState::Text(text) if text.trim().is_empty() => {
@@ -506,16 +507,16 @@ pub(crate) fn kept_finding(path: &Path, reason: KeptReason) -> Diagnostic {
     Diagnostic::new(code, message).at(Location::whole_file(path)).hint(hint)
 }
 
-/// Whether an error says that there is nothing at a path.
+/// Whether an error says that nothing exists at a path.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Whether an error says that the process or the system lacks descriptors, memory or threads for the moment. Such an
-/// error says nothing about the file.
+/// Whether an error says that the process or the system is short of descriptors, memory or threads. Such an error says
+/// nothing about the file.
 #[must_use]
 pub fn is_want_of_resources(error: &io::Error) -> bool {
-    // ENFILE and EMFILE, which have no kind of their own.
+    // ENFILE and EMFILE have no `ErrorKind`.
     const DESCRIPTORS: [i32; 2] = [23, 24];
     matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
         || (cfg!(unix) && error.raw_os_error().is_some_and(|number| DESCRIPTORS.contains(&number)))
@@ -545,9 +546,9 @@ fn entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
     Ok(found)
 }
 
-/// Everything that has to be watched so that a change of one of these paths is noticed: the path, every link on the way
-/// to it inside of these roots, and what the links lead to. Links above the roots are not followed: watching their
-/// targets would report changes of half the machine.
+/// Every path to watch so that a change of one of these paths is noticed: the path, every link on the way to it inside
+/// these roots, and the targets of the links. Links above the roots are not followed: watching their targets would
+/// report changes of unrelated folders.
 pub(crate) fn with_links(paths: &BTreeSet<PathBuf>, roots: &[PathBuf]) -> Vec<PathBuf> {
     const MOST_LINKS: usize = 32;
     let mut watched = paths.clone();

@@ -1,8 +1,8 @@
-//! "Did you mean …?"
+//! Suggestions for misspelled names ("did you mean …?").
 
 use crate::diagnostic::Diagnostic;
 
-/// The candidate that is closest to what was written, when one is close enough to be meant.
+/// The candidate that is closest to the written name, if one is close enough.
 #[must_use]
 pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let folded = fold(written);
@@ -10,18 +10,18 @@ pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>)
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&folded, &fold(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
-        // Of two spellings of one name, the one that was nearly written.
+        // If two candidates differ in spelling only, the one that is closer to the written text is taken.
         .min_by_key(|(distance, candidate)| (*distance, strsim::damerau_levenshtein(written, candidate)))
         .map(|(_, candidate)| candidate)
 }
 
-/// Case and separators are what people get wrong most.
+/// The name without case and separators, which are misspelled most often.
 fn fold(name: &str) -> String {
     name.chars().filter(|character| !matches!(character, '-' | '_' | ' ' | '.')).flat_map(char::to_lowercase).collect()
 }
 
 impl Diagnostic {
-    /// The finding with the known name that is nearest to what was written as a hint, if one is near.
+    /// Adds the closest known name to a finding as a hint, if there is one.
     pub(crate) fn suggest<'c>(self, written: &str, known: impl IntoIterator<Item = &'c str>) -> Self {
         match nearest(written, known) {
             Some(name) => self.hint(format!("did you mean `{name}`?")),

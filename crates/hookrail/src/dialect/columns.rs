@@ -1,11 +1,11 @@
-//! How dialects write their columns down, and what can be asked about all columns together.
+//! The macro with which dialects declare their events, and look-ups over all of them.
 
 use super::DialectId;
 use crate::event::{Column, EventKind, EventSpec, FieldSpec};
 
-/// Declares the events of a dialect as the function `column`. Every neutral event has a line: a column over a common base,
-/// or its place among those the dialect does not have. A new event therefore does not compile before every dialect has
-/// answered, and neither does a field that the event does not have.
+/// Declares the events of a dialect as the function `column`. Every neutral event has a line: a column over a common
+/// base, or its place among those the dialect does not have. A new event therefore does not compile before every
+/// dialect has answered, and neither does a field that the event does not have.
 macro_rules! columns {
     (
         $($kind:ident => $base:ident { name: $name:literal, fields: [$($field:ident),* $(,)?] $(, $key:ident: $value:expr)* $(,)? })*
@@ -48,7 +48,7 @@ impl EventSpec {
         dialect.contract().column(self.kind)
     }
 
-    /// Whether a deny from a hook of that dialect counts. In a dialect that does not have the event nothing says otherwise.
+    /// Whether a deny of a hook of that dialect has an effect. For a dialect without the event the answer is yes.
     #[must_use]
     pub fn gated_by(&self, dialect: DialectId) -> bool {
         self.is_gating() && self.column(dialect).is_none_or(|column| column.gates)

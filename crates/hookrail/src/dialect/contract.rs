@@ -1,7 +1,7 @@
-//! The contract: everything the engine wants to know of a dialect, and the way from a [`DialectId`] to the dialect.
+//! The contract between the engine and a dialect, and the look-up from a [`DialectId`] to the dialect.
 //!
-//! A dialect implements [`Dialect`], which the engine holds as an object, and [`Protocol`], for which the part of an event is
-//! made. Neither knows a dialect by name.
+//! A dialect implements [`Dialect`], which the engine uses as a trait object, and [`Protocol`], over which the state
+//! machine of a part is generic. Neither trait names a dialect.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,25 +21,26 @@ use crate::outcome::{Decision, Effects, EndKind, Health, Outcome};
 use crate::run::{Environment, RunEnd, RunInput};
 use crate::snapshot::Policy;
 
-/// What a dialect is: its events, its configuration, and what it adds to documents and logs. All of it is pure, apart from
-/// [`Dialect::load`].
+/// What a dialect is: its events, its configuration, and what it adds to documents and logs. All of it is pure, apart
+/// from [`Dialect::load`].
 ///
-/// A method has a default only if nothing, or what the dialect's columns say, is the right answer for a dialect that has
-/// never heard of it.
+/// A method has a default only if doing nothing, or following the dialect's columns, is right for every dialect that
+/// does not implement it.
 pub(crate) trait Dialect: Sync {
     /// The event as this dialect knows it; none if the dialect does not have it.
     fn column(&self, kind: EventKind) -> Option<&'static Column>;
 
-    /// Loads every hook of this dialect. What was read or looked for is told to the reading, which is what is watched.
+    /// Loads every hook of this dialect. Everything that is read or looked for is recorded by the reader, because it is
+    /// watched.
     fn load(&self, context: &mut LoadContext<'_, '_>, memory: &mut LoadMemory) -> Loaded;
 
-    /// Folders that the environment names for what this dialect keeps. Modules must not change what is in them.
+    /// Folders named by the environment in which this dialect keeps data. Modules must not change what is in them.
     fn folders(&self, _environment: &Environment) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Variables that hold the project's directory in the environment of its hooks. What commands name through others is
-    /// not known before they run, so a grant cannot cover it.
+    /// Variables that hold the project's directory in the environment of its hooks. A path through any other variable
+    /// is not known before the command runs, so a grant cannot cover it.
     fn project_variables(&self) -> &'static [&'static str] {
         &[]
     }
@@ -49,16 +50,15 @@ pub(crate) trait Dialect: Sync {
         self.column(kind).map_or(Stage::Chain, |column| column.stage)
     }
 
-    /// The text a matcher is compared with, in the dialect's own words.
+    /// The text that a matcher is compared with, in the dialect's names.
     fn matcher_subject(&self, event: &Event, field: &str) -> String {
         event.text(field).unwrap_or_default()
     }
 
-    /// The matcher that a hook with that pattern has. A pattern that cannot be read matches everything, because hooks that
-    /// guard are asked for it.
+    /// The matcher for a pattern. An invalid pattern matches everything, because the hook may be a guard.
     fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher;
 
-    /// What makes two hooks of one event the same work, if the dialect runs the same work only once.
+    /// The key of a hook's work. Of several hooks with the same key only one runs; none if the dialect runs all.
     fn same_work(&self, _hook: &Hook) -> Option<String> {
         None
     }
@@ -66,53 +66,53 @@ pub(crate) trait Dialect: Sync {
     /// Records in the dialect's own detail of an outcome that the engine itself refused the event, with these effects.
     fn refused(&self, _outcome: &mut Outcome, _effects: &Effects) {}
 
-    /// Makes the dialect's own detail of an outcome agree with what the whole event came to.
+    /// Makes the dialect's own detail of an outcome agree with the final effects of the event.
     fn settle(&self, _outcome: &mut Outcome) {}
 
-    /// What only this dialect puts into the document of an outcome.
+    /// The members that this dialect adds to the document of an outcome.
     fn outcome_members(&self, _outcome: &Outcome) -> Vec<(&'static str, Json)> {
         Vec::new()
     }
 
-    /// What only this dialect puts into the document of a plan.
+    /// The members that this dialect adds to the document of a plan.
     fn plan_members(&self, _plan: &Plan) -> Vec<(&'static str, Json)> {
         Vec::new()
     }
 
-    /// What a run leaves in the log of this dialect.
+    /// The log lines of this dialect about a run.
     fn run_log(&self, _hook: &Hook, _kind: EventKind, _end: &RunEnd) -> Vec<Breadcrumb> {
         Vec::new()
     }
 
-    /// What an error of the engine itself leaves in the log of this dialect.
+    /// The log lines of this dialect about an error of the engine itself.
     fn engine_log(&self, _kind: EventKind, _why: &str) -> Vec<Breadcrumb> {
         Vec::new()
     }
 
-    /// The file in which the log is kept, if the environment asks for that.
+    /// The file of the dialect's log, if the environment asks for one.
     fn log_file(&self, _environment: &Environment) -> Option<PathBuf> {
         None
     }
 }
 
-/// What the engine and a hook of a dialect say to each other, and what several answers come to. All of it is pure.
+/// The protocol between the engine and the hooks of a dialect, and how several answers combine. All of it is pure.
 pub(crate) trait Protocol: Dialect + 'static {
-    /// Which one it is in the registry, which also gives its name.
+    /// Its entry in the registry, which also gives its name.
     const ID: DialectId;
 
     /// A parsed answer.
     type Answer: Send + Sync + 'static;
 
-    /// How long a hook may tidy up after it was told to end.
+    /// How long a hook may take to exit after SIGTERM.
     const GRACE: Duration;
 
-    /// The same when the host does not want the hook any more.
+    /// The same if the host cancels the hook.
     const CANCEL_GRACE: Duration = Self::GRACE;
 
-    /// Whether what a hook receives depends on the event and the chain so far only, and not on the hook.
+    /// Whether the input of a hook depends only on the event and the chain so far, and not on the hook.
     const SAME_INPUT_FOR_ALL: bool = false;
 
-    /// How long a shutdown waits for a detached hook of that event; none if it waits for the hook's own time.
+    /// How long a shutdown waits for a detached hook of that event; none for the hook's own timeout.
     fn drain(_kind: EventKind) -> Option<Duration> {
         None
     }
@@ -122,39 +122,39 @@ pub(crate) trait Protocol: Dialect + 'static {
         Launch::default()
     }
 
-    /// What the hook receives. `before` holds the replies of the chain so far.
+    /// The input of the hook. `before` holds the replies of the chain so far.
     fn input(hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> RunInput;
 
-    /// Makes an answer of a raw end, and an effect of a failure.
+    /// Turns a raw end into an answer, and a failure into its effect.
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Self::Answer>;
 
-    /// Applies one answer's rewrite to the event, as the stage wants it, and says whether a chain goes on.
+    /// Applies the rewrite of one answer to the event, as the stage requires, and returns whether a chain continues.
     fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;
 
-    /// Whether an answer changes a field of the event that the hook was asked about.
+    /// Whether an answer changes the field of the event that guards judge.
     fn changes(event: &Event, stage: Stage, reply: &Reply<Self::Answer>, field: &str) -> bool {
         let mut after = event.clone();
         Self::pass_on(&mut after, stage, reply);
         after.field(field) != event.field(field)
     }
 
-    /// Makes one of all answers, in plan order, and applies their rewrites to the event. In a chain the rewrites
-    /// were passed on already.
+    /// Folds all answers in plan order, and applies their rewrites to the event. In a chain the rewrites were applied
+    /// already.
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded;
 }
 
 /// How a hook is started.
 #[derive(Debug, Default)]
 pub(crate) struct Launch {
-    /// The command line for the shell, where that is not the hook's own text.
+    /// The command line for the shell, if it differs from the hook's own text.
     pub(crate) command: Option<Arc<str>>,
     /// Variables to add to its environment.
     pub(crate) variables: Arc<[(String, String)]>,
-    /// Folders that must be there before it starts.
+    /// Folders that are created before it starts.
     pub(crate) folders: Vec<PathBuf>,
 }
 
-/// What a dialect made of one run.
+/// The result of reading one run.
 #[derive(Debug)]
 pub(crate) struct Reply<A> {
     pub(crate) hook: Arc<Hook>,
@@ -162,18 +162,18 @@ pub(crate) struct Reply<A> {
     /// What the hook decided, or what its failure policy made of it.
     pub(crate) decision: Option<Decision>,
     pub(crate) answer: Option<A>,
-    /// Whether the hook did its work, which a block is too.
+    /// Whether the hook did its work. A block counts as work done.
     pub(crate) health: Health,
-    /// How much the answer weighs; the machine fills it in.
+    /// The authority of the hook, which the state machine sets.
     pub(crate) authority: Authority,
     pub(crate) duration: Duration,
-    /// What kept the hook from answering, in words; the machine fills it in.
+    /// Why the hook could not answer, as a sentence, which the state machine sets.
     pub(crate) failure: Option<String>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 impl<A> Reply<A> {
-    /// What a dialect made of a raw end.
+    /// The result of reading a raw end.
     pub(crate) fn new(
         hook: &Arc<Hook>,
         end: &RunEnd,
@@ -195,7 +195,7 @@ impl<A> Reply<A> {
     }
 }
 
-/// Whether a chain goes on after a link.
+/// Whether a chain continues after a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     On,
@@ -214,17 +214,17 @@ pub(crate) struct FoldContext<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Folded {
     pub(crate) effects: Effects,
-    /// What only this dialect puts into the outcome.
+    /// What this dialect adds to the outcome.
     pub(crate) detail: Option<Box<dyn OutcomeDetail>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// What only one dialect puts into an outcome.
+/// What one dialect adds to an outcome.
 pub(crate) trait OutcomeDetail: fmt::Debug + Send + Sync {
     /// Records the detail of the dialect's part.
     fn record(self: Box<Self>, outcome: &mut Outcome);
 
-    /// Adds the detail of a second look at the final input, which came to those effects.
+    /// Adds the detail of asking guards again about the final input, with the resulting effects.
     fn amend(self: Box<Self>, outcome: &mut Outcome, effects: &Effects);
 }
 

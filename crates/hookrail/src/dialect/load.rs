@@ -22,24 +22,25 @@ pub(crate) struct Sources {
     pub(crate) project: PathBuf,
     pub(crate) environment: Arc<Environment>,
     pub(crate) grants: Grants,
-    /// Whether the project and the hooks that it has when the run begins are trusted for this run, whatever was granted.
+    /// Whether the project and the hooks that it has when the run starts are trusted for this run, whatever was
+    /// granted.
     pub(crate) trust_all: bool,
     /// Whether plugins are loaded at all.
     pub(crate) plugins: Plugins,
     /// Modules that were named on the command line or by the embedding program.
     pub(crate) modules: Vec<PathBuf>,
-    /// Who can look into modules.
+    /// How modules are inspected.
     pub(crate) inspector: Inspector,
 }
 
-/// Who can look into modules, to learn what they register.
+/// How modules are inspected, to learn what they register.
 #[derive(Clone)]
 pub(crate) enum Inspector {
-    /// This runner.
+    /// By this runner.
     Runner(Arc<dyn ModuleRunner>),
-    /// There is one, but nothing of a module may run now.
+    /// There is a runner, but no code of a module may run now.
     HeldBack,
-    /// No source has it.
+    /// There is no runner.
     Missing,
 }
 
@@ -64,7 +65,7 @@ pub(crate) enum Plugins {
 impl Sources {
     /// The user's home directory.
     pub(crate) fn home(&self) -> Option<PathBuf> {
-        // A relative one would mean another place in every directory, perhaps the project itself.
+        // A relative path would mean another place in every directory, perhaps one of the project.
         path_in(&self.environment, "HOME").filter(|home| home.is_absolute())
     }
 
@@ -79,7 +80,7 @@ impl Sources {
         self.trust_all || self.grants.project || !self.grants.hooks.is_empty()
     }
 
-    /// What trust says about a hook that the project brings.
+    /// The trust of a hook that the project brings.
     pub(crate) fn judge(&self, hook: &Hook, reading: &mut SourceReader<'_>) -> Trust {
         let fingerprint = Fingerprint::take(&self.project, hook);
         let trust = match self.trust_all {
@@ -89,7 +90,7 @@ impl Sources {
         reading.judged(fingerprint.definition(), trust, fingerprint.is_out_of_resources())
     }
 
-    /// What trust says about a hook whose file is gone: its last good version may run while it is still granted.
+    /// The trust of a hook whose file is gone: its last good version may run while it is still granted.
     pub(crate) fn judge_gone(&self, hook: &Hook, reading: &SourceReader<'_>) -> Trust {
         let fingerprint = Fingerprint::take(&self.project, hook);
         match reading.trusted_before(fingerprint.definition()) {
@@ -100,23 +101,23 @@ impl Sources {
     }
 }
 
-/// What a dialect remembers from one load to the next, in a type of its own.
+/// What a dialect keeps from one load to the next, in its own type.
 pub(crate) type LoadMemory = Option<Box<dyn Any + Send>>;
 
-/// What a dialect loads with.
+/// The parameters of a dialect's load.
 pub(crate) struct LoadContext<'a, 'r> {
     pub(crate) sources: &'a Sources,
     pub(crate) reading: &'a mut SourceReader<'r>,
-    /// What holds for the hooks of all dialects. One that is loaded later finds what was said before it, and must only
-    /// restrict that.
+    /// Settings for the hooks of all dialects. A dialect that is loaded later finds those of the earlier ones, and may
+    /// only restrict them.
     pub(crate) common: &'a mut CommonSettings,
 }
 
-/// What the configuration of a dialect says about the hooks of all dialects.
+/// Settings that a dialect's configuration makes for the hooks of all dialects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommonSettings {
     pub(crate) policy: Policy,
-    /// The environment without secrets, if the user or the system wants secrets withheld from hooks.
+    /// The environment without secrets, if the user or the system withholds secrets from hooks.
     pub(crate) redacted: Option<Arc<Environment>>,
 }
 
@@ -127,27 +128,27 @@ impl LoadContext<'_, '_> {
     }
 }
 
-/// Loads configuration again and again, and remembers the last good version of every source.
+/// Loads configuration repeatedly, and keeps the last good version of every source.
 #[derive(Debug, Default)]
 pub(crate) struct Loader {
     sources: SourceStore,
     memory: HashMap<DialectId, LoadMemory>,
     /// What was granted for the project when the store could last be read.
     pub(crate) grants: Option<Grants>,
-    /// When an event loaded again last, because the load before it lacked resources.
+    /// When an event last repeated a load that had lacked resources.
     pub(crate) last_retry: Option<Instant>,
 }
 
-/// What configuration came to.
+/// The result of a load.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) hooks: Vec<Hook>,
-    /// What holds for the hooks of all dialects.
+    /// Settings for the hooks of all dialects.
     pub(crate) common: CommonSettings,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// What became of the sources.
+    /// The state of the sources.
     pub(crate) sources: SourceReport,
-    /// Modules that have more than handlers to offer.
+    /// Modules that offer commands or renderers.
     pub(crate) modules: Vec<LoadedModule>,
     /// What goes into the log.
     pub(crate) breadcrumbs: Vec<Breadcrumb>,
@@ -185,7 +186,7 @@ impl Loader {
 }
 
 impl Loaded {
-    /// Adds what the next dialect came to.
+    /// Adds the result of the next dialect.
     fn absorb(&mut self, next: Loaded) {
         self.hooks.extend(next.hooks);
         self.diagnostics.extend(next.diagnostics);

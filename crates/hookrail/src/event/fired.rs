@@ -10,6 +10,7 @@ use super::kind::EventKind;
 use super::spec::{FieldKind, FieldSpec};
 use super::time::EventTime;
 use crate::json::{Json, JsonKind, JsonObject};
+use crate::payload::ModelRequest;
 
 /// Something that happened, with its data. A copy shares everything with its original until one of them is changed.
 ///
@@ -248,6 +249,17 @@ impl Event {
     /// Replaces a field: this is how a rewrite reaches the next hook.
     pub(crate) fn set(&mut self, name: impl Into<String>, value: Json) {
         Arc::make_mut(&mut self.fields).set(name, value);
+    }
+
+    /// Replaces the request of a model call. A list of messages that the host gave beside it shows the request as it was, so it
+    /// goes if the conversation is another one now.
+    pub(crate) fn set_request(&mut self, request: Json) {
+        let conversation = |request: &Json| ModelRequest::read(request).messages;
+        let is_stale = |old: &Json| conversation(old) != conversation(&request);
+        if self.field("messages").is_some() && self.field("llm_request").is_none_or(is_stale) {
+            Arc::make_mut(&mut self.fields).remove("messages");
+        }
+        self.set("llm_request", request);
     }
 
     fn base_mut(&mut self) -> &mut BaseFields {

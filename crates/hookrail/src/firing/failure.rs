@@ -1,11 +1,11 @@
-//! The sentence about a run that did not end well.
+//! The diagnostics about a run that failed.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::Hook;
 use crate::outcome::{EndKind, Health};
 use crate::run::{ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections};
 
-/// What to report about the end of a run, apart from what the dialect has to say about the answer.
+/// The diagnostics about the end of a run, apart from those of the dialect about the answer.
 pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if health == Health::Failed {
@@ -111,7 +111,7 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
     })
 }
 
-/// The last words of a hook that failed: warnings for the user and the log, never context for a model.
+/// The beginning of what a failed hook wrote, for the user and the log. A model never receives it.
 fn last_output(end: &RunEnd) -> String {
     const LONGEST: usize = 400;
     let stderr = end.stderr().lossy();

@@ -1,4 +1,4 @@
-//! The machine itself.
+//! The state machine of one fired event.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Stage};
 use crate::json::Json;
 use crate::outcome::{Decision, Effects, Outcome};
-use crate::payload::{ModelResponse, request_with_changes, response_with_changes};
+use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::snapshot::{Snapshot, Switch};
 use crate::tools::LocalizedTool;
 
-/// The arguments of a tool call.
+/// The field with the arguments of a tool call.
 pub(crate) const TOOL_INPUT: &str = "tool_input";
 
-/// One event on its way through the hooks.
+/// One event while hooks are asked about it.
 pub struct Firing {
     snapshot: Arc<Snapshot>,
     plan: Arc<Plan>,
     original: Event,
     event: Event,
-    /// The way back to the host's words, while the event is in those of a dialect.
+    /// The host's names for the tool and its arguments, while the event has those of a dialect.
     spoken: Option<LocalizedTool>,
-    /// The tool's input as it was before the part that is under way.
+    /// The tool's input before the current part.
     before_part: Option<Json>,
-    /// The event after all parts, which a second look must leave as it is.
+    /// The event after all parts. A second look at the final input must leave it unchanged.
     settled: Event,
     parts: Vec<(DialectId, Box<dyn AnyPart>)>,
     phase: Phase,
@@ -37,18 +37,18 @@ pub struct Firing {
     next_run: usize,
 }
 
-/// Where the event is.
+/// The state of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// In the part of that number.
+    /// The part with this index runs.
     Part(usize),
-    /// Guards look at the final input once more; those parts follow the planned ones.
+    /// Guards are asked again about the final input; those parts follow the planned ones.
     SecondLook(usize),
     Done,
 }
 
 impl Phase {
-    /// The number of the part that is under way.
+    /// The index of the current part.
     fn part(self) -> Option<usize> {
         match self {
             Self::Part(at) | Self::SecondLook(at) => Some(at),
@@ -68,10 +68,10 @@ pub enum Step {
     Done(Box<Outcome>),
 }
 
-/// Runs that may go side by side.
+/// Runs that may run side by side.
 #[derive(Debug)]
 pub struct Batch {
-    /// How they belong together. For a detached batch the caller may give [`Firing::detach`] in place of the end.
+    /// How they are related. For a detached batch the caller may call [`Firing::detach`] instead of giving the end.
     pub stage: Stage,
     /// What to run.
     pub requests: Vec<RunRequest>,
@@ -85,7 +85,7 @@ impl Firing {
         Self::planned(snapshot, plan, event)
     }
 
-    /// An event with the plan that was made for it, or for one that differs in nothing a plan depends on.
+    /// Starts an event with a plan that was made for it, or for an event that a plan cannot distinguish from it.
     pub(crate) fn planned(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
         let mut next_run = 0;
         let mut parts = Vec::new();
@@ -112,8 +112,8 @@ impl Firing {
         firing
     }
 
-    /// The outcome of an event for which no hook runs: what the machine would come to, without making one, because most
-    /// events of a session concern no hook.
+    /// The outcome of an event for which no hook runs. It is computed without a machine, because most events of a
+    /// session concern no hook.
     pub(crate) fn without_hooks(snapshot: &Snapshot, plan: &Plan, tool_input: Option<&Json>) -> Outcome {
         let mut outcome = before_any_hook(snapshot, plan);
         outcome.diagnostics.extend(tool_input.and_then(Json::repeated_key).map(repeated_key_finding));
@@ -139,7 +139,7 @@ impl Firing {
 
     /// What to do next. After [`Step::Done`] there is nothing more to do.
     pub fn step(&mut self) -> Step {
-        // Guards that are missing are not made up for by those that are there.
+        // The engine has denied the event itself. If guards are missing, asking the others cannot make up for them.
         if self.phase == Phase::Part(0) && self.waiting.is_empty() && self.outcome.is_denied() {
             self.end_early(0, "the engine denied the event");
         }
@@ -169,7 +169,7 @@ impl Firing {
         Step::Done(Box::new(outcome))
     }
 
-    /// Takes the end of a run. Ends may come in any order; an end that no step waits for is ignored.
+    /// Takes the end of a run. Ends may come in any order; an end of a run that is not outstanding is ignored.
     pub fn ended(&mut self, run: RunId, end: &RunEnd) {
         if !self.waiting.remove(&run) {
             return;
@@ -183,7 +183,7 @@ impl Firing {
         }
     }
 
-    /// Leaves a run of a detached batch to itself: the event goes on without its end.
+    /// Stops waiting for a run of a detached batch: the event continues without its end.
     pub fn detach(&mut self, run: RunId) {
         if !self.waiting.remove(&run) {
             return;
@@ -219,8 +219,8 @@ impl Firing {
         }
     }
 
-    /// Denies a tool call whose input has a key twice, if a guard is asked about it: the guard may read one value and the
-    /// tool another.
+    /// Denies a tool call whose input has a key twice, if a guard is asked about it: the guard may read one of the
+    /// values and the tool the other.
     fn refuse_repeated_keys(&mut self, from: usize) {
         let Some(key) = self.event.field(TOOL_INPUT).and_then(Json::repeated_key) else { return };
         let kind = self.event.kind();
@@ -237,7 +237,7 @@ impl Firing {
         }
     }
 
-    /// Records what a part came to.
+    /// Records the result of a part.
     fn take_part(&mut self, dialect: DialectId, mut end: PartEnd) {
         if !self.event.kind().spec().gated_by(dialect) {
             self.without_effect(&mut end.folded.effects);
@@ -252,7 +252,7 @@ impl Firing {
         self.outcome.effects.absorb(end.folded.effects);
     }
 
-    /// In an event that cannot be denied a deny stays visible, and has no effect.
+    /// Keeps a deny visible in an event that cannot be denied, without effect.
     fn without_effect(&mut self, effects: &mut Effects) {
         if effects.decision == Some(Decision::Deny) {
             let reason = effects.reason.as_deref().unwrap_or("no reason given");
@@ -262,7 +262,7 @@ impl Firing {
         effects.decision = None;
     }
 
-    /// Once denied, the parts that have not started are recorded as not run.
+    /// Records the parts that have not started as not run, once the event is denied.
     fn end_early(&mut self, from: usize, why: &str) {
         for (_, part) in self.parts.iter().skip(from) {
             self.outcome.skipped.extend(part.skip(why));
@@ -270,7 +270,7 @@ impl Firing {
         self.finish();
     }
 
-    /// Puts the system layer's rewrites back on top, and asks guards again about what they have not judged.
+    /// Applies the system layer's rewrites last, and asks guards again about an input that they have not judged.
     fn after_last_part(&mut self) {
         if let Phase::SecondLook(_) = self.phase {
             self.finish();
@@ -303,15 +303,15 @@ impl Firing {
         }
     }
 
-    /// A second look can only restrict: a change it demands is a deny, and is taken back.
+    /// Applies the result of asking guards again. It can only restrict: a rewrite becomes a deny, and is undone.
     fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd) {
         let Some(field) = self.event.kind().spec().guarded() else { return };
-        // Context that a hook adds to a prompt once more is no demand to change it.
+        // A hook that adds context to a prompt a second time does not demand a change.
         let can_demand = self.event.kind().spec().rewritable.is_some();
         let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
         self.event = self.settled.clone();
         let said = std::mem::take(&mut end.folded);
-        // Taken apart, because a second look only restricts: whether a new effect does has to be decided here.
+        // Destructured: whether a new effect restricts has to be decided here.
         let Effects {
             decision,
             reason,
@@ -346,12 +346,12 @@ impl Firing {
         self.take_part(dialect, end);
     }
 
-    /// Works out what was rewritten from first to last, and closes the event.
+    /// Determines what was rewritten between the first and the last part, and ends the event.
     fn finish(&mut self) {
         self.outcome.skipped.append(&self.plan.skipped);
         self.phase = Phase::Done;
         self.settle_rewrites();
-        // Callers of a single dialect look at its detail alone.
+        // A caller that knows a single dialect reads only that dialect's detail, so it must agree with the outcome.
         for dialect in DialectId::ORDER {
             dialect.contract().settle(&mut self.outcome);
         }
@@ -381,24 +381,23 @@ impl Firing {
         self.outcome.native_response = native(&self.original, "llm_response", "candidates")
             .zip(effects.llm_response.as_ref())
             .map(|(base, changed)| response_with_changes(changed, base));
-        // A stop after the model has answered leaves nothing to act on but its reason: no text, and no tool call.
+        // After a stop nothing of the model's response may be used but the reason: no text and no tool call.
         if self.event.kind() == EventKind::AfterModel
             && let Some(stop) = &effects.stop
         {
-            let response = ModelResponse::of_text(&stop.reason).to_json();
-            self.outcome.native_response =
-                native(&self.original, "llm_response", "candidates").map(|_| response.clone());
-            effects.llm_response = Some(response);
+            self.outcome.native_response = native(&self.original, "llm_response", "candidates")
+                .map(|base| response_with_only_text(base, &stop.reason));
+            effects.llm_response = Some(ModelResponse::of_text(&stop.reason).to_json());
         }
     }
 }
 
-/// A document that the host gave in its provider's own form, which that member tells.
+/// A document of the host in the form of its provider, which is recognised by that member.
 fn native<'e>(event: &'e Event, field: &str, member: &str) -> Option<&'e Json> {
     event.field(field).filter(|document| document.as_object().is_some_and(|members| members.get(member).is_some()))
 }
 
-/// What is said about an event before any hook is asked.
+/// The diagnostics about an event before any hook is asked.
 fn before_any_hook(snapshot: &Snapshot, plan: &Plan) -> Outcome {
     let mut outcome = Outcome::untouched(plan.event);
     outcome.diagnostics.extend(plan.diagnostics.iter().cloned());
@@ -419,7 +418,7 @@ fn repeated_key_finding(key: String) -> Diagnostic {
     Diagnostic::new(Code::InputDuplicateKey, message).hint("write every key once")
 }
 
-/// Whether two values mean the same. An answer that only writes the input in another way demands no change.
+/// Whether two values mean the same. An answer that only formats the input differently demands no change.
 fn is_same(one: Option<&Json>, two: Option<&Json>) -> bool {
     match (one, two) {
         (Some(one), Some(two)) => one.same_as(two),

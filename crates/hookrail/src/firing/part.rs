@@ -1,5 +1,5 @@
-//! One dialect's part of a fired event: the mechanics of parallel stages, chains and detached stages, once for all
-//! dialects.
+//! One dialect's part of a fired event: how parallel stages, chains and detached stages run. All dialects share this
+//! code.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::run::{RawEnd, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
 
-/// A part whose dialect is not known any more.
+/// A part of any dialect, with the dialect's type erased.
 pub(crate) trait AnyPart: Send + Sync {
     /// What to run next; nothing when the part is over.
     fn next(&mut self, event: &mut Event) -> Vec<RunRequest>;
@@ -28,16 +28,16 @@ pub(crate) trait AnyPart: Send + Sync {
     fn finish(&mut self, event: &mut Event, policy: &Policy) -> PartEnd;
     /// Records that the part does not run at all.
     fn skip(&self, why: &str) -> Vec<Skipped>;
-    /// Applies the system layer's rewrites once more, so that they come last.
+    /// Applies the system layer's rewrites again, so that they come last.
     fn reapply_floor(&self, event: &mut Event);
-    /// The least authority among the hooks whose answers changed what guards are asked about.
+    /// The least authority among the hooks whose answers changed the field that guards judge.
     fn least_changing(&self) -> Option<Authority>;
-    /// The guards that judged something else than the event as it is now and have to be asked once more, given the least
-    /// authority that changed it in later parts.
+    /// The guards that judged another value than the event has now and must be asked again, given the least authority
+    /// that changed it in later parts.
     fn unjudged(&self, event: &Event, later: Option<Authority>) -> Vec<PlannedHook>;
 }
 
-/// What a part came to.
+/// The result of a part.
 #[derive(Default)]
 pub(crate) struct PartEnd {
     pub(crate) folded: Folded,
@@ -46,18 +46,18 @@ pub(crate) struct PartEnd {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// A place in the plan and what became of it.
+/// A planned hook and its run.
 struct Slot {
     planned: PlannedHook,
     run: Option<HookRun>,
-    /// The event as the hook was asked about it, kept for guards that are asked once more if others change it.
+    /// The event as the hook received it, kept for guards that are asked again if others change it.
     judged: Option<Event>,
-    /// Whether its answer changes what guards are asked about.
+    /// Whether its answer changes the field that guards judge.
     changes_input: bool,
     left_out: Option<LeftOut>,
-    /// The field it was asked about, for the receipt.
+    /// The field that it judged, for the receipt.
     asked_about: Option<Json>,
-    /// What there is to say about it, told in plan order whenever it ended.
+    /// The diagnostics about it. They are reported in plan order, independent of when it ended.
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -67,7 +67,7 @@ enum LeftOut {
     ContentChanged,
 }
 
-/// A field that a guard was asked about: as it was then, and as the guard left it.
+/// A field that a guard judged: the value that it received, and the value that it left.
 struct Accepted {
     judged: Json,
     after: Json,
@@ -79,12 +79,13 @@ pub(crate) struct Part<D: Protocol> {
     slots: Vec<Slot>,
     first_run: usize,
     next: usize,
-    /// Replies by place; in a chain they are filled from the front.
+    /// Replies by index; a chain fills them from the front.
     replies: Vec<Option<Reply<D::Answer>>>,
-    /// The replies of a chain so far, for the next link to see.
+    /// The replies of a chain so far, which the next hook receives.
     chain: Vec<Reply<D::Answer>>,
     before: Option<Event>,
-    /// What every hook receives, where that is the same for all; let go when all have been handed out.
+    /// The input that all hooks receive, if it is the same for all. It is dropped when the last one has been handed
+    /// out.
     common_input: Option<RunInput>,
 }
 
@@ -135,8 +136,8 @@ impl<D: Protocol> Part<D> {
         }
     }
 
-    /// What a hook receives. Outside of a chain nothing changes between one hook and the next, so where all hooks of the
-    /// dialect receive the same it is written once.
+    /// The input of a hook. Outside a chain nothing changes between one hook and the next, so if all hooks of the
+    /// dialect receive the same input, it is serialized once.
     fn input(&mut self, planned: &PlannedHook, event: &Event) -> RunInput {
         if let Some(input) = &self.common_input {
             return input.clone();
@@ -148,7 +149,7 @@ impl<D: Protocol> Part<D> {
         input
     }
 
-    /// Takes the next place of the plan: a request, or nothing when the hook cannot be asked and has ended already.
+    /// Takes the next hook of the plan: returns its request, or nothing if it cannot be asked and has ended already.
     fn start(&mut self, event: &mut Event) -> Option<RunRequest> {
         let at = self.next;
         self.next += 1;
@@ -162,14 +163,15 @@ impl<D: Protocol> Part<D> {
             return None;
         }
         let planned = slot.planned.clone();
-        // Nothing is less authoritative than the project, so nothing talks past its guards.
+        // Kept for asking again about changes of hooks with less authority. No layer has less than the project, so its
+        // own guards are not asked again.
         if planned.authority > Authority::Project && planned.guards(event.kind()) {
             slot.judged = Some(event.clone());
         }
         Some(self.request(at, &planned, event))
     }
 
-    /// Takes the end of the run at a place.
+    /// Takes the end of the run at an index.
     fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
         let Some(slot) = self.slots.get_mut(at) else { return };
         if *end.how() == RawEnd::ContentChanged && !slot.planned.guards(event.kind()) {
@@ -193,7 +195,7 @@ impl<D: Protocol> Part<D> {
         slot.run = Some(HookRun { number, judged, rewrites, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
             let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
-            // A deny that cannot block the event keeps no later hook from being asked: the chain continues.
+            // A deny that cannot block the event does not end the chain.
             if wants_an_end && event.kind().spec().gated_by(reply.hook.dialect) {
                 let ended_by: Arc<str> = Arc::from(format!("hook `{}` ended the chain", reply.hook));
                 for later in self.slots.iter_mut().skip(at + 1) {
@@ -206,15 +208,15 @@ impl<D: Protocol> Part<D> {
         }
     }
 
-    /// The least authority that changed what the guard at a place is asked about, after it had been asked. Outside of a
-    /// chain all are asked at once, and what any of them changes comes after that.
+    /// The least authority that changed the field after the guard at this index was asked. Outside a chain all hooks
+    /// are asked at once, so every change comes after that.
     fn least_changing_after(&self, at: usize) -> Option<Authority> {
         let is_later = |other: usize| if self.stage == Stage::Chain { other > at } else { other != at };
         let slots = self.slots.iter().enumerate().filter(|(other, slot)| is_later(*other) && slot.changes_input);
         slots.map(|(_, slot)| slot.planned.authority).min()
     }
 
-    /// The field a guard is asked about, as the guard left it: what it judged, or its own rewrite of that.
+    /// The field as the guard left it: the value that it judged, or its own rewrite.
     fn accepted(&self, at: usize, slot: &Slot, field: &str) -> Option<Accepted> {
         let judged = slot.judged.as_ref()?;
         let reply = self.chain.iter().find(|reply| Arc::ptr_eq(&reply.hook, &slot.planned.hook));
@@ -308,7 +310,7 @@ impl<D: Protocol> AnyPart for Part<D> {
         let of_system = |(_, slot): &(usize, &Slot)| slot.planned.authority == Authority::System;
         for (at, slot) in self.slots.iter().enumerate().filter(of_system) {
             let Some(Accepted { judged, after }) = self.accepted(at, slot, field) else { continue };
-            // Only what the hook itself rewrote is put back; a hook that merely looked has nothing to put back.
+            // Only a hook's own rewrite is applied again; a hook that rewrote nothing has nothing to apply.
             if judged != after
                 && value(event, field) != after
                 && let Some(reply) = self.chain.iter().find(|reply| Arc::ptr_eq(&reply.hook, &slot.planned.hook))
@@ -325,10 +327,11 @@ impl<D: Protocol> AnyPart for Part<D> {
     fn unjudged(&self, event: &Event, later: Option<Authority>) -> Vec<PlannedHook> {
         let Some(field) = event.kind().spec().guarded() else { return Vec::new() };
         let now = value(event, field);
-        // A hook that rewrote what it judged has not accepted that, even where the event has come back to it.
+        // A hook that rewrote what it judged has not accepted the original, even if later hooks restored it.
         let changed =
             |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|accepted| now != accepted.after);
-        // The system layer sees the final input, whichever hook changed it; others see what less authoritative hooks made of it.
+        // The system layer judges the final input, whichever hook changed it; other guards judge the changes of less
+        // authoritative hooks.
         let talked_past = |at: usize, slot: &Slot| {
             let least = [later, self.least_changing_after(at)].into_iter().flatten().min();
             let guard = slot.planned.authority;
@@ -343,8 +346,8 @@ impl<D: Protocol> AnyPart for Part<D> {
     }
 }
 
-/// What a failure of this end does. A guard of the system layer that was never asked denies, whatever its policy says: the
-/// policy is about guards that looked and failed.
+/// The failure policy for this end. A guard of the system layer that was never asked denies, whatever its policy says:
+/// the policy is for guards that were asked and failed.
 fn policy_for(planned: &PlannedHook, end: &RunEnd) -> OnFailure {
     match planned.authority {
         Authority::System if end.how().was_never_asked() => OnFailure::Block,
@@ -352,7 +355,7 @@ fn policy_for(planned: &PlannedHook, end: &RunEnd) -> OnFailure {
     }
 }
 
-/// Why a planned hook ends without having been asked, if so: its entry is broken, or is not what was granted.
+/// The end of a planned hook that is not asked because its entry is broken or is not what was granted.
 fn cannot_be_asked(planned: &PlannedHook) -> Option<RawEnd> {
     match (&planned.hook.action, &planned.hook.trust) {
         (_, Trust::Changed(_)) => Some(RawEnd::ContentChanged),
@@ -364,7 +367,7 @@ fn cannot_be_asked(planned: &PlannedHook) -> Option<RawEnd> {
     }
 }
 
-/// Warns about a detached hook that was waited for and took longer than a host waits when it ends.
+/// Warns about a detached hook that took longer than a host waits at its end.
 fn too_slow_for_a_host(hook: &Hook, most: Duration, end: &RunEnd) -> Option<Diagnostic> {
     if end.duration() <= most {
         return None;

@@ -1,7 +1,7 @@
 //! Planning: which hooks run for an event, in which order and mode.
 //!
-//! Pure, and the same for every caller: the live engine, `explain` and the tests. It only looks at hooks whose
-//! matchers match; why every other hook does not run is worked out in `reasons` when a caller asks for it.
+//! Planning is pure, and the same for every caller: the live engine, `explain` and the tests. It looks only at hooks
+//! whose matchers match; `reasons` determines why the other hooks do not run, when a caller asks for it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -40,27 +40,27 @@ pub struct PartPlan {
     pub hooks: Vec<PlannedHook>,
 }
 
-/// A hook that runs, with what deduplication made of its settings.
+/// A hook that runs, with its settings after deduplication.
 #[derive(Clone, Debug)]
 pub struct PlannedHook {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// The time it has: the longest of all its duplicates.
+    /// Its timeout: the longest of all its duplicates.
     pub timeout: Duration,
-    /// What a failure does: the strictest of all its duplicates.
+    /// Its failure policy: the strictest of all its duplicates.
     pub on_failure: OnFailure,
-    /// How much its word weighs: as much as the weightiest of all its duplicates.
+    /// Its authority: the highest of all its duplicates.
     pub authority: Authority,
 }
 
 impl PlannedHook {
-    /// Whether it is a guard that has changed since it was granted: it does not run, and counts as a failed run.
+    /// Whether it is a guard that has changed since it was granted. It does not run, and is treated as a failed run.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         matches!(self.hook.trust, Trust::Changed(_))
     }
 
-    /// Whether it guards the event, as itself or for one of its duplicates.
+    /// Whether it guards the event, itself or through one of its duplicates.
     #[must_use]
     pub fn guards(&self, event: EventKind) -> bool {
         self.authority == Authority::System || self.on_failure != OnFailure::Allow || self.hook.guards(event)
@@ -131,7 +131,7 @@ fn limit_reached(hook: &Hook, subject: &str) -> Diagnostic {
         .hint("write the pattern without nested repetition")
 }
 
-/// What the reasons of the hooks that a plan leaves out are worked out from.
+/// The input from which the reasons of unplanned hooks are computed, and the reasons once they are.
 struct Unplanned {
     snapshot: Arc<Snapshot>,
     input: PlanInput,
@@ -144,13 +144,13 @@ impl UnplannedHooks for Unplanned {
     }
 }
 
-/// What matchers are asked about: everything of an event that its plan depends on.
+/// Everything of an event that its plan depends on.
 pub(super) struct PlanInput {
     pub(super) event: EventKind,
     /// Whether the agent itself starts or ends with the event.
     launch: bool,
-    /// The text that each dialect's matchers are compared with, in the order of the dialects. One is kept with every plan,
-    /// so it holds nothing that can be found again.
+    /// The text that each dialect's matchers are compared with, in the order of the dialects. One is kept with every
+    /// plan, so it holds nothing that can be found again.
     subjects: [Option<Box<str>>; DialectId::ORDER.len()],
 }
 
@@ -158,7 +158,7 @@ pub(super) struct PlanInput {
 pub(super) struct Subject<'a> {
     pub(super) field: &'static str,
     pub(super) text: &'a str,
-    /// The name the same tool has in the dialect, where the host has declared one. Either will do.
+    /// The name of the same tool in the dialect, if the host has declared one. A matcher may match either.
     pub(super) in_dialect: Option<&'a str>,
 }
 
@@ -181,7 +181,7 @@ impl PlanInput {
         }
     }
 
-    /// What that dialect's matchers are compared with; nothing where its hooks for the event have no matchers.
+    /// The text that the dialect's matchers are compared with; nothing if its hooks for the event have no matchers.
     pub(super) fn subject_for<'a>(&'a self, snapshot: &'a Snapshot, dialect: DialectId) -> Option<Subject<'a>> {
         let field = self.event.spec().matched_on(dialect)?;
         let mut subjects = DialectId::ORDER.into_iter().zip(&self.subjects);
@@ -199,7 +199,7 @@ fn matching<'a>(subscribers: &'a Subscribers, subject: Option<&Subject<'_>>) -> 
     }
 }
 
-/// The hooks without those that would do the same work again; each of those is reported with the one that stays.
+/// The hooks without duplicates of the same work. `dropped` receives each duplicate with the hook that stays.
 pub(super) fn without_duplicates(
     matching: &[&Arc<Hook>],
     mut dropped: impl FnMut(&Arc<Hook>, &PlannedHook),
@@ -207,7 +207,8 @@ pub(super) fn without_duplicates(
     let mut kept: Vec<PlannedHook> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for hook in matching {
-        // What has changed fails by itself; nothing that may run stands for it, and it stands for nothing.
+        // A hook that has changed since it was granted fails under its own policy, so it is neither replaced by a
+        // duplicate nor replaces one.
         let work = hook.dialect.contract().same_work(hook).filter(|_| hook.trust.allows());
         let first = work.as_ref().and_then(|work| seen.get(work)).and_then(|at| kept.get_mut(*at));
         if let Some(first) = first {

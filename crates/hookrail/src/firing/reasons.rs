@@ -1,7 +1,7 @@
-//! Why hooks do not run. Each has one reason: the first that applies.
+//! Why hooks do not run. Each hook has one reason: the first that applies.
 //!
-//! This is the long way, hook by hook; planning takes a shorter one to the same hooks, which the property tests hold
-//! both to.
+//! This checks hook by hook. Planning finds the hooks that run in a faster way; the property tests check that both
+//! agree.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
 
-/// The reasons of all hooks for the event that do not run.
+/// Every hook for the event that does not run, with its reason.
 pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipped> {
     let mut skipped = Vec::new();
     for dialect in DialectId::ORDER {
@@ -44,7 +44,7 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
     skipped
 }
 
-/// What keeps a hook from running whatever the event is about.
+/// The reason that keeps a hook from running independent of what the event is about.
 pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) -> Option<(SkipReason, String)> {
     match &snapshot.switch {
         Switch::Off(why) => return Some((SkipReason::HooksOff, why.to_string())),
@@ -56,13 +56,17 @@ pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) ->
     match &hook.enablement {
         Enablement::Disabled(list) => return Some((SkipReason::Disabled, format!("disabled by {list}"))),
         Enablement::SwitchedOff(by) => return Some((SkipReason::HooksOff, format!("hooks are switched off by {by}"))),
+        Enablement::OwnBridge => {
+            let detail = "it calls `hookrail bridge`, which would ask the same hooks again";
+            return Some((SkipReason::OwnBridge, detail.to_owned()));
+        }
         Enablement::Active | Enablement::NeverSwitchedOn => {}
     }
     match &hook.trust {
         Trust::Never(_) => {
             return Some((SkipReason::Untrusted, "the project has not been trusted to run this hook".to_owned()));
         }
-        // A guard that was granted and has changed does not run either, and its failure has an effect.
+        // A granted guard that has changed does not run either, but it is planned, because its failure has an effect.
         Trust::Changed(_) if hook.guards(event) => {}
         Trust::Changed(_) => {
             return Some((SkipReason::Untrusted, "the hook has changed since it was trusted".to_owned()));
@@ -73,13 +77,13 @@ pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) ->
     never.then(|| (SkipReason::HooksOff, "no settings file switches hooks on".to_owned()))
 }
 
-/// Why a hook of a dialect that only knows the start and the end of the agent does not run.
+/// The reason for a hook whose dialect knows only the start and the end of the agent.
 fn not_a_launch() -> (SkipReason, String) {
     let detail = "the agent itself does not start or end here (`launch` is false)";
     (SkipReason::Matcher, detail.to_owned())
 }
 
-/// Why the matcher does not match, if so.
+/// The reason if the matcher does not match.
 fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>) -> Option<(SkipReason, String)> {
     let matcher = hook.matcher_in_force();
     let by_other_name = subject.in_dialect.map(|name| matcher.test(name));

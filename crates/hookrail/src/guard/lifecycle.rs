@@ -45,7 +45,8 @@ pub enum CompactionPlan {
     Cancelled(String),
     /// A hook brings its own compaction, which is used as it is.
     Given(Json),
-    /// The host makes the summary, with these extras: more context, a prompt in place of the host's own, data to preserve.
+    /// The host makes the summary, with these extras: more context, a prompt in place of the host's own, data to
+    /// preserve.
     Summarise(Option<Json>),
 }
 

@@ -82,6 +82,33 @@ impl Guard {
         F: FnOnce(ModelPermit) -> R,
         R: Future<Output = Result<Json, E>>,
     {
+        self.model_call_of(request, None, call).await
+    }
+
+    /// Like [`Guard::model_call`], for a host that knows more about its conversation than the request says: `messages` is the
+    /// conversation in the shape of modules, with times, models and usage. Modules see that list in the place of the messages of
+    /// the request, and what they change is laid over the request.
+    ///
+    /// # Errors
+    /// The error of the call itself, as `call` gave it.
+    pub async fn model_call_with_messages<F, R, E>(
+        &self,
+        request: Json,
+        messages: Json,
+        call: F,
+    ) -> Result<ModelResult, E>
+    where
+        F: FnOnce(ModelPermit) -> R,
+        R: Future<Output = Result<Json, E>>,
+    {
+        self.model_call_of(request, Some(messages), call).await
+    }
+
+    async fn model_call_of<F, R, E>(&self, request: Json, messages: Option<Json>, call: F) -> Result<ModelResult, E>
+    where
+        F: FnOnce(ModelPermit) -> R,
+        R: Future<Output = Result<Json, E>>,
+    {
         let mut result = ModelResult::new();
         let selection = self.fire(self.event(EventKind::ToolSelection).with("llm_request", request.clone())).await;
         result.add(&selection);
@@ -93,7 +120,9 @@ impl Guard {
         if result.stop.is_some() {
             return Ok(result.not_called(None, None));
         }
-        let before = self.fire(self.event(EventKind::BeforeModel).with("llm_request", request.clone())).await;
+        let event = self.event(EventKind::BeforeModel).with("llm_request", request.clone());
+        let event = messages.map_or(event.clone(), |messages| event.with("messages", messages));
+        let before = self.fire(event).await;
         result.add(&before);
         let request = match &before.effects.llm_request {
             Some(changed) => request_with_changes(changed, &request),

@@ -89,8 +89,8 @@ impl Guard {
         }
     }
 
-    /// Lets hooks look at the agent's answer. A block sends its reason back as a new turn, in which hooks are told so; the
-    /// number of times in a row is capped, because a hook that always blocks would never let the agent end.
+    /// Lets hooks look at the agent's answer. A block sends its reason back as a new turn, in which hooks are told so;
+    /// the number of times in a row is capped, because a hook that always blocks would never let the agent end.
     ///
     /// `messages` is the conversation of this work, for hooks that look at all of it.
     pub async fn agent_end(&self, prompt: &str, response: &str, messages: Json) -> AgentEnd {

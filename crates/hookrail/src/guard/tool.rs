@@ -129,8 +129,9 @@ pub struct ToolResult {
 }
 
 impl Guard {
-    /// Runs a tool call through the hooks: `before-tool`, the user's approval where hooks want it, the tool itself with a
-    /// [`Permit`], `after-tool`, and every effect applied. `run` is called at most once, and only when nothing forbids it.
+    /// Runs a tool call through the hooks: `before-tool`, the user's approval where hooks want it, the tool itself with
+    /// a [`Permit`], `after-tool`, and every effect applied. `run` is called at most once, and only when nothing
+    /// forbids it.
     pub async fn tool_call<F, R>(&self, call: ToolCall, run: F) -> ToolResult
     where
         F: FnOnce(Permit) -> R,

@@ -5,7 +5,7 @@
 
 use super::model_request::{ModelMessage, ModelRequest, ModelRole};
 use super::model_response::response_in_step;
-use super::parts::{content_of_texts, list, text_of_part};
+use super::parts::{TextForm, list, object, text_of_part};
 use crate::json::{Json, JsonKind, JsonObject};
 
 /// The host's request with what hooks made of it. A request that no hook changed comes back identical.
@@ -69,6 +69,21 @@ pub fn response_with_changes(changed: &Json, base: &Json) -> Json {
     response.to_json()
 }
 
+/// The host's response with this text in the place of everything that the model said: no tool call is left.
+pub(crate) fn response_with_only_text(base: &Json, text: &str) -> Json {
+    let mut response = base.as_object().unwrap_or_default();
+    let old = response.get("candidates").and_then(Json::as_array).unwrap_or_default();
+    let contents: Vec<Json> =
+        old.iter().filter_map(|candidate| candidate.as_object()?.get("content").cloned()).collect();
+    let content = TextForm::of_contents(&contents).content("model", text);
+    let candidate = object([("content", content), ("finishReason", Json::string("STOP"))]);
+    response.set("candidates", list([candidate]));
+    if response.get("text").is_some() {
+        response.set("text", Json::string(text));
+    }
+    response.to_json()
+}
+
 /// The old settings with the keys that the new ones set; keys the new ones took away are taken away.
 fn merged_config(base: Option<&Json>, sent: Option<&Json>, new: &JsonObject) -> Json {
     let mut config = base.and_then(Json::as_object).unwrap_or_default();
@@ -101,7 +116,10 @@ fn set_system(request: &mut JsonObject, system: &[ModelMessage]) {
     }
     match request.get("systemInstruction").cloned() {
         Some(old) if !text.is_empty() => request.set("systemInstruction", with_text(&old, &text)),
-        None if !text.is_empty() => request.set("systemInstruction", content_of_texts("system", &[&text])),
+        None if !text.is_empty() => {
+            let contents = request.get("contents").and_then(Json::as_array).unwrap_or_default();
+            request.set("systemInstruction", TextForm::of_contents(&contents).content("system", &text));
+        }
         _ => {
             request.remove("systemInstruction");
         }
@@ -113,6 +131,8 @@ fn align(contents: &[Json], new: &[ModelMessage]) -> Vec<Json> {
     let visible: Vec<Option<ModelMessage>> = contents.iter().map(ModelMessage::read_content).collect();
     let sent: Vec<&ModelMessage> = visible.iter().flatten().collect();
     let mut became = became(&sent, new).into_iter();
+    let form = TextForm::of_contents(contents);
+    let message = |message: &ModelMessage| form.content(message.role.name(), &message.text);
     let mut result = Vec::new();
     let mut inserted = 0;
     for (entry, visible) in contents.iter().zip(&visible) {
@@ -132,10 +152,6 @@ fn align(contents: &[Json], new: &[ModelMessage]) -> Vec<Json> {
     }
     result.extend(new.get(inserted..).unwrap_or_default().iter().map(message));
     result
-}
-
-fn message(message: &ModelMessage) -> Json {
-    content_of_texts(message.role.name(), &[&message.text])
 }
 
 fn text_of_content(entry: &Json) -> Option<String> {
@@ -213,7 +229,9 @@ fn longest(rows: usize, columns: usize, equal: impl Fn(usize, usize) -> bool) ->
 
 /// The entry with its first text replaced, its other texts gone, and everything else in its place.
 fn with_text(entry: &Json, text: &str) -> Json {
-    let Some(mut object) = entry.as_object() else { return content_of_texts("user", &[text]) };
+    let Some(mut object) = entry.as_object() else {
+        return TextForm::of_contents(std::slice::from_ref(entry)).content("user", text);
+    };
     let parts = object.get("parts").and_then(Json::as_array).unwrap_or_default();
     let mut placed = false;
     let mut kept = Vec::new();
@@ -226,7 +244,7 @@ fn with_text(entry: &Json, text: &str) -> Json {
         }
     }
     if !placed {
-        kept.insert(0, Json::string(text));
+        kept.insert(0, TextForm::of_contents(std::slice::from_ref(entry)).part(text));
     }
     object.set("parts", list(kept));
     object.to_json()
@@ -264,7 +282,7 @@ fn with_candidate_text(old: &Json, new: &Json) -> Json {
     if let Some(content) = candidate.get("content").filter(|content| content.kind() == JsonKind::Object).cloned() {
         candidate.set("content", with_text(&content, &text));
     } else {
-        candidate.set("content", content_of_texts("model", &[&text]));
+        candidate.set("content", TextForm::Object.content("model", &text));
     }
     if let Some(reason) = changed.get("finishReason") {
         candidate.set("finishReason", reason.clone());

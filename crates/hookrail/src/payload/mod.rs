@@ -15,6 +15,6 @@ pub use model_request::{ModelMessage, ModelRequest, ModelRole};
 pub use model_response::ModelResponse;
 pub use tool_response::ToolResponse;
 
-pub(crate) use lay_over::common_subsequence;
+pub(crate) use lay_over::{common_subsequence, response_with_only_text};
 pub(crate) use model_response::{candidate_with_text, response_in_step};
 pub(crate) use parts::{content_of_texts, list, object};

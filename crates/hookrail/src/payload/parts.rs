@@ -21,6 +21,38 @@ pub(crate) fn content_of_texts(role: &str, texts: &[&str]) -> Json {
     object([("role", Json::string(role)), ("parts", list(texts.iter().map(|text| Json::string(text))))])
 }
 
+/// The form of the text parts in a document of a host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextForm {
+    /// `{"text": "…"}`, as providers write it.
+    Object,
+    /// `"…"`.
+    Bare,
+}
+
+impl TextForm {
+    /// The form that these contents use. Bare texts are used only where the host uses them itself: a provider need not
+    /// accept them.
+    pub(super) fn of_contents(contents: &[Json]) -> Self {
+        let parts = |content: &Json| content.as_object().and_then(|content| content.get("parts")?.as_array());
+        let is_bare = |part: &Json| part.as_str().is_some();
+        let has_bare = |content: &Json| is_bare(content) || parts(content).is_some_and(|list| list.iter().any(is_bare));
+        if contents.iter().any(has_bare) { Self::Bare } else { Self::Object }
+    }
+
+    pub(super) fn part(self, text: &str) -> Json {
+        match self {
+            Self::Object => object([("text", Json::string(text))]),
+            Self::Bare => Json::string(text),
+        }
+    }
+
+    /// A content with one text.
+    pub(super) fn content(self, role: &str, text: &str) -> Json {
+        object([("role", Json::string(role)), ("parts", list([self.part(text)]))])
+    }
+}
+
 /// An object with these members.
 pub(crate) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     members.into_iter().collect::<JsonObject>().to_json()

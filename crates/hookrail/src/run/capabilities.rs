@@ -1,6 +1,7 @@
 //! What a module may do to the machine: five capabilities, four of which can be narrowed to paths, hosts or names.
 //!
-//! Nothing here touches the machine but to resolve the folders that a scope names. Who asks what is known by the runner.
+//! Nothing here touches the machine, except for resolving the folders that a scope names. The runner decides what is
+//! checked.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,13 +12,13 @@ use super::environment::is_harmless;
 pub struct Capabilities {
     /// Read and watch files.
     pub read: CapabilityScope,
-    /// Write, move and delete files. Hook places stay out of reach.
+    /// Write, move and delete files, except for hooks and their configuration.
     pub write: CapabilityScope,
     /// Start processes. A process that is not sandboxed can do everything that the user can do.
     pub run: bool,
     /// Use the network.
     pub network: CapabilityScope,
-    /// See the environment. Harmless variables such as `PATH` are always seen.
+    /// See the environment. Harmless variables such as `PATH` are always visible.
     pub env: CapabilityScope,
 }
 
@@ -80,7 +81,7 @@ impl Capabilities {
     /// Reading files, and nothing else.
     pub const READ: Self = Self::seeing(CapabilityScope::Everything, CapabilityScope::Nothing);
 
-    /// Looking, but not touching: what a module has while it is only looked into. Nothing that it sees can leave it.
+    /// Reading without writing, for a module that is only inspected. Nothing that it reads can leave it.
     pub const LOOK: Self = Self::seeing(CapabilityScope::Everything, CapabilityScope::Everything);
 
     /// Capabilities that change nothing.
@@ -88,7 +89,7 @@ impl Capabilities {
         Self { read, write: CapabilityScope::Nothing, run: false, network: CapabilityScope::Nothing, env }
     }
 
-    /// What both allow.
+    /// The capabilities that both allow.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self {
@@ -100,7 +101,7 @@ impl Capabilities {
         }
     }
 
-    /// Whether the other ones allow all of this, as far as the patterns themselves show that.
+    /// Whether `other` allows all of this, as far as a comparison of the patterns shows.
     #[must_use]
     pub fn is_within(&self, other: &Self) -> bool {
         self.read.is_within(&other.read)
@@ -149,7 +150,7 @@ impl Capabilities {
         Ok(())
     }
 
-    /// The capabilities in the words in which they are written.
+    /// The capabilities as they are written in configuration.
     #[must_use]
     pub fn described(&self) -> Vec<String> {
         let run = if self.run { CapabilityScope::Everything } else { CapabilityScope::Nothing };
@@ -236,7 +237,7 @@ impl CapabilityScope {
         })
     }
 
-    /// Whether requests to this host are covered. The port is the one that the address has, or its scheme's.
+    /// Whether requests to this host are covered. The port is that of the URL, or the default of its scheme.
     #[must_use]
     pub fn allows_host(&self, host: &str, port: u16) -> bool {
         let host = host.to_ascii_lowercase();
@@ -286,8 +287,8 @@ fn parts(path: &Path) -> Option<Vec<String>> {
         .collect()
 }
 
-/// The parts of a pattern, from the root on. The folders before the first wildcard are resolved in a pattern that does not
-/// count from the project: there a link is the user's own. A link of the project must not widen a scope.
+/// The parts of a pattern, from the root. In a pattern that does not start at the project, the folders before the first
+/// wildcard are resolved: a link there is the user's own. A link of the project must not widen a scope.
 fn anchored(pattern: &str, project: &Path, home: Option<&Path>) -> Option<Vec<String>> {
     let (base, rest) = match (pattern.strip_prefix("~/"), pattern.strip_prefix('/')) {
         (Some(rest), _) => (home?.to_owned(), rest),
@@ -322,7 +323,7 @@ fn matches_parts(pattern: &[String], path: &[String]) -> bool {
     }
 }
 
-/// The highest number of `**` in a pattern: each costs another walk over the path.
+/// The highest number of `**` in a pattern: each multiplies the time that matching can take.
 const MOST_WILDCARDS: usize = 4;
 
 fn is_path_pattern(text: &str) -> bool {
@@ -336,7 +337,7 @@ fn is_path_pattern(text: &str) -> bool {
         && wildcards <= MOST_WILDCARDS
 }
 
-/// A host and its port. An address of IPv6 is in brackets.
+/// A host and its port. An IPv6 address is in brackets.
 fn host_and_port(text: &str) -> (&str, Option<&str>) {
     let end = text.rfind(']').map_or(0, |at| at + 1);
     match text.get(end..).and_then(|rest| rest.find(':')) {

@@ -24,10 +24,10 @@ use crate::exec_options::ShellUse;
 use crate::exec_options::{ProcessLifetime, StdinKind};
 use crate::hook::Action;
 
-/// The variable by which all processes of a run are known.
+/// The environment variable that marks all processes of a run.
 pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
 
-/// Whether the thread that runs a hook has anything else to do.
+/// Whether the thread that runs a hook has other work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// Other hooks run on it too.
@@ -36,11 +36,11 @@ pub(crate) enum Wait {
     Alone,
 }
 
-/// What every hook process of an engine has in common.
+/// What all hook processes of an engine share.
 #[derive(Debug)]
 pub(crate) struct ProcessWorld {
     pub(crate) environment: Arc<Environment>,
-    /// How deep this engine is inside hooks of other engines.
+    /// How many engines are around this one, each in a hook of the next.
     pub(crate) depth: u32,
     /// The project's directory.
     pub(crate) project: PathBuf,
@@ -50,7 +50,7 @@ pub(crate) struct ProcessWorld {
     pub(crate) ledger: Option<RunLedger>,
     /// The sandboxes of their processes.
     pub(crate) sandboxes: Sandboxes,
-    /// What surrounds modules under the configuration that was loaded last.
+    /// The surroundings of modules under the configuration that was loaded last.
     pub(crate) module_ground: ModuleGround,
 }
 
@@ -71,10 +71,10 @@ pub(crate) struct ProcessRun<'r> {
     pub(crate) cancel: &'r CancelToken,
 }
 
-/// What came of running a command hook.
+/// The result of running a command hook.
 pub(crate) struct ProcessResult {
     pub(crate) end: ProcessEnd,
-    /// What is still to be done to end processes, so that the event need not wait for that.
+    /// Terminations that are not complete, so that the event need not wait for them.
     pub(crate) terminations: Vec<Termination>,
 }
 
@@ -124,7 +124,7 @@ async fn run(command: &ChildCommand, wait: Wait, cancel: &CancelToken) -> Result
 
 pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResult {
     let how = match (finished.end, finished.exit) {
-        // A hook that wrote too much and then exited has still said something with its exit code.
+        // A hook that exceeded the output limit and then exited has still answered with its exit code.
         (ChildEnd::OutputLimit, Some(ChildExit::Code(code))) if code != 0 => RawEnd::Exited(code),
         (ChildEnd::OutputLimit, Some(ChildExit::Signal(signal))) if finished.termination.is_none() => {
             RawEnd::Signalled(signal)
@@ -146,7 +146,7 @@ pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResul
     ProcessResult { end, terminations: finished.termination.into_iter().collect() }
 }
 
-/// What the hook's entry names: a shell with a command line, or a program with arguments.
+/// The command of the hook's entry: a shell with a command line, or a program with arguments.
 fn program(world: &ProcessWorld, request: &RunRequest) -> Option<ChildCommand> {
     match &request.hook.action {
         Action::Shell(line) => {
@@ -162,7 +162,7 @@ fn program(world: &ProcessWorld, request: &RunRequest) -> Option<ChildCommand> {
     }
 }
 
-/// The program of a command line that needs no shell, where the hook asked for that.
+/// The program of a command line that needs no shell, if the hook asked for that.
 #[cfg(unix)]
 fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Environment) -> Option<ChildCommand> {
     let Action::Shell(line) = &request.hook.action else { return None };
@@ -175,20 +175,20 @@ fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Envir
     Some(ChildCommand::new(plain.program).args(plain.arguments))
 }
 
-/// Windows shells split command lines by rules of their own.
+/// Windows shells split command lines by their own rules, so no line is started directly.
 #[cfg(not(unix))]
 fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &Environment) -> Option<ChildCommand> {
     None
 }
 
-/// The variables in which programs look for a folder for temporary files.
+/// The variables that name the folder for temporary files.
 const TEMPORARY_FOLDER: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
-/// What a hook finds in its environment, except for the run number. It is made for every start, which costs little: the
+/// The environment of a hook, except for the run number. It is made for every start. That costs little, because the
 /// variables are shared and not copied.
 fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
     let mut environment = Environment::clone(request.hook.environment.as_ref().unwrap_or(&world.environment));
-    // What the dialect sets comes last, so that an event cannot pass another project off as its own.
+    // The dialect's variables come last, so that an event cannot replace the one with the project's directory.
     for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
         environment = environment.with(name, value);
     }
@@ -203,7 +203,7 @@ fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
         .with("PWD", request.cwd.as_os_str())
 }
 
-/// The command with everything a run gives it.
+/// The command with its input, environment, directory and limits.
 fn clothed(
     command: ChildCommand,
     world: &ProcessWorld,
@@ -220,18 +220,19 @@ fn clothed(
     command.env(Arc::clone(environment)).cwd(working_directory(&request.cwd))
 }
 
-/// The command with every bound of a run.
+/// The command with the limits of a run.
 fn bounded(command: ChildCommand, world: &ProcessWorld, request: &RunRequest) -> ChildCommand {
     let limits = world.limits.for_trust(&request.hook.trust).output.for_spawn();
     command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(limits)
 }
 
-/// The bounds of one use of a process that was started before.
+/// The limits of one exchange with a process that was started before.
 pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> ChildCommand {
     bounded(ChildCommand::new(""), world, request)
 }
 
-/// What is started for a process that is kept: the first of these that can be. Each still needs a run number.
+/// The commands for a pooled process, in order: the first one that can be started is used. Each still needs a run
+/// number.
 pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<ChildCommand> {
     let mut environment = environment(world, request);
     if request.hook.exec.lifetime == ProcessLifetime::Worker {
@@ -246,7 +247,7 @@ pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<ChildC
         .collect()
 }
 
-/// An empty path would mean the host's own directory, which no caller has chosen.
+/// Rejects an empty path, which would mean the host's own directory.
 fn working_directory(cwd: &Path) -> &Path {
     if cwd.as_os_str().is_empty() { Path::new(".") } else { cwd }
 }
@@ -268,7 +269,7 @@ pub(super) fn failure(error: &SpawnError) -> SpawnFailure {
     }
 }
 
-/// The error with everything it was caused by.
+/// The error with its causes.
 pub(super) fn with_sources(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,7 +1,7 @@
 //! Starting a plain command line without a shell, if neither the hook nor its user can tell the difference.
 //!
-//! Whatever goes wrong while the program is started is left to the shell, which then says in its own words and with its
-//! own exit status what is wrong. So there is no second list of such cases here.
+//! If the program cannot be started, the shell is started instead and reports the problem in its own words and with its
+//! own exit status. So there is no second list of such cases here.
 
 use std::path::{Component, Path};
 
@@ -24,21 +24,21 @@ pub(super) fn direct(
     may_be.then_some(plain)
 }
 
-/// Variables that a shell reads before its first command, or sets whatever it was given.
+/// Variables that a shell reads before its first command, or always sets.
 const OF_SHELLS: &str = "
     COMP_WORDBREAKS DIRSTACK ENV EPOCHREALTIME EPOCHSECONDS EUID EXECIGNORE FPATH FUNCNAME FUNCNEST GLOBIGNORE
     GROUPS HISTCMD IFS LINENO OPTARG OPTERR OPTIND PIPESTATUS POSIXLY_CORRECT PPID PS4 RANDOM SECONDS SHELLOPTS
     SRANDOM UID
 ";
 
-/// Whether a shell would do something because of a variable, or pass another value on than it was given. What it does to
-/// `_` and `SHLVL` is known and told in the guide.
+/// Whether a shell would act on a variable, or pass on another value. What it does to `_` and `SHLVL` is documented in
+/// the guide.
 fn changes_the_environment(environment: &Environment) -> bool {
     environment.iter().any(|(name, _)| {
         let Some(name) = name.to_str() else { return true };
         let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
-        // Functions, start files and settings of bash all begin alike.
+        // Functions, start files and settings of bash all begin with this prefix.
         !is_name || name.starts_with("BASH") || is_word_of(OF_SHELLS, name)
     })
 }
@@ -52,7 +52,7 @@ fn keeps_the_directory(environment: &Environment, cwd: &Path) -> bool {
     is_written_plainly && before && environment.get("PWD").is_some_and(|pwd| pwd == cwd.as_os_str())
 }
 
-/// Whether every shell looks for a name in the same files and calls them the same.
+/// Whether every shell finds a name in the same file.
 fn is_searched_alike(environment: &Environment) -> bool {
     let Some(path) = environment.get("PATH").and_then(|path| path.to_str()) else { return false };
     path.split(':').all(|entry| !entry.is_empty() && !entry.contains('~') && !entry.ends_with('/'))

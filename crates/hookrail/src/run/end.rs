@@ -37,7 +37,7 @@ pub struct ProcessEnd {
     pub stderr: Output,
     /// How many processes it left running in the background.
     pub survivors: u32,
-    /// What surrounded it otherwise than was asked for.
+    /// How its surroundings differed from what was asked for.
     pub surroundings: Surroundings,
 }
 
@@ -48,7 +48,7 @@ pub struct ModuleEnd {
     pub returned: ModuleReturn,
     /// From before the call to the end.
     pub duration: Duration,
-    /// What surrounded it otherwise than was asked for.
+    /// How its surroundings differed from what was asked for.
     pub surroundings: Surroundings,
 }
 
@@ -61,7 +61,7 @@ pub struct NativeEnd {
     pub duration: Duration,
 }
 
-/// What surrounded a run otherwise than its event and its entry ask for.
+/// How the surroundings of a run differed from what its event and its entry ask for.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Where it ran in place of the event's working directory.
@@ -86,7 +86,8 @@ pub struct Relocation {
 pub enum RelocationReason {
     /// The directory does not exist, or cannot be entered.
     Unusable,
-    /// The hook belongs to a project and the directory lies outside of it, where its words would name other files.
+    /// The hook belongs to a project and the directory is outside it, where the paths of its command would mean other
+    /// files.
     OutsideProject,
 }
 
@@ -154,8 +155,8 @@ impl RunEnd {
         }
     }
 
-    /// The kind of an end without an answer; nothing if there is an answer, or silence, for the dialect to read. This is the
-    /// only place where a raw end becomes a kind.
+    /// The kind of an end without an answer; nothing if there is an answer or silence for the dialect to read. Raw ends
+    /// become kinds only here.
     pub(crate) fn failure(&self) -> Option<EndKind> {
         match self.how() {
             RawEnd::Exited(0) if self.stdout().is_truncated() => Some(EndKind::OutputLimit),
@@ -200,11 +201,11 @@ pub enum RawEnd {
     Threw(String),
     /// A module went over its memory or stack limit.
     OverLimit(String),
-    /// A process that stays said something that is no answer, or left without one.
+    /// A worker wrote something that is not an answer, or exited without one.
     BrokeProtocol(String),
     /// The entry is broken and was never started.
     Unusable(Arc<str>),
-    /// What would have run is not what was trusted.
+    /// The content is not what was trusted.
     ContentChanged,
 }
 
@@ -219,7 +220,7 @@ impl RawEnd {
         if let Self::Signalled(signal) = self { Some(*signal) } else { None }
     }
 
-    /// Whether the hook was never asked: it could not be started, not even by the shell, or was given up before.
+    /// Whether the hook was never asked: it could not be started, not even by the shell, or was cancelled before.
     pub(crate) fn was_never_asked(&self) -> bool {
         match self {
             Self::SpawnFailed(_) | Self::Unusable(_) | Self::Cancelled => true,

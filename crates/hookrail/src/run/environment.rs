@@ -1,4 +1,4 @@
-//! The environment that hooks inherit: the host's own, without what would let a project supply programs.
+//! The environment that hooks inherit: that of the host, without parts that would let a project supply programs.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const SEARCH_PATH: &str = "PATH";
 /// project could have put another one.
 const PYTHON_BYTE_CODE: &str = "PYTHONPYCACHEPREFIX";
 
-/// Variables without which little works, and which hold no secrets.
+/// Variables that most programs need and that hold no secrets.
 const HARMLESS: &str = "
     PATH HOME SHELL USER LOGNAME PWD OLDPWD TERM COLORTERM LANG LANGUAGE TZ TMPDIR TEMP TMP HOSTNAME EDITOR PAGER
     DISPLAY SYSTEMROOT COMSPEC PATHEXT USERPROFILE NO_COLOR PYTHONPYCACHEPREFIX
@@ -28,8 +28,8 @@ pub(super) fn is_harmless(name: &str) -> bool {
     is_word_of(HARMLESS, name) || name.starts_with("LC_") || name.starts_with("HOOKRAIL_")
 }
 
-/// The environment for hooks: relative and empty parts of the search path are left out, because they mean the directory in
-/// which a hook runs, and Python keeps its byte code in a private folder.
+/// The environment for hooks: relative and empty parts of the search path are left out, because they mean the directory
+/// in which a hook runs, and Python keeps its byte code in a private folder.
 pub(crate) fn for_hooks(environment: Environment) -> Environment {
     let mut environment = environment;
     if let Some(path) = environment.get(SEARCH_PATH).and_then(without_relative_parts) {

@@ -1,5 +1,5 @@
-//! What surrounds modules under the configuration that was loaded last: the environment they get, and the places that they
-//! must not change because these decide which hooks run.
+//! The surroundings of modules under the configuration that was loaded last: their environment, and the files that they
+//! must not change because those decide which hooks run.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -36,9 +36,9 @@ impl ModuleGround {
     }
 }
 
-/// The places that modules must not change: these, what they really are behind links, and the agents' folders in the
-/// project and in the home directory. A folder that holds the project or the home directory is left out, because everything
-/// else would be out of reach, too.
+/// The paths that modules must not change: these, their targets behind links, and the agents' folders in the project
+/// and in the home directory. A folder that contains the project or the home directory is left out, because then
+/// nothing could be changed.
 pub(crate) fn protected_places(
     named: impl IntoIterator<Item = PathBuf>,
     project: &Path,
@@ -58,7 +58,7 @@ pub(crate) fn protected_places(
     places.into()
 }
 
-/// The real path of something whose end need not exist yet.
+/// The resolved path of something whose last part need not exist.
 fn real_path(path: &Path) -> Option<PathBuf> {
     match path.canonicalize() {
         Ok(real) => Some(real),

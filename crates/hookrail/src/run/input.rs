@@ -1,4 +1,4 @@
-//! What a hook receives.
+//! The input of a hook.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,15 +11,15 @@ use crate::log::log;
 
 /// What a hook receives on its standard input, or as its argument. It can be used like a slice of bytes.
 ///
-/// It is put together when it is first needed whole, and then once: a large event that goes into a file is never copied here.
-/// Clones share what was made, so that hooks that receive the same receive it as one file.
+/// It is assembled when it is first needed as a whole, and only once: a large event that goes into a file is never
+/// copied. Clones share the result, so that hooks with the same input receive it as one file.
 #[derive(Clone)]
 pub struct RunInput(Arc<InputData>);
 
 struct InputData {
     written: Option<WrittenObject>,
     whole: OnceLock<Arc<[u8]>>,
-    /// The file, once a hook asked for one; none where the system has no such files.
+    /// The file, once a hook asked for one; `None` if the system has no such files.
     file: OnceLock<Option<Arc<SealedInput>>>,
 }
 
@@ -45,7 +45,7 @@ impl RunInput {
         self.0.whole.get_or_init(|| self.0.written.as_ref().map_or_else(Arc::default, WrittenObject::whole))
     }
 
-    /// The same as a file; none where the system has no such files, and then the hook reads a pipe.
+    /// The input as a file; `None` if the system has no such files, so that the hook reads a pipe.
     pub(super) fn file(&self) -> Option<Arc<SealedInput>> {
         let made = self.0.file.get_or_init(|| match SealedInput::new(self.pieces()) {
             Ok(file) => Some(Arc::new(file)),
@@ -74,7 +74,7 @@ impl Deref for RunInput {
 }
 
 impl fmt::Debug for RunInput {
-    /// Without what is in it, which may be secret, and large.
+    /// Does not show the content, which may be large and secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RunInput({} bytes)", self.len())
     }

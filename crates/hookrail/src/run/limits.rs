@@ -1,4 +1,4 @@
-//! What hooks may use and do: all of them, and what of that is left for hooks that a project brought.
+//! The limits of hooks: those of all hooks, and the lower ones of hooks that a project brought.
 //!
 //! Where these numbers come from is not known here.
 
@@ -10,14 +10,14 @@ use crate::hook::Trust;
 /// How much of what a hook process writes is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputLimits {
-    /// Bytes of standard output. An answer that is longer does not count. Default 8 MiB.
+    /// Bytes of standard output. A longer answer is not used. Default 8 MiB.
     pub stdout: usize,
     /// Bytes of standard error. What is longer is cut. Default 1 MiB.
     pub stderr: usize,
 }
 
 impl OutputLimits {
-    /// The lower of both.
+    /// The lower of both limits.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         Self { stdout: self.stdout.min(other.stdout), stderr: self.stderr.min(other.stderr) }
@@ -45,7 +45,7 @@ pub struct RunLimits {
 }
 
 impl RunLimits {
-    /// What both leave.
+    /// The lower limits, and the capabilities that both allow.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self {
@@ -59,12 +59,12 @@ impl RunLimits {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EngineLimits {
     pub(crate) all_hooks: RunLimits,
-    /// What the project's own hooks are left, which is never more than all hooks have.
+    /// The limits of the project's hooks, which are never higher than those of all hooks.
     pub(crate) project: Option<RunLimits>,
 }
 
 impl EngineLimits {
-    /// The limits of a hook. Only what a project brought needs trust, so that is how it is known.
+    /// The limits of a hook. A hook that needs trust is one that a project brought.
     pub(crate) fn for_trust(&self, trust: &Trust) -> RunLimits {
         match (trust, &self.project) {
             (Trust::NotNeeded, _) | (_, None) => self.all_hooks.clone(),

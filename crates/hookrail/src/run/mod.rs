@@ -34,8 +34,8 @@ pub use limits::{OutputLimits, RunLimits};
 pub(crate) use redaction::Redaction;
 pub use request::{RunId, RunRequest};
 pub use runner::{
-    HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
-    ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    CutOffProcess, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
+    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
 
 pub(crate) use command::{ProcessRun, ProcessWorld, Wait};

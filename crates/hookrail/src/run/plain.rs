@@ -1,10 +1,10 @@
 //! Command lines that mean the same with and without a shell: a program and its words, and nothing a shell would do.
 //!
-//! Pure. What is not understood here in every shell is no plain line: the shell then does what only it can do.
+//! This code is pure. A line that shells could read in different ways is not plain, and is given to the shell.
 
 use super::environment::is_word_of;
 
-/// Longer lines are left to the shell, which has limits of its own.
+/// Longer lines are given to the shell.
 const LONGEST: usize = 4096;
 
 /// What a shell understands itself at the beginning of a command.
@@ -36,17 +36,17 @@ impl PlainCommand {
     }
 }
 
-/// Takes a command line apart, when nothing in it is a shell's business.
+/// Parses a command line, if nothing in it needs a shell.
 ///
-/// In double quotes, references to `variables` are replaced: they are part of the environment, so a shell would find the
-/// same values there, and in quotes it does not look at them again.
+/// In double quotes, references to `variables` are replaced: they are part of the environment, so a shell would find
+/// the same values there, and in quotes it does not look at them again.
 pub(super) fn plain(line: &str, variables: &[(String, String)]) -> Option<PlainCommand> {
     if line.len() > LONGEST {
         return None;
     }
     let mut words = Words { rest: line, variables }.collect::<Option<Vec<String>>>()?.into_iter();
     let program = words.next()?;
-    // An assignment, a job, an option of the shell itself, a comment: none of them is a program's name.
+    // An assignment, a job, an option of the shell, a comment: none of them is the name of a program.
     let starts_well = program.starts_with(|first: char| first.is_ascii_alphanumeric() || "./_".contains(first));
     let is_the_shells = is_word_of(RESERVED, &program) || is_word_of(BUILTINS, &program);
     if !starts_well || program.contains('=') || is_the_shells {
@@ -55,7 +55,7 @@ pub(super) fn plain(line: &str, variables: &[(String, String)]) -> Option<PlainC
     Some(PlainCommand { program, arguments: words.collect() })
 }
 
-/// The words of a line; `None` in place of a word says that the line is not plain.
+/// The words of a line; `None` in place of a word means that the line is not plain.
 struct Words<'l> {
     rest: &'l str,
     variables: &'l [(String, String)],
@@ -79,7 +79,7 @@ impl Words<'_> {
                 ' ' | '\t' => break,
                 quote @ ('\'' | '"') => {
                     let (text, rest) = self.rest.get(1..)?.split_once(quote)?;
-                    // Shells use other characters as marks of their own, and not all of them get that right.
+                    // Some shells use these characters as internal markers, and not all of them escape them correctly.
                     if !text.chars().all(|character| matches!(character, ' '..='~')) {
                         return None;
                     }

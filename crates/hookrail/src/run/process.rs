@@ -1,4 +1,4 @@
-//! Running a command hook in the way it asked for, in a directory that exists.
+//! Runs a command hook with the execution options that it asked for, in a directory that exists.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -14,8 +14,8 @@ use crate::log::log;
 
 /// Runs a command hook to its end.
 ///
-/// A hook whose working directory is gone runs in another one: a guard must be asked also then. That is tried when the
-/// start has failed, so that no start looks at directories first.
+/// A hook whose working directory is gone runs in another one, because a guard must be asked even then. Another
+/// directory is tried after the start has failed, so that a normal start does not check directories.
 pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     let world = context.world;
     match world.sandboxes.sandbox_for(&request.hook, world.sandbox_place()) {
@@ -56,7 +56,7 @@ async fn run_in(context: ProcessRun<'_>, request: &RunRequest, used: PathBuf, wh
 }
 
 async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
-    // The files are looked at before they are read: what changes from here on shows as a difference.
+    // The files are inspected before they are read, so that a change from here on is noticed.
     let covered = match &request.hook.trust {
         Trust::Granted(taken) => Some(FileStamps::covered_by(taken)),
         Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Never(_) | Trust::Changed(_) => None,
@@ -83,11 +83,11 @@ async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> Proce
     result
 }
 
-/// How soon after its start a run is looked at first, and how seldom later.
+/// The shortest and the longest pause between two checks of a running hook's files.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 const LAST_LOOK: Duration = Duration::from_millis(500);
 
-/// The end of a run whose files have stayed what was verified; nothing if one changed, and then the run is killed.
+/// The end of a run whose files stayed as they were verified; nothing if one changed, and then the run is killed.
 ///
 /// An interpreter opens its script some time after it was started, and a script cannot be handed over by a descriptor
 /// without it noticing. So between the verification and that moment the file could be replaced, and be put back
@@ -106,11 +106,11 @@ async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<Fil
     }
 }
 
-/// The nearest directory above that exists inside the project, else the project, else the root.
+/// The nearest parent directory that exists inside the project, else the project, else the root.
 fn existing_directory(gone: &Path, project: &Path) -> PathBuf {
     let above = gone.ancestors().take_while(|above| above.starts_with(project));
     let candidates = above.chain([project]);
-    // The directory must be one that can be entered, and metadata of what is inside can be read only where that is allowed.
+    // It must be possible to enter the directory: reading the metadata of `.` inside it fails otherwise.
     let can_be_entered = |directory: &&Path| directory.is_dir() && directory.join(".").symlink_metadata().is_ok();
     candidates.into_iter().find(can_be_entered).unwrap_or(Path::new("/")).to_owned()
 }

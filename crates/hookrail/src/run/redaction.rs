@@ -1,5 +1,5 @@
-//! Keeping secrets out of the environment of hooks of every dialect. Off unless the user or the system settings switch it
-//! on, because hooks are promised their parent's variables.
+//! Removes secrets from the environment of hooks of every dialect. Off by default, because hooks are promised their
+//! parent's variables; the user or the system settings switch it on.
 
 use std::ffi::OsStr;
 use std::sync::LazyLock;
@@ -12,11 +12,11 @@ use super::environment::{is_harmless, is_word_of};
 /// What the settings say about variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Redaction {
-    /// Names that are kept whatever else holds.
+    /// Names that are always kept.
     pub(crate) allowed: Vec<String>,
     /// Names that are withheld, unless they are allowed.
     pub(crate) blocked: Vec<String>,
-    /// How the names of the agent's own variables begin, which are kept.
+    /// The prefixes of the agent's own variables, which are kept.
     pub(crate) kept_prefix: Option<&'static str>,
 }
 
@@ -24,11 +24,11 @@ pub(crate) struct Redaction {
 const NEVER: &str = "
     DATABASE_URL REDIS_URL MONGODB_URI AMQP_URL SMTP_URL CONNECTION_STRING SENTRY_DSN DB_URI CLIENT_ID
 ";
-/// Words that give a secret away by its name.
+/// Words in a name that indicate a secret.
 const TELLING: [&str; 10] =
     ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "CERT"];
 
-/// Shapes that give a secret away by its value.
+/// Patterns of values that indicate a secret.
 static SECRET_VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let shapes = [
         r"-----BEGIN [A-Z ]*(PRIVATE KEY|CERTIFICATE)",
@@ -48,7 +48,7 @@ static SECRET_VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 impl Redaction {
-    /// The environment without what should not reach a hook.
+    /// The environment without secrets.
     pub(crate) fn apply(&self, environment: &Environment) -> Environment {
         let strict = environment.get("GITHUB_SHA").is_some();
         environment.iter().filter(|(name, value)| self.keeps(name, value, strict)).collect()

@@ -1,4 +1,4 @@
-//! What a runner is asked to do.
+//! A request to a runner.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,17 +33,17 @@ pub struct RunRequest {
     pub hook: Arc<Hook>,
     /// What it gets on standard input, or as its argument.
     pub input: RunInput,
-    /// The time it has.
+    /// Its timeout.
     pub timeout: Duration,
-    /// How long it may tidy up after it was told to end.
+    /// How long it may take to exit after SIGTERM.
     pub grace: Duration,
-    /// The same when the host does not want it any more.
+    /// The same if the host cancels it.
     pub cancel_grace: Duration,
-    /// How long a shutdown waits for it when it runs detached; none when it waits for the hook's own time.
+    /// How long a shutdown waits for it if it is detached; `None` for the hook's own timeout.
     pub drain: Option<Duration>,
-    /// The command line to give to the shell, where that is not the hook's own text.
+    /// The command line for the shell, if it differs from the hook's own text.
     pub command: Option<Arc<str>>,
-    /// Folders that must be there before it starts.
+    /// Folders that are created before it starts.
     pub folders: Vec<PathBuf>,
     /// The working directory.
     pub cwd: PathBuf,
@@ -54,13 +54,13 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
-    /// The project, if the hook belongs to it and the event's directory lies outside. The words of a granted command name
-    /// files of the project, and in another directory they would name others.
+    /// The project, if the hook belongs to it and the event's directory is outside. The words of a granted command name
+    /// files of the project; in another directory they would name others.
     pub(crate) fn directory_in_project(&self, project: &Path) -> Option<PathBuf> {
         if self.hook.authority() != Authority::Project || self.cwd == project {
             return None;
         }
-        // A directory that cannot be resolved does not exist, which is another case.
+        // A directory that cannot be resolved does not exist, which is handled elsewhere.
         let (cwd, real) = (self.cwd.canonicalize().ok()?, project.canonicalize().ok()?);
         (!cwd.starts_with(real)).then(|| project.to_owned())
     }

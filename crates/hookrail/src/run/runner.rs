@@ -22,13 +22,13 @@ use crate::trust::{NamedFile, agent_folders};
 /// registers a runner with the builder.
 ///
 /// Implementers own the modules' runtimes, their limits and their threads, and keep the wall-clock time, because the
-/// time in which the user is asked is not part of it. `call` is polled on a thread that the engine needs and must not block it; dropping the
-/// future means the answer is not wanted any more.
+/// time in which the user is asked is not counted. `call` is polled on a thread that the engine needs and must not
+/// block it; dropping the future means the answer is not wanted any more.
 ///
 /// ```
 /// use hookrail::ModuleRunner;
 /// use hookrail::host::HostFuture;
-/// use hookrail::module::{ModuleCall, ModuleReturn};
+/// use hookrail::module::{CutOffProcess, ModuleCall, ModuleReturn};
 /// use hookrail::process::RawEnd;
 ///
 /// /// A runner that refuses every module.
@@ -40,8 +40,8 @@ use crate::trust::{NamedFile, agent_folders};
 ///         Box::pin(async move { ModuleReturn::new(RawEnd::Unusable(why.into())) })
 ///     }
 ///
-///     fn shutdown(&self) -> HostFuture<'_, ()> {
-///         Box::pin(async {})
+///     fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
+///         Box::pin(async { Vec::new() })
 ///     }
 /// }
 /// ```
@@ -49,16 +49,16 @@ pub trait ModuleRunner: Send + Sync {
     /// Calls every handler a module registered for an event.
     fn call<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn>;
 
-    /// Like `call`, but the first poll may do the work on the thread that makes it, and blocks that thread for as long as the
-    /// module works without waiting for anything. If the module has answered by then, the future is ready at once.
-    /// Implementers do all such work in the first poll, enter no runtime in it and block on none, so that it may be made in
-    /// `tokio::task::block_in_place`. The engine calls this where the thread waits for the answer anyway.
+    /// Like `call`, but the first poll may do the work on the thread that makes it, and blocks that thread for as long
+    /// as the module works without waiting for anything. If the module has answered by then, the future is ready at
+    /// once. Implementers do all such work in the first poll, enter no runtime in it and block on none, so that it may
+    /// be made in `tokio::task::block_in_place`. The engine calls this where the thread waits for the answer anyway.
     fn call_here<'a>(&'a self, call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
         self.call(call)
     }
 
-    /// Loads a module to learn what it registers. Blocks the caller. The module has no capability but reading while this
-    /// lasts.
+    /// Loads a module to learn what it registers. Blocks the caller. The module has no capability but reading
+    /// meanwhile.
     ///
     /// Calls run the version that was inspected last without a failure, also when its files are broken or gone by then:
     /// the engine uses it until a later inspection succeeds.
@@ -84,42 +84,43 @@ pub trait ModuleRunner: Send + Sync {
         Box::pin(std::future::ready(ModuleReturn::new(how)))
     }
 
-    /// Ends everything that modules are doing, and waits until nothing of it is left. Nothing is asked afterwards.
+    /// Ends everything that modules are doing, and waits until nothing is left. No call follows. Returns the processes that
+    /// did not end by themselves in the time they were given.
     ///
     /// It has no default, because a runner that wraps another one and forgets to pass this on leaves the processes of
     /// its modules behind.
-    fn shutdown(&self) -> HostFuture<'_, ()>;
+    fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>>;
 
-    /// Lets a module draw a message that it registered a renderer for; none means the default drawing.
+    /// Lets a module render a message that it registered a renderer for; `None` means the default rendering.
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
         let _ = render;
         Box::pin(std::future::ready(None))
     }
 }
 
-/// What surrounds a module, whatever it is asked to do.
+/// The surroundings of a module.
 #[derive(Clone, Debug)]
 pub struct ModuleWorld {
     /// The working directory.
     pub cwd: PathBuf,
-    /// The project, from which the paths of scopes count.
+    /// The project, to which the paths of scopes are relative.
     pub project: PathBuf,
-    /// Files and folders that it must not change, whatever it may write: they decide which hooks run.
+    /// Files and folders that it must not change, whatever its capabilities are: they decide which hooks run.
     pub protected: Arc<[PathBuf]>,
-    /// The environment it sees, as far as its capabilities go, and that its processes inherit.
+    /// The environment that its processes inherit, and that it sees as far as its capabilities allow.
     pub environment: Arc<Environment>,
     /// What it may do.
     pub capabilities: Capabilities,
     /// The owner of the module.
     pub owner: ModulesOwner,
-    /// The only files it may be made of, with their content, if the user has looked at that.
+    /// The only files that it may load, with their content, if the user has reviewed them.
     pub covered: Option<Arc<[NamedFile]>>,
     /// The sandbox in which its processes run, if a layer with more authority imposes one.
     pub sandbox: Option<Arc<Sandbox>>,
 }
 
 impl ModuleWorld {
-    /// A world in which everything is allowed that is allowed by default. The working directory is taken for the project.
+    /// Surroundings with the default capabilities. The working directory is taken as the project.
     #[must_use]
     pub fn new(cwd: impl Into<PathBuf>, environment: Arc<Environment>) -> Self {
         let cwd = cwd.into();
@@ -135,15 +136,15 @@ impl ModuleWorld {
         }
     }
 
-    /// The world in which the module's processes run in a sandbox.
+    /// The surroundings with a sandbox for the module's processes.
     #[must_use]
     pub fn in_sandbox(mut self, sandbox: Option<Arc<Sandbox>>) -> Self {
         self.sandbox = sandbox;
         self
     }
 
-    /// The world as a grant leaves it: the module is made of the files that were looked at and no others, and has no
-    /// capability that the grant does not leave it.
+    /// The surroundings as a grant allows them: the module may load only the files that were reviewed, and has no
+    /// capability beyond the grant.
     #[must_use]
     pub fn covering(mut self, trust: &Trust) -> Self {
         self.owner = if *trust == Trust::NotNeeded { ModulesOwner::User } else { ModulesOwner::Project };
@@ -157,7 +158,7 @@ impl ModuleWorld {
         self
     }
 
-    /// The world of this project, in which these files and folders must not be changed.
+    /// The surroundings with a project in which these files and folders must not be changed.
     #[must_use]
     pub fn protecting(mut self, project: &Path, protected: Arc<[PathBuf]>) -> Self {
         self.project = project.to_owned();
@@ -165,24 +166,24 @@ impl ModuleWorld {
         self
     }
 
-    /// Whether what is at this real path decides which hooks run, so that no module changes it.
+    /// Whether what is at this resolved path decides which hooks run, so that no module may change it.
     #[must_use]
     pub fn protects(&self, real: &Path) -> bool {
         let is_agents = |part: &std::ffi::OsStr| {
-            // Some file systems do not tell upper from lower case.
+            // Some file systems ignore case.
             part.to_str().is_some_and(|part| agent_folders().any(|known| known.eq_ignore_ascii_case(part)))
         };
         real.components().any(|part| is_agents(part.as_os_str()))
             || self.protected.iter().any(|place| real.starts_with(place))
     }
 
-    /// Whether the same holds for something below this real path, whether it exists yet or not.
+    /// Whether that holds for something below this resolved path, whether it exists yet or not.
     #[must_use]
     pub fn protects_below(&self, real: &Path) -> bool {
         self.protected.iter().any(|place| place.starts_with(real))
     }
 
-    /// The world with other capabilities.
+    /// The surroundings with other capabilities.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
@@ -208,9 +209,9 @@ pub struct ModuleCall<'a> {
     pub event: &'a str,
     /// The event's payload as JSON text.
     pub payload: &'a str,
-    /// The wall-clock time the handlers have, without the time in which a person is asked.
+    /// The wall-clock time that the handlers have, without the time in which the user is asked.
     pub timeout: Duration,
-    /// What surrounds it.
+    /// Its surroundings.
     pub world: ModuleWorld,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
@@ -222,40 +223,40 @@ pub struct ModuleCommand<'a> {
     pub module: &'a Path,
     /// The command's name.
     pub name: &'a str,
-    /// What the user typed behind it.
+    /// What the user typed after it.
     pub arguments: &'a str,
-    /// What surrounds it.
+    /// Its surroundings.
     pub world: ModuleWorld,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
 }
 
-/// A message to be drawn by a module.
+/// A message for a module to render.
 pub struct ModuleRender<'a> {
     /// The module's file.
     pub module: &'a Path,
     /// The message, with its `customType`.
     pub message: &'a Json,
-    /// Whether all of it is wanted.
+    /// Whether the message is shown in full.
     pub expanded: bool,
-    /// How many columns there are.
+    /// The width in columns.
     pub width: usize,
-    /// What surrounds it.
+    /// Its surroundings.
     pub world: ModuleWorld,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
 }
 
-/// What came of calling a module.
+/// The result of calling a module.
 #[derive(Clone, Debug)]
 pub struct ModuleReturn {
     /// How it ended.
     pub how: RawEnd,
     /// What its handlers returned although one of them failed.
     pub partial: Option<Json>,
-    /// What else failed, in words.
+    /// Messages about other failures.
     pub failures: Vec<String>,
-    /// Names of members that its handlers returned and that mean nothing in this event.
+    /// Names of members in the result that have no meaning in this event.
     pub unknown_members: Vec<String>,
     /// Messages it sent to the conversation.
     pub messages: Vec<Json>,
@@ -268,7 +269,7 @@ pub struct ModuleReturn {
 }
 
 impl ModuleReturn {
-    /// A return with nothing beside the end.
+    /// A result with nothing beside the end.
     #[must_use]
     pub fn new(how: RawEnd) -> Self {
         Self {
@@ -284,17 +285,28 @@ impl ModuleReturn {
     }
 }
 
-/// What looking into a module found.
+/// A process that a module started and that was still running when the shutdown could not wait any longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutOffProcess {
+    /// The module's file.
+    pub module: PathBuf,
+    /// The program, as the module named it.
+    pub program: String,
+    /// The time that it was given to end by itself.
+    pub granted: Duration,
+}
+
+/// The result of an inspection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleInspection {
     /// It registered these.
     Registered(Registrations),
-    /// What it registers is not known before it runs, for this reason.
+    /// What it registers cannot be known before it runs, for this reason.
     Unknown(String),
     /// It cannot be loaded.
     Failed(LoadFailure),
-    /// The machine had no thread, descriptor or memory for it at that moment. That says nothing about the module, so the
-    /// answer must not be kept: the module is looked into again at the next event, or asked without that.
+    /// The machine had no thread, descriptor or memory for it at that moment. That says nothing about the module, so
+    /// the result must not be kept: the module is inspected again at the next event, or called without an inspection.
     OutOfResources(LoadFailure),
 }
 
@@ -305,9 +317,10 @@ pub struct Registrations {
     pub events: Vec<String>,
     /// Its commands, in order.
     pub commands: Vec<RegisteredCommand>,
-    /// The types of messages it draws.
+    /// The types of messages that it renders.
     pub renderers: Vec<String>,
-    /// Functions that it called while it was loaded and that its runner does not have. The rest of the module is in force.
+    /// Functions that it called while it was loaded and that its runner does not have. The rest of the module is in
+    /// force.
     pub unsupported: Vec<String>,
 }
 

@@ -13,10 +13,10 @@ use super::end::SpawnFailure;
 use crate::hook::{Authority, Hook};
 use crate::sandbox::{SandboxProfile, SandboxRequirement, intersection};
 
-/// How many are kept. One that is given up ends when its last process has ended.
+/// The number of sandboxes that are kept. One that is dropped ends when its last process has ended.
 const KEPT: usize = 16;
 
-/// The sandboxes that were used last, the latest last.
+/// The sandboxes that were used last, the most recent one at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Sandboxes(Mutex<Vec<CachedSandbox>>);
 
@@ -26,12 +26,12 @@ struct CachedSandbox {
     sandbox: Arc<Sandbox>,
 }
 
-/// What a sandbox was made for.
+/// The parameters of a sandbox.
 #[derive(Debug, PartialEq, Eq)]
 struct SandboxKey {
     authority: Authority,
     rules: SandboxRules,
-    /// The kernel's rules are about files, not about names: a folder that was replaced needs a new sandbox.
+    /// The kernel's rules are about inodes and not about names, so a folder that was replaced needs a new sandbox.
     nodes: Vec<Option<(u64, u64)>>,
 }
 
@@ -72,7 +72,7 @@ impl Sandboxes {
         if let Some(known) = kept.iter().find(|known| known.key == key) {
             return Ok(Some(Arc::clone(&known.sandbox)));
         }
-        // A sandbox inside of another one can write where that one can.
+        // A sandbox inside another one can write where the outer one can.
         let folder =
             absolute("TMPDIR").filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned);
         let started = Sandbox::start(&key.rules, &folder);
@@ -85,7 +85,7 @@ impl Sandboxes {
     }
 }
 
-/// Whether a hook runs although these protections are missing.
+/// Whether a hook may run although these protections are missing.
 fn may_run(missing: &[Protection], requirement: SandboxRequirement) -> Result<(), SpawnFailure> {
     match requirement {
         SandboxRequirement::Required if !missing.is_empty() => Err(SpawnFailure::SandboxIncomplete(missing.to_vec())),

@@ -13,8 +13,8 @@ pub(super) struct Shell {
 
 /// The shell of hooks.
 ///
-/// Hooks are written for bash, so it is taken where the hook's own `PATH` has it; `sh` is everywhere else. Profile
-/// files are never read.
+/// Hooks are written for bash, so it is used if the hook's own `PATH` has it, otherwise `sh`. Profile files are never
+/// read.
 #[cfg(unix)]
 pub(super) fn shell(environment: &Environment) -> Shell {
     let bash = find_program("bash", environment.get("PATH"));
@@ -29,7 +29,7 @@ pub(super) fn shell(environment: &Environment) -> Shell {
     Shell { program, flags: &["-NoProfile", "-NonInteractive", "-Command"] }
 }
 
-/// The first regular file of that name on a search path. Relative parts of the path are left out: they would mean
+/// The first regular file of that name on a search path. Relative parts of the path are skipped: they would mean
 /// another program in every directory.
 fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     std::env::split_paths(path?).filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| is_program(file))

@@ -1,7 +1,8 @@
-//! Runs that no event waits for: in which order they run, until when, and what is reported about them.
+//! Detached runs, which no event waits for: their order, their deadlines, and the reports about them.
 //!
-//! The runs of one plugin follow each other, event by event; those of one event run side by side. When the system is shut
-//! down, the whole queue of a plugin shares the time of one run, or less where its event must not hold up the host.
+//! The runs of one plugin follow each other, event by event; those of one event run side by side. When the system is
+//! shut down, the whole queue of a plugin shares the time of one run, or less where its event must not hold up the
+//! host.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::{Future, poll_fn};
@@ -17,19 +18,20 @@ use tokio::task::JoinSet;
 use super::notify::FireId;
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::firing::report_failure;
-use crate::hook::Hook;
+use crate::hook::{Action, Hook};
 use crate::outcome::{EndKind, Health};
-use crate::run::{RunEnd, RunId};
+use crate::run::{CutOffProcess, RunEnd, RunId};
+use crate::snapshot::Snapshot;
 
-/// The runs that are out.
+/// The detached runs in progress.
 #[derive(Debug, Default)]
 pub(super) struct Background {
     tasks: Mutex<JoinSet<()>>,
     /// Set when the system is being shut down.
     closing: CancelToken,
-    /// The last event of each plugin that has runs out.
+    /// The last event of each plugin that has detached runs.
     queues: Mutex<HashMap<PathBuf, PluginQueue>>,
-    /// What there is to say about runs that failed or were cut off.
+    /// Diagnostics about runs that failed or were cut off.
     report: Arc<DetachedReport>,
 }
 
@@ -37,7 +39,7 @@ pub(super) struct Background {
 pub(super) struct DetachedRun {
     pub(super) fire: FireId,
     pub(super) hook: Arc<Hook>,
-    /// How long it may take after the shutdown has begun, with those of its plugin that are before it.
+    /// How long it may take after the shutdown has started, together with the earlier runs of its plugin.
     pub(super) bound: Duration,
     /// Ends the run.
     pub(super) cancel: CancelToken,
@@ -54,7 +56,7 @@ struct PluginQueue {
     turn: Weak<PluginTurn>,
 }
 
-/// The turn of the runs of one event and plugin. It is over when the last of them is.
+/// The detached runs of one event and plugin. Dropping the last reference lets the next event's runs start.
 #[derive(Debug)]
 struct PluginTurn(CancelToken);
 
@@ -64,7 +66,7 @@ impl Drop for PluginTurn {
     }
 }
 
-/// Findings about detached runs, until they are taken. Bounded, because a host may never take them.
+/// Diagnostics about detached runs, until the host takes them. Bounded, because a host may never take them.
 #[derive(Debug, Default)]
 struct DetachedReport(Mutex<Vec<Diagnostic>>);
 
@@ -73,14 +75,14 @@ impl DetachedReport {
 
     fn add(&self, finding: Diagnostic) {
         let mut findings = lock(&self.0);
-        // A hook that fails at the end of every round says the same each time.
+        // A hook that fails after every turn reports the same each time, so a repetition is dropped.
         if findings.len() < Self::MOST && !findings.contains(&finding) {
             findings.push(finding);
         }
     }
 }
 
-/// How the wait of a run for its turn ended.
+/// How the wait of a run for the earlier runs of its plugin ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TurnEnd {
     Begins,
@@ -88,7 +90,7 @@ enum TurnEnd {
 }
 
 impl Background {
-    /// Adds a run, which begins when those of its plugin for earlier events have ended.
+    /// Adds a run. It starts when the runs of its plugin for earlier events have ended.
     pub(super) fn add<R>(&self, detached: DetachedRun, run: R)
     where
         R: Future<Output = RunEnd> + Send + 'static,
@@ -106,7 +108,8 @@ impl Background {
             });
             if let Some(before) = before {
                 let mut before = pin!(before.cancelled());
-                // The time is looked at first: when it is up for a whole queue, the end of one must not begin the next.
+                // The deadline is checked first: if it has passed for a whole queue, the end of one run must not start
+                // the next.
                 let turn_of_this = poll_fn(|context| match over.as_mut().poll(context) {
                     Poll::Ready(()) => Poll::Ready(TurnEnd::TimeUp),
                     Poll::Pending => before.as_mut().poll(context).map(|()| TurnEnd::Begins),
@@ -134,7 +137,7 @@ impl Background {
         });
     }
 
-    /// The end of the plugin's runs for the event before this one, and the turn that the new run belongs to.
+    /// The end of the plugin's runs for the previous event, and the group that the new run belongs to.
     fn enter_queue(&self, fire: FireId, hook: &Hook) -> (Option<CancelToken>, Arc<PluginTurn>) {
         let file = &*hook.origin.location.file;
         let plugin = hook.owner.as_ref().map_or(file, |owner| owner.dir.as_path());
@@ -159,7 +162,7 @@ impl Background {
         std::mem::take(&mut *lock(&self.report.0))
     }
 
-    /// Lets every run end within its bounds, and reports which ones failed or were cut off.
+    /// Waits until every run has ended within its bounds. Returns which ones failed or were cut off.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
         self.closing.cancel();
         super::drive::join_all(&self.tasks).await;
@@ -167,7 +170,7 @@ impl Background {
     }
 }
 
-/// Reports a run that had to be ended, as a warning: its work was not finished.
+/// Reports a run that was ended before its work was finished, as a warning.
 fn cut_off(hook: &Hook, state: &str, bound: Duration) -> Diagnostic {
     let waited = bound.as_millis();
     let message = format!("hook `{hook}` was {state} {waited} ms after the shutdown began; it was ended");
@@ -175,37 +178,52 @@ fn cut_off(hook: &Hook, state: &str, bound: Duration) -> Diagnostic {
     Diagnostic { level: Level::Warning, ..finding }
 }
 
-/// Reports a run that failed, for which no outcome does.
+/// Reports a process of a module that had to be ended, with the name of its module as the runs of it have it.
+pub(super) fn process_cut_off(snapshot: &Snapshot, process: &CutOffProcess) -> Diagnostic {
+    let CutOffProcess { module, program, granted } = process;
+    let is_of_module = |hook: &&Arc<Hook>| matches!(&hook.action, Action::Module(file) if **file == **module);
+    let hook = snapshot.hooks().iter().find(is_of_module);
+    let name = hook.map_or_else(|| module.display().to_string(), |hook| hook.to_string());
+    let waited = granted.as_millis();
+    let message = format!(
+        "hook `{name}`: its process `{program}` was still running {waited} ms after the shutdown began; it was ended"
+    );
+    let finding = Diagnostic::new(Code::HookCancelled, message);
+    let finding = hook.map_or(finding.clone(), |hook| finding.at(hook.origin.location.clone()));
+    Diagnostic { level: Level::Warning, ..finding }
+}
+
+/// Reports a run that failed, because no outcome does.
 fn failures(hook: &Hook, end: &RunEnd) -> Vec<Diagnostic> {
     match end.failure() {
-        // Whatever cancelled it has its own report.
+        // A cancellation is reported by the code that cancelled the run.
         None | Some(EndKind::Cancelled) => Vec::new(),
         Some(kind) => report_failure(hook, Health::Failed, kind, end),
     }
 }
 
-/// The detached runs that a session starts with, until its first prompt, which waits for them for a moment: they prepare
-/// what it needs.
+/// The detached runs of a session's start. The first prompt waits for them for a moment, because they prepare what it
+/// needs.
 #[derive(Debug, Default)]
 pub(super) struct SessionStarts(Mutex<BTreeMap<(FireId, RunId), CancelToken>>);
 
 impl SessionStarts {
-    /// How long the first prompt waits at most, for all of them.
+    /// How long the first prompt waits for all of them together.
     pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(1500);
 
-    /// Notes that a run is out.
+    /// Records that a run has started.
     pub(super) fn add(&self, fire: FireId, run: RunId) {
         lock(&self.0).entry((fire, run)).or_default();
     }
 
-    /// Notes that a run has ended.
+    /// Records that a run has ended.
     pub(super) fn ended(&self, fire: FireId, run: RunId) {
         if let Some(token) = lock(&self.0).remove(&(fire, run)) {
             token.cancel();
         }
     }
 
-    /// Takes the runs that are out, as tokens that are set when they end.
+    /// Takes the runs in progress, as tokens that are cancelled when they end.
     pub(super) fn take_runs(&self) -> Vec<CancelToken> {
         std::mem::take(&mut *lock(&self.0)).into_values().collect()
     }

@@ -74,13 +74,13 @@ pub struct Builder {
     host_identity: Option<HostIdentity>,
 }
 
-/// Says what is wrong with a text that cannot be in force.
+/// Returns the problem of a text that cannot be put in force.
 type Check = dyn Fn(&str) -> Result<(), Diagnostic> + Send + Sync;
 
-/// What the host does while secrets are withheld from hooks.
+/// A callback of the host for the time in which secrets are withheld from hooks.
 type OnRedaction = Arc<dyn Fn() + Send + Sync>;
 
-/// A source that the embedding program reads itself, with its way to tell a good text from a broken one.
+/// A source that the embedding program reads itself, with its check for a broken text.
 #[derive(Clone)]
 struct OwnSource {
     file: PathBuf,
@@ -95,7 +95,7 @@ enum ProjectTrust {
     ForThisRun,
 }
 
-/// A built description.
+/// A description that was built into a system.
 pub(super) struct Settings {
     described: Builder,
     pub(super) parts: Arc<EngineParts>,
@@ -121,7 +121,8 @@ impl Builder {
     }
 
     /// Trusts the project and the hooks that it has when the system is built, as long as the system lives. A hook that
-    /// appears later, or whose content changes, needs a grant; see [`Trust::ForThisRun`](crate::hook::Trust::ForThisRun).
+    /// appears later, or whose content changes, needs a grant; see
+    /// [`Trust::ForThisRun`](crate::hook::Trust::ForThisRun).
     pub fn trust_project(mut self) -> Self {
         self.project_trust = ProjectTrust::ForThisRun;
         self
@@ -169,15 +170,15 @@ impl Builder {
         self
     }
 
-    /// Leaves the hooks that the project brings no more than this. It takes from what all hooks have and never adds, and
-    /// hooks from elsewhere notice nothing of it.
+    /// Leaves the hooks that the project brings no more than this. It takes from what all hooks have and never adds,
+    /// and hooks from elsewhere notice nothing of it.
     pub fn narrow_project(mut self, limits: RunLimits) -> Self {
         self.limits.project = Some(limits);
         self
     }
 
-    /// Records hook processes for as long as they run. If this program is killed, the next one that opens a ledger in the
-    /// same directory ends those that it left, and no others. One ledger serves all hook systems of a program.
+    /// Records hook processes for as long as they run. If this program is killed, the next one that opens a ledger in
+    /// the same directory ends those that it left, and no others. One ledger serves all hook systems of a program.
     pub fn record_running_hooks(mut self, ledger: &RunLedger) -> Self {
         self.ledger = Some(ledger.clone());
         self
@@ -191,9 +192,9 @@ impl Builder {
         self
     }
 
-    /// Names a file that this description was made from, with a check that tells a good text from a broken one. What the
-    /// file said when the system was built stays in force as long as the system lives; while the file is empty, broken,
-    /// unreadable or gone, every outcome says so.
+    /// Names a file that this description was made from, with a check that tells a good text from a broken one. What
+    /// the file said when the system was built stays in force as long as the system lives; while the file is empty,
+    /// broken, unreadable or gone, every outcome says so.
     pub fn described_by_source(
         mut self,
         file: impl Into<PathBuf>,
@@ -203,24 +204,24 @@ impl Builder {
         self
     }
 
-    /// What a source of configuration that exists and cannot be used does to events that can be denied, while there is no
-    /// earlier version of it. By default they are allowed, and a diagnostic says what is missing. What a project brings that was
-    /// not trusted is never missed, and an unusable source of the system layer always denies.
+    /// What a source of configuration that exists and cannot be used does to events that can be denied, while there is
+    /// no earlier version of it. By default they are allowed, and a diagnostic says what is missing. What a project
+    /// brings that was not trusted is never missed, and an unusable source of the system layer always denies.
     pub fn on_load_failure(mut self, policy: OnFailure) -> Self {
         self.on_load_failure = policy;
         self
     }
 
-    /// Lets processes of the project's hooks do no more than this, whatever their entries say. Settings of the system layer
-    /// can do the same for hooks of the user.
+    /// Lets processes of the project's hooks do no more than this, whatever their entries say. Settings of the system
+    /// layer can do the same for hooks of the user.
     pub fn sandbox_floor(mut self, profile: SandboxProfile) -> Self {
         self.sandbox_floors.push(Arc::new(profile));
         self
     }
 
-    /// Names what the host does when a load finds that secrets are to be withheld from hooks. What hooks do not inherit they
-    /// could still read from the host's own process, so a program whose environment holds secrets closes that way here. It
-    /// is called in every such load, before a hook of it runs.
+    /// Names what the host does when a load finds that secrets are to be withheld from hooks. What hooks do not inherit
+    /// they could still read from the host's own process, so a program whose environment holds secrets closes that way
+    /// here. It is called in every such load, before a hook of it runs.
     pub fn on_redaction(mut self, withhold: impl Fn() + Send + Sync + 'static) -> Self {
         self.on_redaction = Some(Arc::new(withhold));
         self
@@ -244,8 +245,8 @@ impl Builder {
         self
     }
 
-    /// Records every event in which a hook takes part, exactly once, before its outcome is handed out. Without a recorder
-    /// nothing is recorded.
+    /// Records every event in which a hook takes part, exactly once, before its outcome is handed out. Without a
+    /// recorder nothing is recorded.
     pub fn recorder(mut self, recorder: impl Recorder + 'static) -> Self {
         self.recorder = Some(Arc::new(recorder));
         self
@@ -263,13 +264,13 @@ impl Builder {
         self
     }
 
-    /// Lends the engine the tokio runtime in which the first event is fired, so that it starts no thread of its own, but
-    /// for closures, and no answer has to change threads. This is for current-thread runtimes: an event that is fired inside
-    /// a multi-thread runtime is driven by that runtime in any case, and there this only lends it for detached hooks too. The
-    /// runtime must have been built with input, output and time enabled (`enable_all`), and it has to be driven until
-    /// [`HookSystem::shutdown`] has returned: what is fired when it is gone is abandoned, which for a gate means denied.
-    /// Starting a process holds a thread of the runtime for about a tenth of a millisecond. If the first event is fired
-    /// outside of a runtime this changes nothing.
+    /// Lends the engine the tokio runtime in which the first event is fired, so that it starts no thread of its own,
+    /// but for closures, and no answer has to change threads. This is for current-thread runtimes: an event that is
+    /// fired inside a multi-thread runtime is driven by that runtime in any case, and there this only lends it for
+    /// detached hooks too. The runtime must have been built with input, output and time enabled (`enable_all`), and it
+    /// has to be driven until [`HookSystem::shutdown`] has returned: what is fired when it is gone is abandoned, which
+    /// for a gate means denied. Starting a process holds a thread of the runtime for about a tenth of a millisecond. If
+    /// the first event is fired outside of a runtime this changes nothing.
     pub fn lend_runtime(mut self) -> Self {
         self.engine_runtime = EngineRuntime::Lent;
         self
@@ -347,7 +348,7 @@ impl Settings {
                 let place = SourceId { path: &source.file, kind: SourceKind::User, dialect: None };
                 let mut problems = Vec::new();
                 reading.read(place, &mut problems, |text| (source.check)(text).into());
-                // What was wrong when the description was made is among its findings.
+                // Problems of the time when the description was made are among its findings.
                 if mode != LoadMode::First {
                     found.extend(problems);
                 }
@@ -381,7 +382,7 @@ impl Settings {
             .with_sources(loaded.sources, self.described.on_load_failure)
     }
 
-    /// Withholds secrets from every hook, and tells modules what they must not change.
+    /// Withholds secrets from every hook, and tells modules which files they must not change.
     fn prepare_for_hooks(
         &self,
         hooks: &mut [Hook],
@@ -417,7 +418,7 @@ impl Settings {
         self.parts.world.module_ground.replace(Arc::clone(environment), protected);
     }
 
-    /// While hooks are off nothing of a module may run, not even to learn what it registers.
+    /// Refuses to load modules while hooks are off, even to learn what they register.
     fn inspector(&self) -> Inspector {
         match (&self.parts.modules, &self.described.switch) {
             (Some(runner), Switch::On) => Inspector::Runner(Arc::clone(runner)),
@@ -431,8 +432,8 @@ impl Settings {
         self.described.trust.as_ref().map(|store| store.files()).unwrap_or_default()
     }
 
-    /// What was granted for the project. A store that cannot be relied on grants nothing to a process that begins; one
-    /// that runs keeps what it knows.
+    /// The grants for the project. A store that cannot be read grants nothing to a process that starts; a running
+    /// process keeps the grants that it knows.
     fn grants(
         &self,
         loader: &mut Loader,
@@ -466,7 +467,8 @@ impl Settings {
                 match known {
                     Some(known) => keep(reason, known, found),
                     None => {
-                        // A process that begins has nothing to keep, and must not remember that there was nothing.
+                        // A process that starts has no grants to keep, and must not remember their absence as
+                        // knowledge.
                         return KnownGrants { grants: Grants::default(), try_again: starved };
                     }
                 }
@@ -477,15 +479,15 @@ impl Settings {
     }
 }
 
-/// What is known of the grants for the project.
+/// The known grants for the project.
 #[derive(Default)]
 struct KnownGrants {
     grants: Grants,
-    /// Whether the store could not be read for want of resources.
+    /// Whether the store could not be read for lack of resources.
     try_again: bool,
 }
 
-/// What is wrong with the store, where in its file, and what to do about it.
+/// The problem of the store, its place in the file, and the advice.
 fn store_finding(error: &TrustError) -> Diagnostic {
     let finding = Diagnostic::new(Code::TrustStore, error.to_string());
     match error {

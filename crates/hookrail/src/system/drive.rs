@@ -1,6 +1,6 @@
 //! Driving one event from its plan to its outcome: running what the firing hands out, and giving back the ends.
 //!
-//! A driver does not care which thread it is on. It only has to know what becomes of that which outlives the event.
+//! A driver can run on any thread. It only has to know what happens to work that outlives the event.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -35,12 +35,12 @@ use crate::run::{
     Relocation, RelocationReason, RunEnd, RunId, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
 };
 
-/// What hooks are run with.
+/// What all runs of an engine share.
 pub(super) struct EngineParts {
     pub(super) world: ProcessWorld,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) notify: Sender,
-    /// Places for processes, shared by everything that runs them.
+    /// The limit on processes, shared by everything that starts them.
     pub(super) processes: Semaphore,
     pub(super) debug_log: DebugLog,
     /// Processes that are kept from one event to the next.
@@ -53,7 +53,7 @@ pub(super) struct EngineParts {
     pub(super) recording: Option<Arc<Recording>>,
 }
 
-/// An event that is about to be driven.
+/// An event that is ready to be driven.
 pub(super) struct FireJob {
     pub(super) id: FireId,
     pub(super) firing: Box<Firing>,
@@ -81,19 +81,19 @@ pub(super) struct Driver {
     driven_by: DrivenBy,
 }
 
-/// What drives an event, which decides how that ends which outlives the event.
+/// The kind of thread that drives an event, which decides what happens to work that outlives the event.
 enum DrivenBy {
-    /// The engine's own thread or the runtime that was lent: it stays, and ends everything itself.
+    /// The engine's own thread or the runtime that was lent. It outlives events and finishes such work itself.
     Engine {
-        /// Processes that were told to end and have not yet.
+        /// Terminations of processes that are not complete.
         terminations: Mutex<JoinSet<()>>,
         /// Runs that no event waits for.
         background: Background,
     },
-    /// The thread of the caller, which waits for this one event and then has other things to do.
+    /// The thread of the caller, which drives this one event and then returns to the host.
     CallingThread { system: HookSystem, terminations: Mutex<Vec<Termination>> },
-    /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine, because
-    /// the caller has not promised that its runtime lives as long as they do.
+    /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine,
+    /// because the caller has not promised that its runtime lives as long as they do.
     Task { system: HookSystem, in_use: Arc<InUse> },
 }
 
@@ -118,7 +118,7 @@ impl Driver {
         Self { parts: Arc::clone(system.parts()), driven_by }
     }
 
-    /// Lets everything end that outlived its event, and says what had to be cut off for that.
+    /// Finishes all work that outlived its event, and returns what had to be cut off.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
         let DrivenBy::Engine { terminations, background } = &self.driven_by else { return Vec::new() };
         let cut_off = background.close().await;
@@ -127,7 +127,7 @@ impl Driver {
         cut_off
     }
 
-    /// What a host's thread has to hand on when its event is over.
+    /// The work that a host's thread has to hand over when its event is over.
     pub(super) fn take_terminations(&self) -> Vec<Termination> {
         match &self.driven_by {
             DrivenBy::CallingThread { terminations, .. } => std::mem::take(&mut *lock(terminations)),
@@ -262,7 +262,7 @@ impl Driver {
         });
     }
 
-    /// Takes what there is to say about detached runs that failed; nothing for a driver that has none.
+    /// Takes the diagnostics about detached runs that failed; nothing for a driver that has none.
     pub(super) fn take_detached_report(&self) -> Vec<Diagnostic> {
         match &self.driven_by {
             DrivenBy::Engine { background, .. } => background.take_report(),
@@ -270,7 +270,7 @@ impl Driver {
         }
     }
 
-    /// Lets the hooks end that prepare a session, before its first prompt is looked at.
+    /// Waits for the hooks that prepare a session, before its first prompt is handled.
     async fn wait_for_session_start(&self, context: &FireContext) {
         let starts = self.parts.session_starts.take_runs();
         if starts.is_empty() {
@@ -281,11 +281,11 @@ impl Driver {
                 start.cancelled().await;
             }
         };
-        // Either way the prompt is next: these hooks decide nothing.
+        // The result does not matter: the prompt is handled next, because these hooks decide nothing.
         let _ = guarded(all, Some(SessionStarts::LONGEST_WAIT), &context.cancel).await;
     }
 
-    /// How the only hook of a batch is waited for.
+    /// How to wait for the only hook of a batch.
     fn wait(&self) -> Wait {
         match self.driven_by {
             DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Wait::WithOthers,
@@ -321,7 +321,7 @@ impl Driver {
         }
     }
 
-    /// Calls a module. It finds the project in its working directory, as a command does.
+    /// Calls a module. Its working directory is checked as that of a command is.
     async fn run_module(&self, path: &Path, request: &RunRequest, context: &FireContext) -> ModuleEnd {
         let began = Instant::now();
         let outside = request.directory_in_project(&self.parts.world.project);
@@ -368,7 +368,7 @@ impl Driver {
             world,
             host: Arc::clone(&context.host),
         };
-        // The runner keeps the time, because the time in which the user is asked is not part of it.
+        // The runner measures the time, because the time in which the user is asked is not counted.
         let cancel = &context.cancel;
         match self.driven_by {
             DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,
@@ -378,12 +378,12 @@ impl Driver {
     }
 
     async fn run_process(&self, request: &RunRequest, wait: Wait, cancel: &CancelToken) -> RunEnd {
-        // Waiting for a place does not count against the hook's time, which starts inside.
+        // Waiting for a place does not count against the hook's timeout, which starts inside.
         let place = guarded(self.parts.processes.acquire(), None, cancel);
         let Ok(Ok(_place)) = place.await else {
             return RunEnd::NotRun(RawEnd::Cancelled);
         };
-        // Whether the hook is still what was granted is looked at inside, because a file can change while its hook waits.
+        // Whether the hook is still what was granted is checked inside, because a file can change while its hook waits.
         let EngineParts { world, pool, .. } = &*self.parts;
         let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
         result.terminations.into_iter().for_each(|termination| self.finish_later(termination));
@@ -426,7 +426,7 @@ fn note_start(timing: &mut Option<&mut RunTiming<'_>>, id: RunId, end: &RunEnd) 
     }
 }
 
-/// Waits for every task of a set that others may still add to.
+/// Waits for every task of a set to which others may still add.
 pub(super) async fn join_all(tasks: &Mutex<JoinSet<()>>) {
     loop {
         let mut taken = std::mem::take(&mut *lock(tasks));
@@ -456,7 +456,7 @@ async fn call_native(
     }
 }
 
-/// Runs code of others: until it is done, or its time is up, or the event is cancelled, or it panics.
+/// Runs code of the host until it is done, its time is up, the event is cancelled, or it panics.
 async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelToken) -> Result<F::Output, RawEnd> {
     let mut work = pin!(work);
     let mut cancelled = pin!(cancel.cancelled());
@@ -483,8 +483,8 @@ async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelT
     .await
 }
 
-/// Polls work that may block its thread. Only for tasks of a multi-thread runtime, which gives the other tasks of that
-/// thread to another one meanwhile; elsewhere this panics.
+/// Polls work that may block its thread. Only for tasks of a multi-thread runtime, which moves the other tasks of that
+/// thread to another one meanwhile; elsewhere `block_in_place` panics.
 async fn blocking_in_place<F: Future>(work: F) -> F::Output {
     let mut work = pin!(work);
     std::future::poll_fn(|context| tokio::task::block_in_place(|| work.as_mut().poll(context))).await

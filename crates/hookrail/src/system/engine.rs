@@ -1,6 +1,6 @@
 //! The engine's one thread: it drives the events that are fired outside of a multi-thread runtime and not with
-//! `fire_blocking`, and everything that outlives the event it began in. A host can lend its runtime instead. How an event
-//! is driven is not known here.
+//! `fire_blocking`, and everything that outlives the event it began in. A host can lend its runtime instead. How an
+//! event is driven is not known here.
 
 use std::io;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::firing::{Firing, Step};
 use crate::outcome::Outcome;
 use crate::run::{RawEnd, RunEnd, RunRequest, SpawnFailure};
 
-/// The runtime that the engine is started on.
+/// The runtime on which the engine is started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum EngineRuntime {
-    /// One of its own, on a thread of its own.
+    /// A new runtime, on the engine's own thread.
     #[default]
     Own,
-    /// The runtime it is started in, if there is one.
+    /// The host's runtime, if the engine is started inside one.
     Lent,
 }
 
@@ -36,7 +36,7 @@ enum StartedOn {
     Runtime(runtime::Id),
 }
 
-/// The thread, seen from outside. It ends when the last handle is gone and everything has ended.
+/// The handle of the engine's thread. The thread ends when the last handle is dropped and all work has ended.
 pub(super) struct Engine {
     jobs: mpsc::UnboundedSender<Job>,
     started_on: StartedOn,
@@ -47,13 +47,13 @@ enum Job {
         fired: FireJob,
         reply: oneshot::Sender<Outcome>,
     },
-    /// A run that an event elsewhere does not wait for.
+    /// A detached run of an event that another thread drives.
     Detached {
         fire: FireId,
         request: Box<RunRequest>,
         host: Arc<dyn Host>,
     },
-    /// A question for what there is to say about detached runs that failed.
+    /// A request for the diagnostics about detached runs that failed.
     Report(oneshot::Sender<Vec<Diagnostic>>),
     Drain(oneshot::Sender<Vec<Diagnostic>>),
 }
@@ -88,17 +88,17 @@ impl Engine {
     pub(super) fn fire(&self, fired: FireJob) -> Fire {
         let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancel.clone());
         let (reply, outcome) = oneshot::channel();
-        // A send can fail only when the thread is gone; the dropped reply then says so.
+        // Sending fails only if the thread is gone; the dropped reply reports that.
         let _ = self.jobs.send(Job::Fire { fired, reply });
         Fire::running(id, kind, outcome, cancel)
     }
 
-    /// Takes a run over from an event that is driven elsewhere and does not wait for it.
+    /// Takes a detached run over from an event that another thread drives.
     pub(super) fn take_over(&self, fire: FireId, request: RunRequest, host: Arc<dyn Host>) {
         let _ = self.jobs.send(Job::Detached { fire, request: Box::new(request), host });
     }
 
-    /// Takes what there is to say about detached runs that failed.
+    /// Takes the diagnostics about detached runs that failed.
     pub(super) async fn take_detached_report(&self) -> Vec<Diagnostic> {
         let (done, report) = oneshot::channel();
         match self.jobs.send(Job::Report(done)) {
@@ -107,7 +107,7 @@ impl Engine {
         }
     }
 
-    /// Waits until everything that was started has ended, and says what had to be cut off for that.
+    /// Waits until all work has ended, and returns what had to be cut off.
     pub(super) async fn drain(&self) -> Vec<Diagnostic> {
         let (done, drained) = oneshot::channel();
         match self.jobs.send(Job::Drain(done)) {
@@ -117,14 +117,15 @@ impl Engine {
     }
 }
 
-/// A runtime for one thread, which is all that driving events takes.
+/// A current-thread runtime, which is enough to drive events.
 pub(super) fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    // Searching for what a killed hook has left happens on helper threads. Their number is not bounded here: with eight, a
-    // storm of cancelled hooks left a queue of hundreds of searches, each with an open descriptor, that took minutes.
+    // Searching for what a killed hook has left happens on helper threads. Their number is not bounded here: with
+    // eight, a storm of cancelled hooks left a queue of hundreds of searches, each with an open descriptor, that took
+    // minutes.
     tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()
 }
 
-/// When there is no thread to be had, every hook fails to start, and its failure policy decides.
+/// Answers events while no thread can be started: every hook fails to start, and its failure policy decides.
 pub(super) fn without_engine(mut firing: Box<Firing>, why: &str) -> Outcome {
     loop {
         match firing.step() {
@@ -148,7 +149,7 @@ async fn main_loop(parts: Arc<EngineParts>, mut inbox: mpsc::UnboundedReceiver<J
         match job {
             Job::Fire { fired, reply } => {
                 let driver = Arc::clone(&driver);
-                // No span: entering one at every poll would let a subscriber that panics end the event.
+                // No tracing span: entering one at every poll would let a subscriber that panics end the event.
                 fires.spawn(async move {
                     let outcome = driver.drive(fired).await;
                     let _ = reply.send(outcome);

@@ -12,7 +12,7 @@ use super::notify::FireId;
 use crate::event::EventKind;
 use crate::outcome::Outcome;
 
-/// A fired event on its way. Dropping it cancels the hooks that still run.
+/// The future of a fired event. Dropping it cancels the hooks that still run.
 ///
 /// ```
 /// use hookrail::{Decision, Effects, Environment, EventKind, Hook, HookSystem, NativeHook};
@@ -31,11 +31,11 @@ pub struct Fire(FireState);
 
 #[derive(Debug)]
 enum FireState {
-    /// No hook takes part; this costs no allocation.
+    /// No hook takes part, so nothing was allocated.
     Untouched(EventKind),
-    /// The outcome is known already, until it has been handed out.
+    /// The outcome is known already; `None` after it was returned.
     Ready(Option<Box<Outcome>>),
-    /// It begins when it is first polled.
+    /// The event starts when this is first polled.
     NotBegun {
         id: FireId,
         event: Box<DeferredEvent>,
@@ -110,7 +110,7 @@ impl Future for Fire {
             begun => begun,
         };
         match &mut self.0 {
-            // Begun above.
+            // Set above.
             FireState::NotBegun { .. } => Poll::Pending,
             FireState::Untouched(kind) => Poll::Ready(Outcome::untouched(*kind)),
             FireState::Ready(outcome) => match outcome.take() {
@@ -119,7 +119,7 @@ impl Future for Fire {
             },
             FireState::Running { kind, outcome, .. } => {
                 let kind = *kind;
-                // The engine answers every event; it can fail to do so only when it is torn down.
+                // The engine answers every event, unless its thread has ended.
                 Pin::new(outcome).poll(context).map(|got| got.unwrap_or_else(|_| Outcome::abandoned(kind)))
             }
         }

@@ -1,4 +1,4 @@
-//! The way back from a hook to the embedding program.
+//! The trait through which a hook reaches the embedding program.
 //!
 //! Every method has a default that means "this host has no such thing", so a host implements what it has. Names are
 //! the host's own; what a module calls them is known only to the runner.
@@ -85,7 +85,7 @@ pub trait Host: Send + Sync {
         text.to_owned()
     }
 
-    /// Reads the session; null where there is nothing to read.
+    /// Reads the session; null if there is nothing to read.
     fn session(&self, _query: &SessionQuery) -> Json {
         Json::null()
     }
@@ -124,7 +124,7 @@ pub trait Host: Send + Sync {
         true
     }
 
-    /// Whether messages wait for their turn.
+    /// Whether messages are queued.
     fn has_queued_messages(&self) -> bool {
         false
     }
@@ -137,7 +137,7 @@ pub trait Host: Send + Sync {
         ready(())
     }
 
-    /// Reads what is known of models; null where there is nothing.
+    /// Reads what is known about models; null if there is nothing.
     fn models(&self, _query: &ModelQuery) -> Json {
         Json::null()
     }
@@ -155,8 +155,8 @@ pub trait Host: Send + Sync {
     /// Takes the failure of a hook that nothing else reports.
     fn hook_failed(&self, _failure: &HookFailure) {}
 
-    /// Takes a line for the log: what a module gives to its logger or prints. The default passes it on to `tracing`, with
-    /// the target `hookrail::module`.
+    /// Takes a line for the log: what a module gives to its logger or prints. The default passes it on to `tracing`,
+    /// with the target `hookrail::module`.
     fn log(&self, level: NoticeLevel, text: &str) {
         match level {
             NoticeLevel::Debug => log!(debug, target: "hookrail::module", "{text}"),

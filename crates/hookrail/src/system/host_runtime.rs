@@ -1,8 +1,8 @@
-//! Events that are fired inside a multi-thread tokio runtime of the host: each is driven by that runtime, so that no other
-//! thread has to be woken.
+//! Events that are fired inside a multi-thread tokio runtime of the host: each is driven by that runtime, so that no
+//! other thread has to be woken.
 //!
-//! A multi-thread runtime is taken to have a free worker, because the hooks' deadlines depend on that. A current-thread
-//! runtime is used only when it is lent (`Builder::lend_runtime`): while its thread is busy, hooks lose time.
+//! A multi-thread runtime is assumed to have a free worker, because the hooks' deadlines depend on it. A current-thread
+//! runtime is used only if it is lent (`Builder::lend_runtime`): while its thread is busy, hooks lose time.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -27,7 +27,7 @@ use crate::outcome::Outcome;
 /// Knows whether the runtime of the host can drive events.
 #[derive(Debug, Default)]
 pub(super) struct HostRuntimes {
-    /// The multi-thread runtime that was looked at last, and whether it has timers and input and output.
+    /// The multi-thread runtime that was checked last, and whether it has timers and I/O.
     last: Mutex<Option<(runtime::Id, bool)>>,
 }
 
@@ -51,12 +51,12 @@ impl HostRuntimes {
     }
 }
 
-/// Whether the current runtime was built with timers and input and output, which tokio tells only by a panic. A runtime
-/// without them cannot run hooks, and the engine's own thread does that in its place.
+/// Whether the current runtime was built with timers and I/O. Tokio shows that only by a panic. A runtime without them
+/// cannot run hooks, so the engine's own thread does.
 fn has_drivers() -> bool {
     catch_unwind(|| {
         drop(tokio::time::sleep(Duration::ZERO));
-        // A failure for want of descriptors says nothing about the runtime.
+        // A failure for lack of descriptors says nothing about the runtime.
         #[cfg(unix)]
         drop(tokio::net::UnixDatagram::unbound());
     })
@@ -64,12 +64,12 @@ fn has_drivers() -> bool {
 }
 
 thread_local! {
-    /// The runtime for which this thread has run a task of ours, which only its workers do.
+    /// The runtime for which this thread has run a task of the engine, which only workers of that runtime do.
     static WORKER_OF: Cell<Option<runtime::Id>> = const { Cell::new(None) };
 }
 
-/// Drives an event in a runtime of the host. If the runtime ends before the event, the future of the event says that it was
-/// abandoned.
+/// Drives an event in a runtime of the host. If the runtime ends before the event, the future of the event says that it
+/// was abandoned.
 pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: FireJob, in_use: InUse) -> Fire {
     let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancel.clone());
     let is_module = |hook: &Hook| matches!(hook.action, Action::Module(_));
@@ -81,15 +81,15 @@ pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: FireJob, in_use
     Fire::running(id, kind, spawn(&runtime, driving), cancel)
 }
 
-/// Drives an event by a task of its own.
+/// Drives an event in a new task.
 fn spawn(runtime: &Handle, driving: Driving) -> oneshot::Receiver<Outcome> {
     let (reply, outcome) = oneshot::channel();
     let id = runtime.id();
-    // No span: entering one at every poll would let a subscriber that panics end the event.
+    // No tracing span: entering one at every poll would let a subscriber that panics end the event.
     runtime.spawn(async move {
         WORKER_OF.set(Some(id));
         let outcome = driving.await;
-        // It may have gone on with another worker.
+        // The task may have moved to another worker.
         WORKER_OF.set(Some(id));
         // The future of the event may have been dropped.
         let _ = reply.send(outcome);
@@ -99,10 +99,10 @@ fn spawn(runtime: &Handle, driving: Driving) -> oneshot::Receiver<Outcome> {
 
 type Driving = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// An event whose hooks are all modules. Most modules answer without waiting for anything, so the event is begun by the
-/// task that awaits it, on its thread: a task of its own costs two changes of threads, because a worker that blocks gives
-/// everything else away. An event that has to wait continues in a task of its own, so that its deadlines do not depend on
-/// when the host polls.
+/// An event whose hooks are all modules. Most modules answer without waiting, so the event is started on the thread of
+/// the task that awaits it: a new task would cost two thread switches, because a worker that blocks hands everything
+/// else over to another one. If the event has to wait, it continues in a new task, so that its deadlines do not depend
+/// on when the host polls.
 pub(super) struct DeferredEvent {
     kind: EventKind,
     runtime: Handle,
@@ -110,7 +110,7 @@ pub(super) struct DeferredEvent {
     driving: Mutex<Driving>,
 }
 
-/// What became of an event that was begun.
+/// The state of an event after it was started.
 pub(super) enum BeginResult {
     Over(Box<Outcome>),
     Running(oneshot::Receiver<Outcome>),
@@ -121,9 +121,9 @@ impl DeferredEvent {
     pub(super) fn begin(self, context: &mut Context<'_>) -> BeginResult {
         let mut driving = self.driving.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_here = Handle::try_current().is_ok_and(|here| here.id() == self.runtime.id());
-        // Blocking in place panics inside of a `LocalSet`, which is never polled by a worker.
+        // `block_in_place` panics inside a `LocalSet`, which is never polled by a worker.
         if is_here && WORKER_OF.get() == Some(self.runtime.id()) {
-            // A bug of the engine must not end the task of the host, and must not pass for a yes.
+            // A bug of the engine must neither end the host's task nor count as an allow.
             match catch_unwind(AssertUnwindSafe(|| driving.as_mut().poll(context))) {
                 Ok(Poll::Ready(outcome)) => return BeginResult::Over(Box::new(outcome)),
                 Ok(Poll::Pending) => {}

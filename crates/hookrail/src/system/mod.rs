@@ -56,8 +56,8 @@ use engine::{Engine, EngineRuntime};
 use options::Detached;
 use recording::Ticket;
 
-/// How deep hooks may start agents that fire hooks. Two levels are a use (a hook that asks an agent for a review); a
-/// third is a loop about to begin.
+/// How deep hooks may start agents that fire hooks. Two levels are in use (a hook that asks an agent for a review); a
+/// third is most likely an endless recursion.
 const DEEPEST: u32 = 3;
 
 /// After a load that lacked resources, events load again at most this often.
@@ -86,7 +86,7 @@ pub struct HookSystem {
     used_by: UsedBy,
 }
 
-/// Who fires events.
+/// Whether events are fired by the agent or by a sub-agent of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UsedBy {
     Session,
@@ -94,7 +94,7 @@ enum UsedBy {
 }
 
 impl UsedBy {
-    /// Whether events of this kind are the user's to fire: a sub-agent has no session of its own.
+    /// Whether an event of this kind is fired: a sub-agent has no session, so its session events are not.
     fn may_fire(self, kind: EventKind) -> bool {
         self == Self::Session || !matches!(kind, EventKind::SessionStart | EventKind::SessionEnd)
     }
@@ -182,15 +182,15 @@ impl HookSystem {
     }
 
     /// Reads all configuration anew and puts it in force at once, for events fired from now on: what a person or a
-    /// program asks for. A source that is gone was removed on purpose. One that is empty, broken or unreadable keeps its
-    /// last good version. Returns what loading noticed.
+    /// program asks for. A source that is gone was removed on purpose. One that is empty, broken or unreadable keeps
+    /// its last good version. Returns what loading noticed.
     pub fn reload(&self) -> Vec<Diagnostic> {
         self.load(LoadMode::Reload)
     }
 
     /// Like [`HookSystem::reload`], for what happens by itself, such as a change that a watcher saw: a source that is
-    /// gone keeps its last good version too, until a reload accepts that. Blocks for some 20 ms when a file has changed,
-    /// because a file is read when it is stable.
+    /// gone keeps its last good version too, until a reload accepts that. Blocks for some 20 ms when a file has
+    /// changed, because a file is read when it is stable.
     pub fn refresh(&self) -> Vec<Diagnostic> {
         self.load(LoadMode::Refresh)
     }
@@ -213,7 +213,7 @@ impl HookSystem {
     }
 
     fn load(&self, mode: LoadMode) -> Vec<Diagnostic> {
-        // The lock is held until the new snapshot is in force, so that of two reloads the later one wins whole.
+        // The lock is held until the new snapshot is in force, so that of two concurrent reloads the later one wins.
         let mut loader = lock(&self.inner.loader);
         self.load_with(&mut loader, mode)
     }
@@ -229,7 +229,7 @@ impl HookSystem {
         };
         let diagnostics = snapshot.diagnostics().to_vec();
         let load_again = snapshot.sources.try_again;
-        // An event that no hook wants has to load again all the same.
+        // An event that no hook wants has to trigger the repeated load too.
         let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
         self.parts().pool.retain_hooks(snapshot.hooks());
         self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
@@ -248,7 +248,7 @@ impl HookSystem {
         events
     }
 
-    /// Loads again before an event when the last load lacked resources, though not in every moment.
+    /// Repeats a load that lacked resources before an event, but not more often than the interval.
     fn load_what_was_missed(&self) {
         if !self.inner.load_again.load(Ordering::Relaxed) {
             return;
@@ -268,21 +268,21 @@ impl HookSystem {
     }
 
     /// Every file and folder whose change would change which hooks run, or what they do, whether it exists yet or not:
-    /// the folders of the project in which agents keep hooks, `.git`, and every file that a hook names. A host keeps its
-    /// tools from writing these and what is below them. No file of a project that is not trusted is read for this.
+    /// the folders of the project in which agents keep hooks, `.git`, and every file that a hook names. A host keeps
+    /// its tools from writing these and what is below them. No file of a project that is not trusted is read for this.
     #[must_use]
     pub fn protected_paths(&self) -> Vec<PathBuf> {
         let snapshot = self.snapshot();
         let looked_at = &snapshot.sources.looked_at;
         let mut paths: Vec<PathBuf> = looked_at.iter().cloned().collect();
-        // A file that is written under its real name is changed all the same.
+        // A file can also be changed through its resolved path.
         paths.extend(looked_at.iter().filter_map(|path| path.canonicalize().ok()));
         paths.extend(self.inner.settings.trust_files());
         let project = &self.parts().world.project;
         paths.extend(protected_folders().map(|folder| project.join(folder)));
         for hook in snapshot.hooks() {
             match (&hook.action, hook.trust.fingerprint()) {
-                // To find its imports a module has to be read, which a stranger could make slow.
+                // The imports of an untrusted module are not followed: reading it could be made slow on purpose.
                 (Action::Module(module), Some(_)) if !hook.trust.allows() => paths.push(module.to_path_buf()),
                 (_, Some(taken)) => paths.extend(taken.paths()),
                 (_, None) => paths.extend(Fingerprint::take(project, hook).paths()),
@@ -293,8 +293,8 @@ impl HookSystem {
         paths
     }
 
-    /// What would happen if the event were fired. Starts nothing. Under one configuration events that are about the same
-    /// thing, such as a tool's name, mostly share one plan.
+    /// What would happen if the event were fired. Starts nothing. Under one configuration events that are about the
+    /// same thing, such as a tool's name, mostly share one plan.
     #[must_use]
     pub fn explain(&self, event: &Event) -> Arc<Plan> {
         self.inner.in_force.load().plan(event)
@@ -302,14 +302,15 @@ impl HookSystem {
 
     /// Fires an event. Dropping the future cancels the hooks that still run.
     ///
-    /// The hooks start at once, and the future works under any executor. Inside a multi-thread tokio runtime with timers and
-    /// I/O (`enable_all`) a task of that runtime drives the event; the hooks' deadlines are then kept as long as the runtime
-    /// has a free worker, and an event whose runtime ends before it is abandoned, which for a gate means denied. Elsewhere,
-    /// also in a current-thread runtime that was not lent with [`Builder::lend_runtime`], the engine's own thread drives it.
+    /// The hooks start at once, and the future works under any executor. Inside a multi-thread tokio runtime with
+    /// timers and I/O (`enable_all`) a task of that runtime drives the event; the hooks' deadlines are then kept as
+    /// long as the runtime has a free worker, and an event whose runtime ends before it is abandoned, which for a gate
+    /// means denied. Elsewhere, also in a current-thread runtime that was not lent with [`Builder::lend_runtime`], the
+    /// engine's own thread drives it.
     ///
-    /// Inside a multi-thread runtime an event whose hooks are all modules starts when the future is first polled. As long as
-    /// its modules work without waiting they do so on that thread, through `tokio::task::block_in_place`: what the task does
-    /// at the same time, such as a timeout around the future, waits for them.
+    /// Inside a multi-thread runtime an event whose hooks are all modules starts when the future is first polled. As
+    /// long as its modules work without waiting they do so on that thread, through `tokio::task::block_in_place`: what
+    /// the task does at the same time, such as a timeout around the future, waits for them.
     pub fn fire(&self, event: Event) -> Fire {
         self.fire_with(event, FireOptions::new())
     }
@@ -324,13 +325,13 @@ impl HookSystem {
             ControlFlow::Break(outcome) => return Fire::ready(outcome),
         };
         if self.inner.settings.engine_runtime() == EngineRuntime::Lent {
-            // The runtime of the first event is the one that was lent, whatever drives that event.
+            // The lent runtime is that of the first event, whichever thread drives that event.
             let _ = self.engine();
         }
         if let Some(runtime) = self.inner.host_runtimes.current()
             && let Some(in_use) = self.inner.runtimes.enter()
         {
-            // The shutdown may have come and gone since the event was admitted.
+            // A shutdown may have completed since the event was admitted.
             if self.inner.shut_down.load(Ordering::Relaxed) {
                 return Fire::ready(self.settle(self.ticket(&firing), Outcome::abandoned(firing.plan().event)));
             }
@@ -362,13 +363,13 @@ impl HookSystem {
             ControlFlow::Break(outcome) => return outcome,
         };
         match self.inner.runtimes.borrow() {
-            // The shutdown may have come and gone since the event was admitted.
+            // A shutdown may have completed since the event was admitted.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => {
                 self.settle(self.ticket(&firing), Outcome::abandoned(kind))
             }
             Some(runtime) => runtime.drive(self, self.fired(firing, options)),
-            // A caller that blocks the thread the engine needs, such as a hook that fires another event, would wait for
-            // itself.
+            // A caller that blocks the thread the engine needs, such as a hook that fires another event, would
+            // deadlock.
             None => match self.engine() {
                 Ok(engine) if engine.needs_this_thread() => {
                     runtime_pool::drive_on_new_thread(self.clone(), self.fired(firing, options))
@@ -388,8 +389,8 @@ impl HookSystem {
         self.parts().notify.subscribe()
     }
 
-    /// Takes the findings about detached hooks that failed since the last call. No outcome has them, because their events
-    /// were over; a host shows them between turns. Those that are not taken come from [`HookSystem::shutdown`].
+    /// Takes the findings about detached hooks that failed since the last call. No outcome has them, because their
+    /// events were over; a host shows them between turns. Those that are not taken come from [`HookSystem::shutdown`].
     pub async fn detached_findings(&self) -> Vec<Diagnostic> {
         match self.inner.engine.get() {
             Some(engine) => engine.take_detached_report().await,
@@ -399,25 +400,27 @@ impl HookSystem {
 
     /// Waits until nothing of any hook is left that has to end, and fires nothing from now on. Hooks that run detached
     /// have their own time to end in, which those of one plugin share, or less where their event must not hold up the
-    /// host. Returns which of them were ended for that reason, and which have failed.
+    /// host. Returns which of them were ended for that reason, which have failed, and which processes of modules were ended.
     pub async fn shutdown(&self) -> Vec<Diagnostic> {
         if self.used_by == UsedBy::SubAgent {
             return Vec::new();
         }
         self.inner.shut_down.store(true, Ordering::Relaxed);
         self.inner.runtimes.close().await;
-        // Ending the processes that were kept takes a runtime, also where all events were driven by their callers.
+        // Ending pooled processes needs a runtime, even if all events were driven by their callers.
         let engine = if self.parts().pool.is_empty() { self.inner.engine.get() } else { self.engine().ok() };
-        let cut_off = match engine {
+        let mut findings = match engine {
             Some(engine) => engine.drain().await,
             None => Vec::new(),
         };
         if let Some(modules) = &self.parts().modules {
-            modules.shutdown().await;
+            let snapshot = self.snapshot();
+            findings
+                .extend(modules.shutdown().await.iter().map(|process| background::process_cut_off(&snapshot, process)));
         }
-        // One that blocks cannot be ended, and is not waited for.
+        // A closure that blocks cannot be ended, so it is not waited for.
         self.parts().closures.close();
-        cut_off
+        findings
     }
 
     /// [`HookSystem::shutdown`], blocking.
@@ -425,7 +428,7 @@ impl HookSystem {
         parker::block_on(self.shutdown())
     }
 
-    /// An event that is about to be driven.
+    /// An event with everything that driving it needs.
     fn fired(&self, firing: Box<Firing>, options: FireOptions) -> drive::FireJob {
         let id = self.parts().notify.next_id();
         let ticket = self.parts().recording.as_ref().map(|recording| Ticket::of_firing(recording, &firing, id));
@@ -454,7 +457,8 @@ impl HookSystem {
         }
     }
 
-    /// The outcome of an event about a tool, where it is known before the event is made: its plan is kept, and no hook runs.
+    /// The outcome of an event about a tool, if it is known before the event is made: its plan is cached and runs no
+    /// hook.
     fn known_outcome(&self, kind: EventKind, tool: &str, input: &Json) -> Option<Outcome> {
         if self.inner.load_again.load(Ordering::Relaxed) || self.inner.shut_down.load(Ordering::Relaxed) {
             return None;
@@ -491,11 +495,11 @@ impl HookSystem {
     fn plan(&self, in_force: &plans::InForce, event: Event) -> ControlFlow<Outcome, Box<Firing>> {
         let kind = event.kind();
         if self.inner.shut_down.load(Ordering::Relaxed) {
-            // A host that still asks must not take silence for consent.
+            // After a shutdown no guard answers, and that must not count as an allow.
             return ControlFlow::Break(Outcome::abandoned(kind));
         }
         let plan = in_force.plan(&event);
-        // Where no hook would run there is no recursion to end.
+        // If no hook would run there is no recursion to end.
         if plan.parts.is_empty() {
             return ControlFlow::Break(Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT)));
         }
@@ -512,7 +516,7 @@ impl HookSystem {
     }
 
     /// The engine's thread, which is started when it is first needed. A start that failed is tried again for the next
-    /// event: a moment without descriptors must not turn guards off for good.
+    /// event: a short lack of descriptors must not disable guards for good.
     fn engine(&self) -> Result<&Engine, String> {
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);

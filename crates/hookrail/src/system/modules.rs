@@ -1,4 +1,4 @@
-//! What modules offer beside hooks: commands and the drawing of their own messages.
+//! Commands and message renderers of modules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct CommandOffer {
 }
 
 impl HookSystem {
-    /// Every command of every module, in load order. Where a name stands twice, the first one is run.
+    /// Every command of every module, in load order. If two have the same name, the first one is run.
     #[must_use]
     pub fn commands(&self) -> Vec<CommandOffer> {
         let snapshot = self.snapshot();
@@ -59,7 +59,7 @@ impl HookSystem {
         self.snapshot().modules.iter().any(|module| module.renderers.iter().any(|known| known == custom_type))
     }
 
-    /// Lets a module draw a message with a `customType`; none means that the default drawing is to be used.
+    /// Lets a module render a message with a `customType`; `None` means that the default rendering is to be used.
     pub async fn render_message(
         &self,
         message: &Json,
@@ -91,8 +91,8 @@ impl HookSystem {
     }
 }
 
-/// What was trusted is verified immediately before it runs.
+/// Verifies immediately before a module runs that it is what was trusted.
 fn still_trusted(module: &LoadedModule) -> bool {
-    // A module has no words that mean other files in another directory.
+    // A module's path is absolute, so the directory does not change which files it means.
     module.trust.still_holds(module.trust.any_fingerprint().map_or(Path::new("/"), Fingerprint::root))
 }

@@ -74,7 +74,7 @@ const CAPACITY: usize = 1024;
 /// Where notifications come from.
 #[derive(Debug, Default)]
 pub(super) struct Sender {
-    /// Made when a host first listens: its places take memory, and most hosts never look.
+    /// Created when a host first subscribes: the buffer takes memory, and most hosts never subscribe.
     channel: OnceLock<broadcast::Sender<Notification>>,
     next: AtomicU64,
 }
@@ -89,7 +89,7 @@ impl Sender {
         FireId(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Tells every listener. Without a listener the notification is not even made.
+    /// Sends a notification to every listener. Without a listener it is not even created.
     pub(super) fn tell(&self, notification: impl FnOnce() -> Notification) {
         if let Some(channel) = self.channel.get()
             && channel.receiver_count() > 0
@@ -99,7 +99,7 @@ impl Sender {
     }
 }
 
-/// A stream of notifications. One that is not read loses the oldest, and says how many.
+/// A stream of notifications. If it is not read in time, the oldest are lost and counted.
 #[derive(Debug)]
 pub struct Notifications {
     channel: broadcast::Receiver<Notification>,

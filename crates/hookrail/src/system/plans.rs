@@ -1,8 +1,8 @@
 //! The configuration in force, with the plans that were made under it.
 //!
-//! What an event's plan depends on is one short text, above all the tool's name, and a session asks about the same few
-//! tools again and again. The plan of a text that comes twice is kept, in a place that the text chooses, so the number of
-//! plans is bounded whatever names come. A new configuration begins without plans.
+//! The plan of an event depends on one short text, mostly the tool's name, and a session uses the same few tools again
+//! and again. The plan of a text that occurs twice is cached in a slot that is chosen by a hash of the text, so the
+//! number of plans is bounded for any names. A new configuration starts with an empty cache.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,28 +14,28 @@ use crate::firing::Plan;
 use crate::json::Json;
 use crate::snapshot::Snapshot;
 
-/// The number of plans that are kept. Two texts that want the same place push each other out, which costs the time of
-/// planning again and nothing else.
+/// The number of cached plans. Two texts with the same slot replace each other, which costs planning again and nothing
+/// else.
 const PLACES: usize = 256;
 
-/// The longest text whose plan is kept, in bytes.
+/// The longest text whose plan is cached, in bytes.
 const LONGEST: usize = 256;
 
-/// A snapshot and its plans.
+/// A snapshot and its cached plans.
 #[derive(Debug)]
 pub(super) struct InForce {
     pub(super) snapshot: Arc<Snapshot>,
     plans: Box<[Mutex<CachedPlan>]>,
 }
 
-/// The text that came last for a place.
+/// The last text of a slot, and its plan.
 #[derive(Debug, Default)]
 struct CachedPlan {
     /// The kind of the event and the text: all that a plan depends on.
     event: Option<EventKind>,
     text: String,
-    /// The plan, if the text has come at least twice. A tool that is called once would only pay for what its plan pushes
-    /// out: keeping every plan took a third of the time of planning one hook.
+    /// The plan, if the text has occurred at least twice. For a tool that is called once, caching would only cost the
+    /// time of dropping the replaced plan: a third of the time of planning one hook.
     plan: Option<Arc<Plan>>,
 }
 
@@ -86,7 +86,7 @@ impl InForce {
             return make();
         }
         drop(kept);
-        // Made without the lock: with very many hooks a plan takes a moment.
+        // Planned without the lock: with very many hooks a plan takes a moment.
         let plan = make();
         let mut kept = lock(place);
         if kept.is_for(event.kind(), text) {
@@ -95,7 +95,7 @@ impl InForce {
         plan
     }
 
-    /// The plan that was made before for events of a kind about something, such as a tool's name, if it is kept.
+    /// The cached plan for events of a kind with this text, such as a tool's name.
     pub(super) fn cached_plan(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
         lock(self.place(event, text)?).plan_for(event, text)
     }
@@ -106,16 +106,16 @@ impl InForce {
     }
 }
 
-/// A number that differs for most texts (FNV-1a). Nothing but speed depends on it.
+/// A hash of the event and the text (FNV-1a). It only has to be fast; a collision costs planning again.
 fn fingerprint(event: EventKind, text: &str) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ event as u64;
     text.bytes().fold(start, |number, byte| (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The text of the one field that the matchers of all dialects are compared with; nothing if there are several such
-/// fields, or if the text is too long to be kept or is written with escapes.
+/// The text of the only field that the matchers of all dialects are compared with; nothing if there are several such
+/// fields, or if the text is too long to be cached or contains escapes.
 fn deciding_text(event: &Event) -> Option<&str> {
-    // A plan also depends on this, which is rare enough not to be kept.
+    // A plan also depends on whether the event is a launch. An event that is none is too rare to be cached.
     if !event.is_launch() {
         return None;
     }

@@ -1,8 +1,8 @@
-//! Runtimes for `fire_blocking`, which drives an event on the thread that waits for it, so that no other thread has to be
-//! woken to begin the event or to return its outcome.
+//! Runtimes for `fire_blocking`, which drives an event on the thread that waits for it, so that no other thread has to
+//! be woken to begin the event or to return its outcome.
 //!
-//! What outlives the event must not stay on a thread of the host: processes that have to be ended are handed, with their
-//! runtime, to a thread that ends with them.
+//! Work that outlives the event must not stay on a thread of the host: processes that have to be ended are moved, with
+//! their runtime, to a thread that ends with them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -21,15 +21,16 @@ use crate::outcome::Outcome;
 /// The number of idle runtimes that are kept. More are made when more threads wait at once.
 const MOST_IDLE: usize = 4;
 
-/// The idle runtimes, and a count of the events that are driven outside of the engine's thread.
+/// The idle runtimes, and a count of the events that are driven outside the engine's thread.
 #[derive(Debug, Default)]
 pub(super) struct RuntimePool {
     idle: Mutex<Vec<Runtime>>,
-    /// Read while an event is driven, written by the shutdown, which waits for all of them.
+    /// Locked for reading while an event is driven, and for writing by the shutdown, which thereby waits for all of
+    /// them.
     in_use: Arc<RwLock<()>>,
 }
 
-/// Held while an event is driven outside of the engine's thread, and until what it left behind has ended.
+/// Held while an event is driven outside the engine's thread, and until its leftover processes have ended.
 pub(super) type InUse = OwnedRwLockReadGuard<()>;
 
 /// A runtime of the pool, borrowed for one event on this thread.
@@ -39,7 +40,7 @@ pub(super) struct BorrowedRuntime {
 }
 
 impl RuntimePool {
-    /// Registers an event that is driven outside of the engine's thread; nothing if the shutdown has begun.
+    /// Registers an event that is driven outside the engine's thread; nothing if the shutdown has started.
     pub(super) fn enter(&self) -> Option<InUse> {
         Arc::clone(&self.in_use).try_read_owned().ok()
     }
@@ -62,7 +63,7 @@ impl RuntimePool {
         self.end_idle();
     }
 
-    /// Ends the runtimes without waiting, because waiting is not allowed inside of another runtime.
+    /// Ends the runtimes without waiting, because tokio does not allow to wait inside another runtime.
     fn end_idle(&self) {
         lock(&self.idle).drain(..).for_each(Runtime::shutdown_background);
     }
@@ -89,7 +90,7 @@ impl BorrowedRuntime {
         let kind = fired.firing.plan().event;
         let driver = Arc::new(Driver::on_calling_thread(system));
         let driving = Arc::clone(&driver).drive(fired);
-        // A bug of the engine must not end the host, and must not pass for a yes.
+        // A bug of the engine must neither end the host nor count as an allow.
         let driven = catch_unwind(AssertUnwindSafe(|| self.runtime.block_on(driving)));
         let outcome = driven.unwrap_or_else(|_| Outcome::abandoned(kind));
         let terminations = driver.take_terminations();
@@ -101,7 +102,7 @@ impl BorrowedRuntime {
         outcome
     }
 
-    /// Ends processes on a thread of its own. The terminations can only be finished with the runtime they were begun with.
+    /// Ends processes on a new thread. A termination can only be finished with the runtime in which it was started.
     fn finish(self, terminations: Vec<Termination>) {
         let body = move || {
             self.runtime.block_on(async {
@@ -110,7 +111,7 @@ impl BorrowedRuntime {
             });
             drop(self.in_use);
         };
-        // Without a thread the terminations are dropped, which kills what they were to end at once.
+        // Without a thread the terminations are dropped, which kills the processes at once.
         let _ = thread::Builder::new().name("hookrail-end".to_owned()).spawn(body);
     }
 }

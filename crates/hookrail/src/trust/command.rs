@@ -1,9 +1,9 @@
 //! Reading a command far enough to know which files of the project it runs, and whether these are all.
 //!
-//! Two questions are answered in two ways. *Which files does it name?* is answered generously: every word that leads to a
-//! file is one, because covering a file too many is harmless. *Are these all?* is answered strictly: a command is closed only
-//! if it is understood completely, and everything else is open-ended. A list of what makes a command open-ended would
-//! always miss something: of 35 ways to run a file that is not named, such a list missed 19.
+//! Two questions are answered in two ways. *Which files does it name?* is answered generously: every word that leads to
+//! a file is one, because covering a file too many is harmless. *Are these all?* is answered strictly: a command is
+//! closed only if it is understood completely, and everything else is open-ended. A list of what makes a command
+//! open-ended would always miss something: of 35 ways to run a file that is not named, such a list missed 19.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -20,7 +20,7 @@ use crate::hook::CommandText;
 /// Variables that mean the directory in which a command runs.
 const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
 
-/// A command, with what its words are looked up in.
+/// A command, with the variables and the search path that its words are resolved with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) text: CommandText,
@@ -36,7 +36,7 @@ pub enum OpenEnd {
     /// Only a shell can say what the line does: it has operators, expansions, assignments or escapes.
     #[error("only a shell can tell what it runs")]
     NeedsShell,
-    /// It holds a character that cannot be seen, or looks like a blank and is none.
+    /// It contains an invisible character, or one that looks like a space and is none.
     #[error("it contains a character that cannot be seen")]
     HiddenCharacter,
     /// Its program is neither a file of the project nor a known interpreter with a script.
@@ -78,7 +78,7 @@ pub(super) struct CommandFiles {
 }
 
 impl Command {
-    /// How many bytes its text has.
+    /// The length of its text in bytes.
     pub(super) fn length(&self) -> usize {
         match &self.text {
             CommandText::Line(line) => line.len(),
@@ -86,8 +86,8 @@ impl Command {
         }
     }
 
-    /// The files inside of the project, by name or in truth, that the command names when it is started in `cwd`, and those
-    /// that its interpreter can import.
+    /// The files inside the project, by their path or behind a link, that the command names when it is started in
+    /// `cwd`, and those that its interpreter can import.
     pub(super) fn files(&self, root: &Path, cwd: &Path) -> CommandFiles {
         let meant = |word: &String| self.file_inside(root, cwd, word);
         let mut found: BTreeSet<ResolvedFile> = self.possible_words().iter().filter_map(meant).collect();
@@ -130,7 +130,7 @@ impl Command {
             return home.join(rest);
         }
         for (name, folder) in self.folders.iter() {
-            // The project's variables mean the project wherever a hook runs; these two mean where it runs.
+            // The project's variables always mean the project; these two mean the directory in which the hook runs.
             let folder = if WORKING_DIRECTORY.contains(&name.as_str()) { cwd } else { folder };
             for reference in [format!("${{{name}}}"), format!("${name}")] {
                 if let Some(rest) = text.strip_prefix(&reference) {
@@ -141,7 +141,7 @@ impl Command {
         cwd.join(text.replace("${sep}", std::path::MAIN_SEPARATOR_STR))
     }
 
-    /// Everything in the command that a path could be.
+    /// Every part of the command that could be a path.
     fn possible_words(&self) -> BTreeSet<String> {
         match &self.text {
             CommandText::Line(line) => possible_words(line),
@@ -153,7 +153,7 @@ impl Command {
         }
     }
 
-    /// What the command runs beside the files it names, if it is understood completely.
+    /// What the command runs beside the files that it names, if it is understood completely.
     fn closed(&self, root: &Path, cwd: &Path) -> Result<ImportsFrom, OpenEnd> {
         let words = match &self.text {
             CommandText::Line(line) => plain_words(line, &self.folders)?,
@@ -195,8 +195,8 @@ impl Command {
         if rest.is_empty() { imports_of(root, interpreter, isolation, path) } else { Err(OpenEnd::UnknownShebang) }
     }
 
-    /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path, as the
-    /// engine does when it starts a hook.
+    /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path, as
+    /// the engine does when it starts a hook.
     fn program(&self, cwd: &Path, program: &str) -> Option<ResolvedFile> {
         if program.contains('/') || program.starts_with('$') {
             return self.file(cwd, program);
@@ -219,19 +219,19 @@ fn imports_of(
     if interpreter.importable_endings().is_empty() || isolation == Isolation::Isolated {
         return Ok(None);
     }
-    // An interpreter looks beside the script that a link leads to.
+    // An interpreter looks beside the target of a link, not beside the link.
     let folder = script.real.parent().ok_or(OpenEnd::NoScript)?.to_owned();
     if is_hook_folder(root, &folder) { Ok(Some((interpreter, folder))) } else { Err(OpenEnd::ImportsFromProject) }
 }
 
-/// Folders in which agents keep what belongs to hooks: those of the dialects, of agents whose hooks are no dialect, and of
-/// hookrail itself.
+/// Folders in which agents keep hooks: those of the dialects, those of agents whose hooks are not a dialect, and
+/// hookrail's own.
 pub(crate) fn agent_folders() -> impl Iterator<Item = &'static str> {
     DialectId::FOLDERS.iter().copied().chain([".claude", ".gemini", ".codex", ".hookrail"])
 }
 
-/// Folders of a project that an agent's tools must not change: those in which agents keep what belongs to hooks, and git's
-/// own, whose configuration and hooks run programs.
+/// Folders of a project that an agent's tools must not change: those in which agents keep hooks, and `.git`, whose
+/// configuration and hooks run programs.
 pub fn protected_folders() -> impl Iterator<Item = &'static str> {
     agent_folders().chain([".git"])
 }
@@ -273,7 +273,7 @@ impl Interpreter {
         }
     }
 
-    /// The endings of files that it imports from the folder of a script.
+    /// The extensions of files that it imports from the folder of a script.
     pub(super) fn importable_endings(self) -> &'static [&'static str] {
         match self {
             Self::Shell => &[],
@@ -284,7 +284,7 @@ impl Interpreter {
         }
     }
 
-    /// The arguments after the options that change nothing about what is run.
+    /// The arguments after options that do not change what is run.
     fn skip_options(self, mut arguments: &[String]) -> Result<(Isolation, &[String]), OpenEnd> {
         let harmless = match self {
             Self::Shell => "eux",
@@ -311,13 +311,13 @@ impl Interpreter {
     }
 }
 
-/// The path with where it leads, if that is a regular file. The kernel says where: a `..` behind a link leads elsewhere than
-/// it is written.
+/// The path and its target, if that is a regular file. The kernel resolves it: a `..` after a link leads elsewhere than
+/// the text says.
 fn file_at(path: PathBuf) -> Option<ResolvedFile> {
     let real = path.canonicalize().ok()?;
     let is_written_straight = !path.components().any(|part| part == Component::ParentDir);
     let lexical = without_dots(&path);
-    // A `..` that changes nothing is left out of what people read.
+    // A `..` that changes nothing is removed from the path that users read.
     let path =
         if is_written_straight || lexical.canonicalize().is_ok_and(|other| other == real) { lexical } else { path };
     real.is_file().then_some(ResolvedFile { path, real })
@@ -331,11 +331,11 @@ fn first_line(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(line).into_owned())
 }
 
-/// What a shell would call words, and more: everything that can end a word ends one, and quotes are dropped. Blanks that a
-/// shell does not split at are part of a word: what follows them is part of a file's name.
+/// Splits a line into words, and more finely than a shell: everything that can end a word ends one, and quotes are
+/// removed. A blank at which no shell splits is part of a word, because it is part of a file's name.
 ///
-/// A file that comes only after `>` is written by the command and not run by it, so it is none of them: a hook that keeps a log
-/// in its project would change what it is by running.
+/// A file that appears only after `>` is written by the command and not run by it, so it is left out: otherwise a hook
+/// that keeps a log in its project would change its own fingerprint by running.
 fn possible_words(line: &str) -> BTreeSet<String> {
     let line = &without_output_files(line);
     let split = |character: char| " \t\n;|&<>()`=,:".contains(character);
@@ -346,7 +346,7 @@ fn possible_words(line: &str) -> BTreeSet<String> {
     loose.chain(quoted).chain(joined).filter(|word| !word.is_empty()).collect()
 }
 
-/// The line without `>`, `>>` and the word behind each.
+/// The line without `>`, `>>` and the word after each.
 fn without_output_files(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -358,7 +358,7 @@ fn without_output_files(line: &str) -> String {
             Some(quote @ ('"' | '\'')) => {
                 operand.get(1..).and_then(|text| text.split_once(quote)).map_or("", |(_, rest)| rest)
             }
-            // What the shell works out itself may be anything, also a word that is run.
+            // A substitution may produce anything, also a word that is run.
             Some('$' | '`' | '(') | None => operand,
             Some(_) => {
                 let end = operand.find(|next: char| " \t\n;|&<>()`'\"".contains(next)).unwrap_or(operand.len());
@@ -388,7 +388,7 @@ pub(super) fn shell_words(line: &str, separators: &str, comments: Comments) -> V
     while let Some(character) = characters.next() {
         match (character, quote) {
             (end, Some(begin)) if end == begin => quote = None,
-            // A line that continues in the next one is one line.
+            // A backslash at the end of a line joins it with the next one.
             ('\\', None | Some('"')) => {
                 word.get_or_insert_default().extend(characters.next().filter(|next| *next != '\n'));
             }
@@ -407,7 +407,7 @@ pub(super) fn shell_words(line: &str, separators: &str, comments: Comments) -> V
     words
 }
 
-/// The words of a line that every shell reads alike, and in which nothing is left for it to do.
+/// The words of a line that every shell splits in the same way and that needs no expansion.
 fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>, OpenEnd> {
     let line = line.trim_matches([' ', '\t', '\n']);
     let mut words = Vec::new();
@@ -421,18 +421,18 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
             }
             quote @ ('\'' | '"') => {
                 let (text, behind) = skip_char(rest, first).split_once(quote).ok_or(OpenEnd::NeedsShell)?;
-                // In double quotes a shell expands, except where the variables are known.
+                // In double quotes a shell expands variables, and only the known ones have a known value.
                 if quote == '"' && (text.contains(['`', '\\', '!']) || !only_known_references(text, folders)) {
                     return Err(OpenEnd::NeedsShell);
                 }
-                // In single quotes a reference is text, which this reading could take for a folder.
+                // In single quotes a reference is plain text, which the caller could take for a folder.
                 if quote == '\'' && text.contains('$') {
                     return Err(OpenEnd::NeedsShell);
                 }
                 word.get_or_insert_default().push_str(text);
                 rest = behind;
             }
-            // The engine quotes a reference outside of quotes, so it splits nothing.
+            // The engine puts quotes around a reference, so its value is not split into words.
             '$' => {
                 let reference = known_reference(rest, folders).ok_or(OpenEnd::NeedsShell)?;
                 word.get_or_insert_default().push_str(reference);
@@ -448,7 +448,7 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
         }
     }
     words.extend(word);
-    // `NAME=value program` sets a variable, and a variable can change what is run.
+    // `NAME=value program` sets a variable, and a variable can change which program is run.
     if words.first().is_none_or(|program| program.contains('=')) { Err(OpenEnd::NeedsShell) } else { Ok(words) }
 }
 

@@ -1,8 +1,8 @@
-//! What trusting a project for one run covers: its hooks as they were when the run began.
+//! The hooks that are covered when a project is trusted for one run: those that exist when the run starts, with their
+//! content.
 //!
-//! A hook that appears later, or has another content than at the beginning, is judged by the grants of the user like in
-//! any other run. What was covered stays known as long as the run lasts: a hook that disappears, or changes, and later is
-//! again what it was at the beginning, runs again.
+//! A hook that appears later, or whose content differs from that, needs a grant of the user as in any other run. A
+//! covered hook that disappears or changes, and later has its first content again, runs again.
 
 use std::collections::HashMap;
 
@@ -15,12 +15,12 @@ use crate::hook::{Hook, Trust};
 pub(crate) struct Coverage {
     /// By definition.
     hooks: HashMap<Digest, Fingerprint>,
-    /// Whether everything that was there at the beginning is known.
+    /// Whether all hooks of the start are known.
     is_complete: bool,
 }
 
 impl Coverage {
-    /// What trust says about a hook of the project.
+    /// The trust of a hook of the project.
     pub(crate) fn judge(&mut self, hook: &Hook, fingerprint: Fingerprint, grants: &Grants) -> Trust {
         let before = self.hooks.get(&fingerprint.definition());
         match before {
@@ -29,7 +29,7 @@ impl Coverage {
             Some(_) | None => {}
         }
         match (grants.judge(fingerprint), before) {
-            // The user did not grant it, but it was covered with another content. If it is a guard, it must not disappear.
+            // It was covered with other content and has no grant. If it is a guard, it must not silently disappear.
             (Trust::Never(taken), Some(before)) => Trust::Changed(match before.granted() {
                 Some(grant) => taken.granted_by(grant),
                 None => taken,
@@ -38,23 +38,23 @@ impl Coverage {
         }
     }
 
-    /// Remembers what the hook is now. For a guard that includes what a grant would say about it, which decides what its
-    /// failure does if it changes.
+    /// Records what the hook is now. For a guard that includes the data of a grant, which decides what its failure does
+    /// after it changes.
     fn cover(&mut self, hook: &Hook, fingerprint: Fingerprint) -> Fingerprint {
         let fingerprint = fingerprint.at_the_beginning();
         let fingerprint = match Grant::of_guard(hook, &fingerprint) {
             Some(grant) => fingerprint.granted_by(&grant),
             None => fingerprint,
         };
-        // What could not be read for want of resources is looked at again by the next load.
+        // A hook that could not be read for lack of resources is read again by the next load.
         if !fingerprint.is_out_of_resources() {
             self.hooks.insert(fingerprint.definition(), fingerprint.clone());
         }
         fingerprint
     }
 
-    /// Ends the beginning of the run, if the load that has ended lacked nothing. Hooks that could not be read for want of
-    /// resources were there all the same.
+    /// Ends the start of the run, if the last load lacked no resources. Hooks that could not be read for lack of
+    /// resources existed too.
     pub(crate) fn end_of_load(&mut self, try_again: bool) {
         self.is_complete |= !try_again;
     }

@@ -1,5 +1,4 @@
-//! What has changed since hooks were granted: which are other ones now, which are new, which are gone, and which of their
-//! files hold something else.
+//! The differences between granted hooks and the current ones: changed, new and removed hooks, and changed files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -71,8 +70,9 @@ impl FileChange {
 }
 
 impl Grants {
-    /// How these hooks differ from what was granted. A hook whose definition changed is found again by its name, else by a
-    /// file it still names, else because only one hook of its event went and only one came.
+    /// The differences between these hooks and what was granted. A hook whose definition changed is recognised by its
+    /// name, else by a file that it still names, else because exactly one hook of its event was removed and one was
+    /// added.
     #[must_use]
     pub fn changes(&self, hooks: &[Arc<Hook>]) -> Vec<HookChange> {
         let mut changes = Vec::new();
@@ -99,8 +99,8 @@ impl Grants {
         changes
     }
 
-    /// Recognises guards that were granted and whose definition has changed since: they are changed hooks and no new
-    /// ones, because an edit of the definition of a guard would otherwise make it disappear.
+    /// Recognises granted guards whose definition has changed. They count as changed and not as new, because otherwise
+    /// an edit of its definition would make a guard disappear.
     pub(crate) fn recognise_guards(&self, hooks: &mut [Hook]) {
         if !self.may_hold_guards() {
             return;
@@ -120,7 +120,7 @@ impl Grants {
         }
     }
 
-    /// Finds hooks that were never granted in the place of hooks that were granted and are gone.
+    /// Pairs hooks that were never granted with granted hooks that are gone.
     fn pair_up<'g>(&'g self, hooks: &[&Hook]) -> Pairing<'g> {
         let is_known = |grant: &&Grant| {
             let of = |taken: &Fingerprint| {
@@ -140,7 +140,7 @@ impl Grants {
     }
 }
 
-/// Hooks by their place, and the grants that seem to be theirs.
+/// Hooks and the grants that seem to belong to them.
 struct Pairing<'g> {
     pairs: Vec<(usize, &'g Grant)>,
     /// Hooks that no grant seems to belong to.
@@ -150,7 +150,7 @@ struct Pairing<'g> {
 }
 
 impl Pairing<'_> {
-    /// Takes out those that belong together.
+    /// Removes those that belong together.
     fn take_out(&mut self, hooks: &[&Hook], alike: fn(&Grant, &Hook, &Fingerprint) -> bool) {
         let Self { pairs, found, lost } = self;
         found.retain(|place| {
@@ -162,7 +162,7 @@ impl Pairing<'_> {
         });
     }
 
-    /// Where one hook of an event went and one came, it is the same place that changed.
+    /// Pairs the only removed hook of an event with the only added one.
     fn take_out_lone_ones(&mut self, hooks: &[&Hook]) {
         let Self { pairs, found, lost } = self;
         let event = |place: usize| hooks.get(place).map(|hook| hook.event);

@@ -1,4 +1,4 @@
-//! What exactly is trusted when a hook is trusted.
+//! The fingerprint of a hook: what exactly is trusted when it is trusted.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -76,30 +76,30 @@ impl NamedFile {
     }
 }
 
-/// What a hook is, in words: kept with its grant, so that a change can be shown.
+/// The definition of a hook in readable form. It is kept with the grant, so that a change can be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     /// The dialect it is written in.
     pub dialect: String,
     /// Its event; empty for a module, whose events are known only when it runs.
     pub event: String,
-    /// What it is compared with; none matches everything.
+    /// Its matcher; none matches everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
     /// What it is: `shell`, `program`, `module` or `none`.
     pub kind: String,
     /// The command line, the words of a program as a JSON list, or the module's path in the project.
     pub command: String,
-    /// How long its process lives, where that is longer than one run.
+    /// The lifetime of its process, if that is longer than one run.
     #[serde(rename = "life", default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<String>,
     /// The plugin it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// What a failure of it does, where that is not the default.
+    /// Its failure policy, if that is not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<String>,
-    /// The time it has in milliseconds, where that is not the default.
+    /// Its timeout in milliseconds, if that is not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
     /// What its processes may do, as JSON, where its entry asks for a sandbox.
@@ -112,22 +112,22 @@ pub struct Definition {
 
 /// A hook's definition and the content of the files it runs.
 ///
-/// The files are read when they are first asked for, so a hook that was never granted costs nothing.
+/// The files are read when they are first needed, so a hook that was never granted costs nothing.
 #[derive(Clone, Debug)]
 pub struct Fingerprint {
     /// The project.
     root: Arc<Path>,
-    /// What the hook is: dialect, event, matcher, command, and on which terms it runs.
+    /// What the hook is: dialect, event, matcher, command, and its terms (timeout, failure policy, sandbox).
     definition: Arc<str>,
     /// The same without its terms, which is all that grants of earlier versions cover.
     without_terms: Arc<str>,
     /// The same in words.
     described: Arc<Definition>,
-    /// What it runs, for finding the files that belong to it.
+    /// Its command or module, for finding the files that belong to it.
     runs: FileOrigin,
     /// The files it names, as they were when they were first looked at.
     inspected: Arc<OnceLock<InspectedFiles>>,
-    /// What the grant leaves to it, where that is less than everything.
+    /// The capabilities that the grant leaves it, if those are not all.
     narrowed_to: Option<Capabilities>,
     /// The grant that covers it, or did before it changed.
     granted: Option<Arc<Grant>>,
@@ -145,13 +145,13 @@ impl PartialEq for Fingerprint {
 
 impl Eq for Fingerprint {}
 
-/// What looking at a hook's files found.
+/// The result of inspecting a hook's files.
 #[derive(Debug)]
 struct InspectedFiles {
     files: Arc<[NamedFile]>,
     /// Whether these are all there can be.
     coverable: bool,
-    /// Whether something could not be read for want of resources, which says nothing about the files.
+    /// Whether something could not be read for lack of resources, which says nothing about the files.
     out_of_resources: bool,
 }
 
@@ -165,8 +165,8 @@ enum FileOrigin {
 }
 
 impl FileOrigin {
-    /// The files by name, for a command that is started in `cwd`, and whether they can be covered. Only a module has to
-    /// be read for that, and what that lacked resources for is noted.
+    /// The paths of the files, for a command that is started in `cwd`, and whether all can be covered. Only a module
+    /// has to be read for that; a lack of resources is recorded.
     fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> CommandFiles {
         match self {
             Self::Command(command) if command.length() > LONGEST_COMMAND => {
@@ -183,7 +183,7 @@ impl FileOrigin {
         }
     }
 
-    /// The files with what is in them.
+    /// The files with their content.
     fn inspect(&self, root: &Path, cwd: &Path) -> InspectedFiles {
         let mut out_of_resources = false;
         let CommandFiles { found, complete: coverable } = self.paths(root, cwd, &mut out_of_resources);
@@ -208,7 +208,7 @@ impl Fingerprint {
     /// Takes the fingerprint of a project's hook.
     #[must_use]
     pub fn take(root: &Path, hook: &Hook) -> Self {
-        // A project is the same project whichever link leads to it.
+        // A project has one fingerprint, whichever link leads to it.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let (shape, command) = match &hook.action {
             Action::Shell(line) => ("shell", line.to_string()),
@@ -219,7 +219,7 @@ impl Fingerprint {
             }
             Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => ("none", String::new()),
         };
-        // Which events a module is for is known only after it ran, so they are no part of what it is.
+        // The events of a module are known only after it ran, so they are not part of its definition.
         let event = if shape == "module" { "" } else { hook.event.name() };
         let mut definition =
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
@@ -238,11 +238,11 @@ impl Fingerprint {
             sandbox: term("sandbox"),
             sandbox_required: term("sandboxRequired"),
         };
-        // A process that stays, or is there before it is needed, is more than was looked at when it was not.
+        // A pooled process lives longer than the run that was reviewed, so its lifetime is part of the definition.
         if hook.exec.lifetime != ProcessLifetime::Once {
             definition.push_str(&serde_json::json!([hook.exec.lifetime.name()]).to_string());
         }
-        // The same words mean another thing in another package.
+        // The same words mean other files in another plugin.
         if let Some(owner) = &hook.owner {
             let real = owner.dir.canonicalize().unwrap_or_else(|_| owner.dir.clone());
             let inside = real.strip_prefix(root).unwrap_or(&real).to_string_lossy();
@@ -270,8 +270,8 @@ impl Fingerprint {
         }
     }
 
-    /// The fingerprint of a hook whose project is trusted for a run that begins now. The files of a closed command and of a
-    /// module are read now. An open-ended command is known by its definition: it may name files that it writes.
+    /// The fingerprint of a hook whose project is trusted for a run that begins now. The files of a closed command and
+    /// of a module are read now. An open-ended command is known by its definition: it may name files that it writes.
     pub(super) fn at_the_beginning(mut self) -> Self {
         self.began_open_ended = self.is_open_ended();
         if !self.began_open_ended {
@@ -280,8 +280,8 @@ impl Fingerprint {
         self
     }
 
-    /// Whether a hook with the same definition has the content that this one had at the beginning of the run. A command
-    /// that was open-ended because its script was missing is another one when the script is there.
+    /// Whether a hook with the same definition has the content that this one had at the start of the run. A command
+    /// that was open-ended because its script was missing is another one when the script exists.
     pub(super) fn is_same_as(&self, now: &Self) -> bool {
         match (self.began_open_ended, now.is_open_ended()) {
             (true, is_open_ended) => is_open_ended,
@@ -290,10 +290,10 @@ impl Fingerprint {
         }
     }
 
-    /// Whether a run in that directory would run what was there at the beginning, as far as that is known.
+    /// Whether a run in that directory would run what existed at the start, as far as that is known.
     pub(crate) fn is_as_it_began(&self, cwd: &Path) -> bool {
         match &self.runs {
-            // A module that is gone has no other content: its runner has the version that it loaded.
+            // A module that is gone has no other content: its runner keeps the version that it loaded.
             FileOrigin::Module(module) if is_gone(module) => true,
             FileOrigin::Command(_) if self.began_open_ended => self.is_open_ended(),
             FileOrigin::Module(_) | FileOrigin::Command(_) => self.still_holds(cwd),
@@ -312,12 +312,12 @@ impl Fingerprint {
         self.granted.as_deref()
     }
 
-    /// Whether the hook is a module one of whose files contains the text, so far as they can be read.
+    /// Whether the hook is a module of which a file contains the text, as far as its files can be read.
     pub(super) fn is_module_mentioning(&self, text: &str) -> bool {
         let FileOrigin::Module(_) = &self.runs else { return false };
         let mentions = |path: &Path| {
             let bytes = read_within(path, &mut { LARGEST }).ok().flatten();
-            // What cannot be read may hold anything.
+            // A file that cannot be read may contain the text.
             bytes.is_none_or(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
         };
         self.files().iter().any(|file| mentions(&file.path))
@@ -329,7 +329,7 @@ impl Fingerprint {
         self
     }
 
-    /// The only capabilities its grant leaves it, where that is less than everything.
+    /// The only capabilities that its grant leaves it, if those are not all.
     #[must_use]
     pub fn capabilities(&self) -> Option<&Capabilities> {
         self.narrowed_to.as_ref()
@@ -352,7 +352,7 @@ impl Fingerprint {
         self.digests.get_or_init(|| [&self.definition, &self.without_terms].map(|text| Digest::of(text.as_bytes())))
     }
 
-    /// The digest of the definition without its terms: which hook this is to grants of earlier versions.
+    /// The digest of the definition without its terms, which grants of earlier versions are compared with.
     pub(super) fn definition_without_terms(&self) -> Digest {
         let [_, without_terms] = *self.digests();
         without_terms
@@ -398,13 +398,13 @@ impl Fingerprint {
         &self.inspected().files
     }
 
-    /// The same files, shared: every call of a module has them with it, and none copies them.
+    /// The same files, shared: every call of a module carries them, and none copies them.
     pub(crate) fn shared_files(&self) -> Arc<[NamedFile]> {
         Arc::clone(&self.inspected().files)
     }
 
-    /// Whether the files were looked at and could not be read for want of resources. Then the fingerprint says nothing
-    /// about what is in them.
+    /// Whether the files could not be read for lack of resources. The fingerprint then says nothing about their
+    /// content.
     pub(crate) fn is_out_of_resources(&self) -> bool {
         self.inspected.get().is_some_and(|inspected| inspected.out_of_resources)
     }
@@ -413,8 +413,8 @@ impl Fingerprint {
         self.inspected.get_or_init(|| self.runs.inspect(&self.root, &self.root))
     }
 
-    /// The files the hook names, without looking into them: for showing what there is, which must cost nothing however
-    /// large the files are.
+    /// The paths of the files that the hook names, without reading them: for display, which must be cheap however large
+    /// the files are.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         match self.inspected.get() {
@@ -425,8 +425,8 @@ impl Fingerprint {
         }
     }
 
-    /// Why the command may run something of the project that is not among [`Fingerprint::files`], so that its text is all
-    /// that can be trusted of that; nothing if it runs these files and no others.
+    /// Why the command may run something of the project that is not among [`Fingerprint::files`], so that only its text
+    /// can be trusted; nothing if it runs these files and no others.
     #[must_use]
     pub fn open_end(&self) -> Option<OpenEnd> {
         match &self.runs {
@@ -441,14 +441,14 @@ impl Fingerprint {
         self.open_end().is_some()
     }
 
-    /// Whether a run in that directory would run what the files were, and nothing else of the project.
+    /// Whether a run in that directory would run exactly the covered files and nothing else of the project.
     #[must_use]
     pub fn still_holds(&self, cwd: &Path) -> bool {
         let known = self.files();
         let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-        // In another directory the words may lead to other files. Each must be one of those that were covered. They may
-        // also lead to none: then bash, for one, looks for a script of that name in the search path, so each file that was
-        // covered must be named there, too.
+        // In another directory the words may lead to other files. Each must be a covered one. They may also lead to no
+        // file: then bash, for one, looks for a script of that name on the search path. So each covered file must be
+        // named there, too.
         let is_known = |file: &NamedFile| {
             known.iter().any(|known| known.real == file.real && known.digest == file.digest && file.digest.is_some())
         };
@@ -465,10 +465,10 @@ fn is_gone(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| is_absence(&error))
 }
 
-/// No system starts a longer command, and none is searched for files.
+/// The longest command that is searched for files. No system starts a longer one.
 const LONGEST_COMMAND: usize = 128 * 1024;
 
-/// More than this is not hashed for one hook, and what names it cannot be granted.
+/// The most bytes that are hashed for one hook. A hook that names more cannot be granted.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The command of a hook, with what its words are looked up in.
@@ -486,7 +486,7 @@ pub(crate) fn files_named_by(hook: &Hook, cwd: &Path, home: Option<&Path>) -> Ve
     command.files_anywhere(cwd)
 }
 
-/// The folders that variables of a command stand for.
+/// The folders that variables of a command mean.
 fn folders(root: &Path, hook: &Hook) -> Vec<(String, PathBuf)> {
     let of_project = DialectId::project_variables().chain(["PWD"]);
     let mut folders: Vec<_> = of_project.map(|name| (name.to_owned(), root.to_owned())).collect();

@@ -1,4 +1,4 @@
-//! What was granted for a project, hook by hook.
+//! The grants for a project, one for each hook.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub struct Grants {
 /// One granted hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// What people call it.
+    /// Its name for users.
     pub hook: String,
     /// Its event.
     pub event: String,
@@ -30,17 +30,17 @@ pub struct Grant {
     pub definition: String,
     /// The digest of its definition and files.
     pub content: String,
-    /// The files that were looked at, with what was in them.
+    /// The files that were reviewed, with the digests of their content.
     #[serde(default)]
     pub files: Vec<GrantedFile>,
-    /// The definition in words; grants of the first version do not have it.
+    /// The definition in readable form; grants of the first version do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub described: Option<Definition>,
     /// The only capabilities it has, when the grant narrows them, as [`Capabilities::parse`] reads them.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "only_capabilities")]
     pub capabilities: Option<Vec<String>>,
-    /// What a failure of it does, as it was when it was granted; for a module, whether it guards tool calls. Grants of
-    /// earlier versions do not have it.
+    /// Its failure policy when it was granted; for a module, whether it guards tool calls. Grants of earlier versions
+    /// do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<String>,
 }
@@ -49,7 +49,7 @@ pub struct Grant {
 const GUARDS_TOOL_CALLS: &str = "tool_call";
 
 impl Grant {
-    /// What a grant says about a hook.
+    /// A grant for a hook.
     fn new(hook: &Hook, fingerprint: &Fingerprint, content: Option<Digest>, policy: OnFailure) -> Self {
         Self {
             hook: hook.label.to_string(),
@@ -63,14 +63,14 @@ impl Grant {
         }
     }
 
-    /// What a grant would say about a hook whose failure has an effect; none for any other hook.
+    /// The grant that a hook would get if its failure has an effect; none for any other hook.
     pub(super) fn of_guard(hook: &Hook, fingerprint: &Fingerprint) -> Option<Self> {
         let policy = policy_to_grant(hook, fingerprint);
         (policy != OnFailure::Allow).then(|| Self::new(hook, fingerprint, fingerprint.content(), policy))
     }
 
-    /// What a failure of the hook does by this grant. A word that is not known is read as the strictest one. A grant of an
-    /// earlier version does not say: then the hook's present policy is all there is, and a module may be a guard.
+    /// The failure policy by this grant. An unknown word is read as the strictest policy. A grant of an earlier version
+    /// has none: then the hook's current policy is used, and a module may be a guard.
     pub(crate) fn policy(&self, hook: &Hook) -> OnFailure {
         match (self.on_failure.as_deref(), &hook.action) {
             (Some("allow"), _) => OnFailure::Allow,
@@ -80,27 +80,27 @@ impl Grant {
         }
     }
 
-    /// The digest of the hook's definition that this grant compares, if the grant is one of that hook.
+    /// The digest of the hook's definition that this grant is compared with, if the grant is for that hook.
     fn definition_of(&self, fingerprint: &Fingerprint) -> Option<Digest> {
         let without_terms = self.on_failure.is_none().then(|| fingerprint.definition_without_terms());
         [Some(fingerprint.definition()), without_terms].into_iter().flatten().find(|one| one.is_hex(&self.definition))
     }
 
-    /// Whether the grant is one of that hook, whatever its files hold.
+    /// Whether the grant is for that hook, whatever the content of its files.
     pub(super) fn is_of(&self, fingerprint: &Fingerprint) -> bool {
         self.definition_of(fingerprint).is_some()
     }
 
-    /// What the grant leaves to a module. A store with a malformed capability cannot be read; a host's own store that gives
-    /// one leaves the module nothing.
+    /// The capabilities that the grant leaves a module. A store with a malformed capability cannot be read; if a host's
+    /// own store returns one, the module gets none.
     fn narrowed_to(&self) -> Option<Capabilities> {
         let names = self.capabilities.as_ref()?;
         Some(Capabilities::parse(names.iter().map(String::as_str)).unwrap_or(Capabilities::NONE))
     }
 }
 
-/// Reads the capabilities of a grant. A malformed one makes the store unusable, with the line of it: what it
-/// was meant to leave to the module is not known.
+/// Parses the capabilities of a grant. A malformed one makes the store unusable and is reported with its line, because
+/// what it was meant to allow is not known.
 fn only_capabilities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     let texts = Option::<Vec<String>>::deserialize(deserializer)?;
     if let Some(texts) = &texts {
@@ -127,10 +127,10 @@ impl GrantedFile {
 }
 
 impl Grants {
-    /// What these grants say about a hook.
+    /// The trust of a hook by these grants.
     #[must_use]
     pub fn judge(&self, fingerprint: Fingerprint) -> Trust {
-        // Files are read only where a grant could cover them: a stranger could bring any number of large ones.
+        // Files are read only if a grant could cover them: an untrusted project could bring any number of large ones.
         let found = self.hooks.iter().find_map(|grant| Some((grant, grant.definition_of(&fingerprint)?)));
         let Some((grant, definition)) = found else { return Trust::Never(fingerprint) };
         let fingerprint = fingerprint.granted_by(grant);
@@ -142,23 +142,23 @@ impl Grants {
         }
     }
 
-    /// Whether any of these grants may be one of a guard.
+    /// Whether one of these grants may be for a guard.
     pub(super) fn may_hold_guards(&self) -> bool {
         self.hooks.iter().any(|grant| grant.on_failure.as_deref() != Some(OnFailure::Allow.name()))
     }
 
-    /// Adds a hook. Returns whether it could be granted: what cannot be fingerprinted cannot be trusted.
+    /// Adds a hook. Returns whether it could be granted: a hook without a fingerprint cannot be trusted.
     pub fn grant(&mut self, hook: &Hook, fingerprint: &Fingerprint) -> bool {
         let Some(content) = fingerprint.content() else { return false };
         let grant = Grant::new(hook, fingerprint, Some(content), policy_to_grant(hook, fingerprint));
-        // What the hook was before it changed is not granted any more.
+        // The hook's earlier content is not granted any more.
         let superseded = fingerprint.granted().map(|old| old.definition.clone());
         self.hooks.retain(|old| old.definition != grant.definition && Some(&old.definition) != superseded.as_ref());
         self.hooks.push(grant);
         true
     }
 
-    /// Takes a grant back.
+    /// Removes a grant.
     pub fn forget(&mut self, grant: &Grant) {
         self.hooks.retain(|kept| kept.definition != grant.definition);
     }
@@ -172,8 +172,8 @@ impl Grants {
     }
 }
 
-/// What a failure of the hook shall do when it has changed. Which events a module handles is known only when it runs, so
-/// one that mentions the event in any of its files is taken for a guard.
+/// The failure policy that the hook keeps after it has changed. The events of a module are known only when it runs, so
+/// a module that mentions the event in any of its files is taken as a guard.
 fn policy_to_grant(hook: &Hook, fingerprint: &Fingerprint) -> OnFailure {
     if fingerprint.is_module_mentioning(GUARDS_TOOL_CALLS) { OnFailure::Block } else { hook.on_failure }
 }

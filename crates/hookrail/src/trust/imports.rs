@@ -1,4 +1,4 @@
-//! The files a module is made of: itself, and what it imports by a path.
+//! The files of a module: the module itself, and the files that it imports by a path.
 //!
 //! There is no parser for the module's language here. Every quoted text that could be the path of a file is taken,
 //! because taking too many files is harmless, and taking too few would leave code unwatched. An import that is put
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{is_want_of_resources, read_within, without_dots};
 
-/// More files than this are not followed, and the module cannot be granted.
+/// The most files that are followed. A module with more cannot be granted.
 const MOST_FILES: usize = 512;
 
-/// More bytes of source than this are not read, and the module cannot be granted.
+/// The most bytes of source that are read. A module with more cannot be granted.
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
 
-/// What may stand behind a path that is written without it.
+/// The extensions that an import may leave out.
 const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 
 /// The files that a hook can run without naming them.
@@ -23,9 +23,9 @@ const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 pub(super) struct FileSet {
     /// The files, sorted. Files that do not exist are left out.
     pub(super) paths: BTreeSet<PathBuf>,
-    /// Whether these are all of them. There may be more when a limit was reached, or when something could not be read.
+    /// Whether these are all. There may be more if a limit was reached or a file could not be read.
     pub(super) complete: bool,
-    /// Whether something could not be read for want of resources.
+    /// Whether something could not be read for lack of resources.
     pub(super) out_of_resources: bool,
 }
 

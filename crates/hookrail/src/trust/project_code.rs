@@ -1,8 +1,8 @@
-//! Commands from outside of a project that run code which the project supplies, because they run in its directory.
+//! Finds hooks from outside a project that run code which the project supplies, because they run in its directory.
 //!
-//! A hook of a user or of the system needs no grant, and it runs in projects that were never trusted. If it is
-//! `python3 -c 'import json'`, a `json.py` in the project runs as part of it. What a script of such a hook does in turn is
-//! not looked at.
+//! A hook of a user or of the system needs no grant, and it runs in projects that were never trusted. If it is `python3
+//! -c 'import json'`, a `json.py` in the project runs as part of it. What a script of such a hook does in turn is not
+//! looked at.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ const BUILD_TOOLS: &str = "
     npm npx yarn pnpm pnpx bunx make gmake cargo just task rake gradle mvn tox poetry pre-commit ninja
 ";
 
-/// Words that stand before a program and run it.
+/// Programs that run the program after them.
 const PREFIXES: &str = "
     env exec command nohup nice time timeout sudo xargs setsid ! { if then do else while
 ";
@@ -105,7 +105,7 @@ fn project_code(action: &Action) -> Vec<ProjectCode> {
     once
 }
 
-/// How deep a shell's code for another shell is looked into.
+/// How deep the code of nested shells is parsed.
 const DEPTH: usize = 4;
 
 fn look_at_line(line: &str, depth: usize, found: &mut Vec<ProjectCode>) {
@@ -159,7 +159,7 @@ fn look_at_python(arguments: &[String], found: &mut Vec<ProjectCode>) {
             found.extend(leads_into_project(argument).then(|| ProjectCode::ProjectPath(argument.clone())));
             return;
         };
-        // Behind the letter that takes code, or the name of a module, everything is that.
+        // After the letter that takes code, or the name of a module, everything is that.
         let options = letters.split(['c', 'm']).next().unwrap_or_default();
         if !letters.starts_with('-') && options.contains(['I', 'P']) {
             return;
@@ -197,7 +197,7 @@ fn look_at_shell(arguments: &[String], depth: usize, found: &mut Vec<ProjectCode
     }
 }
 
-/// The first argument that is no option, if it leads into the project.
+/// The first argument that is not an option, if it leads into the project.
 fn script(arguments: &[String]) -> Option<ProjectCode> {
     let script = arguments.iter().find(|word| !word.starts_with(['-', '+']))?;
     // A bare name is a file in the working directory too.
@@ -236,7 +236,7 @@ fn without_redirections(words: Vec<String>) -> Vec<String> {
         if !operator.starts_with(['<', '>']) {
             kept.push(word);
         } else if operator.trim_start_matches(['<', '>', '-']).is_empty() {
-            // The file is a word of its own.
+            // The file is a separate word.
             words.next();
         }
     }

@@ -1,14 +1,14 @@
 //! Files that an interpreter imports from the folder of its script although no command names them.
 //!
-//! A file that appears beside a granted script can take the place of a module of the standard library, and so run as part of
-//! the hook. So everything that could be imported from there belongs to the grant.
+//! A file that appears beside a granted script can replace a module of the standard library and so run as part of the
+//! hook. So every file that could be imported from there belongs to the grant.
 
 use std::path::Path;
 
 use super::command::Interpreter;
 use super::imports::FileSet;
 
-/// More files than this are not covered, and the hook cannot be granted.
+/// The most files that are covered. A hook with more cannot be granted.
 const MOST_FILES: usize = 512;
 
 /// Every file below the folder that can be imported. Links are followed to files but not to folders.
@@ -35,12 +35,12 @@ pub(super) fn importable_files(folder: &Path, interpreter: Interpreter) -> FileS
             let path = entry.path();
             let kind = entry.file_type();
             if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
-                // Byte code is kept elsewhere while hooks run.
+                // Byte code is written to a private folder while hooks run.
                 if interpreter != Interpreter::Python || entry.file_name() != "__pycache__" {
                     waiting.push(path);
                 }
             } else if kind.is_ok_and(|kind| kind.is_symlink()) && path.is_dir() {
-                // A link to a folder makes everything in there importable, which is nothing that can be shown.
+                // A link to a folder makes everything in it importable, which no grant can list.
                 found.complete = false;
             } else if path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known)) {
                 found.paths.insert(path);

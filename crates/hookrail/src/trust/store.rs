@@ -1,4 +1,4 @@
-//! Where grants are kept: outside every repository, readable and writable by their owner only.
+//! The store of grants: outside every repository, readable and writable by its owner only.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use super::grants::{GrantedFile, Grants};
 use super::texts::GrantedTexts;
 use crate::config::is_want_of_resources;
 
-/// Answers what a user has trusted. The embedding host may bring its own.
+/// Returns what the user has trusted. The embedding host may bring its own store.
 pub trait TrustStore: Send + Sync {
     /// Everything granted for a project, which is named by its canonical path.
     ///
@@ -66,7 +66,7 @@ pub enum TrustError {
         /// The store's file.
         path: PathBuf,
     },
-    /// It lies in the project, which would then grant itself what it likes.
+    /// It is inside the project, which could then grant itself anything.
     #[error("the trust store `{}` lies in the project itself, so its grants are ignored", path.display())]
     InProject {
         /// The store's file.
@@ -75,7 +75,7 @@ pub enum TrustError {
 }
 
 impl TrustError {
-    /// Whether the store could not be read for want of descriptors or memory, which says nothing about the store.
+    /// Whether the store could not be read for lack of descriptors or memory, which says nothing about the store.
     #[must_use]
     pub fn is_want_of_resources(&self) -> bool {
         matches!(self, Self::Io { source, .. } if is_want_of_resources(source))
@@ -86,7 +86,7 @@ impl TrustError {
 #[derive(Clone, Debug)]
 pub struct FileTrustStore {
     path: PathBuf,
-    /// The one project in which the store may lie: the home directory, which is its user's own.
+    /// The one project that may contain the store: the home directory, which belongs to the user.
     home: Option<PathBuf>,
 }
 
@@ -97,7 +97,7 @@ struct Contents {
     projects: BTreeMap<String, Grants>,
 }
 
-/// What every version of the store says.
+/// The members that every version of the store has.
 #[derive(Debug, Deserialize)]
 struct Versioned {
     version: u32,
@@ -109,7 +109,7 @@ const VERSION: u32 = 2;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 
-/// More than this is no store.
+/// The largest file that is read as a store.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 impl FileTrustStore {
@@ -126,8 +126,8 @@ impl FileTrustStore {
         Some(Self { path, home: home.map(Path::to_owned) })
     }
 
-    /// Where the store is by default. A relative place would be another one in every directory, perhaps the project
-    /// itself, and is none.
+    /// The default path of the store. A relative path would mean another file in every directory, perhaps one of the
+    /// project, and is ignored.
     #[must_use]
     pub fn default_path(home: Option<&Path>, xdg_state_home: Option<&Path>) -> Option<PathBuf> {
         let absolute = |path: Option<&Path>| path.filter(|path| path.is_absolute()).map(Path::to_owned);
@@ -141,7 +141,7 @@ impl FileTrustStore {
         &self.path
     }
 
-    /// Changes the grants of a project. Two programs that do so at once do not lose each other's grants.
+    /// Changes the grants of a project under a lock, so that two programs do not lose each other's grants.
     ///
     /// # Errors
     /// When the store cannot be read, or not be written.
@@ -149,7 +149,7 @@ impl FileTrustStore {
         self.check_place(project)?;
         let folder = self.folder();
         hookrail_spawn::create_private_folder(folder).map_err(|source| self.io(source))?;
-        // A folder that others can write to makes every grant useless, so nothing is granted there.
+        // Other users could change grants in a folder that they can write, so nothing is granted there.
         self.check_exposure(folder, &fs::metadata(folder).map_err(|source| self.io(source))?)?;
         let lock = private_file(&self.path.with_extension("lock")).map_err(|source| self.io(source))?;
         lock.lock().map_err(|source| self.io(source))?;
@@ -164,7 +164,7 @@ impl FileTrustStore {
         self.remove_leftovers();
         self.texts().keep(project, &contents.projects);
         self.write(&contents).map_err(|source| self.io(source))?;
-        // A grant that cannot be read back would be refused later, far away from its cause.
+        // A grant that cannot be read back would be refused later, far from its cause.
         let written = self.read()?;
         if written.projects == contents.projects {
             return Ok(());
@@ -183,7 +183,7 @@ impl FileTrustStore {
         GrantedTexts::new(self.folder().join("granted"))
     }
 
-    /// Removes what writers left that were ended before they were done. The lock must be held.
+    /// Removes temporary files of writers that were killed. The lock must be held.
     fn remove_leftovers(&self) {
         let name = self.path.file_stem().map(|stem| format!("{}.tmp-", stem.to_string_lossy())).unwrap_or_default();
         for entry in fs::read_dir(self.folder()).into_iter().flatten().flatten() {
@@ -204,9 +204,9 @@ impl FileTrustStore {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
-    /// A project that holds the store could bring one, and grant itself what it likes.
+    /// Rejects a store inside the project: the project could bring one and grant itself anything.
     fn check_place(&self, project: &Path) -> Result<(), TrustError> {
-        // Looking costs less than finding a real name, which only one of them is asked for.
+        // Comparing metadata costs less than resolving a path, which is done for one of them only.
         let real = |folder: &Path| if folder.exists() { folder.canonicalize().ok() } else { None };
         let inside = self.folder().ancestors().find_map(real).is_some_and(|folder| folder.starts_with(project));
         let is_home = || self.home.as_ref().is_some_and(|home| home.canonicalize().is_ok_and(|home| home == project));
@@ -226,14 +226,14 @@ impl FileTrustStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(empty()),
             Err(source) => return Err(self.io(source)),
         };
-        // What was opened is looked at, not what has its name by now.
+        // The open file is checked, because another one may have its name by now.
         let about = file.metadata().map_err(|source| self.io(source))?;
         let folder = fs::metadata(self.folder()).map_err(|source| self.io(source))?;
         self.check_exposure(&self.path, &about)?;
         self.check_exposure(self.folder(), &folder)?;
         let text = io::read_to_string(file.take(LARGEST)).map_err(|source| self.io(source))?;
         let damaged = |source| TrustError::Damaged { path: self.path.clone(), source };
-        // The version is read by itself first: what a later version writes may look quite different.
+        // The version is parsed first, because a later version may have another shape.
         let Versioned { version } = serde_json::from_str(&text).map_err(damaged)?;
         if !(OLDEST..=VERSION).contains(&version) {
             return Err(TrustError::Version { path: self.path.clone(), version });
@@ -241,7 +241,7 @@ impl FileTrustStore {
         serde_json::from_str(&text).map_err(damaged)
     }
 
-    /// Writes a new file beside the old one and puts it in its place, so that a reader sees one or the other whole.
+    /// Writes a temporary file and renames it, so that a reader sees the old or the new content and never a part.
     fn write(&self, contents: &Contents) -> io::Result<()> {
         let beside = self.path.with_extension(format!("tmp-{}", std::process::id()));
         let written = self.write_beside(&beside, contents);
@@ -278,7 +278,7 @@ impl TrustStore for FileTrustStore {
     }
 }
 
-/// The name of a project in the store. Two projects never share one, also when their paths are no text.
+/// The key of a project in the store. Two projects never share one, even if their paths are not UTF-8.
 fn key(project: &Path) -> String {
     match project.to_str() {
         Some(text) => text.to_owned(),
@@ -360,7 +360,7 @@ mod tests {
         store.change(Path::new("/p"), |grants| grants.project = true).unwrap();
         let names = || fs::read_dir(dir.path()).unwrap().flatten().map(|entry| entry.file_name()).collect::<Vec<_>>();
         assert!(!names().iter().any(|name| name.to_string_lossy().contains("tmp")), "{:?}", names());
-        // A folder cannot be replaced by a file, so the last step of writing fails.
+        // A folder cannot be replaced by a file, so the rename fails.
         fs::remove_file(store.path()).unwrap();
         fs::create_dir(store.path()).unwrap();
         let contents = Contents { version: VERSION, projects: BTreeMap::new() };

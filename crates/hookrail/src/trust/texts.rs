@@ -1,7 +1,8 @@
 //! The texts of granted files, so that a change can be shown as text.
 //!
-//! They are kept beside the store, each under the digest of its bytes, and not in it: the store is read for every event, and
-//! the texts only when a person asks what has changed. A text is shown only if it has the digest that was granted.
+//! They are kept beside the store, each under the digest of its bytes, and not in it: the store is read for every
+//! event, the texts only when the user asks what has changed. A text is shown only if it has the digest that was
+//! granted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +13,7 @@ use super::fingerprint::Digest;
 use super::grants::{GrantedFile, Grants};
 use crate::config::read_within;
 
-/// The text of a larger file is not kept.
+/// The largest file whose text is kept.
 const LARGEST: u64 = 256 * 1024;
 
 /// How many bytes are kept of all files together.
@@ -28,8 +29,8 @@ impl GrantedTexts {
         Self { folder }
     }
 
-    /// Keeps the texts of what is granted for the project, and forgets those of what is granted no more. What cannot be
-    /// kept is not shown later; the grant itself does not need it.
+    /// Keeps the texts of granted files of the project, and removes those that are not granted any more. A text that
+    /// cannot be kept is not shown later; the grant does not need it.
     pub(super) fn keep(&self, project: &Path, all: &BTreeMap<String, Grants>) {
         let files = || all.values().flat_map(|grants| &grants.hooks).flat_map(|grant| &grant.files);
         let wanted: BTreeSet<&str> = files().map(|file| file.sha256.as_str()).collect();
@@ -73,7 +74,8 @@ impl GrantedTexts {
     }
 }
 
-/// The text of a file that still holds what was granted. What a link leads to outside of the project is not copied.
+/// The text of a file that still has the granted content. The target of a link that leads outside the project is not
+/// copied.
 fn present_text(project: &Path, file: &GrantedFile) -> Option<String> {
     let real = file.path.canonicalize().ok()?;
     if real.starts_with(project) { text_with(&real, &file.sha256) } else { None }

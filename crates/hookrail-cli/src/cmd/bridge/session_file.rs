@@ -1,5 +1,6 @@
 //! Keeps what the bridge remembers of a session in a private file that one process at a time may use.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -35,14 +36,8 @@ impl SessionFile {
     pub(super) fn open(folder: &Path, session_id: &str) -> io::Result<Self> {
         create_private_folder(folder)?;
         let path = folder.join(file_name(session_id));
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path)?;
-        wait_for_lock(&file)?;
-        let mut text = String::new();
-        (&file).take(LARGEST_FILE).read_to_string(&mut text)?;
+        let file = open_private(&path)?;
+        let text = read_limited(&file)?;
         // A damaged file forgets what waits; it must not keep hooks from being asked.
         let session = serde_json::from_str(&text).unwrap_or_default();
         Ok(Self { file, path, session })
@@ -50,16 +45,84 @@ impl SessionFile {
 
     /// Writes what is remembered now.
     pub(super) fn save(&mut self) -> io::Result<()> {
+        self.session.cut_to_size();
         let text = serde_json::to_string(&self.session)?;
         self.file.rewind()?;
         self.file.set_len(0)?;
         self.file.write_all(text.as_bytes())
     }
 
-    /// Forgets the session.
+    /// Forgets the session, but not what its hooks lost.
     pub(super) fn remove(self) -> io::Result<()> {
+        if let Some(folder) = self.path.parent() {
+            // The session ends in any case; a count that cannot be kept must not keep it from ending.
+            let _ = add_losses(folder, &self.session.losses);
+        }
         std::fs::remove_file(&self.path)
     }
+}
+
+/// The file with the losses of sessions that ended.
+const PAST_LOSSES: &str = "losses.json";
+
+/// More kinds than this are not kept: there are far fewer effects.
+const MOST_LOSSES: usize = 64;
+
+/// Adds the losses of a session that ended.
+fn add_losses(folder: &Path, losses: &BTreeMap<String, u64>) -> io::Result<()> {
+    if losses.is_empty() {
+        return Ok(());
+    }
+    let mut file = open_private(&folder.join(PAST_LOSSES))?;
+    let mut past: BTreeMap<String, u64> = serde_json::from_str(&read_limited(&file)?).unwrap_or_default();
+    for (name, count) in losses {
+        if past.len() < MOST_LOSSES || past.contains_key(name) {
+            let total = past.entry(name.clone()).or_default();
+            *total = total.saturating_add(*count);
+        }
+    }
+    file.rewind()?;
+    file.set_len(0)?;
+    file.write_all(serde_json::to_string(&past)?.as_bytes())
+}
+
+/// What hooks lost in the sessions that ended and in those that still run.
+pub(crate) fn recorded_losses(folder: &Path) -> BTreeMap<String, u64> {
+    let read = |path: &Path| File::open(path).and_then(|file| read_limited(&file)).unwrap_or_default();
+    let mut totals: BTreeMap<String, u64> = serde_json::from_str(&read(&folder.join(PAST_LOSSES))).unwrap_or_default();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with("session-") {
+            continue;
+        }
+        let session: BridgeSession = serde_json::from_str(&read(&entry.path())).unwrap_or_default();
+        for (name, count) in session.losses {
+            let total = totals.entry(name).or_default();
+            *total = total.saturating_add(count);
+        }
+    }
+    totals
+}
+
+/// Removes the state of a session and what it lost.
+pub(crate) fn forget_session(folder: &Path, session_id: &str) -> io::Result<()> {
+    std::fs::remove_file(folder.join(file_name(session_id)))
+}
+
+/// Opens a file that other users cannot read, and locks it.
+fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    wait_for_lock(&file)?;
+    Ok(file)
+}
+
+fn read_limited(file: &File) -> io::Result<String> {
+    let mut text = String::new();
+    file.take(LARGEST_FILE).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Waits for the lock, but not longer than an agent waits: a process that was stopped while it held the lock must not make
@@ -85,8 +148,12 @@ pub(super) fn remove_old_sessions(folder: &Path, now: SystemTime) {
         let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|at| now.duration_since(at).ok());
         let is_session = entry.file_name().to_string_lossy().starts_with("session-");
         if is_session && age.is_some_and(|age| age > FORGET_AFTER) {
+            let text = File::open(entry.path()).and_then(|file| read_limited(&file)).unwrap_or_default();
+            let session: BridgeSession = serde_json::from_str(&text).unwrap_or_default();
             // If the file cannot be removed now, the next session tries again.
-            let _ = std::fs::remove_file(entry.path());
+            if std::fs::remove_file(entry.path()).is_ok() {
+                let _ = add_losses(folder, &session.losses);
+            }
         }
     }
 }
@@ -145,5 +212,32 @@ mod tests {
         assert!(folder.path().join("session-a.json").exists());
         remove_old_sessions(folder.path(), SystemTime::now() + FORGET_AFTER * 2);
         assert!(!folder.path().join("session-a.json").exists());
+    }
+
+    #[test]
+    fn losses_outlive_their_session_and_stay_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        for id in ["ended", "forgotten", "running"] {
+            let mut file = SessionFile::open(folder, id).unwrap();
+            file.session.losses.insert("loss.ask".to_owned(), 2);
+            file.save().unwrap();
+            if id == "ended" {
+                file.remove().unwrap();
+            }
+            if id == "forgotten" {
+                remove_old_sessions(folder, SystemTime::now() + FORGET_AFTER * 2);
+            }
+        }
+        assert_eq!(recorded_losses(folder), BTreeMap::from([("loss.ask".to_owned(), 6)]));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(folder.join(PAST_LOSSES).metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        let many = (0..1000).map(|number| (format!("loss.{number}"), u64::MAX)).collect();
+        add_losses(folder, &many).unwrap();
+        add_losses(folder, &many).unwrap();
+        assert!(recorded_losses(folder).len() <= MOST_LOSSES);
     }
 }

@@ -1,167 +1,228 @@
-//! Looks for entries of the bridge in the settings of an agent.
+//! Reads the settings of an agent and looks at the entries that call the bridge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use hookrail::EventKind;
+use hookrail::hook::bridge_program;
 use hookrail_bridge::Agent;
-use hookrail_bridge::install::{Locations, Scope, calls_bridge, codex_trust};
+use hookrail_bridge::install::{BridgeCall, Locations, Scope, SettingsSyntax, bridge_calls, read_settings};
 use serde_json::Value;
 
-use super::Finding;
+use super::Check;
 use crate::project::home;
 
-/// A settings file and what it says about the bridge.
+/// A settings file of an agent.
 #[derive(Debug)]
 pub(super) struct AgentSettings {
     pub(super) path: PathBuf,
-    text: String,
-    pub(super) entries: Vec<BridgeEntry>,
+    pub(super) text: String,
+    /// What the file says; nothing if the agent cannot read it.
+    pub(super) document: Value,
+    /// The hooks in it that call the bridge.
+    pub(super) calls: Vec<BridgeCall>,
     problem: Option<String>,
-    switched_off: Option<&'static str>,
 }
 
-#[derive(Debug)]
-pub(super) struct BridgeEntry {
-    event: String,
-    command: String,
-}
-
-/// Reads every file in which the agent may have entries.
-pub(super) fn entries(agent: Agent, project: &Path) -> Vec<AgentSettings> {
+/// Every file in which the agent may have hooks or switches.
+pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentSettings> {
     let Some(home) = home() else { return Vec::new() };
-    let locations = Locations { home: &home, project, variable: &|name| std::env::var(name).ok() };
-    let paths = [Scope::User, Scope::Project, Scope::System].into_iter();
-    let paths = paths.filter_map(|scope| locations.settings_path(agent, scope).ok());
-    paths.filter_map(|path| read(agent, path)).collect()
+    let variable = |name: &str| std::env::var(name).ok();
+    let locations = Locations { home: &home, project, variable: &variable };
+    let scopes = [Scope::User, Scope::Project, Scope::System].into_iter();
+    let mut paths: Vec<PathBuf> = scopes.filter_map(|scope| locations.settings_path(agent, scope).ok()).collect();
+    paths.extend(match agent {
+        Agent::Claude => {
+            vec![project.join(".claude/settings.local.json"), PathBuf::from("/etc/claude-code/managed-settings.json")]
+        }
+        Agent::Codex => {
+            let folder = paths.first().and_then(|path| path.parent()).map(Path::to_owned);
+            let user = folder.into_iter().map(|folder| folder.join("config.toml"));
+            user.chain([project.join(".codex/config.toml"), PathBuf::from("/etc/codex/config.toml")]).collect()
+        }
+        Agent::Gemini => {
+            let own = home.join(".gemini");
+            vec![own.join("settings.json"), own.join("extensions/extension-enablement.json")]
+        }
+        Agent::Copilot => {
+            let folder = variable("COPILOT_HOME").map_or_else(|| home.join(".copilot"), PathBuf::from);
+            vec![folder.join("settings.json"), folder.join("config.json")]
+        }
+        Agent::Qwen | Agent::OpenCode | Agent::Pi => Vec::new(),
+    });
+    paths.into_iter().filter_map(|path| read(agent, path)).collect()
 }
 
 fn read(agent: Agent, path: PathBuf) -> Option<AgentSettings> {
-    let text = std::fs::read_to_string(&path).ok()?;
-    let mut settings = AgentSettings { path, text, entries: Vec::new(), problem: None, switched_off: None };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(error) => {
+            let problem = Some(error.to_string());
+            let calls = Vec::new();
+            return Some(AgentSettings { path, text: String::new(), document: Value::Null, calls, problem });
+        }
+    };
     if matches!(agent, Agent::OpenCode | Agent::Pi) {
-        let program = settings.text.lines().find_map(|line| line.strip_prefix("const PROGRAM = "));
-        let program: Option<String> = program.and_then(|text| serde_json::from_str(text.trim_end_matches(';')).ok());
-        let command = program.map(|program| format!("{program} bridge {agent}"));
-        settings.entries.extend(command.map(|command| BridgeEntry { event: "every event".to_owned(), command }));
-        return Some(settings);
+        let calls = plugin_call(agent, &text).into_iter().collect();
+        return Some(AgentSettings { path, text, document: Value::Null, calls, problem: None });
     }
-    let strict = matches!(agent, Agent::Claude | Agent::Codex);
-    let document: Value = match serde_json::from_str(&settings.text) {
-        Ok(document) => document,
-        // Comments are fine for the other agents, and reading around them is enough to find commands.
-        Err(error) if strict => {
-            settings.problem = Some(error.to_string());
-            return Some(settings);
-        }
-        Err(_) => serde_json::from_str(&without_comments(&settings.text)).unwrap_or_default(),
+    let syntax = match agent {
+        Agent::Claude | Agent::Codex => SettingsSyntax::StrictJson,
+        _ => SettingsSyntax::JsonWithComments,
     };
-    let off = |pointer: &str, value: bool| document.pointer(pointer) == Some(&Value::Bool(value));
-    settings.switched_off = match agent {
-        Agent::Claude if off("/disableAllHooks", true) => Some("disableAllHooks"),
-        Agent::Gemini | Agent::Qwen if off("/hooksConfig/enabled", false) => Some("hooksConfig.enabled"),
-        _ => None,
+    let document = match path.extension().is_some_and(|extension| extension == "toml") {
+        true => toml::from_str::<Value>(&text).map_err(|error| error.message().to_owned()),
+        false if text.trim().is_empty() => Ok(Value::Null),
+        false => read_settings(&text, syntax).map_err(|error| error.to_string()),
     };
-    for (event, groups) in document.get("hooks").and_then(Value::as_object).into_iter().flatten() {
-        for command in groups.as_array().into_iter().flatten().flat_map(commands) {
-            if calls_bridge(&command) {
-                settings.entries.push(BridgeEntry { event: event.clone(), command });
-            }
-        }
-    }
-    Some(settings)
+    let (document, problem) = match document {
+        Ok(document) => (document, None),
+        Err(problem) => (Value::Null, Some(problem)),
+    };
+    let calls = bridge_calls(&document);
+    Some(AgentSettings { path, text, document, calls, problem })
 }
 
-/// Takes comment lines out. Texts that hold `//` stay: only lines that begin with it are comments here.
-fn without_comments(text: &str) -> String {
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+/// A generated plugin calls the bridge for every event that it knows.
+fn plugin_call(agent: Agent, text: &str) -> Option<BridgeCall> {
+    let program = text.lines().find_map(|line| line.strip_prefix("const PROGRAM = "))?;
+    let program: String = serde_json::from_str(program.trim_end_matches(';')).ok()?;
+    let command = format!("'{}' bridge {agent}", program.replace('\'', "'\\''"));
+    Some(BridgeCall { event: "every event".to_owned(), command, timeout: None })
 }
 
-fn commands(group: &Value) -> Vec<String> {
-    let of = |hook: &Value| hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str).map(str::to_owned);
-    match group.get("hooks").and_then(Value::as_array) {
-        Some(hooks) => hooks.iter().filter_map(of).collect(),
-        None => of(group).into_iter().collect(),
-    }
-}
-
-pub(super) fn examine(agent: Agent, files: &[AgentSettings]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut events: BTreeMap<&str, usize> = BTreeMap::new();
+/// Looks at the files as such: whether the agent can read them, and whether they turn hooks off.
+pub(super) fn examine_files(agent: Agent, files: &[AgentSettings]) -> Vec<Check> {
+    let mut checks = Vec::new();
     for file in files {
         let shown = file.path.display();
         if let Some(problem) = &file.problem {
             let text = format!("{} cannot read `{shown}`: {problem}", agent.title());
-            findings.push(Finding::error(text, "repair the file: the agent ignores all its hooks"));
+            checks.push(Check::error(
+                "settings",
+                text,
+                "repair the file: the agent ignores all its hooks, or does not start",
+            ));
         }
-        if let Some(switch) = file.switched_off {
-            let text = format!("`{switch}` in `{shown}` turns all hooks off");
-            findings.push(Finding::error(text, format!("remove `{switch}`")));
+        if let Some(switch) = switched_off(agent, &file.document) {
+            let text = format!("`{switch}` in `{shown}` turns hooks of hookrail off");
+            checks.push(Check::error("switches", text, format!("remove `{switch}` from `{shown}`")));
         }
-        if file.entries.is_empty() {
-            continue;
-        }
-        findings.push(Finding::fine(format!("{} in `{shown}`", counted_entries(file.entries.len()))));
-        for entry in &file.entries {
-            *events.entry(&entry.event).or_default() += 1;
-        }
-        findings.extend(examine_program(agent, file));
     }
+    if checks.is_empty() {
+        checks.push(Check::fine("switches", "no setting turns hooks off"));
+    }
+    checks
+}
+
+/// The setting that keeps the entries of hookrail from being called.
+fn switched_off(agent: Agent, document: &Value) -> Option<&'static str> {
+    let is = |pointer: &str, value: bool| document.pointer(pointer) == Some(&Value::Bool(value));
+    let lists = |pointer: &str| {
+        let list = document.pointer(pointer).and_then(Value::as_array);
+        list.is_some_and(|list| list.iter().any(|name| name == "hookrail"))
+    };
+    let excludes_all = || {
+        let overrides = document.pointer("/hookrail/overrides").and_then(Value::as_array);
+        overrides.is_some_and(|list| list.iter().any(|rule| rule == "!/*" || rule == "!*"))
+    };
+    match agent {
+        Agent::Claude | Agent::Copilot if is("/disableAllHooks", true) => Some("disableAllHooks"),
+        Agent::Codex if is("/features/hooks", false) => Some("features.hooks"),
+        Agent::Gemini | Agent::Qwen if is("/hooksConfig/enabled", false) => Some("hooksConfig.enabled"),
+        Agent::Gemini | Agent::Qwen if lists("/hooksConfig/disabled") => Some("hooksConfig.disabled"),
+        Agent::Qwen if is("/disableAllHooks", true) => Some("disableAllHooks"),
+        Agent::Gemini if excludes_all() => Some("hookrail.overrides"),
+        _ => None,
+    }
+}
+
+/// Looks at the entries: whether there are any, whether they can be started, and whether one event calls twice.
+pub(super) fn examine_entries(agent: Agent, files: &[AgentSettings], wanted: &BTreeSet<EventKind>) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut events: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut programs: BTreeSet<String> = BTreeSet::new();
+    for file in files.iter().filter(|file| !file.calls.is_empty()) {
+        let count = crate::render::counted(file.calls.len(), "entry").replace("entrys", "entries");
+        checks.push(Check::fine("entries", format!("{count} in `{}`", file.path.display())));
+        for call in &file.calls {
+            *events.entry(&call.event).or_default() += 1;
+            programs.extend(bridge_program(&call.command));
+            checks.extend(examine_timeout(agent, call));
+        }
+        checks.extend(examine_plugin(agent, file));
+    }
+    let install = format!("run `hookrail install {agent}`");
     if events.is_empty() {
-        let text = format!("{} does not call hookrail", agent.title());
-        findings.push(Finding::error(text, format!("run `hookrail install {agent}`")));
+        checks.push(Check::error("entries", format!("{} does not call hookrail", agent.title()), install));
+        return checks;
     }
+    let is_registered = |kind: EventKind| agent.event_name(kind).is_none_or(|name| events.contains_key(name));
+    let is_plugin = matches!(agent, Agent::OpenCode | Agent::Pi);
+    for kind in wanted.iter().filter(|kind| !is_plugin && agent.fires(**kind) && !is_registered(**kind)) {
+        let text = format!("hooks wait for {kind}, and no entry of {} calls hookrail for it", agent.title());
+        checks.push(Check::warning("entries", text, format!("{install} again in this project")));
+    }
+    checks.extend(programs.iter().map(|program| examine_program(agent, program)));
     for (event, count) in events.into_iter().filter(|(_, count)| *count > 1) {
-        let text = format!("{event} calls hookrail {count} times");
-        findings.push(Finding::warning(
-            text,
-            format!("uninstall one of them: `hookrail uninstall {agent}`, then install again"),
-        ));
+        let fix = format!("keep one of them: `hookrail uninstall {agent}`, then `hookrail install {agent}`");
+        checks.push(Check::warning("duplicates", format!("{event} calls hookrail {count} times"), fix));
     }
-    findings
+    checks
 }
 
-fn counted_entries(count: usize) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+/// Whether the bridge answers before the agent stops waiting.
+fn examine_timeout(agent: Agent, call: &BridgeCall) -> Option<Check> {
+    let deadline = call.command.split_once("--deadline ")?.1.split_whitespace().next()?.parse::<f64>().ok()?;
+    let wait = match (agent, call.timeout) {
+        (Agent::Gemini, timeout) => timeout.unwrap_or(60_000.0),
+        // Qwen Code takes large numbers for milliseconds.
+        (Agent::Qwen, Some(timeout)) if timeout >= 1000.0 => timeout,
+        (Agent::Codex, timeout) => timeout.unwrap_or(600.0) * 1000.0,
+        (Agent::Copilot, timeout) => timeout.unwrap_or(30.0) * 1000.0,
+        (_, timeout) => timeout.unwrap_or(60.0) * 1000.0,
+    };
+    (deadline >= wait).then(|| {
+        let text = format!(
+            "{}: {} waits {} ms, and the bridge answers after at most {deadline} ms: a late guard is not heard",
+            call.event,
+            agent.title(),
+            wait
+        );
+        Check::error("timeouts", text, format!("run `hookrail install {agent}` with the `--timeout` that you want"))
+    })
 }
 
-/// Whether the program that the entries name is there and is this one.
-fn examine_program(agent: Agent, file: &AgentSettings) -> Option<Finding> {
-    let command = &file.entries.first()?.command;
-    let program = command.split(" bridge ").next().unwrap_or_default().trim_matches(['\'', '"']);
-    let again = format!("run `hookrail uninstall {agent}` and `hookrail install {agent}`");
-    if !is_executable(Path::new(program)) {
+/// Whether a generated plugin is the one that this version writes.
+fn examine_plugin(agent: Agent, file: &AgentSettings) -> Option<Check> {
+    let current = agent.plugin_template()?;
+    let body = |text: &str| -> Vec<String> {
+        let is_option = |line: &&str| !line.starts_with("const PROGRAM = ") && !line.starts_with("const DEADLINE = ");
+        text.lines().filter(is_option).map(str::to_owned).collect()
+    };
+    (body(current) != body(&file.text)).then(|| {
+        let text = format!("`{}` is not what this version writes", file.path.display());
+        Check::warning("entries", text, format!("run `hookrail install {agent}` again"))
+    })
+}
+
+/// Whether the program that entries name is there and is this one.
+fn examine_program(agent: Agent, program: &str) -> Check {
+    let again = format!("run `hookrail install {agent}`, or `hookrail uninstall {agent}` if it is no longer wanted");
+    let is_path = program.contains('/');
+    if is_path && !is_executable(Path::new(program)) {
         let effect = match agent {
             Agent::Gemini | Agent::Copilot | Agent::OpenCode | Agent::Pi => "every tool is denied",
             Agent::Claude | Agent::Codex | Agent::Qwen => "no guard is asked",
         };
-        return Some(Finding::error(format!("`{program}` is missing or not executable: {effect}"), again));
+        return Check::error("program", format!("`{program}` is missing or not executable: {effect}"), again);
     }
-    let current = std::env::current_exe().and_then(|path| path.canonicalize()).ok()?;
-    let named = Path::new(program).canonicalize().ok()?;
-    (named != current).then(|| Finding::warning(format!("the entries call `{program}`, not this program"), again))
-}
-
-pub(super) fn examine_codex_trust(files: &[AgentSettings]) -> Vec<Finding> {
-    let folder = std::env::var_os("CODEX_HOME").map(PathBuf::from).or_else(|| Some(home()?.join(".codex")));
-    let config = folder.and_then(|folder| std::fs::read_to_string(folder.join("config.toml")).ok()).unwrap_or_default();
-    let mut findings = Vec::new();
-    let switches: toml::Table = toml::from_str(&config).unwrap_or_default();
-    let hooks = switches.get("features").and_then(|features| features.get("hooks")).and_then(toml::Value::as_bool);
-    if hooks == Some(false) {
-        findings.push(Finding::error("`features.hooks` in `config.toml` turns all hooks off", "remove it"));
+    let current = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    match Path::new(program).canonicalize().ok() {
+        named if is_path && named == current => Check::fine("program", format!("the entries call `{program}`")),
+        _ => Check::warning("program", format!("the entries call `{program}`, not this program"), again),
     }
-    for file in files.iter().filter(|file| !file.entries.is_empty() && !file.path.starts_with("/etc")) {
-        let missing =
-            codex_trust(&file.path, &file.text).into_iter().filter(|trust| !config.contains(&trust.hash)).count();
-        findings.push(match missing {
-            0 => Finding::fine("Codex CLI trusts every entry"),
-            _ => Finding::error(
-                format!("Codex CLI does not trust {} and skips them without a word", counted_entries(missing)),
-                "start `codex` and accept \"Hooks need review\", or run `hookrail install codex --trust`",
-            ),
-        });
-    }
-    findings
 }
 
 #[cfg(unix)]

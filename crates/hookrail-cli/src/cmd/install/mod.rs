@@ -10,16 +10,17 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use hookrail::EventKind;
+use hookrail::hook::Enablement;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    CodexTrust, Insertion, InstallOptions, Locations, Scope, SettingsFile, codex_trust, insert_entries, remove_entries,
-    settings_files,
+    Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls, codex_trust,
+    insert_entries, read_settings, remove_entries, settings_files, take_back, trust_codex_hooks,
 };
 
-use crate::args::{InstallArgs, ScopeArg, UninstallArgs};
+use crate::args::{InstallArgs, ProjectArgs, ScopeArg, UninstallArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
-use crate::project::home;
+use crate::project::{Project, home};
 use crate::project_search::find_project;
 use crate::render::text::visible;
 use crate::style::{BAD, GOOD, HEADING, paint};
@@ -27,8 +28,8 @@ use crate::style::{BAD, GOOD, HEADING, paint};
 use record::{InstalledFile, Record};
 use write::Obstacle;
 
-/// The events that the bridge takes part in. Guards of any project can want each of these, so a narrower choice could lose
-/// one. The model events of Gemini CLI cost a process for every call and are added when a hook wants them.
+/// The events that the bridge always takes part in. Guards of any project can want each of these, so a narrower choice could
+/// lose one. The others cost a process for every model call or turn and are added when a hook at hand wants them.
 const EVENTS: [EventKind; 7] = [
     EventKind::SessionStart,
     EventKind::SessionEnd,
@@ -59,26 +60,30 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
     let state = super::bridge::state_folder().ok_or_else(no_home)?;
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let project = args.project.clone().unwrap_or_else(|| find_project(&here, Some(&home)));
-    let options = InstallOptions {
-        program: program()?,
-        scope: match args.scope {
-            ScopeArg::User => Scope::User,
-            ScopeArg::Project => Scope::Project,
-            ScopeArg::System => Scope::System,
-        },
-        events: EVENTS.to_vec(),
-        timeout_seconds: args.timeout,
+    let scope = match args.scope {
+        ScopeArg::User => Scope::User,
+        ScopeArg::Project => Scope::Project,
+        ScopeArg::System => Scope::System,
     };
     let locations = Locations { home: &home, project: &project, variable: &|name| std::env::var(name).ok() };
+    let wanted = wanted_events(&project);
+    let mut events = EVENTS.to_vec();
+    events.extend(wanted.iter().map(|(kind, _)| *kind));
+    if let Ok(path) = locations.settings_path(args.agent, scope) {
+        events.extend(registered_events(args.agent, &path));
+    }
+    let options = InstallOptions { program: program()?, scope, events, timeout_seconds: args.timeout };
+    let mut record = Record::load(&state).map_err(|error| unusable_record(&error))?;
     let files = settings_files(args.agent, &options, &locations)
         .map_err(|error| Failure::new(error.to_string()).hint("use `--scope user` or `--scope project`"))?;
-    let mut changes = files.iter().map(planned).collect::<Result<Vec<_>>>()?;
-    let trust = codex_changes(args, &files, &changes, &home)?;
+    let known = |path: &Path| record.find(args.agent.name(), path);
+    let mut changes = files.iter().map(|file| planned(file, known(file.path()))).collect::<Result<Vec<_>>>()?;
+    let trust = codex_changes(args, &changes, &home, &known)?;
     changes.extend(trust);
     changes.retain(Change::is_needed);
     if changes.is_empty() {
         output::text(&format!("{} already calls this hookrail; nothing to change\n", args.agent.title()))?;
-        return advise(args, &files);
+        return advise(args, &files, &wanted);
     }
     show(&changes)?;
     if args.dry_run {
@@ -88,29 +93,65 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
         output::text("nothing was changed\n")?;
         return Ok(Exit::Failed);
     }
-    let mut record = Record::load(&state).map_err(|error| unusable_record(&error))?;
+    let before = record.clone();
     for change in &changes {
-        apply(change)?;
-        record.add(InstalledFile {
+        record.put(InstalledFile {
             agent: args.agent.name().to_owned(),
             scope: options.scope.name().to_owned(),
             path: change.path.clone(),
             insertions: change.insertions.clone(),
             existed: change.before.is_some(),
             own: change.own,
+            // A file of this name that mentions hookrail was left by an installation whose record is gone.
+            original: change.before.clone().filter(|text| change.own && !text.contains("hookrail")),
         });
-        // Recorded file by file: an interruption must not leave a change that cannot be taken back.
-        record.save(&state).map_err(|error| unusable_record(&error))?;
+    }
+    // Recorded first: an interruption must not leave a change that cannot be taken back.
+    record.save(&state).map_err(|error| unusable_record(&error))?;
+    if let Err(failure) = apply_all(&changes) {
+        before.save(&state).map_err(|error| unusable_record(&error))?;
+        return Err(failure);
     }
     let calls = format!("{} now calls hookrail", args.agent.title());
     output::text(&format!("{}: {} written\n", paint(GOOD, calls), crate::render::counted(changes.len(), "file")))?;
-    advise(args, &files)
+    advise(args, &files, &wanted)
+}
+
+/// The events that hooks at hand wait for, each with a hook that does. Configuration that cannot be read wants nothing: it is
+/// reported when it is used.
+fn wanted_events(root: &Path) -> Vec<(EventKind, String)> {
+    let args =
+        ProjectArgs { project: Some(root.to_owned()), trust_project: false, modules: Vec::new(), no_plugins: false };
+    let Ok(builder) = Project::open(&args).and_then(|project| project.builder(&args)) else { return Vec::new() };
+    let snapshot = builder.build().snapshot();
+    let hooks = snapshot.hooks().iter().filter(|hook| hook.enablement != Enablement::OwnBridge);
+    let mut wanted: Vec<(EventKind, String)> =
+        hooks.filter_map(|hook| Some((hook.known_event()?, hook.label.to_string()))).collect();
+    wanted.sort_by_key(|(kind, _)| *kind as usize);
+    wanted.dedup_by_key(|(kind, _)| *kind);
+    wanted
+}
+
+/// The events for which a file calls the bridge already. They stay: another project may have hooks for them.
+fn registered_events(agent: Agent, path: &Path) -> Vec<EventKind> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let settings = read_settings(&text, SettingsSyntax::JsonWithComments).unwrap_or_default();
+    let calls = bridge_calls(&settings);
+    calls.iter().filter_map(|call| agent.find_event(&call.event)).map(|event| event.kind).collect()
 }
 
 /// Says what is left to do.
-fn advise(args: &InstallArgs, files: &[SettingsFile]) -> Result<Exit> {
+fn advise(args: &InstallArgs, files: &[SettingsFile], wanted: &[(EventKind, String)]) -> Result<Exit> {
     let agent = args.agent;
     let mut text = String::new();
+    for (kind, hook) in wanted.iter().filter(|(kind, _)| !agent.fires(*kind)) {
+        text.push_str(&format!(
+            "{}: hook `{}` waits for {kind}, which {} does not fire; it never runs there\n",
+            paint(BAD, "warning"),
+            visible(hook),
+            agent.title(),
+        ));
+    }
     if agent == Agent::Codex && !args.trust {
         text.push_str(
             "Codex CLI runs a hook only after a review: start `codex` and accept \"Hooks need review\", or run \
@@ -130,7 +171,7 @@ fn advise(args: &InstallArgs, files: &[SettingsFile]) -> Result<Exit> {
 }
 
 /// Computes the change of one file and writes nothing.
-fn planned(file: &SettingsFile) -> Result<Change> {
+fn planned(file: &SettingsFile, known: Option<&InstalledFile>) -> Result<Change> {
     let path = file.path().to_owned();
     let before = write::read_settings(&path).map_err(|obstacle| blocked(&path, &obstacle))?;
     match file {
@@ -139,7 +180,8 @@ fn planned(file: &SettingsFile) -> Result<Change> {
         }
         SettingsFile::Shared { entries, syntax, .. } => {
             let text = before.clone().unwrap_or_default();
-            let (after, insertions) = insert_entries(&text, entries, *syntax).map_err(|error| {
+            let recorded = known.map(|known| known.insertions.as_slice()).unwrap_or_default();
+            let (after, insertions) = insert_entries(&text, entries, *syntax, recorded).map_err(|error| {
                 Failure::new(format!("`{}` cannot be edited: {error}", path.display()))
                     .hint("the agent cannot read this file either, and ignores all hooks in it; repair it first")
             })?;
@@ -149,37 +191,56 @@ fn planned(file: &SettingsFile) -> Result<Change> {
 }
 
 /// The trust that Codex wants, if it was asked for.
-fn codex_changes(args: &InstallArgs, files: &[SettingsFile], changes: &[Change], home: &Path) -> Result<Vec<Change>> {
+fn codex_changes<'r>(
+    args: &InstallArgs,
+    changes: &[Change],
+    home: &Path,
+    known: &impl Fn(&Path) -> Option<&'r InstalledFile>,
+) -> Result<Vec<Change>> {
     if args.agent != Agent::Codex || !args.trust {
         return Ok(Vec::new());
     }
     let folder = std::env::var_os("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from);
     let path = folder.join("config.toml");
     let before = write::read_settings(&path).map_err(|obstacle| blocked(&path, &obstacle))?;
-    let mut after = before.clone().unwrap_or_default();
-    let mut insertions = Vec::new();
-    for (file, change) in files.iter().zip(changes) {
-        let text = change.after.as_deref().unwrap_or_default();
-        for CodexTrust { key, hash } in codex_trust(file.path(), text) {
-            let trust = CodexTrust { key, hash };
-            if !after.contains(&trust.hash) {
-                insertions.push(Insertion { offset: after.len(), text: trust.to_toml() });
-                after.push_str(&trust.to_toml());
+    let wanted: Vec<_> = changes
+        .iter()
+        .flat_map(|change| codex_trust(&change.path, change.after.as_deref().unwrap_or_default()))
+        .collect();
+    let recorded = known(&path).map(|known| known.insertions.as_slice()).unwrap_or_default();
+    let config = before.clone().unwrap_or_default();
+    let (after, insertions) = trust_codex_hooks(&config, &wanted, recorded).map_err(|error| {
+        Failure::new(format!("`{}` cannot be extended: {error}", path.display()))
+            .hint("review the hooks in `codex` instead of using `--trust`")
+    })?;
+    Ok(vec![Change { path, before, after: Some(after), insertions, own: false }])
+}
+
+/// Writes all files, or leaves all as they were.
+fn apply_all(changes: &[Change]) -> Result<()> {
+    for (index, change) in changes.iter().enumerate() {
+        let Err(failure) = apply(change) else { continue };
+        for done in changes.iter().take(index).rev() {
+            let undone = Change {
+                path: done.path.clone(),
+                before: done.after.clone(),
+                after: done.before.clone(),
+                insertions: Vec::new(),
+                own: done.own,
+            };
+            if let Err(second) = apply_removal(&undone) {
+                return Err(failure.hint(format!("and `{}` was written: {}", done.path.display(), second.message())));
             }
         }
+        return Err(failure);
     }
-    let readable = toml::from_str::<toml::Table>(&after);
-    if let Err(error) = readable {
-        let message = format!("`{}` cannot be extended: {}", path.display(), error.message());
-        return Err(Failure::new(message).hint("review the hooks in `codex` instead of using `--trust`"));
-    }
-    Ok(vec![Change { path, before, after: Some(after), insertions, own: false }])
+    Ok(())
 }
 
 fn apply(change: &Change) -> Result<()> {
     let failed = |error: std::io::Error| {
         Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
-            .hint("files that were written before it are recorded; `hookrail uninstall` takes them back")
+            .hint("nothing was changed; check the permissions of the file and its folder")
     };
     match &change.after {
         Some(text) => {
@@ -205,7 +266,7 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
     for file in &mine {
         let before = write::read_settings(&file.path).map_err(|obstacle| blocked(&file.path, &obstacle))?;
         let Some(text) = &before else { continue };
-        let after = if file.own { None } else { Some(taken_out(file, text)?) };
+        let after = if file.own { file.original.clone() } else { Some(taken_out(file, text)?) };
         // A file that the installation created and that holds nothing else goes with it.
         let after = after.filter(|text| file.existed || !text.trim().is_empty());
         changes.push(Change { path: file.path.clone(), before, after, insertions: Vec::new(), own: file.own });
@@ -236,14 +297,11 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
 fn taken_out(file: &InstalledFile, text: &str) -> Result<String> {
     let is_json = file.path.extension().is_some_and(|extension| extension == "json");
     if !is_json {
-        let removed = file.insertions.iter().rev().fold(text.to_owned(), |text, insertion| {
-            text.rfind(&insertion.text).map_or(text.clone(), |at| {
-                let mut rest = text.clone();
-                rest.replace_range(at..at + insertion.text.len(), "");
-                rest
-            })
-        });
-        return Ok(removed);
+        // What the agent itself changed in between is its own now; the rest is taken back piece by piece.
+        let pieces = file.insertions.iter().rev();
+        return Ok(
+            pieces.fold(text.to_owned(), |text, piece| take_back(&text, std::slice::from_ref(piece)).unwrap_or(text))
+        );
     }
     remove_entries(text, &file.insertions).map_err(|error| {
         Failure::new(format!("`{}` cannot be edited: {error}", file.path.display())).hint("repair it, then try again")
@@ -292,6 +350,8 @@ fn blocked(path: &Path, obstacle: &Obstacle) -> Failure {
     match obstacle {
         Obstacle::Link => Failure::new(format!("`{shown}` is a symbolic link; it is not changed"))
             .hint("edit the file it points to by hand, or replace the link by a file"),
+        Obstacle::ReadOnly => Failure::new(format!("`{shown}` is read-only; it is not changed"))
+            .hint("make it writable with `chmod u+w`, then try again"),
         Obstacle::NotAFile => Failure::new(format!("`{shown}` is not a regular file; it is not changed")),
         Obstacle::Unreadable(error) => Failure::new(format!("`{shown}` cannot be read: {error}")),
     }

@@ -18,6 +18,9 @@ pub(super) struct InstalledFile {
     pub(super) existed: bool,
     /// Whether the whole file belongs to hookrail.
     pub(super) own: bool,
+    /// What a file of hookrail's own held before the first installation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) original: Option<String>,
 }
 
 /// Everything that was installed.
@@ -45,10 +48,15 @@ impl Record {
         super::write::write_atomically(&path, &serde_json::to_string_pretty(self)?, None)
     }
 
-    /// Adds a file. What an earlier installation inserted into the same file is kept: it is still there.
-    pub(super) fn add(&mut self, file: InstalledFile) {
+    /// What earlier installations for an agent changed in a file.
+    pub(super) fn find(&self, agent: &str, path: &Path) -> Option<&InstalledFile> {
+        self.files.iter().find(|file| file.path == path && file.agent == agent)
+    }
+
+    /// Replaces what is known about a file. How the file was before the first installation stays known.
+    pub(super) fn put(&mut self, file: InstalledFile) {
         match self.files.iter_mut().find(|known| known.path == file.path && known.agent == file.agent) {
-            Some(known) => known.insertions.extend(file.insertions),
+            Some(known) => known.insertions = file.insertions,
             None => self.files.push(file),
         }
     }

@@ -11,6 +11,8 @@ pub(super) enum Obstacle {
     Link,
     /// It is not a regular file.
     NotAFile,
+    /// Its owner took the permission to write away.
+    ReadOnly,
     /// It cannot be read.
     Unreadable(io::Error),
 }
@@ -22,6 +24,8 @@ pub(super) fn read_settings(path: &Path) -> Result<Option<String>, Obstacle> {
         Err(error) => return Err(Obstacle::Unreadable(error)),
         Ok(data) if data.file_type().is_symlink() => return Err(Obstacle::Link),
         Ok(data) if !data.is_file() => return Err(Obstacle::NotAFile),
+        // Replacing a file needs the permission of its folder alone, so this has to be looked at.
+        Ok(data) if data.permissions().readonly() => return Err(Obstacle::ReadOnly),
         Ok(_) => {}
     }
     std::fs::read_to_string(path).map(Some).map_err(Obstacle::Unreadable)

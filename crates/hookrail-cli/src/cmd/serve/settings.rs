@@ -5,10 +5,19 @@ use std::path::Path;
 use hookrail::Builder;
 use hookrail::process::RunLedger;
 use hookrail_bus::BusOptions;
+use hookrail_journal::Journal;
 
 use crate::args::{ProjectArgs, ServeArgs};
-use crate::config::BusSettings;
+use crate::config::{BusSettings, JournalSettings};
+use crate::journal;
 use crate::project::Project;
+
+/// The journal that the events of all projects are recorded in.
+#[derive(Clone, Debug)]
+pub(super) struct ServedJournal {
+    pub(super) journal: Option<Journal>,
+    pub(super) settings: JournalSettings,
+}
 
 /// Returns the settings of the bus. The command line overrides the user's configuration, which overrides the defaults of
 /// the bus.
@@ -17,10 +26,12 @@ pub(super) fn settings(
     args: &ServeArgs,
     configured: BusSettings,
     ledger: Option<RunLedger>,
+    recording: ServedJournal,
 ) -> BusOptions {
     let (own, options) = (project.root().to_owned(), args.project.clone());
     let describe = move |directory: &Path| {
         let builder = describe(directory, directory == own, &options)?;
+        let builder = journal::attach(builder, recording.journal.as_ref(), &recording.settings, "hookrail serve");
         Ok(match &ledger {
             Some(ledger) => builder.record_running_hooks(ledger),
             None => builder,

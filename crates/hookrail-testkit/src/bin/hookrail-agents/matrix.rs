@@ -1,4 +1,4 @@
-//! What each hook does, what the model asks for, and what must be seen afterwards.
+//! What each hook does, what the model asks for, and the checks afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::Error;
 use crate::agent::Agent;
 use crate::lab::{Lab, Snapshot};
 
-/// Whose hooks are in the project.
+/// The dialect of the hooks in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hooks {
     Llxprt,
@@ -17,7 +17,7 @@ pub(crate) enum Hooks {
     Xcsh,
 }
 
-/// What a hook wants.
+/// An effect that a hook asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HookWish {
     Block,
@@ -26,16 +26,16 @@ pub(crate) enum HookWish {
     Replace,
     Context,
     Stop,
-    /// No hook's: the settings are as before after an uninstallation.
+    /// Not a hook: the settings must be as before after an uninstallation.
     Uninstall,
 }
 
-/// How a wish ended in an agent.
+/// How an agent handled an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
-    /// The agent did it.
+    /// The agent applied it.
     Honoured,
-    /// The agent cannot do it, and what the answer table says happened in its place.
+    /// The agent cannot apply it, and did what the answer table says instead.
     Replaced(&'static str),
     /// Neither.
     Failed(String),
@@ -52,7 +52,7 @@ impl Hooks {
         }
     }
 
-    /// What hooks of this dialect can want.
+    /// The effects that hooks of this dialect can ask for.
     pub(crate) const fn wishes(self) -> &'static [HookWish] {
         match self {
             Self::Llxprt => &[
@@ -121,7 +121,7 @@ fn script(agent: Agent, folder: &Path) -> Script {
     Script { steps, side: "ok".to_owned() }
 }
 
-/// What is left of a run.
+/// The results of a run.
 struct Traces<'a> {
     agent: Agent,
     hooks: Hooks,
@@ -129,7 +129,7 @@ struct Traces<'a> {
     server: &'a ModelServer,
 }
 
-/// Runs an agent once with the hooks of one dialect and looks at every wish.
+/// Runs an agent once with the hooks of one dialect, and checks every effect.
 pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
     let folder = hooks.start(&lab.project());
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
@@ -175,15 +175,15 @@ fn install(agent: Agent, lab: &Lab<'_>) -> Result<(), Error> {
     lab.hookrail(&args)
 }
 
-/// The first difference of two homes.
+/// The first difference between two home directories.
 fn compare(before: &Snapshot, after: &Snapshot) -> Option<String> {
     let changed = before.iter().find(|(path, bytes)| after.get(*path) != Some(bytes));
     let added = after.keys().find(|path| !before.contains_key(*path));
     changed.map(|(path, _)| path).or(added).map(|path| format!("`{}` is not as it was", path.display()))
 }
 
-/// The first settings file of the user that is not as it was. Agents write into their homes, so other files do not count,
-/// and neither do lines that the agent itself has added to a file.
+/// The first settings file of the user that was changed. Agents write into their home directories, so other files are
+/// ignored, and so are lines that the agent itself has added to a file.
 fn compare_settings(agent: Agent, before: &Snapshot, after: &Snapshot, lab: &Lab<'_>) -> Option<String> {
     let left = after.iter().find(|(path, bytes)| {
         let is_settings =
@@ -208,7 +208,7 @@ impl Traces<'_> {
         fs::read_to_string(self.folder.join(name)).ok().map(|text| text.trim_end().to_owned())
     }
 
-    /// Whether the model got a text with its turn of this number.
+    /// Whether the model received a text in its turn with this number.
     fn model_saw(&self, step: usize, text: &str) -> bool {
         let requests = self.server.requests();
         let turn = requests.iter().filter(|request| request.kind == RequestKind::Main);
@@ -216,7 +216,7 @@ impl Traces<'_> {
         turn.any(|request| request.body.to_string().contains(text))
     }
 
-    /// What a hook says, with the name of its dialect.
+    /// The text of a hook, with the name of its dialect.
     fn hook_text(&self, text: &str) -> String {
         format!("{text} {}", self.hooks.name())
     }
@@ -256,7 +256,7 @@ impl Traces<'_> {
     }
 
     fn context_given(&self) -> Cell {
-        // The plugin speaks at the prompt, the command hook after the shell command.
+        // The plugin adds its context at the prompt, the command hook after the shell command.
         let step = if self.hooks == Hooks::Xcode { 0 } else { SHELL + 1 };
         match self.model_saw(step, &self.hook_text("context by")) {
             true => Cell::Honoured,

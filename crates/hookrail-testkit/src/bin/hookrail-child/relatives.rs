@@ -1,6 +1,6 @@
-//! Habits with children of its own: what a process may leave behind.
+//! Behaviours with child processes: what a process may leave behind.
 //!
-//! A relative is this program once more, with an inner behaviour as its first
+//! A relative is another instance of this program, with an inner behaviour as its first
 //! argument (the second half of the functions here). It inherits the streams
 //! and the environment, and no process waits for it.
 
@@ -40,13 +40,13 @@ mod imp {
         print("early ")
     }
 
-    /// Dies of SIGTERM at once but leaves a child that tidies up on it.
+    /// Dies of SIGTERM at once but leaves a child that cleans up after it.
     pub(crate) fn leave_tidy_relative(path: &str) -> io::Result<u8> {
         leave(&["tidy-on-term", path])?;
         stay(600)
     }
 
-    /// Leaves a chain of processes for so many seconds, each the parent of the
+    /// Leaves a chain of processes for this many seconds, each the parent of the
     /// next in a session of its own and soon gone: a moving target.
     pub(crate) fn fork_chain(seconds: u64) -> io::Result<u8> {
         let end = milliseconds_now()?.saturating_add(seconds.saturating_mul(1000));
@@ -64,8 +64,8 @@ mod imp {
         stay(seconds)
     }
 
-    /// Leaves a child in a session of its own whose environment other processes cannot read, and stays. The child writes
-    /// its number to the file.
+    /// Leaves a child in a session of its own whose environment other processes cannot read, and stays. The child
+    /// writes its number to the file.
     pub(crate) fn escape_unreadable(seconds: u64, file: &str) -> io::Result<u8> {
         leave(&["relative-unreadable", &seconds.to_string(), file])?;
         stay(seconds)
@@ -156,7 +156,7 @@ mod imp {
         Ok(0)
     }
 
-    /// Begins the chain that ends at so many milliseconds after the epoch.
+    /// Begins the chain that ends at this many milliseconds after the epoch.
     pub(crate) fn first_link(end: u64) -> io::Result<u8> {
         announce_ready()?;
         link(end)

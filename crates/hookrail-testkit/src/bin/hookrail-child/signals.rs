@@ -1,9 +1,9 @@
-//! Habits with time and signals.
+//! Behaviours with time and signals.
 
 use std::io;
 use std::time::Duration;
 
-/// Stays for so many seconds.
+/// Stays for this many seconds.
 pub(crate) fn sleep(seconds: u64) -> io::Result<u8> {
     crate::announce_ready()?;
     std::thread::sleep(Duration::from_secs(seconds));
@@ -25,8 +25,8 @@ mod imp {
     /// Ignores SIGTERM and stays.
     ///
     /// A handler would not do: what is ignored stays so in the program's own
-    /// children. Only a shell can set that up without unsafe code, and it then
-    /// gives way, in the same process, to `sleep`.
+    /// children. Only a shell can set that up without unsafe code; it then
+    /// replaces itself with `sleep` (`exec`).
     pub(crate) fn ignore_term() -> io::Result<u8> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", r#"trap "" TERM; exec "$0" "$@""#]);
@@ -36,7 +36,7 @@ mod imp {
     /// Waits for SIGTERM, takes its time, writes to stdout, and then creates the file.
     ///
     /// The write comes first: a parent that has closed its end of stdout kills
-    /// this program with SIGPIPE before it can tidy up.
+    /// this program with SIGPIPE before it can clean up.
     pub(crate) fn tidy_on_term(path: &str) -> io::Result<u8> {
         let terminated = Arc::new(AtomicBool::new(false));
         flag::register(SIGTERM, Arc::clone(&terminated))?;
@@ -60,7 +60,7 @@ mod imp {
         super::sleep(600)
     }
 
-    /// Becomes itself again, for ever.
+    /// Executes itself again and again.
     pub(crate) fn exec_self() -> io::Result<u8> {
         Err(Command::new(std::env::current_exe()?).arg("exec-self").exec())
     }

@@ -1,4 +1,4 @@
-//! Habits with stdin, stdout and stderr.
+//! Behaviours with stdin, stdout and stderr.
 
 use std::io::{self, Read, Write};
 
@@ -21,7 +21,7 @@ pub(crate) fn print(text: &str) -> io::Result<u8> {
     write_raw(&[text.as_bytes()])
 }
 
-/// Writes each piece with a flush of its own.
+/// Writes each piece and flushes it.
 pub(crate) fn write_raw(pieces: &[&[u8]]) -> io::Result<u8> {
     let mut stdout = io::stdout().lock();
     for piece in pieces {
@@ -31,7 +31,7 @@ pub(crate) fn write_raw(pieces: &[&[u8]]) -> io::Result<u8> {
     Ok(0)
 }
 
-/// Prints a text byte by byte, with a pause of so many milliseconds after each.
+/// Prints a text byte by byte, with a pause of this many milliseconds after each.
 pub(crate) fn print_bytewise(text: &str, pause: u64) -> io::Result<u8> {
     for byte in text.as_bytes() {
         write_raw(&[&[*byte]])?;
@@ -40,13 +40,13 @@ pub(crate) fn print_bytewise(text: &str, pause: u64) -> io::Result<u8> {
     Ok(0)
 }
 
-/// Prints a text as some systems do: sixteen bits a character, behind a byte order mark.
+/// Prints a text in UTF-16 with a byte order mark, as some systems do.
 pub(crate) fn print_utf16(text: &str) -> io::Result<u8> {
     let bytes: Vec<u8> = std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     write_raw(&[&bytes])
 }
 
-/// Prints a deny beside a value that is nested so deep.
+/// Prints a deny beside a value that is nested this deep.
 pub(crate) fn print_nested(depth: usize) -> io::Result<u8> {
     print(&format!(r#"{{"decision":"deny","reason":"nested","deep":{}{}}}"#, "[".repeat(depth), "]".repeat(depth)))
 }
@@ -57,7 +57,7 @@ pub(crate) fn print_many_keys(count: usize) -> io::Result<u8> {
     print(&format!(r#"{{"decision":"deny","reason":"keys"{keys}}}"#))
 }
 
-/// Prints a deny with a reason of so many bytes.
+/// Prints a deny with a reason of this many bytes.
 pub(crate) fn print_long_reason(bytes: usize) -> io::Result<u8> {
     write_raw(&[br#"{"decision":"deny","reason":""#])?;
     flood(&mut io::stdout().lock(), bytes as u64)?;
@@ -71,7 +71,7 @@ pub(crate) fn print_and_exit(code: u8, out: &str, err: &str) -> io::Result<u8> {
     Ok(code)
 }
 
-/// Lets go of stdin at once, then stays for a while.
+/// Closes stdin at once, then stays for a while.
 ///
 /// Descriptor 0 then is `/dev/null`, which is what the Rust runtime makes of a
 /// closed one as well. A process that writes to the pipe finds no reader.
@@ -88,18 +88,18 @@ pub(crate) fn close_stdin(_milliseconds: u64) -> io::Result<u8> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Writes so many bytes to stdout.
+/// Writes this many bytes to stdout.
 pub(crate) fn flood_stdout(bytes: u64) -> io::Result<u8> {
     flood(&mut io::stdout().lock(), bytes)
 }
 
-/// Writes so many bytes to stderr, and an answer to stdout.
+/// Writes this many bytes to stderr, and an answer to stdout.
 pub(crate) fn flood_stderr(bytes: u64) -> io::Result<u8> {
     flood(&mut io::stderr().lock(), bytes)?;
     print("{}")
 }
 
-/// Writes so many bytes, then reads stdin to its end, then prints its length.
+/// Writes this many bytes, then reads stdin to its end, then prints its length.
 pub(crate) fn write_before_read(bytes: u64) -> io::Result<u8> {
     flood(&mut io::stdout().lock(), bytes)?;
     count_stdin()

@@ -1,4 +1,4 @@
-//! From the raw end of a process to an answer: exit codes, JSON, plain text, and what a failure does.
+//! Turns the raw end of a process into an answer: exit codes, JSON, plain text, and failures.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,28 +14,28 @@ use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, EndKind, Health};
 use crate::run::{RawEnd, RunEnd};
 
-/// What a hook said, and whether it really said it.
+/// An answer, and where it comes from.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) output: HookOutput,
     pub(crate) provenance: Provenance,
 }
 
-/// Where an answer comes from. What the engine made up never overrides what a hook said.
+/// The origin of an answer. An answer that the engine made never overrides one that a hook gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
-    /// The hook said it, as JSON.
+    /// The hook gave it as JSON.
     Explicit,
-    /// The hook said it with exit code 2, which always blocks.
+    /// The hook gave it with exit code 2, which always blocks.
     ExitCode,
-    /// It was made of plain text.
+    /// The engine made it from plain text.
     PlainText,
-    /// It was made of a failure.
+    /// The engine made it from a failure.
     Failure,
 }
 
 impl Provenance {
-    /// Whether the hook itself said it.
+    /// Whether the hook itself gave the answer.
     pub(crate) fn is_the_hooks_own(self) -> bool {
         matches!(self, Self::Explicit | Self::ExitCode)
     }
@@ -65,7 +65,7 @@ impl Answer {
     }
 }
 
-/// What was made of one end.
+/// The result of reading one end.
 struct Reading {
     end: EndKind,
     answer: Option<Answer>,
@@ -78,7 +78,7 @@ impl Reading {
     }
 }
 
-/// Makes an answer of a raw end.
+/// Turns a raw end into an answer.
 pub(crate) fn read_answer<D: CommandDialect>(
     hook: &Arc<Hook>,
     on_failure: OnFailure,
@@ -90,7 +90,7 @@ pub(crate) fn read_answer<D: CommandDialect>(
         (RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
         (RawEnd::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
         (_, Some(failure)) => failed(failure),
-        // What only another runner returns is no answer of a command.
+        // These ends come from other runners only, so they are not an answer of a command.
         (_, None) => failed(EndKind::BadOutput),
     };
     let was_heard = matches!(end.how(), RawEnd::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
@@ -102,7 +102,7 @@ pub(crate) fn read_answer<D: CommandDialect>(
         reading.answer.as_ref().and_then(|answer| answer.output.effective_decision()).map(HookDecision::decision);
     let mut reply = Reply { diagnostics, ..Reply::new(hook, end, reading.end, decision, reading.answer) };
     if *end.how() == RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR) {
-        // It blocked on purpose.
+        // Exit code 2 is a deliberate block and not a failure.
         reply.health = Health::Well;
     }
     reply
@@ -114,7 +114,7 @@ fn attributed(hook: &Hook, diagnostic: Diagnostic) -> Diagnostic {
         .at(hook.origin.location.clone())
 }
 
-/// Exit code 2 blocks, whatever else there is.
+/// Reads exit code 2, which always blocks.
 fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
     let stdout = end.stdout().lossy();
     let mut diagnostics = Vec::new();
@@ -145,9 +145,9 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
     Reading { end: EndKind::Exited, answer: Some(answer), diagnostics }
 }
 
-/// Exit code 0: standard output is the answer.
+/// Reads exit code 0: standard output is the answer.
 fn said<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
-    // Text that is not UTF-8 is read as well as it can be: a deny in it is still a deny.
+    // Invalid UTF-8 is replaced instead of rejected, because a deny in such text is still a deny.
     let text = end.stdout().lossy();
     let is_utf8 = end.stdout().text().is_some();
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -191,12 +191,12 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
     }
 }
 
-/// What standard output turned out to be.
+/// The kind of text on standard output.
 enum Parsed {
     Nothing,
     Object(Unambiguous),
     Text,
-    /// It begins like an object, and is none.
+    /// It begins like an object and is not valid JSON.
     Broken(String),
 }
 
@@ -208,7 +208,8 @@ fn parse(text: &str) -> Parsed {
     let value = match Json::parse(text) {
         Ok(value) => value,
         Err(why) if text.starts_with('{') => {
-            // A shell that puts several lines into a reason writes them as they are, and the deny beside it is meant.
+            // Shell scripts often put unescaped line breaks into a reason. The deny beside it is meant, so the text is
+            // repaired.
             let repaired = with_escaped_breaks(text).and_then(|text| Json::parse(&text).ok());
             let answer = repaired.and_then(|value| Unambiguous::read(&value));
             return answer.map_or_else(
@@ -220,7 +221,7 @@ fn parse(text: &str) -> Parsed {
     };
     match value.kind() {
         JsonKind::Object => Unambiguous::read(&value).map_or(Parsed::Text, Parsed::Object),
-        // An object that was encoded twice is taken for what it is, once.
+        // A JSON string that contains an object is an answer that was encoded twice; it is decoded once more.
         JsonKind::String => {
             let inner = value.as_str().and_then(|inner| Json::parse(inner.trim()).ok());
             inner.and_then(|inner| Unambiguous::read(&inner)).map_or(Parsed::Text, Parsed::Object)
@@ -231,8 +232,8 @@ fn parse(text: &str) -> Parsed {
     }
 }
 
-/// JSON may write half a character as an escape, which no text can hold. A decision beside it still counts, so the half
-/// is replaced.
+/// Replaces lone surrogates. JSON can write half of a surrogate pair as an escape, which no text can hold, and the
+/// decision beside it must not be lost.
 fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     if !text.contains("\\u") {
         return Cow::Borrowed(text);
@@ -257,7 +258,7 @@ fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
-/// The text with the line breaks and tabs inside of its strings written as escapes; none if there are none.
+/// Escapes line breaks and tabs inside strings; none if there are none.
 fn with_escaped_breaks(text: &str) -> Option<String> {
     let mut repaired = String::with_capacity(text.len() + 16);
     let mut in_string = false;
@@ -271,7 +272,7 @@ fn with_escaped_breaks(text: &str) -> Option<String> {
             _ => "",
         };
         if in_string && !escape.is_empty() {
-            // After a backslash the break would be an escape that JSON does not have, so the backslash stays text.
+            // After a backslash a line break would be an invalid escape, so the backslash is escaped too.
             repaired.push_str(if escaped { "\\" } else { "" });
             repaired.push_str(escape);
             (escaped, changed) = (false, true);
@@ -287,7 +288,7 @@ fn with_escaped_breaks(text: &str) -> Option<String> {
     changed.then_some(repaired)
 }
 
-/// Reports an answer that stands in text which is not one JSON document, because its author surely meant it.
+/// Reports an answer inside text that is not one JSON document, because its author most likely meant it.
 fn answer_in(text: &str) -> Option<Diagnostic> {
     const MOST_TRIES: usize = 200;
     let starts = text.match_indices('{').take(MOST_TRIES).map(|(at, _)| at);
@@ -303,7 +304,7 @@ fn answer_in(text: &str) -> Option<Diagnostic> {
 
 /// The object that a text begins with, also if its strings have line breaks in them.
 fn first_object(text: &str) -> Option<JsonObject> {
-    /// How much of a text is repaired: enough for an answer, and bounded for a log that goes on.
+    /// The most bytes that are repaired: enough for an answer, and a bound for a long log.
     const LONGEST_REPAIRED: usize = 16 * 1024;
     let read = |text: &str| serde_json::Deserializer::from_str(text).into_iter::<JsonObject>().next()?.ok();
     read(text).or_else(|| {
@@ -312,7 +313,7 @@ fn first_object(text: &str) -> Option<JsonObject> {
     })
 }
 
-/// What an object would say if it were the answer; none if it has no field of an answer.
+/// The decision that an object would have as an answer; none if it has no field of an answer.
 fn what_it_answers(object: &JsonObject) -> Option<String> {
     if let Some(word) = HookOutput::read(object).0.effective_decision() {
         return Some(format!("the decision `{}`", word.word()));

@@ -1,4 +1,4 @@
-//! The keys of a hook's entry that ask for a faster way. A value that is not one is reported, and the default applies.
+//! The keys of an entry that choose faster ways to run. An invalid value is reported, and the default is used.
 
 use std::num::NonZeroU8;
 
@@ -6,7 +6,7 @@ use crate::config::{Document, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
 
-/// What an entry asks for, and what is wrong with how it does.
+/// The options of an entry, and the problems with them.
 pub(super) fn read(document: &Document, node: &Node) -> (ExecOptions, Vec<Diagnostic>) {
     let mut reader = Reader { document, node, found: Vec::new() };
     let shell = reader.choice("shell", ShellUse::ALL.map(|shell| (shell.name(), shell)));
@@ -44,7 +44,7 @@ impl Reader<'_> {
         NonZeroU8::new(count)
     }
 
-    /// Reports a key that asks for something that another key has ruled out.
+    /// Reports a key that conflicts with another key.
     fn without_effect(&mut self, key: &str, why: &str) {
         let asks = |value: &&Node| value.text() == Some("file") || whole_number(value).is_some_and(|count| count > 0);
         let Some(value) = self.node.get(key).filter(asks) else { return };

@@ -36,7 +36,7 @@ pub(crate) const HOOK_KEYS: [&str; 14] = [
     sandbox::REQUIRED_KEY,
 ];
 
-/// A day: longer than any hook has business to run, and far from every timer's end.
+/// The longest timeout: a day. No hook needs longer, and it is far from the range limit of timers.
 pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// Reads the value of one event's key.
@@ -74,7 +74,7 @@ struct Reader<'d, D> {
     dialect: PhantomData<D>,
 }
 
-/// What a group says about all its hooks.
+/// The settings of a group for all its hooks.
 struct Group<'n> {
     matcher: GroupMatcher<'n>,
     order: GroupOrder,
@@ -84,7 +84,7 @@ struct Group<'n> {
 enum GroupMatcher<'n> {
     Missing,
     Text(&'n str),
-    /// Not a string: the group cannot say what it is for.
+    /// Not a string, so that the group's events are not known.
     Broken(String),
 }
 
@@ -117,8 +117,8 @@ impl<D: CommandDialect> Reader<'_, D> {
         }
     }
 
-    /// Keeps the guards in something that is otherwise unusable: an entry that asks for a failure to count does not lose that
-    /// with the shape around it.
+    /// Keeps the guards of something that is otherwise unusable: an entry that asked for an effect of its failure must
+    /// not lose it because the structure around it is broken.
     fn salvage(&mut self, node: &Node) {
         if self.kind == SourceKind::System {
             self.unusable(node, "it does not stand in a group of hooks");
@@ -134,7 +134,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         node.elements().unwrap_or_default().iter().for_each(|element| self.salvage(element));
     }
 
-    /// Adds a guard that cannot be used, for every occurrence of its event.
+    /// Adds a guard that cannot be used, for every event of its kind.
     fn unusable(&mut self, node: &Node, why: &str) {
         let message = "this guard cannot be used, so its event ends as its `onFailure` says";
         self.report(Code::GuardUnusable, &node.span, message);
@@ -146,7 +146,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         self.hooks.push(hook);
     }
 
-    /// What an entry that cannot be used does. One of the system layer is a guard that could not be started.
+    /// The failure policy of an entry that cannot be used. In the system layer it is a guard that could not be started.
     fn failure_of_unusable(&self, said: OnFailure) -> OnFailure {
         if self.kind == SourceKind::System { OnFailure::Block } else { said }
     }
@@ -205,7 +205,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         });
         let action = match action {
             Ok(action) => action,
-            // A guard that asked to have its failure count never disappears silently.
+            // A guard whose failure has an effect must never disappear silently.
             Err(why) if on_failure != OnFailure::Allow || self.kind == SourceKind::System => {
                 on_failure = self.failure_of_unusable(on_failure);
                 let message = "this guard cannot be used, so its event ends as its `onFailure` says";
@@ -228,7 +228,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             hook.timeout = timeout;
         }
         if let GroupMatcher::Text(pattern) = group.matcher {
-            // A guard whose pattern cannot be read guards everything.
+            // A guard whose pattern is invalid guards everything.
             let is_guard = on_failure != OnFailure::Allow || self.kind == SourceKind::System;
             let on_invalid = if is_guard { OnInvalid::MatchAll } else { OnInvalid::Literal };
             hook.matcher = self.compile(pattern, on_invalid).matcher;
@@ -236,7 +236,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         self.hooks.push(hook);
     }
 
-    /// A name, else the command. The same text is the identity for the list of disabled hooks.
+    /// The label: the name, else the command. The list of disabled hooks uses the same text.
     fn label(&mut self, node: &Node) -> Arc<str> {
         let name = self.optional_text(node, "name").filter(|name| !name.is_empty());
         let command = node.get("command").and_then(Node::text).filter(|command| !command.is_empty());
@@ -259,7 +259,8 @@ impl<D: CommandDialect> Reader<'_, D> {
             Some("ask") => OnFailure::Ask,
             Some("block") => OnFailure::Block,
             _ => {
-                // The author of this key wanted a failure to have an effect, so the safe reading is the strict one.
+                // The author of this key wanted a failure to have an effect, so an invalid value is read as the
+                // strictest one.
                 let message = "`onFailure` must be \"allow\", \"ask\" or \"block\"; it is read as \"block\"";
                 self.report(Code::SettingValue, &value.span, message);
                 OnFailure::Block

@@ -1,6 +1,6 @@
-//! What a hook says on standard output, field by field, and the questions a caller asks about it.
+//! The fields of an answer on standard output, and the questions that callers ask about it.
 //!
-//! Fields are read one by one: a wrong one is reported and left out, and never costs the hook its decision.
+//! Each field is parsed separately: an invalid one is reported and left out, and the decision is not lost with it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ pub const EXIT_CODE_NON_BLOCKING_ERROR: i32 = 1;
 /// Exit status of a hook that blocks.
 pub const EXIT_CODE_BLOCKING_ERROR: i32 = 2;
 
-/// The five words a hook may decide with.
+/// The five decision words of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the words are the documentation's own")]
@@ -55,7 +55,7 @@ impl HookDecision {
         }
     }
 
-    /// The word of that spelling. Case matters, as it always did.
+    /// The word with that spelling. Case matters, as in LLxprt Code.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|decision| decision.word() == word)
@@ -84,7 +84,7 @@ pub struct HookOutput {
     /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What only this event has.
+    /// The members that only this event has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hook_specific_output: Option<JsonObject>,
 }
@@ -104,7 +104,7 @@ impl HookOutput {
     pub(super) const FIELDS: [&'static str; 7] =
         ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"];
 
-    /// Reads an output from JSON, with what is wrong about it.
+    /// Parses an output from JSON. Returns it with the problems found.
     #[must_use]
     pub fn read(object: &JsonObject) -> (Self, Vec<Diagnostic>) {
         let mut output = Self::default();
@@ -121,7 +121,7 @@ impl HookOutput {
                 _ => problems.unknown(key),
             }
         }
-        // The older spelling is read right away, so that a block in it is never missed by merging.
+        // The older spelling is read here, so that merging cannot miss a block in it.
         if let Some(specific) = &mut output.hook_specific_output
             && let Some(word) = specific.get("permissionDecision").cloned()
             && problems.decision("hookSpecificOutput.permissionDecision", &word).is_none()
@@ -131,7 +131,7 @@ impl HookOutput {
         (output, problems.found)
     }
 
-    /// The decision, whichever spelling it has; a block in either blocks.
+    /// The decision, in either spelling. A block in one of them blocks.
     #[must_use]
     pub fn effective_decision(&self) -> Option<HookDecision> {
         let words = [self.decision, self.permission_decision()];
@@ -179,7 +179,7 @@ impl HookOutput {
         found.unwrap_or_else(|| "No reason provided".to_owned())
     }
 
-    /// Text to add for the model, where a hook gave some.
+    /// Text to add for the model, if a hook gave some.
     #[must_use]
     pub fn get_additional_context(&self) -> Option<String> {
         self.specific_text("additionalContext")
@@ -205,7 +205,7 @@ impl HookOutput {
     }
 }
 
-/// Collects what is wrong with an output.
+/// Collects the problems of an output.
 #[derive(Default)]
 struct Problems {
     found: Vec<Diagnostic>,
@@ -213,7 +213,7 @@ struct Problems {
 }
 
 impl Problems {
-    /// A value of the type that its key must have; null counts as none.
+    /// A value of the type that its key must have; null is treated as absent.
     fn read<T: DeserializeOwned>(&mut self, key: &str, expected: &str, value: &Json) -> Option<T> {
         let read = value.decode::<Option<T>>();
         if read.is_none() {
@@ -235,7 +235,7 @@ impl Problems {
         decision
     }
 
-    /// Notes an unknown field. Only the first few are named: a hook may print thousands.
+    /// Records an unknown field. Only the first few are named: a hook may print thousands.
     fn unknown(&mut self, key: &str) {
         const MOST_NAMED: usize = 8;
         const LONGEST: usize = 80;

@@ -1,4 +1,4 @@
-//! An answer in which a key stands more than once: what restricts is used, whatever order it was written in.
+//! Resolves repeated keys in an answer: the most restrictive value is used, in whichever order they were written.
 
 use super::output::HookDecision;
 use crate::diagnostic::{Code, Diagnostic};
@@ -12,19 +12,19 @@ pub(super) struct Unambiguous {
     line_breaks: LineBreaks,
 }
 
-/// How line breaks stand in the strings of an answer.
+/// How line breaks are written in the strings of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LineBreaks {
     /// As escapes, or not at all.
     #[default]
     Escaped,
-    /// As they are, which JSON does not allow.
+    /// Unescaped, which JSON does not allow.
     Raw,
 }
 
 impl Unambiguous {
-    /// Reads an object; none when the value is no object. Of repeated keys the last one is used, as in JavaScript, but a
-    /// decision, a stop and a wish to hide output are used however often something else follows.
+    /// Parses an object; none if the value is not one. Of repeated keys the last value is used, as in JavaScript,
+    /// except that a decision, a stop and a request to hide output are never overridden by a later value.
     pub(super) fn read(value: &Json) -> Option<Self> {
         let mut object = value.as_object()?;
         let members = value.members();
@@ -75,7 +75,7 @@ fn values<'m>(members: &'m [(String, Json)], name: &'m str) -> impl Iterator<Ite
     members.iter().filter(move |(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// The keys that come more than once, each once. Only the first few are named: a hook may print thousands.
+/// The keys that occur more than once, each once. Only the first few are named: a hook may print thousands.
 fn repeated_in(prefix: &str, members: &[(String, Json)]) -> Vec<String> {
     const MOST_NAMED: usize = 8;
     let mut seen = std::collections::HashMap::<&str, usize>::new();

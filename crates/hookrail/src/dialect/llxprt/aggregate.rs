@@ -10,7 +10,7 @@ use crate::dialect::{OutcomeDetail, Reply};
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, Effects, EndKind, Outcome};
 
-/// What the hooks of this dialect came to in one event, as its documentation defines it.
+/// The combined result of this dialect's hooks in one event, as its documentation defines it.
 ///
 /// ```
 /// use hookrail::dialect::llxprt::AggregatedHookResult;
@@ -54,25 +54,25 @@ impl AggregatedHookResult {
         }
     }
 
-    /// The merged output with the questions for BeforeTool.
+    /// The merged output, with the methods for BeforeTool.
     #[must_use]
     pub fn before_tool(&self) -> Option<BeforeToolHookOutput> {
         self.final_output.clone().map(BeforeToolHookOutput)
     }
 
-    /// The merged output with the questions for BeforeModel.
+    /// The merged output, with the methods for BeforeModel.
     #[must_use]
     pub fn before_model(&self) -> Option<BeforeModelHookOutput> {
         self.final_output.clone().map(BeforeModelHookOutput)
     }
 
-    /// The merged output with the questions for BeforeToolSelection.
+    /// The merged output, with the methods for BeforeToolSelection.
     #[must_use]
     pub fn before_tool_selection(&self) -> Option<BeforeToolSelectionHookOutput> {
         self.final_output.clone().map(BeforeToolSelectionHookOutput)
     }
 
-    /// The merged output with the questions for AfterModel.
+    /// The merged output, with the methods for AfterModel.
     #[must_use]
     pub fn after_model(&self) -> Option<AfterModelHookOutput> {
         self.final_output.clone().map(AfterModelHookOutput)
@@ -95,7 +95,7 @@ impl AggregatedHookResult {
         members.to_json()
     }
 
-    /// Adds a second look at the final input: its outputs, and its verdict where it has one.
+    /// Adds the result of asking guards again about the final input: its outputs, and its decision if there is one.
     fn amend(&mut self, second: Self, effects: &Effects) {
         let Self { success, final_output: _, all_outputs, errors, total_duration } = second;
         self.success &= success;
@@ -103,7 +103,7 @@ impl AggregatedHookResult {
         self.errors.extend(errors);
         self.total_duration += total_duration;
         let mut output = self.final_output.take().unwrap_or_default();
-        // Several guards may look again, and a later one takes nothing back that an earlier one refused.
+        // Several guards may be asked again, and a later one must not lift what an earlier one refused.
         let is_denied = matches!(output.decision, Some(HookDecision::Deny | HookDecision::Block));
         let word = match effects.decision {
             Some(Decision::Deny) => Some(HookDecision::Deny),
@@ -122,7 +122,7 @@ impl AggregatedHookResult {
     }
 }
 
-/// What a caller of this dialect asks after an event.
+/// The questions that a caller of this dialect asks after an event.
 #[derive(Clone, Debug)]
 pub struct ProcessedHookResult {
     /// The aggregate itself.
@@ -151,7 +151,7 @@ impl From<&Outcome> for ProcessedHookResult {
 }
 
 pub(super) fn aggregate(replies: &[Reply<Answer>], answers: &[&Answer], merged: &HookOutput) -> AggregatedHookResult {
-    // A hook that blocks with exit code 2 did its work, and has no failure to report.
+    // A hook that blocks with exit code 2 did its work, so it has no failure to report.
     let failed = replies.iter().filter(|reply| !exited_with_zero(reply.end));
     AggregatedHookResult {
         success: replies.iter().all(|reply| exited_with_zero(reply.end)),
@@ -178,8 +178,8 @@ fn exited_with_zero(end: EndKind) -> bool {
     matches!(end, EndKind::Answered | EndKind::Silent | EndKind::BadOutput)
 }
 
-/// Makes the merged output agree with what the whole event came to: hooks of other dialects come later, and the layers of
-/// more authority have the last word. Callers of this dialect read nothing else.
+/// Makes the merged output agree with the final effects of the event: hooks of other dialects run later, and layers
+/// with more authority decide last. Callers of this dialect read nothing else.
 pub(super) fn settle(outcome: &mut Outcome) {
     let Some(mut aggregated) = outcome.detail::<AggregatedHookResult>().cloned() else { return };
     let Some(output) = &mut aggregated.final_output else { return };

@@ -1,4 +1,4 @@
-//! A command as it is started: the line for the shell, the variables, and what makes two commands the same.
+//! A command as it is started: its line for the shell, its variables, and when two commands are the same work.
 
 use std::sync::Arc;
 
@@ -6,12 +6,13 @@ use crate::event::Event;
 use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, Hook};
 
-/// The variables that hold the project's directory. The shell expands them; their values are never pasted into a command.
+/// The variables that hold the project's directory. The shell expands them; their values are never pasted into a
+/// command.
 pub(super) const PROJECT_VARIABLES: [&str; 3] = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 
-/// What a hook finds in its environment.
+/// The environment variables of a hook.
 pub(super) fn variables(hook: &Hook, event: &Event) -> Arc<[(String, String)]> {
-    // The project is where its hooks were loaded for, wherever the event happens.
+    // The project is the one whose hooks were loaded, whatever the directory of the event.
     let [variable, ..] = PROJECT_VARIABLES;
     let known = hook.environment.as_ref().and_then(|environment| environment.get(variable));
     let project = known.unwrap_or(event.cwd().as_os_str()).to_string_lossy().into_owned();
@@ -24,8 +25,8 @@ pub(super) fn variables(hook: &Hook, event: &Event) -> Arc<[(String, String)]> {
     variables.into()
 }
 
-/// The command string alone decides whether two hooks are the same; but words that only an
-/// extension's hooks are told the meaning of mean something else elsewhere.
+/// The key of a hook's work: the command text, and for an extension's hook the extension, because its variables have
+/// other values elsewhere.
 pub(super) fn same_work(hook: &Hook) -> Option<String> {
     let own = ["extensionPath", "workspacePath", "pathSeparator"];
     let is_relative = |command: &str| own.iter().any(|name| command.contains(name));
@@ -35,7 +36,7 @@ pub(super) fn same_work(hook: &Hook) -> Option<String> {
         _ => false,
     });
     let owner = owner.map(|owner| &owner.dir);
-    // A worker speaks another language than a program that answers once, so neither can stand for the other.
+    // A worker uses another protocol than a program that answers once, so neither can replace the other.
     let life = if hook.exec.lifetime == ProcessLifetime::Worker { "worker" } else { "" };
     let terms = (hook.terms_of_its_own(), &hook.sandbox_floors);
     match &hook.action {
@@ -45,11 +46,13 @@ pub(super) fn same_work(hook: &Hook) -> Option<String> {
     }
 }
 
-/// The line with quotes around references to the project that stand outside of quotes; nothing if there are none.
+/// The line with quotes around unquoted references to the project; nothing if there are none.
 ///
-/// Without them a blank in the project's path splits the command, and a guard that cannot be found lets everything pass.
+/// Without quotes a blank in the project's path splits the command, and a guard that cannot be found lets everything
+/// pass.
 pub(super) fn with_quoted_project(line: &str) -> Option<Arc<str>> {
-    // In the text of a here-document quotes are part of the text, and where such a text begins is the shell's to say.
+    // In a here-document quotes are part of the text, and only the shell knows where one begins. Such a line stays as
+    // it is.
     if !line.contains("_PROJECT_DIR") || line.contains("<<") {
         return None;
     }
@@ -68,7 +71,7 @@ pub(super) fn with_quoted_project(line: &str) -> Option<Arc<str>> {
             continue;
         }
         let length = match (first, quote) {
-            // An escaped character has no meaning of its own, except in single quotes.
+            // An escaped character has no special meaning, except in single quotes.
             ('\\', None | Some('"')) => 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
             (end, Some(begin)) if end == begin => {
                 quote = None;

@@ -1,7 +1,7 @@
 //! `extension-enablement.json`: which extensions are disabled in which folders.
 //!
 //! The file maps the name of an extension to `overrides`, a list of folders. An extension is enabled unless a rule says
-//! otherwise, and the last rule that matches the project counts. A rule that begins with `!` disables; `*` stands for
+//! otherwise; the last rule that matches the project applies. A rule that begins with `!` disables; `*` means
 //! everything below a folder.
 
 use std::path::Path;
@@ -21,7 +21,7 @@ struct EnablementRule {
     says: EnablementWord,
 }
 
-/// What a rule does to its extension.
+/// The effect of a rule on its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EnablementWord {
     Enable,
@@ -82,8 +82,8 @@ impl EnablementRule {
     }
 }
 
-/// The regular expression of a rule's folders: `/work/*` is the folder and everything below it, `/work/` the folder alone.
-/// The subject is a path with a `/` at its end.
+/// The regular expression of a rule's folders: `/work/*` is the folder and everything below it, `/work/` the folder
+/// alone. The subject is a path with a `/` at its end.
 fn pattern(folders: &str) -> String {
     let mut pattern = String::from("^");
     for character in folders.chars() {

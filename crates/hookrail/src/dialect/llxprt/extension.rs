@@ -1,4 +1,4 @@
-//! Hooks of extensions. Validation is strict: what is wrong in an extension fails that extension, and no other.
+//! Loads hooks of extensions. Validation is strict: a mistake in an extension disables that extension and no other.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,8 @@ pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut SourceReader
     (hooks, found)
 }
 
-/// Reads which extensions are disabled where. A file that cannot be used disables none, because an extension may be a guard.
+/// Reads which extensions are disabled where. A file that cannot be used disables none, because an extension may be a
+/// guard.
 fn read_enablement(folder: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> ExtensionEnablement {
     let file = folder.join("extension-enablement.json");
     let read = reading.read_document(place(&file), found, |document| ExtensionEnablement::read(&document));
@@ -47,7 +48,7 @@ fn load(
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Hook> {
     let Some(manifest) = reading.first_of(MANIFESTS.iter().map(|name| dir.join(name))) else { return Vec::new() };
-    // A file of its own wins over the manifest, which then only gives the name.
+    // A separate hooks file replaces the hooks of the manifest, which then only gives the name.
     let own_file = Some(dir.join("hooks/hooks.json")).filter(|file| reading.is_there(file));
     let about = reading.read_document(place(&manifest), found, |document| {
         let mut problems = Vec::new();
@@ -83,7 +84,7 @@ fn load(
     if broken { not_loaded(dir, &manifest, hooks, found) } else { hooks }
 }
 
-/// The hooks are lost with the extension, but a guard that asked for its failure to count has now failed.
+/// The extension's hooks are lost, but a guard whose failure has an effect counts as failed.
 fn not_loaded(dir: &Path, manifest: &Path, hooks: Vec<Hook>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
     let message = format!("extension `{}` was not loaded because something in it is wrong", folder_name(dir));
     found.push(Diagnostic::new(Code::ExtensionInvalid, message).at(Location::whole_file(manifest)));
@@ -94,7 +95,7 @@ fn not_loaded(dir: &Path, manifest: &Path, hooks: Vec<Hook>, found: &mut Vec<Dia
     guards.collect()
 }
 
-/// Whatever is wrong in a file of an extension makes it useless.
+/// Any problem in a file of an extension makes the extension unusable.
 fn judged<T>(value: T, problems: Vec<Diagnostic>) -> Parsed<T> {
     let broken = problems.iter().any(|problem| problem.level == Level::Error || problem.code == Code::UnknownEvent);
     let verdict = if broken { Usability::Broken } else { Usability::Usable };
@@ -136,9 +137,9 @@ fn read_hooks(source: &Document, hooks: &Node, owner: &Arc<Owner>, found: &mut V
         }
         for mut hook in hooks {
             hook.action = match hook.action {
-                // The other variables are valid in a shell as they stand and are handed over in the environment.
+                // The other variables are valid shell syntax and are passed in the environment.
                 Action::Shell(command) => Action::Shell(command.replace("${/}", std::path::MAIN_SEPARATOR_STR).into()),
-                // Without a shell nothing else expands them, and a whole word can hold any path.
+                // Without a shell nothing else expands them. A whole word can hold any path, so expanding them is safe.
                 Action::Program(words) => {
                     Action::Program(words.iter().map(|word| expanded(word, &owner.dir)).collect())
                 }
@@ -151,8 +152,8 @@ fn read_hooks(source: &Document, hooks: &Node, owner: &Arc<Owner>, found: &mut V
     all
 }
 
-/// A word of a program's arguments with the extension's own variables expanded. Where the workspace is, is known only
-/// when an event is fired, so that one is left to the program's environment.
+/// A word of a program's arguments with the extension's variables expanded. The workspace is known only when an event
+/// is fired, so its variable is left to the program's environment.
 fn expanded(word: &str, dir: &Path) -> String {
     let separator = std::path::MAIN_SEPARATOR_STR;
     word.replace("${extensionPath}", &dir.to_string_lossy())

@@ -10,7 +10,7 @@ use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, Effects, Stop, join};
 use crate::snapshot::ModelDecisions;
 
-/// Makes one of all answers.
+/// Combines all answers into one.
 pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {
     let Some(column) = event.kind().spec().column(DialectId::Llxprt) else { return Folded::default() };
     let mut diagnostics = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     Folded { effects, detail: Some(Box::new(aggregated)), diagnostics }
 }
 
-/// Any block blocks; reasons, messages and contexts are joined; flags are or-ed.
+/// Combines so that any block blocks; reasons, messages and contexts are joined; flags are or-ed.
 fn any_denies(answers: &[&Answer]) -> HookOutput {
     let mut merged = HookOutput { r#continue: Some(true), suppress_output: Some(false), ..HookOutput::default() };
     let mut contexts: Option<String> = None;
@@ -83,7 +83,7 @@ fn any_denies(answers: &[&Answer]) -> HookOutput {
     merged
 }
 
-/// Keys lie over each other, last one wins whole; but a wish to clear the context stays.
+/// Merges by key: the last value replaces earlier ones whole, except that a request to clear the context stays.
 fn merge_specific(into: &mut JsonObject, specific: &JsonObject) {
     let clear = into.get("clearContext").and_then(Json::as_bool) == Some(true);
     into.merge(specific);
@@ -92,14 +92,14 @@ fn merge_specific(into: &mut JsonObject, specific: &JsonObject) {
     }
 }
 
-/// A later field replaces an earlier one. What the engine made of plain text or of a failure lies under what hooks
-/// really said.
+/// Merges so that a later field replaces an earlier one. Answers that the engine made from plain text or a failure
+/// never replace fields of answers that hooks gave.
 fn last_write_wins(answers: &[&Answer]) -> HookOutput {
     let mut merged = HookOutput::default();
     let explicit = |answer: &&&Answer| answer.provenance.is_the_hooks_own();
     for answer in answers.iter().filter(|answer| !explicit(answer)).chain(answers.iter().filter(explicit)) {
         let output = &answer.output;
-        // A stop and a wish to hide output stay: no hook takes back what another hook saw a reason for.
+        // A stop and a request to hide output stay: no hook may lift what another hook asked for.
         if !merged.should_stop_execution() || output.should_stop_execution() {
             merged.stop_reason = output.stop_reason.clone().or(merged.stop_reason);
         }
@@ -115,13 +115,13 @@ fn last_write_wins(answers: &[&Answer]) -> HookOutput {
     merged
 }
 
-/// The later word, unless the earlier one is the word that stays.
+/// The later decision, unless the earlier one must stay.
 fn sticky(earlier: Option<bool>, later: Option<bool>, stays: bool) -> Option<bool> {
     if earlier == Some(stays) { earlier } else { later.or(earlier) }
 }
 
-/// What last-write-wins must not undo: exit code 2, a guard that could not answer, a word of the system layer, and, where
-/// the settings say so, any deny.
+/// Whether a decision must not be overridden by a later one: exit code 2, a failed guard, a decision of the system
+/// layer, and, if the settings say so, any deny.
 fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let strict = context.policy.model_decisions == ModelDecisions::Strict;
@@ -147,7 +147,7 @@ fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: 
     found
 }
 
-/// What the host has to do.
+/// The effects for the host.
 fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Reply<Answer>]) -> Effects {
     let mut effects = Effects {
         decision: replies.iter().filter_map(|reply| reply.decision).max(),
@@ -173,8 +173,8 @@ fn effects(kind: EventKind, can: Abilities, merged: &HookOutput, replies: &[Repl
     effects
 }
 
-/// The context of all answers, with the reasons of those that deny: what has happened cannot be blocked, and the model can
-/// still hear what is wrong with it. What the engine made of a failure is not for the model.
+/// The context of all answers, with the reasons of those that deny: the operation has happened and cannot be blocked,
+/// but the model can be told what is wrong. An answer that the engine made from a failure is not for the model.
 fn context_with_objections(replies: &[Reply<Answer>]) -> Option<String> {
     let mut context = None;
     for reply in replies {
@@ -188,8 +188,8 @@ fn context_with_objections(replies: &[Reply<Answer>]) -> Option<String> {
     context
 }
 
-/// The response that stands in for the model's. The system layer's comes first; and where it denied, no other layer puts
-/// words into the model's mouth.
+/// The response that replaces the model's. That of the system layer comes first; if the system layer denied, no other
+/// layer may supply a response.
 fn synthetic_response(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<Json> {
     let system = || replies.iter().filter(|reply| reply.authority == Authority::System);
     let given = |reply: &Reply<Answer>| reply.answer.as_ref()?.output.specific("llm_response").cloned();
@@ -201,7 +201,7 @@ fn synthetic_response(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<
     crate::payload::response_in_step(&response?)
 }
 
-/// A stop by any answer, with the reasons of all who stopped.
+/// The stop of any answer, with the reasons of all that stop.
 fn stop(replies: &[Reply<Answer>]) -> Option<Stop> {
     let outputs = replies.iter().filter_map(|reply| reply.answer.as_ref()).map(|answer| &answer.output);
     let stopping: Vec<&HookOutput> = outputs.filter(|output| output.should_stop_execution()).collect();
@@ -216,13 +216,13 @@ fn stop(replies: &[Reply<Answer>]) -> Option<Stop> {
     Some(Stop { reason: reasons.unwrap_or_else(|| "a hook asked the agent to stop".to_owned()) })
 }
 
-/// The merged output says what the effects say: callers of this dialect look at nothing else.
+/// Makes the merged output agree with the effects, because callers of this dialect read nothing else.
 fn agree(merged: &mut HookOutput, effects: &Effects) {
     if let Some(stop) = &effects.stop {
         merged.r#continue = Some(false);
         merged.stop_reason.get_or_insert_with(|| stop.reason.clone());
     }
-    // The older spelling of a decision belongs to one hook; the merged one has a single voice.
+    // The older spelling of a decision belongs to a single hook; the merged output has one decision.
     if let Some(specific) = &mut merged.hook_specific_output
         && specific.remove("permissionDecision").is_some()
     {
@@ -236,7 +236,7 @@ fn agree(merged: &mut HookOutput, effects: &Effects) {
     }
 }
 
-/// In a chain the final value is the accumulated one, never only the last hook's part.
+/// In a chain the final value is the accumulated one, not the last hook's part alone.
 fn accumulate(merged: &mut HookOutput, event: &Event) {
     let Some(specific) = &mut merged.hook_specific_output else { return };
     for field in ["tool_input", "llm_request", "llm_response"] {

@@ -1,5 +1,4 @@
-//! The layers of settings: which files there are, how their switches and lists act on each other, and the order of
-//! their hooks.
+//! The layers of settings: their files, how their switches and lists affect each other, and the order of their hooks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,14 +61,14 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
             loaded.hooks.push(hook);
         }
     }
-    // A switch of a project that is not trusted is not missing: what is missing is the trust.
+    // A switch of an untrusted project is not reported as missing: the trust is what is missing.
     if !read.iter().any(|layer| layer.settings.switch == Some(Switch::On)) {
         loaded.diagnostics.extend(never_switched_on(&loaded.hooks));
     }
     loaded
 }
 
-/// Reports hooks that never run because no file has a switch, once for each file that brings some.
+/// Reports hooks that never run because no file switches hooks on, once for each file with hooks.
 fn never_switched_on(hooks: &[Hook]) -> Vec<Diagnostic> {
     let hooks: Vec<&Hook> = hooks.iter().filter(|hook| hook.enablement == Enablement::NeverSwitchedOn).collect();
     let mut found: Vec<Diagnostic> = Vec::new();
@@ -92,7 +91,7 @@ fn files(sources: &Sources) -> Vec<(SourceKind, PathBuf)> {
     let settings = |folder: &Path| folder.join(".llxprt/settings.json");
     let mut files = vec![(SourceKind::Project, settings(&sources.project))];
     if let Some(home) = sources.home() {
-        // In the home directory the project's file and the user's are one and the same, and it is the user's.
+        // In the home directory the project's file and the user's are the same, and it counts as the user's.
         if same_place(&sources.project, &home) {
             files.clear();
         }
@@ -102,11 +101,11 @@ fn files(sources: &Sources) -> Vec<(SourceKind, PathBuf)> {
     files
 }
 
-/// The second file of the user: in the folder that the environment names, else at the place the agent uses today. None if
-/// it is the first one or a project's by another name.
+/// The second file of the user: in the folder that the environment names, else at the current default place of the
+/// agent. None if it is the same file as the first one or a project's.
 fn user_configuration(sources: &Sources) -> Option<PathBuf> {
     let folder = match path_in(&sources.environment, "LLXPRT_CONFIG_HOME") {
-        // A relative folder would be another one in every directory, and could be brought by a project.
+        // A relative folder would mean another one in every directory, and a project could bring it.
         Some(folder) => Some(folder).filter(|folder| folder.is_absolute()),
         None => sources.home().map(|home| home.join(".config/llxprt-code")),
     }?;
@@ -115,8 +114,8 @@ fn user_configuration(sources: &Sources) -> Option<PathBuf> {
     (!is_known).then(|| folder.join("settings.json"))
 }
 
-/// The layer of the system. Its file is named by the environment, which is taken as its invoker gave it, or at its default
-/// place.
+/// The system layer. Its file is named by the environment, which the caller of the program controls, or is at its
+/// default place.
 fn system_layer(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Layer {
     let kind = SourceKind::System;
     let (file, problem) = match path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH") {
@@ -150,8 +149,8 @@ fn layer(kind: SourceKind, file: PathBuf, reading: &mut SourceReader<'_>, found:
     Layer { kind, file, settings: read.into_value().unwrap_or_default() }
 }
 
-/// A switch or a list acts on its own layer and on those with less authority; what a project brings acts on the
-/// project alone.
+/// Whether a switch or list of one layer applies to another: to its own layer and to those with less authority. A
+/// project's applies to the project alone.
 fn reaches(from: SourceKind, to: SourceKind) -> bool {
     match from {
         SourceKind::System => true,
@@ -178,7 +177,7 @@ fn describe_setting(layer: &Layer, what: &str) -> Arc<str> {
     format!("{what} in the {} settings ({})", layer.kind, layer.file.display()).into()
 }
 
-/// The strictest of what the user and the system say. A project has no say: it acts only on what it brings.
+/// The strictest setting of the user and the system. A project's setting is ignored: it acts only on what it brings.
 fn model_decisions(layers: &[Layer]) -> ModelDecisions {
     let strict = layers.iter().any(|layer| {
         layer.kind != SourceKind::Project && layer.settings.model_decisions == Some(ModelDecisions::Strict)
@@ -186,7 +185,7 @@ fn model_decisions(layers: &[Layer]) -> ModelDecisions {
     if strict { ModelDecisions::Strict } else { ModelDecisions::LastWins }
 }
 
-/// What the system and the user impose on hooks of less authority.
+/// The sandbox floors that the system and the user impose on hooks of less authority.
 fn sandbox_floors(layers: &[Layer]) -> SandboxFloors {
     let of = |kind: SourceKind| {
         let layers = layers.iter().filter(move |layer| layer.kind == kind);
@@ -195,8 +194,8 @@ fn sandbox_floors(layers: &[Layer]) -> SandboxFloors {
     SandboxFloors { system: of(SourceKind::System).next(), user: of(SourceKind::User).collect() }
 }
 
-/// The environment without secrets, when the user or the system asks for that. A project has no say: it could take a
-/// variable away from the guard of another layer.
+/// The environment without secrets, if the user or the system asks for that. A project's setting is ignored: it could
+/// remove a variable from the guard of another layer.
 fn redacted_environment(layers: &[Layer], environment: &Environment) -> Option<Arc<Environment>> {
     let mut asked = layers
         .iter()
@@ -207,7 +206,7 @@ fn redacted_environment(layers: &[Layer], environment: &Environment) -> Option<A
     Some(Arc::new(redacted))
 }
 
-/// A system file that the environment names must not mean another file in every directory, nor be the project's own.
+/// Rejects a system file from the environment that is relative, or that is inside the project.
 fn misplaced_system_file(file: &Path, project: &Path) -> Option<Diagnostic> {
     let why = if file.is_relative() {
         "its path is relative"
@@ -221,7 +220,7 @@ fn misplaced_system_file(file: &Path, project: &Path) -> Option<Diagnostic> {
     Some(finding.hint("set `LLXPRT_SYSTEM_SETTINGS_PATH` to an absolute path outside of the project"))
 }
 
-/// Whether a file that is there, or may be, is inside of a folder by name or in truth.
+/// Whether a file, which need not exist, is inside a folder by its path or behind a link.
 fn lies_in(file: &Path, folder: &Path) -> bool {
     if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
         return false;
@@ -232,11 +231,12 @@ fn lies_in(file: &Path, folder: &Path) -> bool {
     file.starts_with(&folder) || parent.starts_with(&folder) || real(file).starts_with(&folder)
 }
 
-/// The system file at its default place can be used only if it and its folders are root's and not writable by others.
+/// Whether the system file at its default place can be used: it and its folders belong to root and only root can write
+/// them.
 #[cfg(unix)]
 fn unsafe_system_file(file: &Path) -> Option<Diagnostic> {
     use std::os::unix::fs::MetadataExt;
-    // One that cannot be looked at is not absent; reading it says why.
+    // A file that cannot be accessed is not absent; reading it gives the reason.
     if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What answers rewrite, and how a rewrite reaches the event: passed on in a chain, laid over each other side by side.
+//! The rewrites of answers, and how they reach the event: passed on in a chain, merged after a parallel stage.
 
 use super::model;
 use crate::diagnostic::{Code, Diagnostic};
@@ -10,8 +10,8 @@ use crate::json::Json;
 use crate::outcome::{Decision, EndKind};
 use crate::payload::request_with_changes;
 
-/// The rewritten request with the host's own `contents` in step with it, if the host gave those: hooks of later dialects
-/// are shown tool calls and images too.
+/// The rewritten request with the host's own `contents` updated to match it, if the host gave those: hooks of later
+/// dialects see tool calls and images too.
 fn with_contents(request: Json, current: &Json) -> Json {
     let has_contents = current.as_object().is_some_and(|current| current.get("contents").is_some());
     let laid_over = has_contents.then(|| request_with_changes(&request, current)).and_then(|full| full.as_object());
@@ -38,13 +38,13 @@ fn rewriting(reply: &Reply<Answer>) -> Option<&HookOutput> {
     reply.answer.as_ref().filter(|_| reply.end == EndKind::Answered).map(|answer| &answer.output)
 }
 
-/// Applies an answer to the event as it is now. What the answer changes is what differs from the event it was sent.
+/// Applies an answer to the current event. Only the differences from the event that the hook received are applied.
 fn rewrite(event: &mut Event, sent: &Event, stage: Stage, output: &HookOutput) {
     let or_empty = |event: &Event, field: &str| event.field(field).cloned().unwrap_or_else(Json::empty_object);
     match event.kind() {
         EventKind::BeforeTool => {
             let Some(change) = output.specific("tool_input") else { return };
-            // In a chain the answer lies over what there is; side by side it replaces the arguments whole.
+            // In a chain the answer is merged over the current arguments; after a parallel stage it replaces them.
             let new = match (stage, event.field("tool_input").and_then(Json::as_object), change.as_object()) {
                 (Stage::Chain, Some(mut current), Some(change)) => {
                     current.merge(&change);
@@ -52,7 +52,7 @@ fn rewrite(event: &mut Event, sent: &Event, stage: Stage, output: &HookOutput) {
                 }
                 _ => change.clone(),
             };
-            // A rewrite to the same value is none: what no hook changed keeps its bytes.
+            // A rewrite to the same value is ignored, so that an unchanged value keeps its bytes.
             if event.field("tool_input").is_none_or(|current| !current.same_as(&new)) {
                 event.set("tool_input", new);
             }
@@ -62,7 +62,7 @@ fn rewrite(event: &mut Event, sent: &Event, stage: Stage, output: &HookOutput) {
             let change = model::request_change(&or_empty(sent, "llm_request"), answer);
             let current = or_empty(event, "llm_request");
             if let Some(request) = change.apply(&current) {
-                event.set("llm_request", with_contents(request, &current));
+                event.set_request(with_contents(request, &current));
             }
         }
         EventKind::AfterModel => {
@@ -107,8 +107,8 @@ pub(super) fn side_by_side(event: &mut Event, sent: &Event, replies: &[Reply<Ans
     found
 }
 
-/// Reports arguments of a tool that an answer leaves out. Outside of a chain the answer replaces the arguments whole, which
-/// an author who wrote only what changes did not mean.
+/// Reports arguments of a tool that an answer leaves out. Outside a chain the answer replaces all arguments, and an
+/// author who wrote only the changed ones did not mean to remove the others.
 fn removed_arguments(sent: &Event, output: &HookOutput, reply: &Reply<Answer>) -> Option<Diagnostic> {
     if sent.kind() != EventKind::BeforeTool {
         return None;
@@ -144,8 +144,7 @@ fn conflict(field: &str, one: &Reply<Answer>, two: &Reply<Answer>) -> Diagnostic
         .hint("make the group `sequential` so that each hook sees the rewrite before it")
 }
 
-/// The fields an answer changes of what it was sent, with their values. A request changes field by field, its settings
-/// key by key.
+/// The fields that an answer changes, with their values. A request is compared field by field, its settings key by key.
 fn changed_fields(sent: &Event, output: &HookOutput) -> Vec<(String, Json)> {
     let whole = |field: &str| {
         let value = output.specific(field).filter(|value| sent.field(field).is_none_or(|sent| !sent.same_as(value)));

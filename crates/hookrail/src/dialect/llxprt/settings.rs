@@ -1,4 +1,4 @@
-//! One settings file: its switches, its lists and its hooks.
+//! Reads one settings file: its switches, its lists and its hooks.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::sandbox::SandboxProfile;
 use crate::snapshot::ModelDecisions;
 use crate::source::SourceKind;
 
-/// What one file says.
+/// The content of one file, as far as it concerns hooks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SettingsFile {
     /// Whether it switches hooks on or off, and with which key.
@@ -22,9 +22,9 @@ pub(crate) struct SettingsFile {
     /// Identities of hooks it disables.
     pub(super) disabled: Vec<String>,
     pub(super) model_decisions: Option<ModelDecisions>,
-    /// Which variables are kept from hooks; none when the file does not ask for that.
+    /// Which variables are withheld from hooks; none if the file does not ask for that.
     pub(super) redaction: Option<Redaction>,
-    /// What processes of hooks with less authority may do at most.
+    /// The most that processes of hooks with less authority may do.
     pub(super) sandbox_floor: Option<Arc<SandboxProfile>>,
     pub(super) hooks: Vec<Hook>,
 }
@@ -40,11 +40,11 @@ pub(super) enum Switch {
 /// The keys of `hooksConfig`.
 pub(super) const CONFIG_KEYS: [&str; 5] =
     ["enabled", "disabled", "notifications", "modelDecisions", sandbox::PROFILE_KEY];
-/// Keys that once stood under `hooks`.
+/// Keys that were under `hooks` in earlier versions.
 const LEGACY_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
 
-/// Reads the parts of a settings file that concern hooks. Keys of the file's other readers are left alone. A file is broken
-/// if its own shape, or that of a section or a switch, is wrong, because it does not say which hooks it means then.
+/// Reads the parts of a settings file that concern hooks, and ignores the keys of other readers. A file is broken if
+/// its own structure, or that of a section or a switch, is wrong, because then it is not clear which hooks it means.
 pub(super) fn read(document: &Document, kind: SourceKind) -> Parsed<SettingsFile> {
     let (settings, verdict) = (SettingsFile::default(), Usability::Usable);
     let mut reader = Reader { document, kind, found: Vec::new(), settings, verdict };
@@ -54,7 +54,7 @@ pub(super) fn read(document: &Document, kind: SourceKind) -> Parsed<SettingsFile
             reader.mismatch(Code::FileShape, root, "settings must be an object");
             reader.verdict = Usability::Broken;
         }
-        // A file of comments says nothing, and is not wrong.
+        // A file with only comments is valid and empty.
         None => {}
     }
     Parsed { value: Some(reader.settings), problems: reader.found, verdict: reader.verdict }
@@ -90,7 +90,7 @@ impl Reader<'_> {
             ("hooksConfig.enabled", new("enabled")),
             ("hooks.enabled", old("enabled")),
         ]);
-        // The old place counts only where the new one is silent.
+        // The old place is used only if the new one has no value.
         if let Some(list) = new("disabled").or(old("disabled")) {
             self.settings.disabled = self.names("disabled hooks", list);
         }
@@ -131,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Keys that stand twice, in what concerns hooks: the last one counts, and what it replaces may be a guard.
+    /// Reports repeated keys in what concerns hooks: the last value is used, and the replaced one may be a guard.
     fn repeated_sections(&mut self, root: &Node) {
         let mut seen = HashSet::new();
         for (key, section) in root.members().unwrap_or_default() {
@@ -152,7 +152,7 @@ impl Reader<'_> {
             return Some(node);
         }
         self.mismatch(Code::SettingType, node, format!("`{name}` must be an object"));
-        // What stood there may have been a guard, or what switched guards on.
+        // The replaced value may have been a guard, or have switched guards on.
         if ["tools", "hooksConfig", "hooks"].contains(&name) {
             self.verdict = Usability::Broken;
         }
@@ -169,14 +169,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Off if any key says so, on if at least one does, else silent.
+    /// Off if any key says so, on if at least one does, else not set.
     fn switch(&mut self, keys: [(&'static str, Option<&Node>); 4]) {
         for (name, node) in keys {
             let Some(node) = node else { continue };
             match self.flag(name, node) {
                 Some(false) => self.settings.switch = Some(Switch::Off(name)),
                 Some(true) => _ = self.settings.switch.get_or_insert(Switch::On),
-                // A switch that cannot be read may be the one that arms the guards.
+                // A switch that cannot be read may be the one that switches guards on.
                 None => self.verdict = Usability::Broken,
             }
         }
@@ -217,7 +217,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A floor holds for layers of less authority, and below a project there is none.
+    /// Reads a sandbox floor. It applies to layers with less authority, and below a project there is none.
     fn sandbox_floor(&mut self, node: &Node) {
         self.settings.sandbox_floor = sandbox::floor(self.document, node, &mut self.found);
         if self.kind == SourceKind::Project {
@@ -229,7 +229,7 @@ impl Reader<'_> {
 
     fn hooks(&mut self, hooks: &Node) {
         let members = hooks.members().unwrap_or_default();
-        // Where a key stands twice the last one counts.
+        // Of repeated keys the last value is used.
         let last: HashMap<&str, usize> =
             members.iter().enumerate().map(|(at, (key, _))| (key.name.as_str(), at)).collect();
         for (at, (key, value)) in members.iter().enumerate() {

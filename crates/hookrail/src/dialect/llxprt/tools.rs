@@ -1,4 +1,4 @@
-//! Which tools a model may call, when several hooks have a say: lists are united, the most restrictive mode wins.
+//! Combines the tool configurations of several hooks: lists are united, and the most restrictive mode wins.
 
 use super::llm::{HookToolConfig, HookToolMode};
 use crate::dialect::Reply;

@@ -89,10 +89,13 @@ fn apply(event: &mut Event, effects: &Effects) {
         tool_config: _,
         result: _,
     } = effects;
-    for (name, value) in [("tool_input", tool_input), ("llm_request", llm_request), ("llm_response", llm_response)] {
+    for (name, value) in [("tool_input", tool_input), ("llm_response", llm_response)] {
         if let Some(value) = value {
             event.set(name, value.clone());
         }
+    }
+    if let Some(request) = llm_request {
+        event.set_request(request.clone());
     }
     if let Some(prompt) = prompt {
         event.set("prompt", crate::json::Json::string(prompt));

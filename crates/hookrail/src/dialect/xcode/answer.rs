@@ -1,4 +1,4 @@
-//! What a plugin's hook says: nothing, or one JSON object with `decision` exactly `allow`, `deny` or `modify`.
+//! Reads the answer of a plugin's hook: nothing, or one JSON object whose `decision` is `allow`, `deny` or `modify`.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) struct Answer {
     pub(super) context: Option<String>,
 }
 
-/// The three words there are.
+/// The three decision words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnswerDecision {
     Allow,
@@ -35,13 +35,13 @@ pub(super) enum AnswerDecision {
 pub(super) enum ParsedStdout {
     Nothing,
     Answer(Answer),
-    /// It is not JSON; why.
+    /// It is not JSON, for this reason.
     NotJson(String),
-    /// It is JSON and no decision; why.
+    /// It is JSON and not a decision, for this reason.
     Invalid(String),
 }
 
-/// Makes an answer of a raw end. Exit codes have no special values: anything but zero is a failure.
+/// Turns a raw end into an answer. Exit codes have no special values: any but zero is a failure.
 pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Answer> {
     let mut diagnostics = Vec::new();
     let stdout = end.stdout().lossy();
@@ -64,7 +64,7 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
             }
         },
         (_, Some(failure)) => failed(hook, on_failure, failure, end.how()),
-        // What only another runner returns is no answer of a command.
+        // These ends come from other runners only, so they are not an answer of a command.
         (_, None) => failed(hook, on_failure, EndKind::BadOutput, end.how()),
     };
     if *end.how() != RawEnd::Exited(0)
@@ -101,7 +101,7 @@ fn hook_diagnostic(hook: &Hook, code: Code, message: String) -> Diagnostic {
     Diagnostic::new(code, message).at(hook.origin.location.clone())
 }
 
-/// The parts of a valid answer that do nothing: of the wrong type, or for another event.
+/// The parts of a valid answer that have no effect: of the wrong type, or for another event.
 fn without_effect(hook: &Hook, kind: EventKind, stdout: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let Ok(value) = Json::parse(trimmed(stdout)) else { return found };
@@ -138,7 +138,7 @@ fn trimmed(stdout: &str) -> &str {
     stdout.trim_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
 }
 
-/// What standard output says. All of it must be one object.
+/// Parses standard output. All of it must be one object.
 pub(super) fn parse_stdout(stdout: &str) -> ParsedStdout {
     let text = trimmed(stdout);
     if text.is_empty() {
@@ -151,7 +151,7 @@ pub(super) fn parse_stdout(stdout: &str) -> ParsedStdout {
     let Some(object) = value.as_object() else {
         return ParsedStdout::Invalid(format!("an object is needed, not {}", value.kind().described()));
     };
-    // Whatever else is written beside a deny, and in whatever order: it is a deny.
+    // If any `decision` key says deny, it is a deny, whatever else is written and in whichever order.
     let denies =
         value.members().iter().any(|(key, word)| key == "decision" && word.as_str().as_deref() == Some("deny"));
     let word = object.get("decision").and_then(Json::as_str).filter(|_| !denies);

@@ -1,20 +1,20 @@
-//! Whether a shell command gives a value to a name by itself.
+//! Whether a shell command itself assigns a value to a name.
 
 /// Commands whose plain words are names they assign.
 const ASSIGNING: [&str; 11] =
     ["for", "select", "read", "getopts", "declare", "typeset", "local", "export", "readonly", "mapfile", "readarray"];
 
-/// More places than this are not looked at.
+/// The most places that are checked.
 const MOST_PLACES: usize = 1_000;
 
-/// Whether the command assigns the name: `name=`, `name+=`, `name[…]=`, `${name:=…}`, `for name`, `read name` and
-/// the like. Saying yes too often leaves a reference to the shell, which is what plain shell users expect.
+/// Whether the command assigns the name: `name=`, `name+=`, `name[…]=`, `${name:=…}`, `for name`, `read name` and the
+/// like. A wrong yes leaves a reference to the shell, which is what shell users expect.
 pub(super) fn is_assigned(command: &str, name: &str) -> bool {
     if name.is_empty() {
         return false;
     }
     command.match_indices(name).enumerate().any(|(count, (at, _))| {
-        // Reading a command that names one thing without end must end all the same.
+        // A command may repeat the name very often, and checking it must still end.
         if count > MOST_PLACES {
             return true;
         }

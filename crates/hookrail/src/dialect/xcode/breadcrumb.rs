@@ -11,7 +11,7 @@ use crate::run::{RawEnd, RunEnd};
 /// How much of what a hook wrote is quoted.
 const QUOTED: usize = 200;
 
-/// What a run leaves behind.
+/// The breadcrumbs of a run.
 pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
     let event = kind.spec().column(DialectId::Xcode).map_or(kind.name(), |column| column.name);
     let plugin = hook.owner.as_ref().map_or("?", |owner| owner.id.as_str());
@@ -53,7 +53,7 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
     }
 }
 
-/// What loading leaves behind.
+/// The breadcrumbs of a load.
 pub(super) fn of_loading(hooks: &[Hook], diagnostics: &[Diagnostic]) -> Vec<Breadcrumb> {
     let mut crumbs: Vec<Breadcrumb> = diagnostics
         .iter()
@@ -73,7 +73,7 @@ pub(super) fn of_loading(hooks: &[Hook], diagnostics: &[Diagnostic]) -> Vec<Brea
     crumbs
 }
 
-/// What an error of the engine itself leaves behind.
+/// The breadcrumbs of an error of the engine itself.
 pub(super) fn of_engine(kind: EventKind, why: &str) -> Breadcrumb {
     Breadcrumb::new(DialectId::Xcode, "hooks.bus-error", format!("{}: {why}", kind.name()))
 }

@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, sandbox};
 use crate::event::EventKind;
-use crate::hook::{Action, Hook, OnFailure, Owner};
+use crate::hook::{Action, Hook, OnFailure, Owner, bridge_program};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
@@ -34,10 +34,10 @@ const COMMANDS: [&str; 4] = ["command", "commandWindows", "commandDarwin", "comm
 /// The longest a hook may take, in milliseconds.
 const CEILING_MS: f64 = 30_000.0;
 
-/// The longest word that a program can be started with.
+/// The longest argument that a program can be started with.
 const LONGEST_COMMAND: usize = 128 * 1024;
 
-/// What the hooks of a plugin have in common.
+/// What the hooks of a plugin share.
 pub(super) struct Context<'c> {
     pub(super) kind: SourceKind,
     pub(super) owner: &'c Arc<Owner>,
@@ -60,7 +60,7 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
     if root.members().is_none() {
         return (Vec::new(), vec![document.mismatch(Code::FileShape, root, "a file of hooks must be an object")]);
     }
-    // The map itself has no event of that name, so this can only be the other format's wrapper.
+    // No event has that name, so this can only be the outer key of the other format.
     let Some((key, inner)) = root.member("hooks").filter(|(_, inner)| inner.members().is_some()) else {
         return read(context, document, root);
     };
@@ -71,6 +71,16 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
         found.insert(0, finding.hint("remove the outer key"));
     }
     (hooks, found)
+}
+
+/// The commands of a group in the format of Claude Code that holds nothing but calls of `hookrail bridge`. Such a group is
+/// meant for Claude Code, so it is not a mistake that it stands here.
+fn bridge_calls(group: &[Node]) -> Option<Vec<&str>> {
+    fn call(hook: &Node) -> Option<&str> {
+        hook.get("command")?.text().filter(|command| bridge_program(command).is_some())
+    }
+    let calls: Option<Vec<&str>> = group.iter().map(call).collect();
+    calls.filter(|calls| !calls.is_empty())
 }
 
 struct Reader<'r> {
@@ -107,7 +117,15 @@ impl Reader<'_> {
             self.found.push(self.document.mismatch(Code::HookShape, node, "a hook must be an object"));
             return;
         };
-        if node.get("command").is_none() && node.get("hooks").is_some_and(|hooks| hooks.elements().is_some()) {
+        if node.get("command").is_none()
+            && let Some(group) = node.get("hooks").and_then(Node::elements)
+        {
+            if let Some(calls) = bridge_calls(group) {
+                let hooks = calls.into_iter().map(|call| self.new_hook(event, call, Action::Shell(call.into()), node));
+                let hooks: Vec<Hook> = hooks.collect();
+                self.hooks.extend(hooks);
+                return;
+            }
             let message = "this is a group of hooks in the format of Claude Code; a plugin's hook is an object with \
                            its own `command`";
             let finding = self.document.finding(Code::PluginForeignFormat, &node.span, message);
@@ -122,7 +140,7 @@ impl Reader<'_> {
         let matcher = self.matcher(event, event_name, node);
         let action = match (&command, &timeout, &matcher) {
             (Ok(command), Ok(_), Ok(_)) => Action::Shell(command.as_str().into()),
-            // A guard that asked to have its failure count never disappears silently.
+            // A guard whose failure has an effect must never disappear silently.
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) if on_failure == OnFailure::Block => {
                 let message = "this guard cannot be used, so its event ends as its `failurePolicy` says";
                 self.report(Code::GuardUnusable, &node.span, message);
@@ -131,14 +149,10 @@ impl Reader<'_> {
             _ => return,
         };
         let text = command.as_deref().ok().or_else(|| node.get("command").and_then(Node::text));
-        let label = format!("{}: {}", self.context.owner.id, text.unwrap_or("(no command)"));
-        let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
-        let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
+        let mut hook = self.new_hook(event, text.unwrap_or("(no command)"), action, node);
         hook.description = self.optional_text(node, "description");
         hook.status_message = self.optional_text(node, "statusMessage");
         hook.on_failure = on_failure;
-        hook.owner = Some(Arc::clone(self.context.owner));
-        hook.environment = Some(Arc::clone(self.context.environment));
         if let Ok(Some(timeout)) = timeout {
             hook.timeout = timeout;
         }
@@ -150,13 +164,24 @@ impl Reader<'_> {
         self.hooks.push(hook);
     }
 
+    /// A hook of the plugin with nothing but its command.
+    fn new_hook(&self, event: EventKind, command: &str, action: Action, node: &Node) -> Hook {
+        let label = format!("{}: {command}", self.context.owner.id);
+        let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
+        let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
+        hook.owner = Some(Arc::clone(self.context.owner));
+        hook.environment = Some(Arc::clone(self.context.environment));
+        hook
+    }
+
     fn failure_policy(&mut self, node: &Node) -> OnFailure {
         let Some(value) = node.get("failurePolicy") else { return OnFailure::Allow };
         match value.text() {
             Some("allow") => OnFailure::Allow,
             Some("block") => OnFailure::Block,
             _ => {
-                // The author of this key wanted a failure to have an effect, so the safe reading is the strict one.
+                // The author of this key wanted a failure to have an effect, so an invalid value is read as the
+                // strictest one.
                 let message = "`failurePolicy` must be \"allow\" or \"block\"; it is read as \"block\"";
                 self.report(Code::SettingValue, &value.span, message);
                 OnFailure::Block
@@ -164,7 +189,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The command for this system. All of them must be usable, so that a mistake shows everywhere.
+    /// The command for this system. Those of all systems must be valid, so that a mistake shows everywhere.
     fn command(&mut self, node: &Node) -> Result<String, String> {
         let mut problem = None;
         for key in COMMANDS {

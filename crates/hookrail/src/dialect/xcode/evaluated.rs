@@ -1,8 +1,8 @@
-//! Which words of a shell command are programs themselves, and so no place to paste a value into.
+//! Finds the words of a shell command that are programs themselves, where no value may be inserted.
 //!
-//! A value that is handed over in the environment is safe in an argument, because a shell does not look at it again. It is
-//! not safe in a text that some program then reads as code. A shell's own code, such as that of `sh -c '…'`, can refer to the
-//! environment by itself; everything else is refused when the entry is loaded.
+//! A value that is passed in the environment is safe in an argument, because a shell does not parse it again. It is not
+//! safe in text that a program then reads as code. Code for a shell, such as that of `sh -c '…'`, can refer to the
+//! environment by itself; any other code is refused when the entry is loaded.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ const INTERPRETERS: [(&str, &str); 7] =
 /// Programs that hand their arguments to a shell.
 const HAND_TO_A_SHELL: [&str; 9] = ["ssh", "rsh", "watch", "parallel", "script", "tmux", "screen", "at", "entr"];
 
-/// A word as the program sees it, so far as quotes go.
+/// The word without quotes, as the program receives it.
 fn without_quotes(word: &str) -> String {
     word.replace(['"', '\'', '\\'], "")
 }
@@ -59,7 +59,7 @@ impl Words {
             if !operator.starts_with(['<', '>']) || operator.starts_with("<(") || operator.starts_with(">(") {
                 words.push(without_quotes(word));
             } else if operator.trim_start_matches(['<', '>', '&', '-', '|']).is_empty() {
-                // The operand is a word of its own.
+                // The operand is the next word.
                 raw.next();
             }
         }
@@ -76,7 +76,7 @@ impl Words {
         self.0.get(at + 1..)
     }
 
-    /// The command itself, without what may stand before it.
+    /// The command itself, without prefixes such as assignments and `env`.
     fn command(&self) -> Option<(&str, &[String])> {
         const BEFORE: [&str; 17] = [
             "!", "time", "if", "then", "else", "elif", "while", "until", "do", "exec", "command", "builtin", "nohup",

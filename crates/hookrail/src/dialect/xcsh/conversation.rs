@@ -284,7 +284,12 @@ fn comparison_key(message: &Json) -> String {
         "toolResult" | "tool" | "function" => "toolResult",
         _ => "user",
     };
-    let mut key = format!("{role}\0{}\0", text_member(message, "toolCallId").unwrap_or_default());
+    let call = text_member(message, "toolCallId").unwrap_or_default();
+    let mut key = format!("{role}\0{call}\0");
+    // A host may write the text of a result in its own way; which call it is of says enough.
+    if !call.is_empty() {
+        return key;
+    }
     for block in blocks_of(message) {
         match text_member(&block, "type").as_deref() {
             Some("text") => key.push_str(&text_member(&block, "text").unwrap_or_default()),
@@ -360,7 +365,7 @@ fn message_of(role: &str, own: &Json, content: Json) -> Json {
         message.set("customType", kind);
     }
     message.set("content", content);
-    for key in ["display", "details", "timestamp", "model", "usage", "stopReason"] {
+    for key in ["display", "details", "timestamp", "api", "provider", "model", "usage", "stopReason"] {
         if let Some(value) = member(own, key) {
             message.set(key, value);
         }

@@ -1,4 +1,4 @@
-//! Finding module files: which folders are looked into, in which order, and who shadows whom. Nothing is opened.
+//! Finds module files: which folders are searched, in which order, and which file shadows another. No file is opened.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub(super) struct ModuleFile {
     pub(super) kind: SourceKind,
     /// What makes two discovered files the same hook: `type:tool:name`.
     key: Option<String>,
-    /// The file that stands in its place.
+    /// The file that shadows it.
     pub(super) shadowed_by: Option<PathBuf>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn discover(
     for named in &sources.modules {
         let path = resolve_path(named, project, home.as_deref());
         if !found.iter().any(|file| file.path == path && file.shadowed_by.is_none()) {
-            // Naming a project's file is the user's own word for it, so it is not the project's any more.
+            // A project's file that the user names explicitly counts as the user's.
             found.push(ModuleFile { path, kind: SourceKind::Option, key: None, shadowed_by: None });
         } else if let Some(file) = found.iter_mut().find(|file| file.path == path) {
             file.kind = SourceKind::Option;
@@ -60,7 +60,7 @@ pub(super) fn discover(
     found
 }
 
-/// The first file of a key counts. What a project brings never stands in the place of what comes from outside it.
+/// Keeps the first file of each key. A file of a project never shadows one from outside the project.
 fn add_file(found: &mut Vec<ModuleFile>, mut file: ModuleFile) {
     if found.iter().any(|known| known.path == file.path) {
         return;
@@ -126,7 +126,7 @@ pub(super) fn is_module(path: &Path) -> bool {
     ["ts", "mts", "js", "mjs"].contains(&ending.as_str()) && !declares_only
 }
 
-/// The path that the user's word for a module means.
+/// The path that the user's text for a module means.
 pub(crate) fn resolve_path(named: &Path, project: &Path, home: Option<&Path>) -> PathBuf {
     let text = named.to_string_lossy();
     let text = text.replace(is_wide_space, " ");
@@ -142,7 +142,7 @@ pub(crate) fn resolve_path(named: &Path, project: &Path, home: Option<&Path>) ->
     without_dots(&path)
 }
 
-/// Blanks that look like a space in a name that was pasted.
+/// Characters that look like a space in a pasted name.
 fn is_wide_space(character: char) -> bool {
     matches!(character, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }

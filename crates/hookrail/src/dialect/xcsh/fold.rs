@@ -1,4 +1,4 @@
-//! Making one result of several modules' results.
+//! Combines the results of several modules.
 
 use super::{ModuleAnswer, conversation, is_truthy, payload};
 use crate::diagnostic::{Code, Diagnostic};
@@ -10,7 +10,7 @@ use crate::outcome::Decision;
 /// The text of a block without a reason.
 const BLOCKED: &str = "Tool execution was blocked by a hook";
 
-/// A block or a cancel ends the chain; a message list is what the next module is asked about.
+/// A block or a cancel ends the chain; a list of messages is what the next module receives.
 pub(super) fn pass_on(event: &mut Event, reply: &Reply<ModuleAnswer>) -> Flow {
     if event.kind() == EventKind::BeforeModel
         && let Some(answer) = &reply.answer
@@ -32,7 +32,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     }
     match (column.fold, event.kind()) {
         (Fold::LastResult, EventKind::AfterTool) => match last {
-            // A tool that failed keeps its error: the agent throws the original one again.
+            // A tool that failed keeps its error, because xcsh throws the original one again.
             Some(_) if payload::tool_failed(event) => {
                 let message = "a module replaced the result of a tool that failed, which has no effect";
                 folded.diagnostics.push(Diagnostic::new(Code::AnswerIgnored, message));
@@ -54,13 +54,13 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
                 effects.result = Some([("messages", messages)].into_iter().collect::<JsonObject>().to_json());
             }
         }
-        // No column of this dialect folds so.
+        // No event of this dialect folds this way.
         (Fold::AnyDenies | Fold::FieldReplacement | Fold::ToolUnion | Fold::LastWins | Fold::Stack, _) => {}
     }
     folded
 }
 
-/// The first module that gave a message is heard, and no other.
+/// Uses the first message of a module and ignores later ones.
 fn first_message(replies: &[Reply<ModuleAnswer>]) -> Option<Json> {
     replies.iter().filter_map(|reply| reply.answer.as_ref()?.result.get("message")).find(|it| is_truthy(it)).cloned()
 }

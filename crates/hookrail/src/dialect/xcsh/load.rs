@@ -1,7 +1,7 @@
 //! Finding modules and their hooks.
 //!
-//! Which events a module wants is known only after it ran, so a trusted one is looked into by its runner. One that
-//! is not trusted is listed without being opened by anything that could run it.
+//! The events of a module are known only after it ran, so a trusted one is inspected by its runner. One that is not
+//! trusted is listed without being opened by anything that could run it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ fn load_file(context: &mut LoadContext<'_, '_>, file: &ModuleFile, last_good: &m
     }
 }
 
-/// Lets a runner look into a module, and takes what it found, or what it found when it could last be loaded.
+/// Inspects a module with its runner. Returns the result, or that of the last inspection that succeeded.
 fn inspect(
     runner: &dyn ModuleRunner,
     context: &mut LoadContext<'_, '_>,
@@ -164,7 +164,7 @@ fn take_failed(
 }
 
 impl GoodModule {
-    /// Whether a file of the module is not what it was, as far as that can be seen.
+    /// Whether a file of the module has changed, as far as can be seen.
     fn has_changed(&self) -> bool {
         let digest = |path: &Path| std::fs::read(path).ok().map(|bytes| Digest::of(&bytes));
         self.files.iter().any(|file| file.digest != digest(&file.path))
@@ -181,7 +181,7 @@ fn hook_of_file(file: &ModuleFile, location: Location) -> Hook {
     hook
 }
 
-/// Why a file cannot be a module at all, without looking into it.
+/// Why a file cannot be a module at all, without inspecting it.
 struct LoadObstacle {
     message: String,
     reason: KeptReason,
@@ -220,7 +220,7 @@ fn add_hooks(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
             loaded.hooks.push(hook.clone());
         }
         ModuleInspection::Failed(failure) => loaded.diagnostics.push(load_error(hook, &failure)),
-        // Which events it guards is not known, so it is asked in all of them, and fails there if that cannot be done.
+        // Its events are not known, so it is asked in all of them, and fails there if it cannot be loaded.
         ModuleInspection::OutOfResources(failure) => {
             loaded.diagnostics.push(load_error(hook, &failure));
             loaded.hooks.push(hook.clone());

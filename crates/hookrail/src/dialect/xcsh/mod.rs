@@ -69,11 +69,11 @@ impl Protocol for Xcsh {
         let partial = end.module().and_then(|report| report.partial.as_ref()).and_then(Json::as_object);
         let failed = |why: &str| failed_closed(kind, why).or_else(|| partial.clone());
         let (kind_of_end, result) = match (end.how(), end.failure()) {
-            // A result counts when it is an object; anything else a handler returns has no members to count.
+            // A result is used if it is an object; any other value has no members.
             (RawEnd::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, value.as_object()),
             (RawEnd::Returned(_), _) => (EndKind::Silent, None),
             (how, Some(failure)) => (failure, failed(&reason_of_failure(how))),
-            // What only another runner returns is no answer of a module.
+            // These ends come from other runners only, so they are not an answer of a module.
             (how, None) => (EndKind::BadOutput, failed(&reason_of_failure(how))),
         };
         let denies = result.as_ref().is_some_and(|result| is_blocking(kind, result));
@@ -97,8 +97,8 @@ impl Protocol for Xcsh {
 const DENY_WORDS: [&str; 9] =
     ["block", "blocked", "cancel", "cancelled", "canceled", "deny", "denied", "decision", "permissionDecision"];
 
-/// A warning about a member of a result that means nothing: a guard that says `{ blocked: true }` blocks nothing, and its
-/// author has to hear of it.
+/// Warns about a member of a result without a meaning: a guard that returns `{ blocked: true }` blocks nothing, and its
+/// author has to know.
 fn unknown_member(hook: &Hook, kind: EventKind, member: &str) -> Diagnostic {
     let event = events::column(kind).map_or(kind.name(), |column| column.name);
     let members = result_members(kind);

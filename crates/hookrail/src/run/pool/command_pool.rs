@@ -15,10 +15,10 @@ use crate::hook::Hook;
 use crate::run::command::{ProcessWorld, commands};
 use crate::run::request::RunRequest;
 
-/// How many processes of one pool work at once; more events wait for them.
+/// How many processes of one pool may work at once; further events wait for one.
 const MOST_AT_ONCE: usize = 4;
 
-/// The pause before a process is started again: none after the first crash, then from here, doubling, to there.
+/// The pause before a process is started again: none after the first crash, then doubling between these two.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -28,7 +28,7 @@ pub(in crate::run) struct CommandPool {
     hook: Arc<Hook>,
     pub(super) recipe: LaunchSettings,
     pub(super) files: FileStamps,
-    /// What is started: the first that can be.
+    /// The commands to start: the first one that works is used.
     pub(super) commands: Vec<ChildCommand>,
     pub(super) places: Semaphore,
     state: Mutex<PoolState>,
@@ -37,11 +37,11 @@ pub(in crate::run) struct CommandPool {
 #[derive(Debug, Default)]
 struct PoolState {
     idle: Vec<IdleProcess>,
-    /// Whether the pool was given up, so that nothing comes back to it.
+    /// Whether the pool was closed, so that no process is returned to it.
     given_up: bool,
     crashes: u32,
     not_before: Option<Instant>,
-    /// Whether its processes do not wait for their input, so that none is started before it is needed.
+    /// Whether its processes do not wait for their input, so that starting them early is useless.
     does_not_wait: bool,
 }
 
@@ -57,7 +57,7 @@ impl CommandPool {
         }
     }
 
-    /// Whether its processes are those of that entry of a configuration, however they were started.
+    /// Whether its processes belong to that entry of a configuration, however they were started.
     pub(super) fn is_for(&self, hook: &Hook) -> bool {
         let Hook { event, dialect, label, origin, .. } = &*self.hook;
         (event, dialect, label, &origin.location) == (&hook.event, &hook.dialect, &hook.label, &hook.origin.location)
@@ -69,13 +69,12 @@ impl CommandPool {
         self.recipe.is_of(hook) && sandbox(&self.hook) == sandbox(hook)
     }
 
-    /// Takes out a process that no event uses.
+    /// Takes an idle process.
     pub(super) fn take_idle(&self) -> Option<IdleProcess> {
         lock(&self.state).idle.pop()
     }
 
-    /// Takes out a process that still waits for its first input. One that did not wait shows that the others will not
-    /// either.
+    /// Takes a process that still waits for its first input. If one did not wait, the others will not either.
     pub(super) fn take_waiting(&self, pools: &CommandPools) -> Option<IdleProcess> {
         let process = self.take_idle()?;
         if !process.parked.has_exited() {
@@ -89,7 +88,7 @@ impl CommandPool {
         None
     }
 
-    /// Takes a process back; returns it if the pool was given up.
+    /// Returns a process to the pool; gives it back if the pool was closed.
     pub(super) fn put_back(&self, process: IdleProcess) -> Option<IdleProcess> {
         let mut state = lock(&self.state);
         if state.given_up {
@@ -99,14 +98,14 @@ impl CommandPool {
         None
     }
 
-    /// Takes nothing back from now on, and returns its idle processes.
+    /// Closes the pool, and returns its idle processes.
     pub(super) fn give_up(&self) -> Vec<IdleProcess> {
         let mut state = lock(&self.state);
         state.given_up = true;
         std::mem::take(&mut state.idle)
     }
 
-    /// Whether there are fewer processes than the hook wants to have waiting.
+    /// Whether there are fewer idle processes than the hook asked for.
     pub(super) fn lacks_processes(&self) -> bool {
         self.lacks_any(&lock(&self.state))
     }
@@ -116,8 +115,8 @@ impl CommandPool {
         !state.given_up && !state.does_not_wait && state.idle.len() < usize::from(wanted.get())
     }
 
-    /// Adds one of the processes that are lacking. The lock is held meanwhile: an event that comes now waits for this
-    /// process, which is there sooner than one that it would start itself.
+    /// Starts one of the missing processes. The lock is held meanwhile: an event that comes now waits for this process,
+    /// which is ready sooner than one that the event would start itself.
     pub(super) fn add_with(&self, start: impl FnOnce() -> Result<IdleProcess, SpawnError>) -> ControlFlow<()> {
         let mut state = lock(&self.state);
         if !self.lacks_any(&state) {
@@ -130,7 +129,7 @@ impl CommandPool {
         ControlFlow::Continue(())
     }
 
-    /// Whether what would be started now is what was looked at, and what was trusted.
+    /// Whether a process that is started now would run what was inspected and trusted.
     pub(super) fn may_be_started(&self) -> bool {
         self.hook.trust.still_holds(&self.recipe.cwd) && self.files.is_unchanged()
     }
@@ -140,13 +139,13 @@ impl CommandPool {
         lock(&self.state).not_before
     }
 
-    /// Notes that a process did its work.
+    /// Records that a process worked.
     pub(super) fn note_success(&self) {
         let mut state = lock(&self.state);
         (state.crashes, state.not_before) = (0, None);
     }
 
-    /// Notes that a process crashed.
+    /// Records that a process crashed.
     pub(super) fn note_crash(&self) {
         let mut state = lock(&self.state);
         state.crashes = state.crashes.saturating_add(1);

@@ -1,8 +1,8 @@
 //! Idle processes that are kept from one event to the next: workers, and spares that were started before their event.
 //!
-//! They are kept in one pool for everything that is started in the same way: the same command, in the same
-//! directory, with the same environment. A pool is given up when one of that changes for its hook, when a file that the
-//! command names changes, and when the hook itself is gone. The processes of such a pool are ended; nothing is left after
+//! They are kept in one pool for everything that is started in the same way: the same command, in the same directory,
+//! with the same environment. A pool is closed when one of these changes for its hook, when a file that the command
+//! names changes, and when the hook is removed. Its processes are then ended; none is left after
 //! [`ProcessPool::close`].
 //!
 //! No pool belongs to a runtime. Nothing is locked while a process works.
@@ -28,7 +28,7 @@ use super::request::RunRequest;
 use crate::hook::Hook;
 use command_pool::CommandPool;
 
-/// How long a process that is not needed any more may tidy up.
+/// How long a process that is not needed any more may take to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// All idle processes of a hook system, and the thread that starts some of them before they are needed.
@@ -49,21 +49,21 @@ struct Refiller {
 #[derive(Debug, Default)]
 pub(super) struct CommandPools {
     pools: Mutex<Vec<Arc<CommandPool>>>,
-    /// Processes that are to be ended by the next run, because ending them takes a runtime.
+    /// Processes that the next run has to end, because ending them needs a runtime.
     discarded: Mutex<Vec<IdleProcess>>,
     closed: AtomicBool,
 }
 
-/// A process of a pool that no event uses at the moment.
+/// A process of a pool that no event uses.
 #[derive(Debug)]
 pub(super) struct IdleProcess {
     pub(super) parked: ParkedChild,
-    /// How often it was asked.
+    /// How many questions it was asked.
     pub(super) asked: u32,
 }
 
 impl IdleProcess {
-    /// Begins to end it. One that was never asked has nothing to tidy up, and must not see the end of its input.
+    /// Starts to end it. A process that was never asked has nothing to clean up, and must not see the end of its input.
     fn retire(self) -> Termination {
         let grace = if self.asked == 0 { Duration::ZERO } else { GRACE };
         self.parked.retire(grace)
@@ -71,7 +71,7 @@ impl IdleProcess {
 }
 
 impl ProcessPool {
-    /// Lets the processes of a command be replaced, some time.
+    /// Asks the thread to replace the processes of a command.
     fn refill(&self, pool: Arc<CommandPool>) {
         if !pool.lacks_processes() || self.commands.is_closed() {
             return;
@@ -80,7 +80,7 @@ impl ProcessPool {
         if refiller.is_none() {
             *refiller = Refiller::start(&self.commands);
         }
-        // Without a thread there are no processes before they are needed, and that is all.
+        // Without the thread no process is started early, which is only slower.
         if let Some(refiller) = &*refiller {
             let _ = refiller.orders.send(pool);
         }
@@ -110,7 +110,7 @@ impl ProcessPool {
         let refiller = lock(&self.refiller).take();
         if let Some(Refiller { orders, thread }) = refiller {
             drop(orders);
-            // It starts one process at most before it sees that everything is closed.
+            // The thread starts one process at most before it sees that the pool is closed.
             let _ = thread.join();
         }
         let old = std::mem::take(&mut *lock(&self.commands.pools));
@@ -122,7 +122,7 @@ impl ProcessPool {
         while ending.join_next().await.is_some() {}
     }
 
-    /// Begins to end the processes that were discarded. What is still to be done for that comes back.
+    /// Starts to end the processes that were discarded. Returns the terminations that are not complete.
     pub(super) fn end_discarded(&self) -> Vec<Termination> {
         let discarded = std::mem::take(&mut *lock(&self.commands.discarded));
         discarded.into_iter().map(IdleProcess::retire).collect()
@@ -131,7 +131,7 @@ impl ProcessPool {
 
 impl Drop for ProcessPool {
     fn drop(&mut self) {
-        // The thread may be at work; what it starts then is not taken.
+        // The thread may be starting a process, which is then not accepted.
         self.commands.closed.store(true, Ordering::Release);
     }
 }
@@ -151,13 +151,13 @@ impl CommandPools {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// The pool for a request. A pool that does not fit any more is given up.
+    /// The pool for a request. A pool that does not fit any more is closed.
     fn pool_for(&self, world: &ProcessWorld, request: &RunRequest) -> Arc<CommandPool> {
         let found = lock(&self.pools).iter().find(|pool| pool.recipe.fits(world, request)).cloned();
         if let Some(pool) = found.filter(|pool| pool.files.is_unchanged()) {
             return pool;
         }
-        // The files are looked at before anything is started, so a change in between is not missed.
+        // The files are inspected before anything is started, so that a change in between is noticed.
         let files = FileStamps::named_by(&request.hook, world, &request.cwd);
         let mut pools = lock(&self.pools);
         if let Some(pool) = pools.iter().find(|pool| pool.recipe.fits(world, request) && pool.files == files) {
@@ -172,7 +172,7 @@ impl CommandPools {
         pool
     }
 
-    /// Starts a process of a pool. Its run number is its own, because it is found by it when it has to end.
+    /// Starts a process of a pool. It has its own run number, by which it is found when it has to be ended.
     fn start_process(&self, pool: &CommandPool) -> Result<IdleProcess, SpawnError> {
         let run_id = run_id();
         let mut refused = None;
@@ -185,7 +185,7 @@ impl CommandPools {
         Err(refused.unwrap_or(SpawnError::ProgramNotFound { program: "".into() }))
     }
 
-    /// Takes a process back for the next event, unless its pool was given up.
+    /// Returns a process to its pool for the next event, unless the pool was closed.
     fn put_back(&self, pool: &CommandPool, process: IdleProcess) {
         let refused = if self.is_closed() { Some(process) } else { pool.put_back(process) };
         if let Some(process) = refused {
@@ -198,7 +198,7 @@ impl CommandPools {
         lock(&self.discarded).push(process);
     }
 
-    /// Starts what a pool lacks, as long as that is what would be started for the next event.
+    /// Starts the missing processes of a pool, as long as the next event would start the same.
     fn fill(&self, pool: &CommandPool) {
         let mut added = ControlFlow::Continue(());
         while added.is_continue() && pool.may_be_started() && !self.is_closed() {
@@ -211,12 +211,13 @@ impl CommandPools {
         let (kept, old): (Vec<_>, Vec<_>) = pools.drain(..).partition(|pool| wanted(pool));
         *pools = kept;
         drop(pools);
-        // A thread that changes a configuration may have no runtime, so these processes do not get any time to tidy up.
+        // A thread that changes a configuration may have no runtime, so these processes are killed without a grace
+        // period.
         drop(give_up_all(old));
     }
 }
 
-/// Gives pools up, and returns their idle processes.
+/// Closes pools, and returns their idle processes.
 fn give_up_all(pools: Vec<Arc<CommandPool>>) -> Vec<IdleProcess> {
     pools.into_iter().flat_map(|pool| pool.give_up()).collect()
 }

@@ -1,4 +1,4 @@
-//! In which way a process was started, so that it is known whether another event would start it in the same way.
+//! How a process was started, to decide whether another event would start it in the same way.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl LaunchSettings {
         self.command == hook.action.command() && self.exec.lifetime == hook.exec.lifetime
     }
 
-    /// Whether the request would be started in just this way. This is asked for every event, so it copies no text.
+    /// Whether the request would be started in exactly this way. Every event asks this, so it copies no text.
     pub(super) fn fits(&self, world: &ProcessWorld, request: &RunRequest) -> bool {
         let theirs = inherited(world, request);
         self.command == command_text(&request.hook.action, request.command.as_ref())
@@ -67,7 +67,7 @@ fn variables(request: &RunRequest) -> impl Iterator<Item = &(String, String)> {
     request.event.variables().iter().chain(request.variables.iter())
 }
 
-/// The files that a command names, as they were when they were looked at.
+/// The files that a command names, as they were when they were inspected.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::run) struct FileStamps(Vec<(PathBuf, Option<FileStamp>)>);
 

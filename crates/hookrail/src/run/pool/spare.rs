@@ -1,14 +1,14 @@
-//! Giving an event to a process that has waited for one.
+//! Gives an event to a prestarted process.
 //!
-//! The process is like any other but for the moment of its start, so it reads its input and ends as always. Where none
-//! waits, one is started as always.
+//! The process differs from any other only in when it was started: it reads its input and exits as always. If none is
+//! ready, one is started as always.
 
 use std::sync::Arc;
 
 use crate::run::command::{ProcessResult, ProcessRun, ended, run_command, use_of_a_process};
 use crate::run::request::RunRequest;
 
-/// Runs a hook that wants to have processes waiting, and has them replaced afterwards.
+/// Runs a hook that asks for prestarted processes, and has them replaced afterwards.
 pub(in crate::run) async fn run(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     let ProcessRun { world, pool, cancel, .. } = context;
     let processes = pool.commands.pool_for(world, request);

@@ -1,7 +1,7 @@
-//! Asking a process that stays: one line of JSON for each event, one line back.
+//! Asks a worker: one line of JSON for each event, one line back.
 //!
-//! A worker has one question at a time. A worker that answers something else than what it was asked, or nothing, is ended,
-//! and the next event starts another one. The lines are described in the guide for authors of hooks.
+//! A worker has one question at a time. If it answers another question or none, it is ended, and the next event starts
+//! another one. The lines are described in the guide for authors of hooks.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -21,19 +21,19 @@ use crate::run::command::{ProcessResult, ProcessRun, failure, output, use_of_a_p
 use crate::run::end::{Output, ProcessEnd, RawEnd, SpawnFailure};
 use crate::run::request::RunRequest;
 
-/// After so many questions a worker is replaced, whatever it has heaped up.
+/// A worker is replaced after this many questions, so that a slow leak of memory is bounded.
 const MOST_QUESTIONS: u32 = 1000;
 
-/// How often and after which pause a program that is being written is tried again.
+/// How often, and after which pause, a start is repeated while the program is being written.
 const BUSY_TRIES: u32 = 5;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
-/// Asks a worker of the hook, and starts one where there is none.
+/// Asks a worker of the hook, and starts one if there is none.
 pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     let ProcessRun { world, cancel, .. } = context;
     let pools = &*context.pool.commands;
     let pool = pools.pool_for(world, request);
-    // Waiting for a worker does not count against the hook's time.
+    // Waiting for a worker does not count against the hook's timeout.
     let Some(Ok(_place)) = unless_cancelled(pool.places.acquire(), cancel).await else {
         return ProcessEnd::new(RawEnd::Cancelled, Duration::ZERO).into();
     };
@@ -59,7 +59,7 @@ pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -
 #[derive(Clone, Copy)]
 struct WorkerQuestion {
     id: u64,
-    /// How often the worker was asked, with this one.
+    /// How many questions the worker was asked, including this one.
     asked: u32,
     began: Instant,
 }
@@ -73,7 +73,7 @@ async fn worker(
     cancel: &CancelToken,
 ) -> Result<IdleProcess, RawEnd> {
     while let Some(process) = pool.take_idle() {
-        // One that has exited, or wrote something before it was asked, is of no use.
+        // A worker that has exited, or that wrote something before it was asked, cannot be used.
         if process.parked.is_quiet() {
             return Ok(process);
         }
@@ -96,7 +96,7 @@ async fn worker(
     pools.start_process(pool).map_err(|error| RawEnd::SpawnFailed(failure(&error)))
 }
 
-/// Makes an end of an exchange, and keeps a worker that did well.
+/// Turns an exchange into an end, and keeps a worker that answered correctly.
 fn conclude(
     pools: &CommandPools,
     pool: &CommandPool,
@@ -110,7 +110,7 @@ fn conclude(
         ExchangeReply::Line(line) => match WorkerAnswer::read(&line, id) {
             Ok(answer) => answer.end(stderr, began.elapsed()),
             Err(why) => {
-                // It cannot be told what its next line would be an answer to.
+                // Its next line could be the answer to this question or to the next one.
                 termination = termination.or(parked.take().map(|parked| parked.retire(request.grace)));
                 broken(why, stderr, began)
             }
@@ -130,7 +130,7 @@ fn conclude(
             let process = IdleProcess { parked, asked };
             if asked < MOST_QUESTIONS { pools.put_back(pool, process) } else { pools.discard(process) }
         }
-        // Neither is a crash: the next worker is started at once.
+        // Neither is a crash, so the next worker is started without a pause.
         (RawEnd::TimedOut(_) | RawEnd::Cancelled, None) => {}
         (_, None) => pool.note_crash(),
     }
@@ -145,7 +145,7 @@ fn broken(why: String, stderr: Output, began: Instant) -> ProcessEnd {
     ended(RawEnd::BrokeProtocol(why), stderr, began)
 }
 
-/// The line for an event. JSON has line breaks only between its tokens, where a blank does as well.
+/// The line for an event. Line breaks occur in JSON only between tokens, where a space means the same.
 fn line(id: u64, input: &[u8]) -> Arc<[u8]> {
     let mut line = Vec::with_capacity(input.len() + 40);
     // Writing to a vector cannot fail.
@@ -155,7 +155,7 @@ fn line(id: u64, input: &[u8]) -> Arc<[u8]> {
     line.into()
 }
 
-/// What a worker says: what a process would have written, and the status it would have exited with.
+/// The answer of a worker: the output of a process, and the exit status that it would have had.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WorkerAnswer<'l> {
@@ -169,7 +169,7 @@ struct WorkerAnswer<'l> {
 }
 
 impl<'l> WorkerAnswer<'l> {
-    /// Reads a line, which must be the answer to the question of that number.
+    /// Parses a line, which must be the answer to the question with that number.
     fn read(line: &'l [u8], id: u64) -> Result<Self, String> {
         let answer: Self = serde_json::from_slice(line).map_err(|error| format!("its line is no answer: {error}"))?;
         if answer.id == id { Ok(answer) } else { Err(format!("it answered {} when {id} was asked", answer.id)) }
@@ -178,7 +178,7 @@ impl<'l> WorkerAnswer<'l> {
     fn end(self, written: Output, duration: Duration) -> ProcessEnd {
         let stdout = match self.output.map(RawValue::get) {
             None | Some("null") => Output::default(),
-            // A text is a text and not JSON, as it would be on standard output.
+            // A string is the text itself and not JSON, as on standard output.
             Some(text) => match serde_json::from_str::<String>(text) {
                 Ok(plain) => Output::whole(plain),
                 Err(_) => Output::whole(text),

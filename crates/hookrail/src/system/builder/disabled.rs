@@ -1,6 +1,6 @@
-//! Hooks that the host's user turned off while the program runs.
+//! Hooks that the user of the host disabled while the program runs.
 //!
-//! This acts downwards like the user's own list of disabled hooks: a hook of the system layer stays.
+//! As with the user's list of disabled hooks, a hook of the system layer cannot be disabled.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use crate::hook::{Authority, Enablement, Hook};
 pub(super) struct Disabled(Mutex<BTreeSet<String>>);
 
 impl Disabled {
-    /// Takes the named hooks out of service.
+    /// Marks the named hooks as disabled.
     pub(super) fn apply(&self, hooks: &mut [Hook]) {
         let names = lock(&self.0);
         for hook in hooks.iter_mut().filter(|hook| hook.is_enabled() && names.contains(&*hook.label)) {

@@ -1,0 +1,84 @@
+//! What the hooks at hand could lose in an agent, and what hooks lost in past sessions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hookrail::hook::Enablement;
+use hookrail::{EventKind, Hook, HookSystem};
+use hookrail_bridge::Agent;
+
+use super::Check;
+use crate::render::counted;
+use crate::render::text::visible;
+
+/// The hooks that take part or wait for trust.
+fn hooks(system: &HookSystem) -> Vec<(EventKind, std::sync::Arc<Hook>)> {
+    let snapshot = system.snapshot();
+    let hooks = snapshot.hooks().iter().filter(|hook| hook.enablement != Enablement::OwnBridge);
+    hooks.filter_map(|hook| Some((hook.known_event()?, std::sync::Arc::clone(hook)))).collect()
+}
+
+/// The events that hooks at hand wait for.
+pub(super) fn wanted_events(system: &HookSystem) -> BTreeSet<EventKind> {
+    hooks(system).into_iter().map(|(kind, _)| kind).collect()
+}
+
+/// Hooks that wait for an event which the agent does not have, and wishes of the others that it cannot honour.
+pub(super) fn examine(agent: Agent, system: &HookSystem) -> Vec<Check> {
+    let (reached, unreached): (Vec<_>, Vec<_>) = hooks(system).into_iter().partition(|(kind, _)| agent.fires(*kind));
+    let mut checks = vec![Check::fine(
+        "hooks",
+        format!("{} of this project and user can take part", counted(reached.len(), "hook")),
+    )];
+    for (kind, hook) in unreached {
+        let text = format!("hook `{}` waits for {kind}, which {} does not fire", hook.label, agent.title());
+        checks.push(Check::warning("hooks", visible(&text), instead_of(kind)));
+    }
+    let mut events: BTreeMap<EventKind, (usize, BTreeMap<&'static str, &'static str>)> = BTreeMap::new();
+    for (kind, hook) in reached {
+        let losses = agent.possible_losses(hook.dialect, kind);
+        if losses.is_empty() {
+            continue;
+        }
+        let (count, wishes) = events.entry(kind).or_default();
+        *count += 1;
+        wishes.extend(losses.iter().map(|loss| (loss.effect.name(), loss.handling.described())));
+    }
+    for (kind, (count, wishes)) in events {
+        let wishes: Vec<String> = wishes.iter().map(|(wish, instead)| format!("`{wish}` ({instead})")).collect();
+        let text = format!(
+            "{} at {kind} could ask for what {} cannot do: {}",
+            counted(count, "hook"),
+            agent.title(),
+            wishes.join(", ")
+        );
+        let fix = format!("nothing if the hooks do not ask for it; otherwise read `hookrail docs agents/{agent}`");
+        checks.push(Check::warning("losses", text, fix));
+    }
+    checks
+}
+
+fn instead_of(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::BeforeModel | EventKind::AfterModel | EventKind::ToolSelection => {
+            "guard the prompt and the tools instead: only Gemini CLI shows its model calls to hooks"
+        }
+        _ => "it never runs in this agent",
+    }
+}
+
+/// What hooks asked for in past sessions and did not get as they meant it.
+pub(super) fn examine_past(agent: Agent) -> Vec<Check> {
+    let Some(state) = crate::cmd::bridge::state_folder() else { return Vec::new() };
+    let folder = crate::cmd::bridge::session_file::agent_folder(&state, agent);
+    let losses = crate::cmd::bridge::session_file::recorded_losses(&folder);
+    let check = |(name, count): (String, u64)| {
+        let text = format!(
+            "{}: {} in past sessions",
+            visible(&name),
+            counted(usize::try_from(count).unwrap_or(usize::MAX), "time")
+        );
+        let fix = format!("read in `hookrail docs agents/{agent}` what {} does instead", agent.title());
+        Check::warning("past-losses", text, fix)
+    };
+    losses.into_iter().map(check).collect()
+}
