@@ -41,11 +41,12 @@ export function verdict(decision, absent = 'no decision') {
     (Object.hasOwn(SIGNS, decision) ? SIGNS[decision] + ' ' : '') + decision);
 }
 
-// The file and the line in which a hook is configured.
-export function place(source) {
+// The file and the line in which a hook is configured. Below the project its path is short; all of it is in the title.
+export function place(source, project) {
   if (!source || !source.file) return el('span', { class: 'dim' }, source?.kind ?? '–');
   const line = source.line ? `:${source.line}` : '';
-  return el('span', { class: 'place' }, `${source.file}${line}`, el('span', { class: 'dim' }, ` ${source.kind ?? ''}`));
+  const file = project && source.file.startsWith(`${project}/`) ? source.file.slice(project.length + 1) : source.file;
+  return el('span', { class: 'place', title: `${source.file}${line}` }, `${file}${line}`, el('span', { class: 'dim' }, ` ${source.kind ?? ''}`));
 }
 
 export function code(text) {

@@ -27,7 +27,7 @@ function rowsOf(list, trust) {
     const cells = [
       el('strong', null, hook.hook ?? ''), hook.event ?? '–', hook.matcher ? code(hook.matcher) : 'all', hook.dialect ?? '',
       hook.enabled ? 'enabled' : 'disabled', el('span', { class: `trust ${state === 'granted' || state === 'needs no grant' ? 'good' : 'bad'}` }, state),
-      place(hook.source), hook.description ?? '',
+      place(hook.source, trust?.project), hook.description ?? '',
     ];
     cells.className = hook.enabled && hook.trusted ? undefined : 'dim';
     return cells;

@@ -28,7 +28,7 @@ function said(run) {
   return el('details', null, el('summary', null, 'output'), parts.map(([name, text]) => [el('div', { class: 'dim' }, name), block(text, name)]));
 }
 
-export function runSections(runs, total) {
+export function runSections(runs, total, project) {
   if (!runs.length) return section('Hooks', note('No hook ran.'));
   const rows = runs.map((run) => {
     const cells = [
@@ -38,7 +38,7 @@ export function runSections(runs, total) {
       [run.end ?? '', run.exitCode ? ` (${run.exitCode})` : '', run.signal ? ` (signal ${run.signal})` : ''],
       run.start === undefined || run.start === null ? '–' : milliseconds(run.start),
       milliseconds(run.ms),
-      place(run.source),
+      place(run.source, project),
     ];
     cells.className = run.failed ? 'failed' : undefined;
     return cells;
@@ -47,10 +47,10 @@ export function runSections(runs, total) {
     table('Hooks that ran', ['Hook', 'Layer', 'Decision', 'End', 'Start', 'Time', 'Configured in'], rows));
 }
 
-export function skippedSection(outcome) {
+export function skippedSection(outcome, project) {
   const skipped = outcome?.skipped ?? [];
   if (!skipped.length) return section('Why the others did not run', note('Every configured hook of this event ran.'));
-  const rows = skipped.map((skip) => [el('strong', null, skip.hook ?? ''), skip.why ?? '', skip.detail ?? '', place(skip.source)]);
+  const rows = skipped.map((skip) => [el('strong', null, skip.hook ?? ''), skip.why ?? '', skip.detail ?? '', place(skip.source, project)]);
   const more = outcome.moreSkipped ? note(`and ${outcome.moreSkipped} more`) : null;
   return section('Why the others did not run',
     table('Hooks that did not run', ['Hook', 'Reason', 'In words', 'Configured in'], rows), more);
@@ -110,10 +110,10 @@ export function diagnosticSection(outcome) {
 }
 
 // The plan of an event: which hooks would run, in which order.
-export function planSection(plan) {
+export function planSection(plan, project) {
   const hooks = plan?.plan ?? [];
   if (!hooks.length) return section('Plan', note('No hook would run.'));
   const rows = hooks.map((hook, index) => [String(index + 1), el('strong', null, hook.hook ?? ''), hook.dialect ?? '', hook.mode ?? '',
-    hook.fails ? `fails: ${hook.fails}` : 'runs', place(hook.source)]);
+    hook.fails ? `fails: ${hook.fails}` : 'runs', place(hook.source, project)]);
   return section('Plan', table('Hooks that would run, in order', ['#', 'Hook', 'Dialect', 'Stage', 'What happens', 'Configured in'], rows));
 }

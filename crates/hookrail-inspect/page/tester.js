@@ -4,9 +4,6 @@ import { button, el, note, replace } from './dom.js';
 import { pretty, verdict } from './format.js';
 import { diagnosticSection, effectSection, planSection, rewriteSections, runSections, runsOf, shadowSection, skippedSection } from './outcome.js';
 
-const EVENTS = ['before-agent', 'before-model', 'before-tool-selection', 'after-model', 'before-tool', 'after-tool', 'after-agent', 'notification',
-  'session-start', 'session-end', 'pre-compress'];
-
 const SAMPLE = { tool_name: 'write_file', tool_input: { path: '.env', content: 'KEY=1' } };
 
 export function testerView(source) {
@@ -29,7 +26,7 @@ export function testerView(source) {
   }
 
   function explained(plan) {
-    return [planSection(plan), skippedSection(plan), diagnosticSection(plan)];
+    return [planSection(plan, source.about.project), skippedSection(plan, source.about.project), diagnosticSection(plan)];
   }
 
   function fired(outcome, fields) {
@@ -38,8 +35,8 @@ export function testerView(source) {
       ? note('Recorded: ', verdict(recorded.decision), ' Now: ', verdict(outcome.decision),
         (recorded.decision ?? null) === (outcome.decision ?? null) ? ' (the same)' : ' (different)')
       : null;
-    return [el('h3', null, 'Outcome ', verdict(outcome.decision)), before, effectSection(outcome), runSections(runs), rewriteSections(outcome, fields),
-      skippedSection(outcome), shadowSection(outcome, []), diagnosticSection(outcome)];
+    return [el('h3', null, 'Outcome ', verdict(outcome.decision)), before, effectSection(outcome), runSections(runs, undefined, source.about.project), rewriteSections(outcome, fields),
+      skippedSection(outcome, source.about.project), shadowSection(outcome, []), diagnosticSection(outcome)];
   }
 
   const why = source.isLive ? 'Start `hookrail inspect --allow-run` to fire events from here.' : 'An exported file cannot try events.';
@@ -48,7 +45,7 @@ export function testerView(source) {
     note('The event is tried on the hooks of this project as they are configured and trusted now.'),
     el('form', { onsubmit: (submitted) => { submitted.preventDefault(); run('explain'); } },
       el('label', { for: 'test-event' }, 'Event'), event,
-      el('datalist', { id: 'test-events' }, EVENTS.map((name) => el('option', { value: name }))),
+      el('datalist', { id: 'test-events' }, source.about.events.map((name) => el('option', { value: name }))),
       el('label', { for: 'test-payload' }, "The event's fields, as JSON"), payload,
       el('div', { class: 'bar' },
         el('button', { type: 'submit', disabled: !source.isLive }, 'Explain: run nothing'),

@@ -35,7 +35,8 @@ pub fn export(lines: JournalLines, last: usize, title: &PageTitle) -> String {
     }
     rows.push(']');
     records.push(']');
-    let about = serde_json::json!({ "version": title.version, "project": title.project, "tester": "none" });
+    let about =
+        serde_json::json!({ "version": title.version, "project": title.project, "events": [], "tester": "none" });
     let data = [("about", about.to_string()), ("rows", rows), ("records", records)];
     document(&data)
 }

@@ -59,23 +59,25 @@ impl Feed {
     }
 
     /// Adds a line, or what is said about a line that cannot be read. Readers are told by [`Feed::announce`].
-    pub(crate) fn push(&self, line: &Result<String, String>) -> io::Result<()> {
+    pub(crate) fn push(&self, line: &Result<String, String>) {
         let mut kept = self.kept();
         let number = kept.next;
-        let row = row_of(number, line);
         let most = self.last.div_ceil(BLOCKS);
         if kept.blocks.back().is_none_or(|block| block.rows.len() >= most) {
-            kept.blocks.push_back(Block { first: number, rows: Vec::new(), lines: Spool::new()? });
+            kept.blocks.push_back(Block { first: number, rows: Vec::new(), lines: Spool::default() });
         }
         if kept.blocks.len() > BLOCKS + 1 {
             kept.blocks.pop_front();
         }
         if let Some(block) = kept.blocks.back_mut() {
-            block.lines.push(line.as_deref().unwrap_or("null"))?;
+            let row = match block.lines.push(line.as_deref().unwrap_or("null")) {
+                Ok(()) => row_of(number, line),
+                // The disk may be full; the page says so in the place of the record.
+                Err(error) => row_of(number, &Err(format!("the record cannot be kept: {error}"))),
+            };
             block.rows.push(row.into_boxed_str());
         }
         kept.next = number + 1;
-        Ok(())
     }
 
     /// Wakes readers that wait for records.
@@ -131,13 +133,16 @@ impl Feed {
             .build([needle])
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let mut found = Vec::new();
-        for block in &mut self.kept().blocks {
+        let mut from = 0;
+        // One block at a time, so that records are added and read in between.
+        while let Some(block) = self.kept().blocks.iter_mut().find(|block| block.first >= from) {
             let first = block.first;
             block.lines.for_each(|index, line| {
                 if finder.is_match(line) {
                     found.push(first + index as u64);
                 }
             })?;
+            from = first + 1;
         }
         Ok(found)
     }
@@ -162,9 +167,7 @@ pub(crate) fn follow(mut lines: JournalLines, feed: &Arc<Feed>) -> io::Result<Fo
             // In parts, so that the page shows the first records while the others are being read.
             let mut part = 0;
             while let Some(line) = lines.next() {
-                if feed.push(&line).is_err() {
-                    return;
-                }
+                feed.push(&line);
                 part += 1;
                 if part == 2_000 {
                     break;
@@ -189,7 +192,7 @@ mod tests {
         let feed = Feed::new(last);
         for number in 0..count {
             let line = format!(r#"{{"seq":{number},"kind":"fired","input":{{"text":"say \"N{number}\""}}}}"#);
-            feed.push(&Ok(line)).unwrap();
+            feed.push(&Ok(line));
         }
         feed
     }
@@ -226,8 +229,8 @@ mod tests {
     #[test]
     fn a_line_that_cannot_be_read_has_a_row() {
         let feed = Feed::new(10);
-        feed.push(&Err("2026-11-16:7: no record".to_owned())).unwrap();
-        feed.push(&Ok("not json".to_owned())).unwrap();
+        feed.push(&Err("2026-11-16:7: no record".to_owned()));
+        feed.push(&Ok("not json".to_owned()));
         let rows = feed.rows(0, 10).rows;
         assert_eq!(rows.matches(r#""kind":"unreadable""#).count(), 2, "{rows}");
     }

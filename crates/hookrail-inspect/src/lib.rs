@@ -92,13 +92,15 @@ pub trait Workbench: Send + Sync + 'static {
     fn fire(&self, trial: &Trial) -> Result<String, String>;
 }
 
-/// What is said about the program and the project at the top of the page.
+/// What the page says about the program and the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageTitle {
     /// The version of hookrail.
     pub version: String,
     /// The project's directory.
     pub project: String,
+    /// The names of the events that the tester offers.
+    pub events: Vec<String>,
 }
 
 /// How many of the last records are kept by default.
@@ -125,7 +127,7 @@ impl Inspector {
         Ok(Self { listener, access, title: PageTitle::default(), tester: TesterMode::default(), last: DEFAULT_LAST })
     }
 
-    /// Sets what is said at the top of the page.
+    /// Sets what the page says about the program and the project.
     #[must_use]
     pub fn title(mut self, title: PageTitle) -> Self {
         self.title = title;

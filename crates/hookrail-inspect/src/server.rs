@@ -175,7 +175,10 @@ async fn read_json<T: serde::de::DeserializeOwned>(body: Body) -> Result<T, Resp
 
 async fn about(State(shared): State<Shared>) -> Response {
     let Served { title, tester, .. } = &*shared.served;
-    document(json!({ "version": title.version, "project": title.project, "tester": tester.name() }).to_string())
+    document(
+        json!({ "version": title.version, "project": title.project, "events": title.events, "tester": tester.name() })
+            .to_string(),
+    )
 }
 
 #[derive(Deserialize)]
@@ -213,10 +216,13 @@ struct Number {
 }
 
 async fn record(State(shared): State<Shared>, Path(Number { number }): Path<Number>) -> Response {
-    match shared.served.feed.line(number) {
-        Ok(Some(line)) => document(line),
-        Ok(None) => failed(StatusCode::NOT_FOUND, "this record is not kept any more"),
-        Err(error) => failed(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+    let feed = Arc::clone(&shared.served.feed);
+    // A search may hold the records for a moment.
+    match tokio::task::spawn_blocking(move || feed.line(number)).await {
+        Ok(Ok(Some(line))) => document(line),
+        Ok(Ok(None)) => failed(StatusCode::NOT_FOUND, "this record is not kept any more"),
+        Ok(Err(error)) => failed(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        Err(_) => failed(StatusCode::INTERNAL_SERVER_ERROR, "the record cannot be read"),
     }
 }
 

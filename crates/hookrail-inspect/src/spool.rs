@@ -4,53 +4,64 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
-/// Lines in a file without a name.
-#[derive(Debug)]
+/// Lines in a file without a name, which is made for the first of them.
+#[derive(Debug, Default)]
 pub(crate) struct Spool {
-    file: File,
-    /// Where each line begins, and where the last one ends.
-    offsets: Vec<u64>,
+    file: Option<File>,
+    /// Where each line ends.
+    ends: Vec<u64>,
 }
 
 impl Spool {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { file: tempfile::tempfile()?, offsets: vec![0] })
+    /// Adds a line. If that fails, there is an empty line in its place.
+    pub(crate) fn push(&mut self, line: &str) -> io::Result<()> {
+        let begin = self.end();
+        let written = self.write(begin, line);
+        self.ends.push(if written.is_ok() { begin + line.len() as u64 } else { begin });
+        written
     }
 
-    pub(crate) fn push(&mut self, line: &str) -> io::Result<()> {
-        let end = self.end();
-        self.file.seek(SeekFrom::Start(end))?;
-        self.file.write_all(line.as_bytes())?;
-        self.offsets.push(end + line.len() as u64);
-        Ok(())
+    fn write(&mut self, begin: u64, line: &str) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            empty => empty.insert(tempfile::tempfile()?),
+        };
+        file.seek(SeekFrom::Start(begin))?;
+        file.write_all(line.as_bytes())
     }
 
     /// The line with that index; none if there is no such line.
     pub(crate) fn line(&mut self, index: usize) -> io::Result<Option<String>> {
-        let (Some(&begin), Some(&end)) = (self.offsets.get(index), self.offsets.get(index + 1)) else {
+        let (Some(&end), Some(file)) = (self.ends.get(index), &mut self.file) else { return Ok(None) };
+        let begin = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        if begin == end {
             return Ok(None);
-        };
-        self.file.seek(SeekFrom::Start(begin))?;
+        }
+        file.seek(SeekFrom::Start(begin))?;
         let mut text = String::new();
-        (&self.file).take(end - begin).read_to_string(&mut text)?;
+        file.take(end - begin).read_to_string(&mut text)?;
         Ok(Some(text))
     }
 
     /// Calls a function with every line and its index.
     pub(crate) fn for_each(&mut self, mut each: impl FnMut(usize, &[u8])) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(0))?;
+        let end = self.end();
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.seek(SeekFrom::Start(0))?;
         let mut bytes = Vec::new();
-        (&self.file).take(self.end()).read_to_end(&mut bytes)?;
-        for (index, pair) in self.offsets.windows(2).enumerate() {
-            let place = |at: usize| pair.get(at).and_then(|&offset| usize::try_from(offset).ok()).unwrap_or_default();
-            if let Some(line) = bytes.get(place(0)..place(1)) {
+        file.take(end).read_to_end(&mut bytes)?;
+        let mut begin = 0;
+        for (index, end) in self.ends.iter().enumerate() {
+            let end = usize::try_from(*end).unwrap_or(usize::MAX);
+            if let Some(line) = bytes.get(begin..end) {
                 each(index, line);
             }
+            begin = end;
         }
         Ok(())
     }
 
     fn end(&self) -> u64 {
-        self.offsets.last().copied().unwrap_or_default()
+        self.ends.last().copied().unwrap_or_default()
     }
 }

@@ -14,8 +14,9 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 26] = [
+pub(super) const DOCUMENTS: [&str; 27] = [
     "hooks.md",
+    "inspect.md",
     "agents/claude.md",
     "agents/codex.md",
     "agents/gemini.md",

@@ -72,7 +72,11 @@ impl Lab {
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
-                let title = PageTitle { version: "0.1.0".to_owned(), project: "/home/me/project".to_owned() };
+                let title = PageTitle {
+                    version: "0.1.0".to_owned(),
+                    project: "/home/me/project".to_owned(),
+                    events: vec!["before-tool".to_owned()],
+                };
                 let inspector = Inspector::bind(0).await.unwrap().title(title).tester(tester);
                 ready.send((inspector.url(), inspector.address())).unwrap();
                 let lines = Box::new(std::iter::from_fn(move || received.try_recv().ok()));

@@ -19,17 +19,21 @@ pub(crate) fn fired(seq: u64) -> Value {
         1 => ("write_file", json!({ "file_path": format!("src/part{}.rs", seq % 40), "content": "fn main() {}\n" })),
         _ => ("read_file", json!({ "path": format!("docs/page{}.md", seq % 17) })),
     };
-    let reason = (decision == "deny").then_some("a forced push rewrites what others have; use --force-with-lease");
+    let reason = (decision == "deny").then_some(match seq % 3 {
+        0 => "a forced push rewrites what others have; use --force-with-lease",
+        1 => "this folder is generated; change its template",
+        _ => "this page is not published yet",
+    });
     let source = |line: u64| json!({"kind": "project", "file": "/home/me/project/.llxprt/settings.json", "line": line});
     let run = |hook: &str, end: &str, decision: &Value, ms: f64, line: u64, code: Option<u8>| {
         json!({"hook": hook, "dialect": "llxprt", "source": source(line), "end": end, "exitCode": code, "signal": null,
             "decision": decision, "durationMs": ms, "stdout": "", "stderr": reason.unwrap_or_default()})
     };
-    let rewrite =
-        (seq % 7 == 1).then(|| json!({"file_path": "src/part.rs", "content": "fn main() {\n    run();\n}\n"}));
+    let rewrite = (seq % 21 == 1)
+        .then(|| json!({"file_path": format!("src/part{}.rs", seq % 40), "content": "// formatted\nfn main() {}\n"}));
     let time = |offset: f64| offset + (seq % 11) as f64;
     let second = seq % 60;
-    let (minute, hour) = (seq / 60 % 60, seq / 3600 % 24);
+    let (minute, hour) = (seq / 60 % 60, (9 + seq / 3600) % 24);
     json!({
         "seq": seq, "prev": "9f86", "v": 1, "at": format!("2026-11-16T{hour:02}:{minute:02}:{second:02}.123Z"), "kind": "fired",
         "machine": "laptop", "user": "1000", "host": {"name": "hookrail serve", "version": "0.1.0"},
