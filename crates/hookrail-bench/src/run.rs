@@ -24,6 +24,7 @@ pub fn main() -> ExitCode {
         }
         BenchCommand::Table(view) => table_of(&view),
         BenchCommand::Chart(view) => chart_of(&view),
+        BenchCommand::Append { folder } => cases::append(&folder),
         BenchCommand::Worker => worker::serve(),
         BenchCommand::Probe { host } => probe::run_host(&host),
     };

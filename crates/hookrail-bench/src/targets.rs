@@ -189,6 +189,27 @@ fn all_targets() -> Vec<Target> {
             AtMost(8.0),
             Without("cold-start", "hookrail", "floor", "floor"),
         ),
+        ("recording an event of 1.5 KiB, against F", AtMost(0.2), Ratio("journal-record", "hookrail", "floor")),
+        (
+            "one `sh -c` hook with a journal, against without",
+            AtMost(1.05),
+            Ratio("journal-fire", "hookrail-journal", "hookrail"),
+        ),
+        (
+            "four processes that append to one journal, against one plain append loop",
+            AtMost(2.0),
+            Ratio("journal-writers", "hookrail", "floor"),
+        ),
+        (
+            "`journal verify`, 100,000 records, against `sha256sum`",
+            AtMost(2.0),
+            Ratio("journal-read", "hookrail-verify", "sha256sum"),
+        ),
+        (
+            "`log --decision deny`, 100,000 records, against `grep -c`",
+            AtMost(4.0),
+            Ratio("journal-read", "hookrail-log", "grep"),
+        ),
         ("warm worker, against F", AtMost(0.3), Ratio("lane-worker", "hookrail-worker", "floor")),
         (
             "kept ready, Python, against its cold time",

@@ -3,6 +3,7 @@
 mod bus;
 mod fire;
 mod host;
+mod journal;
 mod lanes;
 mod many;
 mod mixed;
@@ -12,6 +13,8 @@ mod one;
 mod payload;
 mod plan;
 mod support;
+
+pub(crate) use journal::append;
 
 use crate::Result;
 use crate::harness::Prepared;
@@ -37,6 +40,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         module::cases(),
         bus::cases(),
         fire::cases(),
+        journal::cases(),
         host::cases(),
     ];
     groups.into_iter().flatten().collect()

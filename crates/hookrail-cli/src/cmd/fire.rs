@@ -26,7 +26,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let RequestedEvent { event, findings } = request::build_event(&args.event, project.root())?;
     let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
-    let (builder, _) = project.recorded_builder(&args.project, default, "hookrail fire")?;
+    let (builder, journal) = project.recorded_builder(&args.project, default, "hookrail fire")?;
     let system = narrow(builder, &args.event).lend_runtime().build();
     if !args.event.no_hooks
         && let Err(failure) = Project::require_modules(&system)
@@ -39,7 +39,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let subject = render::outcome::subject(&event);
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
-        if command.journal {
+        if journal.is_some() {
             survive_file_size_limit();
         }
         let (mut outcome, signal) = fire(&system, event).await?;

@@ -14,7 +14,8 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 27] = [
+pub(super) const DOCUMENTS: [&str; 28] = [
+    "journal.md",
     "hooks.md",
     "inspect.md",
     "agents/claude.md",
