@@ -52,7 +52,7 @@ pub(crate) fn ask_for_real_time() {
     let allowed =
         Command::new("chrt").args(["-r", PRIORITY, "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !allowed.is_ok_and(|status| status.success()) {
-        eprintln!("real-time priority is not to be had; other work on this machine will show in the numbers");
+        eprintln!("real-time priority is not allowed; other work on this machine will show in the numbers");
         return;
     }
     let Ok(program) = std::env::current_exe() else { return };

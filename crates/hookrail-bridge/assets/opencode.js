@@ -39,6 +39,15 @@ export const HookrailPlugin = async ({ directory, worktree }) => {
   // The end of a call does not repeat its arguments.
   const calls = new Map();
   return {
+    // Hooks hear of the start of a session and the end of an answer, and can change nothing of it.
+    event: async ({ event }) => {
+      const properties = event?.properties ?? {};
+      const session_id = properties.sessionID ?? properties.info?.id;
+      if (event?.type === "session.created" && !properties.info?.parentID) {
+        await ask(project, "session.created", { session_id, source: "startup" });
+      }
+      if (event?.type === "session.idle") await ask(project, "session.idle", { session_id });
+    },
     "tool.execute.before": async (input, output) => {
       const call = { session_id: input.sessionID, tool: input.tool, callID: input.callID, args: output.args };
       const answer = await ask(project, "tool.execute.before", call);

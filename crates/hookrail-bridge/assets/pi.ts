@@ -66,4 +66,22 @@ export default function (pi: any) {
     const text = answer.deny ? `A hook denied this prompt. Do not act on it. Reason: ${answer.deny}` : answer.context;
     if (text) return { message: { customType: "hookrail", content: text, display: true } };
   });
+
+  // Hooks hear of what follows and can change nothing of it.
+  const sources: Record<string, string> = { startup: "startup", resume: "resume" };
+  pi.on("session_start", async (event: any) => {
+    await ask(project, "session_start", { session_id: session, source: sources[event.reason] ?? "clear" });
+  });
+
+  pi.on("session_shutdown", async (event: any) => {
+    const reason = event.reason === "quit" || event.reason === undefined ? "exit" : "clear";
+    await ask(project, "session_shutdown", { session_id: session, reason });
+  });
+
+  pi.on("agent_end", async (event: any) => {
+    const last = (event.messages ?? []).filter((message: any) => message.role === "assistant").pop();
+    const parts = Array.isArray(last?.content) ? last.content : [];
+    const text = parts.filter((part: any) => part.type === "text").map((part: any) => part.text);
+    await ask(project, "agent_end", { session_id: session, prompt_response: text.join("\n") });
+  });
 }

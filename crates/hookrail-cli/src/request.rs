@@ -8,7 +8,7 @@ use hookrail::{Diagnostic, DialectId, Event, EventKind, Json, JsonObject};
 
 use crate::args::EventArgs;
 use crate::errors::{Failure, Result};
-use crate::payload_shape::{neutral_fields, report_fields};
+use crate::payload_shape::{PayloadShape, report_fields};
 use crate::render::diagnostic::excerpt_of;
 use hookrail::sources::nearest;
 
@@ -21,10 +21,9 @@ pub(crate) struct RequestedEvent {
 /// Builds the event that the options describe. Options such as `--tool` override the payload's fields.
 pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedEvent> {
     let kind = find_kind(&args.name)?;
-    let mut fields = match &args.payload {
-        Some(given) => neutral_fields(read_payload(given)?),
-        None => JsonObject::new(),
-    };
+    let payload = args.payload.as_deref().map(read_payload).transpose()?.unwrap_or_default();
+    let shape = PayloadShape::of_payload(&payload);
+    let mut fields = shape.neutral_fields(payload);
     let texts = [("tool_name", &args.tool), ("prompt", &args.prompt)];
     for (field, text) in texts.iter().filter_map(|(field, text)| Some((field, text.as_ref()?))) {
         fields.set(*field, Json::string(text));
@@ -36,7 +35,7 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedE
         fields.set(*field, parse_json(option, text)?);
     }
     // A caller who names a tool alone tries a matcher; a payload is meant to be what a host sends.
-    let findings = if args.payload.is_some() { report_fields(kind, &args.name, &fields) } else { Vec::new() };
+    let findings = if args.payload.is_some() { report_fields(kind, &args.name, shape, &fields) } else { Vec::new() };
     let event = Event::new(kind, project)
         .with_payload(&fields.to_json())
         .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;

@@ -39,7 +39,7 @@
 //! | [`event`] | what there is to know about each event |
 //! | [`hook`] | a hook as it was configured |
 //! | [`plan`] | which hooks run for an event and why others do not; the state machine behind every event |
-//! | [`outcome`] | what an event came to |
+//! | [`outcome`] | the result of an event |
 //! | [`recorder`] | recording what hooks decided |
 //! | [`guard`] | events around prompts, model calls and tool calls, with every effect applied |
 //! | [`trust`] | what was granted, and what a grant covers |

@@ -215,7 +215,7 @@ pub struct FiredEntry<'r> {
     pub trace: Option<String>,
     /// The digest of the configuration in force.
     pub configuration: Digest,
-    /// What the event came to.
+    /// The outcome of the event.
     pub outcome: &'r Outcome,
     /// The hooks that ran, in plan order.
     pub runs: Vec<RunEntry<'r>>,

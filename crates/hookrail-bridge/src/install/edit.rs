@@ -11,7 +11,7 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::entries::{Entry, SettingsSyntax};
+use super::entries::{SettingsEntry, SettingsSyntax};
 
 /// Why a settings file cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,7 +57,7 @@ pub struct Insertion {
 /// The agent could not read the file, or `hooks` has another shape. Nothing is changed then.
 pub fn insert_entries(
     text: &str,
-    entries: &[Entry],
+    entries: &[SettingsEntry],
     syntax: SettingsSyntax,
     recorded: &[Insertion],
 ) -> Result<(String, Vec<Insertion>), EditError> {
@@ -208,7 +208,7 @@ enum EntryChange {
     Replace(Range<usize>, String),
 }
 
-fn change_for(text: &str, entry: &Entry) -> Result<EntryChange, EditError> {
+fn change_for(text: &str, entry: &SettingsEntry) -> Result<EntryChange, EditError> {
     let root = root(text)?;
     let unit = indentation(text, &root);
     let value = |depth: usize| indented(&entry.value, &unit, depth);
@@ -406,12 +406,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn entry(event: &'static str, command: &str) -> Entry {
+    fn entry(event: &'static str, command: &str) -> SettingsEntry {
         let value = json!({ "hooks": [{ "command": command, "type": "command" }] });
-        Entry { event, value, command: command.to_owned() }
+        SettingsEntry { event, value, command: command.to_owned() }
     }
 
-    fn entries() -> Vec<Entry> {
+    fn entries() -> Vec<SettingsEntry> {
         vec![
             entry("PreToolUse", "/bin/hookrail bridge claude"),
             entry("Stop", "/bin/hookrail bridge claude --event Stop"),
@@ -473,7 +473,7 @@ mod tests {
         assert!(matches!(error, EditError::Syntax { line: 2, .. }), "{error}");
     }
 
-    fn with_deadline(deadline: u32) -> Vec<Entry> {
+    fn with_deadline(deadline: u32) -> Vec<SettingsEntry> {
         let command = |event| format!("/bin/hookrail bridge claude --event {event} --deadline {deadline}");
         ["PreToolUse", "Stop", "SessionStart"].map(|event| entry(event, &command(event))).to_vec()
     }

@@ -1,12 +1,9 @@
 //! `hookrail fire`: fires one event at the configured hooks and prints the outcome.
 
 use std::pin::pin;
-use std::time::Duration;
 
 use hookrail::document::outcome_document;
-use hookrail::{
-    Builder, Code, Decision, Diagnostic, Effects, Event, EventKind, FireOptions, HookRun, HookSystem, Outcome,
-};
+use hookrail::{Builder, Decision, Diagnostic, Effects, Event, FireOptions, HookSystem, Outcome};
 
 use crate::args::{EventArgs, FireCommand};
 use crate::errors::{Exit, Failure, Result};
@@ -17,9 +14,6 @@ use crate::project::Project;
 use crate::render::outcome::Ending;
 use crate::request::RequestedEvent;
 use crate::{output, render, request};
-
-/// How long a host waits for hooks when a session ends.
-const SESSION_END_GRACE: Duration = Duration::from_millis(1500);
 
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;
@@ -44,7 +38,6 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         }
         let (mut outcome, signal) = fire(&system, event).await?;
         outcome.diagnostics.extend(findings);
-        outcome.diagnostics.extend(slow_session_end(&outcome));
         let printed = if args.event.json {
             outcome.report_loading(&system.snapshot());
             output::json(&outcome_document(&outcome))
@@ -67,22 +60,10 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     exit
 }
 
-/// Returns what loading found and the outcome does not say. All of it with every event would hide what the event came to.
+/// Returns what loading found and the outcome does not say. All of it with every event would hide the outcome.
 fn new_findings(outcome: &Outcome, system: &HookSystem) -> Vec<Diagnostic> {
     let snapshot = system.snapshot();
     snapshot.diagnostics().iter().filter(|finding| !outcome.diagnostics.contains(finding)).cloned().collect()
-}
-
-/// Warns about hooks for which a host would not have waited: at the end of a session it grants them 1.5 s in all.
-fn slow_session_end(outcome: &Outcome) -> Vec<Diagnostic> {
-    let is_slow = |run: &&HookRun| outcome.event == EventKind::SessionEnd && run.duration > SESSION_END_GRACE;
-    let warning = |run: &HookRun| {
-        let seconds = run.duration.as_secs_f32();
-        let message =
-            format!("hook `{}` took {seconds:.1} s; a host ends hooks of session-end after 1.5 s", run.hook.label);
-        Diagnostic::new(Code::HookTimedOut, message).hint("do less, or start a process of its own that goes on")
-    };
-    outcome.runs.iter().filter(is_slow).map(warning).collect()
 }
 
 /// Returns the outcome of an event that is not fired because a module of the command line is missing. It denies a gating

@@ -167,7 +167,7 @@ impl ModelResult {
         }
     }
 
-    /// Adds what one event came to, as far as that is the same for every event.
+    /// Adds the parts of an outcome that are applied in the same way for every event.
     fn add(&mut self, outcome: &Outcome) {
         let effects = &outcome.effects;
         self.receipt.add(outcome);

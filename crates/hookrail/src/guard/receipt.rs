@@ -65,14 +65,14 @@ impl Receipt {
         names
     }
 
-    /// What one event came to.
+    /// The receipt of one event.
     pub(super) fn from_outcome(outcome: &Outcome) -> Self {
         let mut receipt = Self::default();
         receipt.add(outcome);
         receipt
     }
 
-    /// Adds what an event came to.
+    /// Adds the outcome of an event.
     pub(super) fn add(&mut self, outcome: &Outcome) {
         self.decision = self.decision.max(outcome.effects.decision);
         self.ran.extend(outcome.runs.iter().map(|run| ReceiptEntry {

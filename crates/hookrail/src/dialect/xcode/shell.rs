@@ -145,7 +145,7 @@ struct Scan<'s> {
 /// No real command nests deeper than this, and what is there is left to the shell as it is.
 const DEEPEST: usize = 100;
 
-/// A simple command with more words is not looked into, and no value is handed over behind so many.
+/// The most words of a simple command that are checked. No value is passed to a word after that.
 const MOST_WORDS: usize = 256;
 
 /// No name of a variable is longer.
