@@ -15,10 +15,15 @@ import { helpDialog } from './help.js';
 const VIEWS = [['events', 'Events'], ['stats', 'Numbers'], ['hooks', 'Hooks'], ['tester', 'Tester']];
 const isNarrow = () => matchMedia('(max-width: 800px)').matches;
 
+// The text of an address, also if a user typed a percent sign into it.
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
 function startPage(source) {
   const root = document.getElementById('app');
   const state = el('span', { class: 'state', id: 'state', role: 'status' }, 'loading');
-  const count = el('span', { class: 'dim', id: 'count', 'aria-live': 'polite' });
+  const count = el('span', { class: 'dim', id: 'count' });
   const filter = el('input', { id: 'filter', type: 'search', placeholder: 'Filter: decision:deny hook:guard …  ( / )', 'aria-label': 'Filter events', autocomplete: 'off', spellcheck: 'false' });
   const deep = el('input', { id: 'deep', type: 'checkbox' });
   const list = eventList(() => open(store.selected, !isNarrow() ? false : true));
@@ -57,7 +62,7 @@ function startPage(source) {
 
   // The view is in the address: `#/event/12`, `#/compare/3/9`, `#/events?FILTER`.
   function route() {
-    const [path, query] = decodeURIComponent(location.hash.slice(2)).split(/\?(.*)/s);
+    const [path, query] = decoded(location.hash.slice(2)).split(/\?(.*)/s);
     const [name, ...rest] = path.split('/');
     const view = Object.hasOwn(views, name) ? views[name] : null;
     for (const link of links) {
@@ -89,6 +94,8 @@ function startPage(source) {
   listen((what) => {
     if (what === 'selected' && !isNarrow() && main.contains(events)) detail.show(store.selected, false);
     if (what === 'rows' || what === 'filter') {
+      // The result of a filter is announced; events that come in are not, because they may be many.
+      count.setAttribute('aria-live', what === 'filter' ? 'polite' : 'off');
       const all = counted(store.rows.length, 'event');
       count.textContent = store.shown.length === store.rows.length ? all : `${store.shown.length.toLocaleString('en')} of ${all}`;
     }
@@ -114,7 +121,7 @@ function startPage(source) {
       requestAnimationFrame(() => { filter.focus(); filter.select(); });
     } else if (key === '?') help.showModal();
     else if (/^[1-4]$/.test(key)) location.hash = `#/${VIEWS[Number(key) - 1][0]}`;
-    else if (key === 'Escape') { if (isEvents) back(); else location.hash = '#/events'; } 
+    else if (key === 'Escape') { if (isEvents) back(); else location.hash = '#/events'; }
     else if (!isEvents) return;
     else if (key === 'Enter' && !inDetail && !event.target.closest('a, button, summary')) open(store.selected, true);
     else if (key === 't' && source.isLive && store.selected !== null) source.record(store.selected).then((record) => record?.kind === 'fired' && test(record));
@@ -126,7 +133,7 @@ function startPage(source) {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || help.open) return;
     if (event.target === filter) onFilterKey(event);
-    else if (event.target.matches?.('input, textarea, select')) { if (event.key === 'Escape') document.activeElement.blur(); } 
+    else if (event.target.matches?.('input, textarea, select')) { if (event.key === 'Escape') document.activeElement.blur(); }
     else onPageKey(event);
   });
   addEventListener('hashchange', route);

@@ -2,11 +2,12 @@
 
 import { el } from './dom.js';
 
+// A number and its unit stay on one line.
 export function milliseconds(ms) {
   if (typeof ms !== 'number' || !Number.isFinite(ms)) return '–';
-  if (ms < 1) return `${Math.round(ms * 1000)} µs`;
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
-  return ms < 10000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 1) return `${Math.round(ms * 1000)}\u00a0µs`;
+  if (ms < 10) return `${ms.toFixed(1)}\u00a0ms`;
+  return ms < 10000 ? `${Math.round(ms)}\u00a0ms` : `${(ms / 1000).toFixed(1)}\u00a0s`;
 }
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });

@@ -44,6 +44,11 @@ function summary({ key, name, layer, runs }, from, to) {
   };
 }
 
+// The filter that shows the events of a hook: by its name, which can be read, or by its id if the name cannot be quoted.
+function filterOf({ key, name }) {
+  return /^[^"\p{Cc}\p{Cs}]+$/u.test(name) ? `hook:"${name}"` : `hook:${key.toWellFormed()}`;
+}
+
 const COLUMNS = [
   ['name', 'Hook'], ['layer', 'Layer'], ['count', 'Runs'], ['deny', 'Deny'], ['ask', 'Ask'], ['allow', 'Allow'], ['failed', 'Failed'],
   ['p50', 'Median'], ['p99', '99 %'], ['most', 'Longest'],
@@ -71,7 +76,7 @@ export function statsView() {
     const number = (key) => el('td', { class: `number${hook[key] && (key === 'deny' || key === 'failed') ? ` ${key}` : ''}` }, hook[key].toLocaleString('en'));
     const time = (key) => el('td', { class: 'number' }, milliseconds(hook[key]));
     return el('tr', null,
-      el('th', { scope: 'row' }, el('a', { href: '#/events', onclick: () => { location.hash = `#/events?hook:${JSON.stringify(hook.name)}`; } }, hook.name)),
+      el('th', { scope: 'row' }, el('a', { href: `#/events?${encodeURIComponent(filterOf(hook))}` }, hook.name)),
       el('td', null, hook.layer), ['count', 'deny', 'ask', 'allow', 'failed'].map(number), ['p50', 'p99', 'most'].map(time),
       el('td', null, hook.durations), el('td', null, hook.times));
   }

@@ -177,3 +177,28 @@ fn an_interrupt_closes_the_page() {
     assert_eq!(inspector.child.wait().unwrap().code(), Some(0));
     assert!(TcpStream::connect(&inspector.address).is_err());
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_terminal_the_browser_gets_a_private_file_and_not_the_address() {
+    use crate::pseudo_terminal::OnTerminal;
+    let sandbox = Sandbox::new();
+    let opener = "#!/bin/sh\nstat -c '%a' \"$1\" > seen; echo \"$*\" >> seen; cat \"$1\" >> seen; mv seen opened\n";
+    let opener = sandbox.write_program_at("bin/xdg-open", opener);
+    let path = format!("{}:{}", opener.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let mut command = sandbox.command(&["inspect"]);
+    let mut terminal = OnTerminal::of(command.env("PATH", path), "");
+    let printed = terminal.sees_next("#token=");
+    let address = printed.trim().strip_suffix("#token=").unwrap();
+    let is_opened = || sandbox.exists("opened");
+    assert!(hookrail_testkit::wait_until(is_opened, std::time::Duration::from_secs(60)), "no browser was opened");
+    let opened = sandbox.read("opened");
+    let lines = Vec::from_iter(opened.lines());
+    assert_eq!(lines[0], "600", "only this user can read the file");
+    assert!(!lines[1].contains("token") && !lines[1].contains("127.0.0.1"), "{}", lines[1]);
+    assert!(lines[2].contains(&format!("url={address}#token=")), "{}", lines[2]);
+    let pid = rustix::process::Pid::from_child(&terminal.command);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(terminal.command.wait().unwrap().code(), Some(0));
+    assert!(!std::path::Path::new(lines[1]).exists(), "the file is removed at the end");
+}

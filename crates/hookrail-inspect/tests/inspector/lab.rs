@@ -142,8 +142,9 @@ impl Lab {
     pub(crate) fn wait_for_rows(&self, session: &Session, count: u64) {
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         loop {
-            let end = self.get(&format!("{}rows/0", session.api), std::slice::from_ref(&session.header)).json()["end"]
-                .as_u64();
+            let end =
+                self.get(&format!("{}rows/{count}", session.api), std::slice::from_ref(&session.header)).json()["end"]
+                    .as_u64();
             if end == Some(count) {
                 return;
             }

@@ -111,6 +111,9 @@ fn numbers_hooks_comparison_and_tester_show_what_they_should() {
     browser.run("document.querySelector('#stats th button').click()");
     browser.wait("document.querySelector('#stats th[aria-sort=ascending]').innerText === 'Hook'");
 
+    browser.run("document.querySelector('#stats tbody a').click()");
+    browser.wait("document.getElementById('filter')?.value.startsWith('hook:\"')");
+
     browser.run("location.hash = '#/hooks'");
     browser.wait("document.querySelectorAll('#hooks tbody tr').length === 2");
     let hooks = text(&browser, "#hooks");
