@@ -12,4 +12,8 @@ for program in chromium chromedriver; do
 done
 
 HOOKRAIL_REQUIRE_ALL=1 HOOKRAIL_BLESS=1 cargo test -p hookrail-inspect --test inspector --locked -- --include-ignored --nocapture "$@"
+# A third of the size, if the program is there.
+if command -v pngquant >/dev/null; then
+  pngquant --force --ext .png 64 docs/pictures/inspect-*.png
+fi
 ls -l docs/pictures/inspect-*.png

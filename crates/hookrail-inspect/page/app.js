@@ -46,6 +46,7 @@ function startPage(source) {
     if (number === null) return;
     select(number);
     events.classList.add('opened');
+    list.reveal(number);
     detail.show(number, takesFocus);
   }
 

@@ -49,9 +49,14 @@ function diffMiddle(a, b) {
 
 const TAGS = { ' ': 'span', '-': 'del', '+': 'ins' };
 
+// A value in lines. A text inside of JSON is broken behind each `\\n`, so that its lines can be compared.
+function linesOf(value) {
+  return typeof value === 'string' ? value : pretty(value).replace(/\\\\|\\n(?!")/g, (found) => (found === '\\n' ? '\\n\n      ' : found));
+}
+
 // The difference of two values as a block. Removed and added lines have signs, so that colour is not needed.
 export function diffBlock(label, before, after) {
-  const lines = diffLines(pretty(before), pretty(after));
+  const lines = diffLines(linesOf(before), linesOf(after));
   const nodes = lines.map(([sign, line]) => el(TAGS[sign], null, `${sign} ${line}\n`));
   return el('pre', { class: 'diff', tabindex: '0', role: 'region', 'aria-label': label }, nodes);
 }

@@ -53,7 +53,7 @@ fn document(data: &[(&str, String)]) -> String {
     for (name, json) in data {
         // A `<` inside of JSON stands in a string, where it can be written like this; then nothing ends the block early.
         let json = json.replace('<', "\\u003c");
-        let _ = write!(blocks, "<script type=\"application/json\" id=\"data-{name}\">{json}</script>\n");
+        let _ = writeln!(blocks, "<script type=\"application/json\" id=\"data-{name}\">{json}</script>");
     }
     let head =
         format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<style>{}</style>", assets::STYLE);

@@ -15,6 +15,9 @@ use crate::spool::Spool;
 /// How often the follower looks for new lines.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
+/// How many lines the follower adds before it tells readers.
+const PART: usize = 2_000;
+
 /// How many blocks the kept records are divided into. The oldest block is removed as a whole.
 const BLOCKS: usize = 8;
 
@@ -166,15 +169,12 @@ pub(crate) fn follow(mut lines: JournalLines, feed: &Arc<Feed>) -> io::Result<Fo
         loop {
             // In parts, so that the page shows the first records while the others are being read.
             let mut part = 0;
-            while let Some(line) = lines.next() {
+            for line in lines.by_ref().take(PART) {
                 feed.push(&line);
                 part += 1;
-                if part == 2_000 {
-                    break;
-                }
             }
             feed.announce();
-            let wait = if part == 2_000 { Duration::ZERO } else { LOOK_INTERVAL };
+            let wait = if part == PART { Duration::ZERO } else { LOOK_INTERVAL };
             if is_over(wait) {
                 return;
             }

@@ -157,7 +157,6 @@ fn a_narrow_window_shows_one_thing_at_a_time_and_nothing_is_cut_off() {
     browser.wait("document.querySelector('#detail h2') === document.activeElement");
     assert_eq!(browser.run(fits), true);
     assert_eq!(browser.run("return getComputedStyle(document.querySelector('.left')).display"), "none");
-    browser.picture("narrow");
     browser.run("document.querySelector('#detail .back').click()");
     browser.wait("document.activeElement.id === 'list'");
     for view in ["stats", "hooks", "tester", "compare/1/2"] {
@@ -228,7 +227,7 @@ fn pictures_show_the_page_as_it_is() {
     let Some(browser) = Browser::start() else { return };
     let lab = Lab::new(TesterMode::Fire);
     (1..=90).for_each(|seq| lab.append(&records::fired(seq)));
-    browser.resize(1280, 760);
+    browser.resize(1240, 700);
     opened(&browser, &lab, 90);
     browser.run("location.hash = '#/event/89'");
     browser.wait(
@@ -237,17 +236,15 @@ fn pictures_show_the_page_as_it_is() {
     browser.picture("light");
     browser.prefer_colours("dark");
     browser.run("location.hash = '#/event/63'");
-    browser.wait("document.querySelector('#detail .diff') !== null");
+    browser
+        .wait("document.querySelector('#detail .diff') !== null && document.querySelector('.row.selected') !== null");
     browser.picture("dark");
     browser.prefer_colours("light");
-    browser.resize(1280, 420);
+    browser.resize(1240, 260);
     browser.run("location.hash = '#/stats'");
     browser.wait("document.querySelectorAll('#stats svg.plot').length === 6");
     browser.picture("numbers");
-    browser.run("location.hash = '#/hooks'");
-    browser.wait("document.querySelectorAll('#hooks tbody tr').length === 2");
-    browser.picture("hooks");
-    browser.resize(1280, 760);
+    browser.resize(1240, 700);
     browser.run("location.hash = '#/compare/86/89'");
     browser.wait("document.querySelectorAll('#compare .changed').length > 0");
     browser.picture("compare");
