@@ -99,7 +99,7 @@ fn pages_of_other_origins_are_refused_another_port_included() {
         let headers = [session.header.clone(), format!("Sec-Fetch-Site: {site}")];
         assert_eq!(lab.get(&path, &headers).status, 403, "{site}");
     }
-    let own = [session.header.clone(), lab.origin(), "Sec-Fetch-Site: same-origin".to_owned()];
+    let own = [session.header, lab.origin(), "Sec-Fetch-Site: same-origin".to_owned()];
     assert_eq!(lab.get(&path, &own).status, 200);
     // A form of another page: without `Origin`, or with a foreign one.
     let token = json!({ "token": lab.token() }).to_string();
