@@ -189,6 +189,12 @@ fn all_targets() -> Vec<Target> {
             AtMost(8.0),
             Without("cold-start", "hookrail", "floor", "floor"),
         ),
+        (
+            "`hookrail bridge` with a module and a running server, against `/bin/true`",
+            AtMost(4.0),
+            Ratio("bridge", "served", "true"),
+        ),
+        ("`hookrail bridge` alone, against `hookrail fire`", AtMost(1.25), Ratio("bridge", "alone", "fire")),
         ("recording an event of 1.5 KiB, against F", AtMost(0.2), Ratio("journal-record", "hookrail", "floor")),
         (
             "one `sh -c` hook with a journal, against without",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hookrail::payload::ToolResponse;
-use hookrail::{Event, EventKind, Json, JsonObject};
+use hookrail::{Event, EventKind, Json, JsonKind, JsonObject};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -374,9 +374,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Copies fields, under their neutral names.
+    /// Copies fields, under their neutral names. What is null is not there.
     fn copy(&self, event: Event, fields: &[(&str, &str)]) -> Event {
-        fields.iter().fold(event, |event, (neutral, own)| match self.members.get(own) {
+        let given = |own: &str| self.members.get(own).filter(|value| value.kind() != JsonKind::Null);
+        fields.iter().fold(event, |event, (neutral, own)| match given(own) {
             Some(value) => event.with(*neutral, value.clone()),
             None => event,
         })

@@ -9,7 +9,7 @@ use hookrail::{Event, FireOptions, HookSystem, Outcome};
 
 use crate::bus::BusCore;
 use crate::error::{BusError, ErrorCode};
-use crate::event::{find_kind, make_event};
+use crate::event::{MissingFields, find_kind, make_event};
 use crate::log;
 use crate::message::{FromServer, Lifecycle, Phase, Request, Response, WaitFor};
 use crate::outbox::Outbox;
@@ -59,11 +59,14 @@ pub(crate) async fn execute(
     Response { correlation_id, result: Ok(HookReport::from_outcome(outcome)), queued, took, truncated: false }
 }
 
-async fn prepare_event(core: &Arc<BusCore>, request: Request) -> Result<(crate::projects::Lease, Event), BusError> {
+async fn prepare_event(core: &Arc<BusCore>, mut request: Request) -> Result<(crate::projects::Lease, Event), BusError> {
     // Checked first, so that an unknown event does not open a project.
     find_kind(&request.event_name)?;
-    let project = core.projects.lease(request.project.as_deref()).await?;
-    let event = make_event(request, &project.directory)?;
+    let caller = request.caller.take();
+    // A caller is answered as it would answer itself, also about an event that lacks a field.
+    let missing = if caller.is_some() { MissingFields::Allowed } else { MissingFields::Refused };
+    let project = core.projects.lease(request.project.as_deref(), caller).await?;
+    let event = make_event(request, &project.directory, missing)?;
     Ok((project, event))
 }
 

@@ -67,6 +67,12 @@ impl Project {
         Ok((journal::attach(builder, journal.as_ref(), &settings, host), journal))
     }
 
+    /// Returns the journal that the project's events are recorded in; none if nothing is recorded, or it has no place.
+    pub(crate) fn journal(&self, default: RecordDefault) -> Option<Journal> {
+        let settings = Configuration::load(&self.root, ProjectFileTrust::Untrusted).journal;
+        journal::open(&settings, default).ok().flatten()
+    }
+
     fn describe(&self, args: &ProjectArgs, configuration: Configuration) -> Result<Builder> {
         let mut builder = configuration.apply(HookSystem::builder(&self.root));
         // A variable that is kept from hooks could still be read from `/proc/PID/environ` of this process.

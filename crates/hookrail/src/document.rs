@@ -11,8 +11,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::firing::Plan;
 use crate::hook::{Action, Hook};
-use crate::json::{Json, JsonObject};
-use crate::outcome::{Effects, HookRun, Outcome};
+use crate::json::{Json, JsonKind, JsonObject};
+use crate::outcome::{Decision, Effects, HookRun, Outcome, Stop};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
@@ -105,6 +105,42 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
         .list("runs", outcome.runs.iter().map(run))
         .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
+}
+
+/// The effects in the document of an outcome, for a program that got it from another one. Nothing if it is not the document
+/// of an outcome, or has a decision that is not known here.
+#[must_use]
+pub fn read_effects(document: &JsonObject) -> Option<Effects> {
+    let given = |name: &str| document.get(name).filter(|value| value.kind() != JsonKind::Null);
+    let text = |name: &str| given(name).and_then(Json::as_str);
+    let flag = |name: &str| given(name).and_then(Json::as_bool).unwrap_or(false);
+    let list = |name: &str| given(name).and_then(Json::as_array).unwrap_or_default();
+    document.get("event")?;
+    let decision = match given("decision") {
+        Some(word) => {
+            let word = word.as_str()?;
+            Some(*Decision::ALL.iter().find(|decision| decision.name() == word)?)
+        }
+        None => None,
+    };
+    Some(Effects {
+        decision,
+        reason: text("reason"),
+        stop: flag("stop").then(|| Stop { reason: text("stopReason").unwrap_or_default() }),
+        system_message: text("systemMessage"),
+        suppress_output: flag("suppressOutput"),
+        clear_context: flag("clearContext"),
+        additional_context: text("additionalContext"),
+        tool_input: given("toolInput").cloned(),
+        tool_output: given("toolOutput").cloned(),
+        prompt: text("prompt"),
+        messages: list("messages"),
+        entries: list("entries"),
+        llm_request: given("llmRequest").cloned(),
+        llm_response: given("llmResponse").cloned(),
+        tool_config: given("toolConfig").cloned(),
+        result: given("result").cloned(),
+    })
 }
 
 /// What is configured. A module that has no handlers and offers commands or draws messages is listed among the hooks,
@@ -276,4 +312,43 @@ fn diagnostic(diagnostic: &Diagnostic) -> Json {
         members = members.add("hint", json!(hint));
     }
     members.to_json()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EventKind;
+
+    #[test]
+    fn the_effects_of_a_document_are_those_of_its_outcome() {
+        let json = |text: &str| Json::parse(text).unwrap();
+        let all = Effects {
+            decision: Some(Decision::Ask),
+            reason: Some("why".to_owned()),
+            stop: Some(Stop { reason: "enough".to_owned() }),
+            system_message: Some("hear".to_owned()),
+            suppress_output: true,
+            clear_context: true,
+            additional_context: Some("more".to_owned()),
+            tool_input: Some(json(r#"{"a":1.0}"#)),
+            tool_output: Some(json("[1]")),
+            prompt: Some("p".to_owned()),
+            messages: vec![json(r#"{"m":1}"#)],
+            entries: vec![json(r#"{"e":1}"#)],
+            llm_request: Some(json(r#"{"q":1}"#)),
+            llm_response: Some(json(r#"{"r":1}"#)),
+            tool_config: Some(json(r#"{"t":1}"#)),
+            result: Some(json(r#"{"cancel":true}"#)),
+        };
+        for effects in [all, Effects::none(), Effects::deny("no")] {
+            let mut outcome = Outcome::untouched(EventKind::BeforeTool);
+            outcome.effects = effects.clone();
+            let document = outcome_document(&outcome).as_object().unwrap();
+            assert_eq!(read_effects(&document), Some(effects));
+            let mut unknown = document.clone();
+            unknown.set("decision", Json::string("perhaps"));
+            assert_eq!(read_effects(&unknown), None);
+        }
+        assert_eq!(read_effects(&JsonObject::new()), None);
+    }
 }

@@ -1,5 +1,6 @@
 //! The cases of the benchmark.
 
+mod bridge;
 mod bus;
 mod fire;
 mod host;
@@ -40,6 +41,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         module::cases(),
         bus::cases(),
         fire::cases(),
+        bridge::cases(),
         journal::cases(),
         host::cases(),
     ];

@@ -128,6 +128,10 @@ pub(crate) trait Protocol: Dialect + 'static {
     /// Turns a raw end into an answer, and a failure into its effect.
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Self::Answer>;
 
+    /// Replaces the tool input that an answer rewrites, if it rewrites one and `settle` has another: that is how the several
+    /// names of one argument are kept in step.
+    fn settle_tool_input(answer: &mut Self::Answer, settle: &dyn Fn(&Json) -> Option<Json>);
+
     /// Applies the rewrite of one answer to the event, as the stage requires, and returns whether a chain continues.
     fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;
 

@@ -145,6 +145,13 @@ impl Event {
         Ok(self)
     }
 
+    /// The event in another directory.
+    #[must_use]
+    pub fn in_directory(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.base_mut().cwd = cwd.into();
+        self
+    }
+
     /// The event with a session.
     #[must_use]
     pub fn session(mut self, id: impl Into<String>) -> Self {

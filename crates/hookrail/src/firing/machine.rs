@@ -179,7 +179,7 @@ impl Firing {
             self.outcome.effects.entries.extend(returned.entries.iter().cloned());
         }
         if let Some((_, part)) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
-            part.ended(run, end, &mut self.event);
+            part.ended(run, end, &mut self.event, self.spoken.as_ref());
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::failure;
+use super::machine::TOOL_INPUT;
 use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::{Flow, FoldContext, Folded, Protocol, Reply};
@@ -15,13 +16,14 @@ use crate::outcome::{EndKind, Health, HookRun};
 use crate::run::{RawEnd, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
+use crate::tools::LocalizedTool;
 
 /// A part of any dialect, with the dialect's type erased.
 pub(crate) trait AnyPart: Send + Sync {
     /// What to run next; nothing when the part is over.
     fn next(&mut self, event: &mut Event) -> Vec<RunRequest>;
-    /// Takes the end of a run.
-    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event);
+    /// Takes the end of a run. `localized` is how the event was translated into the names of the part's dialect.
+    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>);
     /// Records that the host does not wait for a run.
     fn left_out(&mut self, run: RunId);
     /// Folds the part.
@@ -159,7 +161,7 @@ impl<D: Protocol> Part<D> {
         }
         slot.asked_about = event.kind().spec().judged.and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
-            self.accept_end(at, &RunEnd::NotRun(how), event);
+            self.accept_end(at, &RunEnd::NotRun(how), event, None);
             return None;
         }
         let planned = slot.planned.clone();
@@ -172,7 +174,7 @@ impl<D: Protocol> Part<D> {
     }
 
     /// Takes the end of the run at an index.
-    fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
+    fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>) {
         let Some(slot) = self.slots.get_mut(at) else { return };
         if *end.how() == RawEnd::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
@@ -181,6 +183,10 @@ impl<D: Protocol> Part<D> {
         let hook = &slot.planned.hook;
         let mut reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
         reply.authority = slot.planned.authority;
+        // Settled once, against the input that the hook was sent: later the answer may be laid over another one.
+        if let (Some(localized), Some(sent), Some(answer)) = (localized, event.field(TOOL_INPUT), &mut reply.answer) {
+            D::settle_tool_input(answer, &|answered| localized.settle(sent, answered));
+        }
         let reported = failure::report(hook, reply.health, reply.end, end);
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
         slot.diagnostics.extend(reported);
@@ -248,9 +254,9 @@ impl<D: Protocol> AnyPart for Part<D> {
         requests
     }
 
-    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event) {
+    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>) {
         if let Some(at) = self.slot_index(run) {
-            self.accept_end(at, end, event);
+            self.accept_end(at, end, event, localized);
         }
     }
 

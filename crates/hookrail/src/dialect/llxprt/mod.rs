@@ -157,6 +157,14 @@ impl Protocol for Llxprt {
         read_answer::<Self>(hook, on_failure, kind, end)
     }
 
+    fn settle_tool_input(answer: &mut Self::Answer, settle: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(settled) = answer.output.specific("tool_input").and_then(settle)
+            && let Some(specific) = &mut answer.output.hook_specific_output
+        {
+            specific.set("tool_input", settled);
+        }
+    }
+
     fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow {
         rewrite::pass_on(event, stage, reply)
     }

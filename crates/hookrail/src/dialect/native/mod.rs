@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
+use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput};
@@ -51,6 +52,12 @@ impl Protocol for Native {
         };
         let decision = answer.as_ref().and_then(|effects| effects.decision);
         Reply::new(hook, end, kind, decision, answer)
+    }
+
+    fn settle_tool_input(answer: &mut Effects, settle: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(settled) = answer.tool_input.as_ref().and_then(settle) {
+            answer.tool_input = Some(settled);
+        }
     }
 
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Effects>) -> Flow {
@@ -98,6 +105,6 @@ fn apply(event: &mut Event, effects: &Effects) {
         event.set_request(request.clone());
     }
     if let Some(prompt) = prompt {
-        event.set("prompt", crate::json::Json::string(prompt));
+        event.set("prompt", Json::string(prompt));
     }
 }

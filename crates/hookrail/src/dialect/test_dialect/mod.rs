@@ -14,6 +14,7 @@ use super::{
 };
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
+use crate::json::Json;
 use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput};
@@ -95,6 +96,8 @@ impl Protocol for TestDialect {
         let decision = answer.as_ref().and_then(|answer| answer.effects().decision);
         Reply::new(hook, end, kind, decision, answer)
     }
+
+    fn settle_tool_input(_answer: &mut Answer, _settle: &dyn Fn(&Json) -> Option<Json>) {}
 
     /// No answer rewrites anything.
     fn pass_on(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {

@@ -107,6 +107,12 @@ impl Protocol for Xcode {
         answer::read(hook, on_failure, kind, end)
     }
 
+    fn settle_tool_input(answer: &mut Answer, settle: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(settled) = answer.args.as_ref().and_then(settle) {
+            answer.args = Some(settled);
+        }
+    }
+
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
         let Some(column) = Self.column(event.kind()) else { return Flow::On };
         let Some(answer) = &reply.answer else { return Flow::On };

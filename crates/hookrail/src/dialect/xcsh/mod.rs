@@ -84,6 +84,9 @@ impl Protocol for Xcsh {
         reply
     }
 
+    /// No answer rewrites a tool input.
+    fn settle_tool_input(_answer: &mut ModuleAnswer, _settle: &dyn Fn(&Json) -> Option<Json>) {}
+
     fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<ModuleAnswer>) -> Flow {
         fold::pass_on(event, reply)
     }
