@@ -10,9 +10,10 @@ import { compareView } from './compare.js';
 import { statsView } from './stats.js';
 import { hooksView } from './hooks.js';
 import { testerView } from './tester.js';
+import { replayView } from './replay.js';
 import { helpDialog } from './help.js';
 
-const VIEWS = [['events', 'Events'], ['stats', 'Numbers'], ['hooks', 'Hooks'], ['tester', 'Tester']];
+const VIEWS = [['events', 'Events'], ['stats', 'Numbers'], ['hooks', 'Hooks'], ['tester', 'Tester'], ['replay', 'Replay']];
 const isNarrow = () => matchMedia('(max-width: 800px)').matches;
 
 // The text of an address, also if a user typed a percent sign into it.
@@ -28,7 +29,7 @@ function startPage(source) {
   const deep = el('input', { id: 'deep', type: 'checkbox' });
   const list = eventList(() => open(store.selected, !isNarrow() ? false : true));
   const detail = detailView(source, { back: () => back(), open: (number) => open(number, true), test: (number, record) => test(record) });
-  const views = { stats: statsView(), hooks: hooksView(source), tester: testerView(source), compare: compareView(source) };
+  const views = { stats: statsView(), hooks: hooksView(source), tester: testerView(source), replay: replayView(), compare: compareView(source) };
   const help = helpDialog();
   const links = VIEWS.map(([name, title]) => el('a', { href: `#/${name}`, id: `nav-${name}` }, title));
   const events = el('div', { class: 'split', id: 'events' },
@@ -121,7 +122,7 @@ function startPage(source) {
       if (!isEvents) location.hash = '#/events';
       requestAnimationFrame(() => { filter.focus(); filter.select(); });
     } else if (key === '?') help.showModal();
-    else if (/^[1-4]$/.test(key)) location.hash = `#/${VIEWS[Number(key) - 1][0]}`;
+    else if (/^[1-5]$/.test(key)) location.hash = `#/${VIEWS[Number(key) - 1][0]}`;
     else if (key === 'Escape') { if (isEvents) back(); else location.hash = '#/events'; }
     else if (!isEvents) return;
     else if (key === 'Enter' && !inDetail && !event.target.closest('a, button, summary')) open(store.selected, true);

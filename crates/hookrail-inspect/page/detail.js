@@ -80,7 +80,7 @@ export function detailView(source, actions) {
       isFired || runs.length ? runSections(runs, record.ms, record.project) : null,
       isFired ? rewriteSections(record.outcome, record.input) : null,
       isFired ? skippedSection(record.outcome, record.project) : null,
-      el('div', { class: 'later' }, shadowSection(record.outcome, [])),
+      el('div', { class: 'later' }, shadowSection(record.outcome, [], record.input)),
       diagnosticSection(record.outcome),
       section('Record', factList(record), record.redacted ? note(`${record.redacted} values were removed from the input before it was written.`) : null),
       rawPart('Input', record.input), rawPart('Outcome', record.outcome));
@@ -97,7 +97,7 @@ export function detailView(source, actions) {
     const rows = (await rowsOfFire(record.fire)).filter((row) => row.n !== number).slice(0, 50);
     const records = await Promise.all(rows.map(async (row) => ({ number: row.n, record: await source.record(row.n) })));
     if (shown !== number || !records.length) return;
-    replace(node.querySelector('.later'), shadowSection(record.outcome, records.map((one) => one.record)), laterSection(records, actions));
+    replace(node.querySelector('.later'), shadowSection(record.outcome, records.map((one) => one.record), record.input), laterSection(records, actions));
   }
 
   return { node, show, focus: () => node.querySelector('h2')?.focus() };

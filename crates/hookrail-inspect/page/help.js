@@ -7,7 +7,7 @@ const KEYS = [
   ['j or ↓, k or ↑', 'next and previous event'], ['g or Home, G or End', 'newest and oldest event'], ['Page Up, Page Down', 'a page further'],
   ['Enter', 'open the event'], ['Esc', 'back to the list; in the filter, clear it'], ['/', 'filter'],
   ['c', 'mark an event; on another one, compare both'], ['t', 'try the event on the hooks of today'],
-  ['1 2 3 4', 'events, numbers, hooks, tester'], ['?', 'this help'],
+  ['1 2 3 4 5', 'events, numbers, hooks, tester, replay'], ['?', 'this help'],
 ];
 
 const FILTERS = [

@@ -91,14 +91,16 @@ export function effectSection(outcome) {
   return list.length ? el('dl', { class: 'facts' }, list) : null;
 }
 
-export function shadowSection(outcome, late) {
+export function shadowSection(outcome, late, input) {
   const verdicts = [...(outcome?.shadow ?? []), ...late.filter((record) => record.why === 'shadow').flatMap((record) =>
     (record.hooks ?? []).map((run) => ({ ...run, reason: record.reason, isLate: true })))];
   if (!verdicts.length) return null;
-  const rows = verdicts.map((run) => [el('strong', null, run.hook ?? ''), verdict(run.decision), run.end ?? '', run.reason ?? '',
-    run.isLate ? 'after the outcome' : 'in time']);
+  const rows = verdicts.map((run) => [el('strong', null, run.hook ?? ''), [verdict(run.decision), run.stop ? [' ', verdict('stop')] : null], run.end ?? '',
+    run.reason ?? '', run.isLate ? 'after the outcome' : 'in time']);
+  const rewrites = verdicts.filter((run) => run.rewrite).map((run) => REWRITES.filter(([effect]) => isThere(run.rewrite[effect])).map(([effect, field, title]) =>
+    [note(`${run.hook} would have rewritten: ${title}`), diffBlock(`${title}, before and after`, input?.[field] ?? '', run.rewrite[effect])]));
   return section('Shadow verdicts', note('These hooks had no effect: they have `"enforce": false`.'),
-    table('What hooks without effect decided', ['Hook', 'Would have decided', 'End', 'Reason', 'When'], rows));
+    table('What hooks without effect decided', ['Hook', 'Would have decided', 'End', 'Reason', 'When'], rows), rewrites);
 }
 
 export function diagnosticSection(outcome) {
@@ -111,9 +113,9 @@ export function diagnosticSection(outcome) {
 
 // The plan of an event: which hooks would run, in which order.
 export function planSection(plan, project) {
-  const hooks = plan?.plan ?? [];
+  const hooks = [...(plan?.plan ?? []), ...(plan?.shadow ?? []).map((hook) => ({ ...hook, isShadow: true }))];
   if (!hooks.length) return section('Plan', note('No hook would run.'));
   const rows = hooks.map((hook, index) => [String(index + 1), el('strong', null, hook.hook ?? ''), hook.dialect ?? '', hook.mode ?? '',
-    hook.fails ? `fails: ${hook.fails}` : 'runs', place(hook.source, project)]);
+    hook.fails ? `fails: ${hook.fails}` : hook.isShadow ? 'runs without effect' : 'runs', place(hook.source, project)]);
   return section('Plan', table('Hooks that would run, in order', ['#', 'Hook', 'Dialect', 'Stage', 'What happens', 'Configured in'], rows));
 }

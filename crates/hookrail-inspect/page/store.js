@@ -57,6 +57,11 @@ export function findRow(number) {
   return undefined;
 }
 
+// The row of a record by its number in the journal.
+export function findBySeq(seq) {
+  return rows.find((row) => row.seq === seq);
+}
+
 // The rows of one event: the event itself, hooks that ended later, and what the user answered.
 export async function rowsOfFire(fire) {
   const related = [];

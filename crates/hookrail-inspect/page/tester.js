@@ -36,7 +36,7 @@ export function testerView(source) {
         (recorded.decision ?? null) === (outcome.decision ?? null) ? ' (the same)' : ' (different)')
       : null;
     return [el('h3', null, 'Outcome ', verdict(outcome.decision)), before, effectSection(outcome), runSections(runs, undefined, source.about.project), rewriteSections(outcome, fields),
-      skippedSection(outcome, source.about.project), shadowSection(outcome, []), diagnosticSection(outcome)];
+      skippedSection(outcome, source.about.project), shadowSection(outcome, [], fields), diagnosticSection(outcome)];
   }
 
   const why = source.isLive ? 'Start `hookrail inspect --allow-run` to fire events from here.' : 'An exported file cannot try events.';

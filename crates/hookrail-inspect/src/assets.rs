@@ -37,6 +37,7 @@ modules![
     "stats",
     "hooks",
     "tester",
+    "replay",
     "help",
     "app",
 ];

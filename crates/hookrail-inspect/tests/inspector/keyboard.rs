@@ -49,7 +49,7 @@ fn all_of_the_page_can_be_used_with_keys_alone() {
     browser.press(['g', 'c', 'j', 'c']);
     browser.wait("location.hash === '#/compare/39/38'");
     browser.wait("document.activeElement.matches('#compare h2')");
-    for (key, view) in [('2', "stats"), ('3', "hooks"), ('4', "tester")] {
+    for (key, view) in [('2', "stats"), ('3', "hooks"), ('4', "tester"), ('5', "replay")] {
         browser.press([key]);
         browser.wait(&format!("document.activeElement.matches('#{view} h2')"));
     }

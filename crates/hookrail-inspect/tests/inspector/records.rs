@@ -47,7 +47,7 @@ pub(crate) fn fired(seq: u64) -> Value {
                 run("guard-push", if seq % 25 == 4 { "timed-out" } else { "exited" }, &decision, time(6.0), 21, Some(2))],
             "skipped": [{"hook": "lint", "dialect": "llxprt", "why": "matcher", "detail": format!("`^edit$` does not match tool_name `{tool}`"), "source": source(30)},
                 {"hook": "notify", "dialect": "xcode", "why": "untrusted", "detail": "the project's hook is not granted", "source": source(2)}],
-            "shadow": if seq.is_multiple_of(6) { json!([{"hook": "new-guard", "decision": "deny", "end": "answered", "reason": "would have blocked"}]) } else { json!([]) },
+            "shadow": if seq.is_multiple_of(6) { json!([{"hook": "new-guard", "decision": "deny", "end": "answered", "reason": "would have blocked", "stop": false, "rewrite": {"toolInput": {"command": "true"}}}]) } else { json!([]) },
             "diagnostics": []},
         "hooks": [
             {"id": "aa01", "hook": "audit", "dialect": "llxprt", "layer": "system", "fingerprint": "2c26", "end": "silent", "decision": null, "start": 0.2, "ms": time(3.0)},

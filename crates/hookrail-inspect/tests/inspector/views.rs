@@ -126,6 +126,27 @@ fn numbers_hooks_comparison_and_tester_show_what_they_should() {
         "nothing can be granted here"
     );
 
+    browser.run("location.hash = '#/replay'");
+    browser.wait("document.getElementById('replay-file') !== null");
+    let opened = |document: &str| {
+        browser.run(&format!(
+            "const files = new DataTransfer(); files.items.add(new File([{document:?}], 'replay.json')); \
+             const field = document.getElementById('replay-file'); field.files = files.files; field.dispatchEvent(new Event('change'))"
+        ));
+    };
+    opened("[]");
+    browser.wait("document.querySelector('#replay-result [role=alert]') !== null");
+    opened(
+        r#"{"replayed":60,"differing":12,"redacted":2,"changes":[{"before":"allowed","after":"denied","count":12,
+            "example":{"seq":7,"at":"2026-11-16T09:00:07.123Z","event":"before-tool","tool":"write_file","hook":"guard-push","reason":"<b>new"}}]}"#,
+    );
+    browser.wait("document.querySelector('#replay-result tbody tr') !== null");
+    let replay = text(&browser, "#replay-result");
+    for expected in ["12 events of 60", "allowed", "denied", "<b>new", "2 events could not be replayed"] {
+        assert!(replay.contains(expected), "{expected} is not in:\n{replay}");
+    }
+    assert_eq!(browser.run("return document.querySelector('#replay-result a').getAttribute('href')"), "#/event/6");
+
     browser.run("location.hash = '#/compare/4/5'");
     browser.wait("document.querySelectorAll('#compare .changed').length > 0");
     let comparison = text(&browser, "#compare");
@@ -159,7 +180,7 @@ fn a_narrow_window_shows_one_thing_at_a_time_and_nothing_is_cut_off() {
     assert_eq!(browser.run("return getComputedStyle(document.querySelector('.left')).display"), "none");
     browser.run("document.querySelector('#detail .back').click()");
     browser.wait("document.activeElement.id === 'list'");
-    for view in ["stats", "hooks", "tester", "compare/1/2"] {
+    for view in ["stats", "hooks", "tester", "replay", "compare/1/2"] {
         browser.run(&format!("location.hash = '#/{view}'"));
         browser.wait("document.querySelector('main h2') !== null");
         assert_eq!(browser.run(fits), true, "{view}");
@@ -204,6 +225,7 @@ fn every_view_can_be_read_in_light_and_dark_and_by_a_screen_reader() {
             ("stats", "document.querySelector('#stats tbody tr') !== null"),
             ("hooks", "document.querySelector('#hooks tbody tr') !== null"),
             ("tester", "document.querySelector('#tester form') !== null"),
+            ("replay", "document.querySelector('#replay input') !== null"),
             ("compare/35/4", "document.querySelector('#compare .diff') !== null"),
         ] {
             browser.run(&format!("location.hash = '#/{view}'"));
