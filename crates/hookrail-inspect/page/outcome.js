@@ -1,4 +1,4 @@
-// What an event came to: who said what, why the others did not run, and what was rewritten. Shown for records, for what the
+// The outcome of an event: who said what, why the others did not run, and what was rewritten. Shown for records, for what the
 // tester fired, and for what it explained.
 
 import { el, note, section, table } from './dom.js';
