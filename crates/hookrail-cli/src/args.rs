@@ -139,6 +139,13 @@ pub(crate) enum Command {
     /// Show how often each hook ran, what it decided and how long it took, from the journal
     #[command(after_help = examples::STATS)]
     Stats(StatsArgs),
+    /// Show what hooks decided, in the browser
+    ///
+    /// Serves a page to this machine and this user alone until it is ended. Nothing can be changed there, and events are
+    /// fired only with `--allow-run`.
+    #[cfg(feature = "inspect")]
+    #[command(after_help = examples::INSPECT)]
+    Inspect(InspectArgs),
     /// Verify the journal, print its head, or export events from it
     #[command(after_help = examples::JOURNAL)]
     Journal(JournalArgs),
@@ -458,12 +465,16 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 mod agent;
 mod bridge;
 mod examples;
+#[cfg(feature = "inspect")]
+mod inspect;
 mod journal;
 mod plugin;
 mod quick;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
+#[cfg(feature = "inspect")]
+pub(crate) use inspect::InspectArgs;
 pub(crate) use journal::{
     ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, ReplayArgs, SelectArgs, StatsArgs, VerifyArgs,
 };

@@ -208,3 +208,12 @@ pub(super) const JOURNAL_EXPORT: &str = "\
 EXAMPLES:
   hookrail journal export --fixture --since 1d > cases.jsonl
   hookrail journal export --fixture --session 4f2a --event before-tool";
+
+#[cfg(feature = "inspect")]
+pub(super) const INSPECT: &str = "\
+EXAMPLES:
+  hookrail inspect                              open the page
+  hookrail inspect --no-open --port 8080        print its address only
+  hookrail inspect --since 1d --export yesterday.html
+                                                write a file that can be sent
+  hookrail inspect --allow-run                  also fire events from the page";

@@ -11,6 +11,8 @@ mod doctor;
 pub(crate) mod explain;
 mod fire;
 mod init;
+#[cfg(feature = "inspect")]
+mod inspect;
 mod install;
 mod journal;
 mod list;
@@ -46,6 +48,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Doctor(args) => doctor::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Stats(args) => stats::run(&args),
+        #[cfg(feature = "inspect")]
+        Command::Inspect(args) => inspect::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Init(args) => init::run(&args),

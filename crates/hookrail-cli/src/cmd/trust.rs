@@ -48,6 +48,14 @@ fn status(args: &TrustStatusArgs) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
+/// Returns what `trust status --json` prints.
+#[cfg(feature = "inspect")]
+pub(super) fn status_document(args: &ProjectArgs) -> Result<Json> {
+    let (project, hooks) = load(args)?;
+    let trusted = grants(&project)?.project;
+    Ok(document(project.root(), trusted, &hooks))
+}
+
 fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     let (project, all) = load(&args.project)?;
     let before = grants(&project)?;

@@ -15,6 +15,8 @@ mod exhausted;
 mod explain;
 mod fire;
 mod init;
+#[cfg(feature = "inspect")]
+mod inspect;
 mod install;
 mod journal;
 mod list;

@@ -14,9 +14,10 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 29] = [
+pub(super) const DOCUMENTS: [&str; 30] = [
     "journal.md",
     "hooks.md",
+    "inspect.md",
     "agents/claude.md",
     "agents/codex.md",
     "agents/gemini.md",
