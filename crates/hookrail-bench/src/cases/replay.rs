@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::BenchCase;
 use super::support::built;
 use crate::Result;
-use crate::harness::{Prepared, Variant, per_piece};
+use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, check_answered, event, tool_input};
 use crate::peers::script;
 
@@ -20,8 +20,8 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     vec![BenchCase { name: "replay", title: "1,000 recorded events and one module", prepare: replay }]
 }
 
-fn replay(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn replay(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let module = script("guard.ts");
     let project = lab.project(&json!([]))?.canonicalize()?;
     let input: Json = tool_input(1024)?;
@@ -44,7 +44,7 @@ fn replay(lab: &Lab) -> Result<Prepared> {
             check_answered(&system.fire_blocking(event(&system, &input)), 1)?;
         }
         system.shutdown_blocking();
-        Ok(per_piece(began.elapsed(), EVENTS))
+        Ok(nanoseconds_each(began.elapsed(), EVENTS))
     }));
     let binary = built("hookrail-cli", "hookrail")?;
     case.add(Variant::new(
@@ -59,7 +59,7 @@ fn replay(lab: &Lab) -> Result<Prepared> {
             let found: Value = serde_json::from_slice(&output.stdout)?;
             let count = |name: &str| found.get(name).and_then(Value::as_u64);
             if (count("replayed"), count("differing")) == (Some(EVENTS.into()), Some(0)) {
-                Ok(per_piece(took, EVENTS))
+                Ok(nanoseconds_each(took, EVENTS))
             } else {
                 Err(format!("the replay found {found}").into())
             }
