@@ -66,5 +66,5 @@ set -- "$programs/hookrail-agents" "$programs/hookrail" "$agents" crates/hookrai
 if unshare -rn sh -c 'ip link set lo up' 2> /dev/null; then
     exec unshare -rn sh -c 'ip link set lo up && exec "$@"' sh "$@"
 fi
-echo "agents.sh: there is no network namespace to be had here; the agents could reach the network" >&2
+echo "agents.sh: this system has no network namespaces; the agents could reach the network" >&2
 exec "$@"

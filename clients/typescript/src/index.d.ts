@@ -14,6 +14,7 @@ export type ErrorCode =
   | "unsupported_event"
   | "unsupported_protocol"
   | "invalid_project"
+  | "unsupported_caller"
   | "line_too_long"
   | "answer_too_long"
   | "duplicate_correlation_id"

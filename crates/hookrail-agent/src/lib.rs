@@ -29,7 +29,7 @@ pub use error::AgentError;
 pub use mode::{AgentExit, AgentMode, AgentSetup, run};
 pub use model::{Model, ModelError, ModelFuture, ResponseStream, ScriptedModel};
 pub use rules::StreamRule;
-pub use session::{DamagedLine, EntryKind, Session, SessionEntry, SessionStore, StoredSession};
+pub use session::{DamagedLine, Session, SessionEntry, SessionEntryKind, SessionStore, StoredSession};
 pub use settings::AgentSettings;
 pub use tool::{Workspace, declare};
 pub use user::{NoUser, User, UserFuture};

@@ -5,7 +5,7 @@ use hookrail::{DialectId, Json, JsonObject};
 
 use crate::clock;
 use crate::message::{TokenUsage, content_text, list, number, object, text_message};
-use crate::session::{EntryKind, SessionEntry};
+use crate::session::{SessionEntry, SessionEntryKind};
 use crate::tool;
 
 /// The names that tools and their arguments have in converted messages.
@@ -21,7 +21,7 @@ impl ToolNaming {
     fn name_of(self, tool: &str) -> &str {
         match self {
             Self::Agent => tool,
-            Self::Modules => tool::called(tool, DialectId::Xcsh),
+            Self::Modules => tool::name_in_dialect(tool, DialectId::Xcsh),
         }
     }
 }
@@ -77,18 +77,18 @@ pub(crate) fn all_messages<'e>(entries: impl IntoIterator<Item = &'e SessionEntr
 /// model names the model and what it used.
 pub(crate) fn entry_messages(entry: &SessionEntry) -> Vec<Json> {
     let plain = match entry.kind {
-        EntryKind::Message => entry.field("message").map(messages).unwrap_or_default(),
-        EntryKind::CustomMessage => vec![custom_message(entry)],
-        EntryKind::System | EntryKind::BranchSummary => {
+        SessionEntryKind::Message => entry.field("message").map(messages).unwrap_or_default(),
+        SessionEntryKind::CustomMessage => vec![custom_message(entry)],
+        SessionEntryKind::System | SessionEntryKind::BranchSummary => {
             let text = entry.text("text").or_else(|| entry.text("summary")).unwrap_or_default();
             messages(&text_message("user", &text))
         }
-        EntryKind::Compaction
-        | EntryKind::Cleared
-        | EntryKind::Custom
-        | EntryKind::Todo
-        | EntryKind::Receipt
-        | EntryKind::Leaf => Vec::new(),
+        SessionEntryKind::Compaction
+        | SessionEntryKind::Cleared
+        | SessionEntryKind::Custom
+        | SessionEntryKind::Todo
+        | SessionEntryKind::Receipt
+        | SessionEntryKind::Leaf => Vec::new(),
     };
     plain.iter().map(|message| with_facts(message, entry)).collect()
 }
@@ -160,7 +160,7 @@ fn part(own: &Json, naming: ToolNaming) -> Option<Json> {
     let arguments = call.get("args").cloned().unwrap_or_else(Json::empty_object);
     let arguments = match naming {
         ToolNaming::Agent => arguments,
-        ToolNaming::Modules => tool::arguments_called(&name, DialectId::Xcsh, &arguments),
+        ToolNaming::Modules => tool::arguments_in_dialect(&name, DialectId::Xcsh, &arguments),
     };
     Some(object([
         ("type", Json::string("toolCall")),
@@ -193,7 +193,7 @@ fn result(own: &Json, naming: ToolNaming) -> Option<Json> {
 
 /// Converts an entry to the form of modules. If its message becomes several messages, each gets an entry of its own.
 pub(crate) fn entries(entry: &SessionEntry) -> Vec<Json> {
-    if entry.kind != EntryKind::Message {
+    if entry.kind != SessionEntryKind::Message {
         return vec![entry.to_json()];
     }
     let mut parent = entry.parent.as_deref().map_or_else(Json::null, Json::string);
@@ -223,7 +223,8 @@ pub(crate) fn entry(entry: &SessionEntry) -> Json {
 
 /// Converts the entries that have a place in the conversation.
 pub(crate) fn all_entries<'e>(all: impl IntoIterator<Item = &'e SessionEntry>) -> Json {
-    let shown = all.into_iter().filter(|entry| !matches!(entry.kind, EntryKind::Receipt | EntryKind::Leaf));
+    let shown =
+        all.into_iter().filter(|entry| !matches!(entry.kind, SessionEntryKind::Receipt | SessionEntryKind::Leaf));
     list(&shown.flat_map(entries).collect::<Vec<_>>())
 }
 

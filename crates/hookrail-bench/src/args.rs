@@ -33,6 +33,12 @@ pub enum BenchCommand {
     Table(ViewArgs),
     /// Draw a measurement as SVG
     Chart(ViewArgs),
+    /// Run as a process that appends to a journal
+    #[command(hide = true)]
+    Append {
+        /// The folder of the journal
+        folder: PathBuf,
+    },
     /// Run as a worker hook
     #[command(hide = true)]
     Worker,

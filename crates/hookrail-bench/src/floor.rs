@@ -13,7 +13,7 @@ use rustix::process::{Pid, WaitOptions, waitpid};
 use crate::Result;
 
 /// The number of bytes that fit into a pipe by default.
-const PIPE: usize = 64 * 1024;
+const PIPE_CAPACITY: usize = 64 * 1024;
 
 /// A command that is started with the least possible work.
 pub(crate) struct BareCommand {
@@ -31,7 +31,7 @@ impl BareCommand {
     /// Runs one hook: a pipe that is filled before the start, one answer, one exit.
     pub(crate) fn round_trip(&mut self, input: &[u8]) -> Result<&[u8]> {
         let ((stdin, mut feed), (mut answer, stdout)) = (pipe()?, pipe()?);
-        if input.len() > PIPE {
+        if input.len() > PIPE_CAPACITY {
             return Err("that much does not fit into a pipe".into());
         }
         feed.write_all(input)?;
@@ -138,7 +138,7 @@ mod tests {
         let lab = Lab::open(true, Peers::new(false)).unwrap();
         let mut bare = BareCommand::new(&lab.tiny(), &[], &lab.environment(Shell::Sh)).unwrap();
         assert_eq!(bare.round_trip(&[b'x'; 60_000]).unwrap(), b"{}\n");
-        assert!(bare.round_trip(&[b'x'; PIPE + 1]).is_err());
+        assert!(bare.round_trip(&[b'x'; PIPE_CAPACITY + 1]).is_err());
         // More than all pipes hold together, so this passes only if the children read.
         bare.pump(&vec![b'x'; 1 << 20], 3).unwrap();
     }

@@ -1,16 +1,17 @@
-//! Runs the variants of a case in turns.
+//! Measures the variants of a case in turn, round by round, so that a change of the machine's speed affects all of them.
 
 use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::results::{CaseResult, MeasuredValue, VariantResult};
 
-/// The fewest rounds of a measurement.
+/// The number of rounds that are measured even if the time of the case is over.
 const FEWEST_ROUNDS: usize = 7;
 
 /// One way of doing a case's work.
 pub(crate) struct Variant {
     name: String,
+    /// A description of the work, for the table.
     what: String,
     /// Does the work, and returns how many nanoseconds one piece of it took.
     measure: Box<dyn FnMut() -> Result<f64>>,
@@ -29,7 +30,7 @@ impl Variant {
             for _ in 0..times {
                 work()?;
             }
-            Ok(per_piece(began.elapsed(), times))
+            Ok(nanoseconds_each(began.elapsed(), times))
         })
     }
 
@@ -49,35 +50,36 @@ impl Variant {
                 work(prepared)?;
                 took += began.elapsed();
             }
-            Ok(per_piece(took, times))
+            Ok(nanoseconds_each(took, times))
         })
     }
 }
 
-/// Nanoseconds for one piece of work.
-pub(crate) fn per_piece(took: Duration, times: u32) -> f64 {
+/// The nanoseconds of one piece of work if this many took a time together.
+pub(crate) fn nanoseconds_each(took: Duration, times: u32) -> f64 {
     took.as_secs_f64() * 1e9 / f64::from(times.max(1))
 }
 
-/// Rounds a time to its significant digits, so that the raw data stays small.
+/// Rounds a time so that the raw data stays small: to a nanosecond, or to a thousandth of one below 1 µs.
 fn rounded(nanoseconds: f64) -> f64 {
-    let digits = if nanoseconds < 1e3 { 1e3 } else { 1.0 };
-    (nanoseconds * digits).round() / digits
+    let factor = if nanoseconds < 1e3 { 1e3 } else { 1.0 };
+    (nanoseconds * factor).round() / factor
 }
 
 /// A case that is ready to be measured.
 #[derive(Default)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedCase {
     variants: Vec<Variant>,
     values: Vec<MeasuredValue>,
     absent: Vec<String>,
 }
 
-impl Prepared {
+impl PreparedCase {
     pub(crate) fn add(&mut self, variant: Variant) {
         self.variants.push(variant);
     }
 
+    /// Adds a value that is not a time.
     pub(crate) fn value(&mut self, name: &str, unit: &str, value: f64) {
         self.values.push(MeasuredValue { name: name.to_owned(), unit: unit.to_owned(), value });
     }
@@ -88,21 +90,24 @@ impl Prepared {
     }
 }
 
-/// How long a case may take.
+/// The highest number of rounds of a case, and the time after which no round is started. [`FEWEST_ROUNDS`] is kept even if
+/// the time is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CaseLimits {
     pub(crate) rounds: usize,
     pub(crate) time: Duration,
 }
 
-/// Measures one case: one round to warm up, then rounds in a rotating order.
-pub(crate) fn measure(name: &str, title: &str, mut prepared: Prepared, limits: CaseLimits) -> CaseResult {
-    let mut kept: Vec<VariantResult> = Vec::new();
+/// Measures one case: one round to warm up, then rounds in a rotating order. If a variant fails in a later round, the
+/// measurement ends after that round.
+pub(crate) fn measure(name: &str, title: &str, mut prepared: PreparedCase, limits: CaseLimits) -> CaseResult {
+    let mut measured: Vec<VariantResult> = Vec::new();
     let mut failed = Vec::new();
+    // The round to warm up, which also removes the variants that cannot run here.
     prepared.variants.retain_mut(|variant| match (variant.measure)() {
         Ok(_) => {
             let (name, what) = (variant.name.clone(), variant.what.clone());
-            kept.push(VariantResult { name, what, nanoseconds: Vec::new() });
+            measured.push(VariantResult { name, what, nanoseconds: Vec::new() });
             true
         }
         Err(error) => {
@@ -113,28 +118,29 @@ pub(crate) fn measure(name: &str, title: &str, mut prepared: Prepared, limits: C
     let began = Instant::now();
     let count = prepared.variants.len();
     let mut round = 0;
-    let mut goes_on = count > 0;
-    while goes_on && round < limits.rounds && (round < FEWEST_ROUNDS || began.elapsed() < limits.time) {
+    let mut can_continue = count > 0;
+    while can_continue && round < limits.rounds && (round < FEWEST_ROUNDS || began.elapsed() < limits.time) {
         let mut times = vec![f64::NAN; count];
         for turn in 0..count {
-            let which = (turn + round) % count;
-            let Some(variant) = prepared.variants.get_mut(which) else { continue };
+            // Each round starts with another variant, so that none always runs first.
+            let index = (turn + round) % count;
+            let Some(variant) = prepared.variants.get_mut(index) else { continue };
             match (variant.measure)() {
-                Ok(time) => times.iter_mut().skip(which).take(1).for_each(|slot| *slot = time),
+                Ok(time) => times.iter_mut().skip(index).take(1).for_each(|slot| *slot = time),
                 Err(error) => {
                     failed.push(format!("{}, in round {round}: {error}", variant.name));
-                    goes_on = false;
+                    can_continue = false;
                 }
             }
         }
         // A round is kept whole or not at all, so that every ratio compares the same moment.
         if times.iter().all(|time| time.is_finite()) {
-            kept.iter_mut().zip(times).for_each(|(variant, time)| variant.nanoseconds.push(rounded(time)));
+            measured.iter_mut().zip(times).for_each(|(variant, time)| variant.nanoseconds.push(rounded(time)));
         }
         round += 1;
     }
     let absent = prepared.absent.into_iter().chain(failed).collect();
-    CaseResult { name: name.to_owned(), title: title.to_owned(), variants: kept, values: prepared.values, absent }
+    CaseResult { name: name.to_owned(), title: title.to_owned(), variants: measured, values: prepared.values, absent }
 }
 
 #[cfg(test)]
@@ -148,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_order_rotates_and_every_variant_has_every_round() {
-        let mut case = Prepared::default();
+        let mut case = PreparedCase::default();
         let order = Rc::new(RefCell::new(String::new()));
         for name in ["a", "b", "c"] {
             let order = Rc::clone(&order);
@@ -164,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_variant_that_fails_is_left_out_and_named() {
-        let mut case = Prepared::default();
+        let mut case = PreparedCase::default();
         case.add(Variant::new("good", "", || Ok(2.0)));
         case.add(Variant::new("bad", "", || Err("no child".into())));
         let result = measure("case", "", case, LIMITS);
@@ -174,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn a_round_in_which_a_contender_fails_does_not_count() {
-        let mut case = Prepared::default();
+    fn a_round_in_which_a_variant_fails_does_not_count() {
+        let mut case = PreparedCase::default();
         let mut calls = 0;
         case.add(Variant::new("good", "", || Ok(2.0)));
         case.add(Variant::new("late", "", move || {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::results::Machine;
 
 /// The real-time priority: a low one is enough, because every real-time priority comes before ordinary work.
-const PRIORITY: &str = "5";
+const REAL_TIME_PRIORITY: &str = "5";
 
 /// Describes the machine.
 pub(crate) fn describe() -> Machine {
@@ -49,13 +49,17 @@ pub(crate) fn ask_for_real_time() {
     if scheduling().starts_with("real-time") {
         return;
     }
-    let allowed =
-        Command::new("chrt").args(["-r", PRIORITY, "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let allowed = Command::new("chrt")
+        .args(["-r", REAL_TIME_PRIORITY, "true"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     if !allowed.is_ok_and(|status| status.success()) {
-        eprintln!("real-time priority is not to be had; other work on this machine will show in the numbers");
+        eprintln!("real-time priority is not allowed; other work on this machine will show in the numbers");
         return;
     }
     let Ok(program) = std::env::current_exe() else { return };
-    let error = Command::new("chrt").args(["-r", PRIORITY]).arg(program).args(std::env::args_os().skip(1)).exec();
+    let error =
+        Command::new("chrt").args(["-r", REAL_TIME_PRIORITY]).arg(program).args(std::env::args_os().skip(1)).exec();
     eprintln!("real-time priority could not be had: {error}");
 }

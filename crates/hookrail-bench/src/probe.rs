@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::Result;
-use crate::harness::per_piece;
+use crate::harness::nanoseconds_each;
 use crate::lab::{check_answered, event, tool_input};
 use crate::peers::PeerDriver;
 
@@ -71,7 +71,7 @@ fn work(system: &HookSystem, asked: &Value) -> Result<Value> {
                 let event = if fresh { fresh_event(system, bytes, i)? } else { event(system, &same) };
                 check_answered(&system.fire_blocking(event), hooks)?;
             }
-            Ok(json!({"ns": per_piece(began.elapsed(), times)}))
+            Ok(json!({"ns": nanoseconds_each(began.elapsed(), times)}))
         }
         Some("memory") => Ok(json!({"bytes": resident_bytes()?})),
         other => Err(format!("{other:?} is not known").into()),

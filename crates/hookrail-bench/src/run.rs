@@ -13,17 +13,18 @@ use crate::peers::Peers;
 use crate::results::{BenchResults, CaseResult, Method};
 use crate::{Result, cases, chart, machine, probe, table, worker};
 
-/// The program.
+/// Runs the command that the arguments name.
 #[must_use]
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        BenchCommand::Run(args) => run(&args),
+        BenchCommand::Run(args) => run_cases(&args),
         BenchCommand::List => {
-            list();
+            list_cases();
             Ok(())
         }
-        BenchCommand::Table(view) => table_of(&view),
-        BenchCommand::Chart(view) => chart_of(&view),
+        BenchCommand::Table(view) => write_table(&view),
+        BenchCommand::Chart(view) => write_chart(&view),
+        BenchCommand::Append { folder } => cases::append(&folder),
         BenchCommand::Worker => worker::serve(),
         BenchCommand::Probe { host } => probe::run_host(&host),
     };
@@ -36,15 +37,16 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn list() {
+fn list_cases() {
     for case in cases::all_cases() {
         println!("{:<24} {}", case.name, case.title);
     }
 }
 
-fn run(args: &RunArgs) -> Result<()> {
-    let wanted: Vec<_> = cases::all_cases().into_iter().filter(|case| is_wanted(args, case.name)).collect();
-    if wanted.is_empty() {
+/// Measures the requested cases. The results so far are written after each case.
+fn run_cases(args: &RunArgs) -> Result<()> {
+    let requested: Vec<_> = cases::all_cases().into_iter().filter(|case| is_requested(args, case.name)).collect();
+    if requested.is_empty() {
         return Err("there is no such case; `hookrail-bench list` names them".into());
     }
     if !args.no_realtime {
@@ -58,8 +60,8 @@ fn run(args: &RunArgs) -> Result<()> {
         ..BenchResults::default()
     };
     let lab = Lab::open(args.quick, Peers::new(!args.no_install))?;
-    for (number, case) in wanted.iter().enumerate() {
-        eprintln!("[{}/{}] {}: {}", number + 1, wanted.len(), case.name, case.title);
+    for (number, case) in requested.iter().enumerate() {
+        eprintln!("[{}/{}] {}: {}", number + 1, requested.len(), case.name, case.title);
         let began = Instant::now();
         let result = match (case.prepare)(&lab) {
             Ok(prepared) => measure(case.name, case.title, prepared, limits),
@@ -71,17 +73,18 @@ fn run(args: &RunArgs) -> Result<()> {
             },
         };
         results.peers = lab.peers.report();
-        show(&result, began.elapsed());
+        print_result(&result, began.elapsed());
         results.cases.push(result);
         if let Some(file) = &args.json {
-            write(&results, file)?;
+            write_results(&results, file)?;
         }
     }
     Ok(())
 }
 
-fn table_of(view: &ViewArgs) -> Result<()> {
-    let results = read(&view.file)?;
+/// Writes the table of a measurement into a page, or prints it.
+fn write_table(view: &ViewArgs) -> Result<()> {
+    let results = read_results(&view.file)?;
     match &view.into {
         Some(page) => {
             let old = std::fs::read_to_string(page).map_err(|error| format!("{}: {error}", page.display()))?;
@@ -92,8 +95,9 @@ fn table_of(view: &ViewArgs) -> Result<()> {
     Ok(())
 }
 
-fn chart_of(view: &ViewArgs) -> Result<()> {
-    let drawn = chart::svg(&read(&view.file)?);
+/// Writes the chart of a measurement to a file, or prints it.
+fn write_chart(view: &ViewArgs) -> Result<()> {
+    let drawn = chart::svg(&read_results(&view.file)?);
     match &view.into {
         Some(file) => std::fs::write(file, drawn)?,
         None => print!("{drawn}"),
@@ -101,17 +105,18 @@ fn chart_of(view: &ViewArgs) -> Result<()> {
     Ok(())
 }
 
-fn read(file: &Path) -> Result<BenchResults> {
+fn read_results(file: &Path) -> Result<BenchResults> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     Ok(serde_json::from_str(&text).map_err(|error| format!("{} holds no measurement: {error}", file.display()))?)
 }
 
-fn is_wanted(args: &RunArgs, name: &str) -> bool {
-    let fits = |wanted: &String| wanted.strip_suffix('*').map_or(wanted == name, |start| name.starts_with(start));
-    args.cases.is_empty() || args.cases.iter().any(fits)
+/// Returns whether the arguments name a case. `*` at the end of an argument stands for any rest, and no argument for all.
+fn is_requested(args: &RunArgs, name: &str) -> bool {
+    let matches = |pattern: &String| pattern.strip_suffix('*').map_or(pattern == name, |start| name.starts_with(start));
+    args.cases.is_empty() || args.cases.iter().any(matches)
 }
 
-fn write(results: &BenchResults, file: &Path) -> Result<()> {
+fn write_results(results: &BenchResults, file: &Path) -> Result<()> {
     let mut text = serde_json::to_string(results)?;
     text.push('\n');
     std::fs::write(file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
@@ -119,10 +124,10 @@ fn write(results: &BenchResults, file: &Path) -> Result<()> {
 }
 
 /// Prints the result of a case to standard error, each variant compared with the first one.
-fn show(case: &CaseResult, took: Duration) {
+fn print_result(case: &CaseResult, took: Duration) {
     for variant in &case.variants {
-        let beside = case.variants.first().and_then(|first| case.ratio(&variant.name, &first.name));
-        let (Some(time), Some(ratio)) = (variant.time(), beside) else { continue };
+        let ratio = case.variants.first().and_then(|first| case.ratio(&variant.name, &first.name));
+        let (Some(time), Some(ratio)) = (variant.time(), ratio) else { continue };
         let (ratio, micros) = (format!("{:.3}", ratio.median), time.median / 1e3);
         eprintln!("      {:<24} {ratio:>12} x  {micros:>14.3} us  {}", variant.name, variant.what);
     }

@@ -57,9 +57,9 @@ fn targets(page: &mut String, judged: &[TargetResult]) {
             let middle = if found.p10 < found.p90 { range(found.p10, found.p90) } else { String::new() };
             (number(found.median), middle)
         });
-        let says = target.says;
+        let description = target.description;
         let which = target.which.as_ref().map(|case| format!(" (`{case}`)")).unwrap_or_default();
-        line(page, format_args!("| {says}{which} | {limit} | {found} | {middle} | {} |", target.mark.name()));
+        line(page, format_args!("| {description}{which} | {limit} | {found} | {middle} | {} |", target.mark.name()));
     }
     line(page, format_args!(""));
 }

@@ -1,4 +1,4 @@
-//! Makes one answer of what the hooks said, in the form that the agent honours.
+//! Makes one answer from the results of the hooks, in the form that the agent honours.
 //!
 //! [`Answer::compose`] looks every effect up in the answer table ([`Agent::handling`]). An effect that the agent can express
 //! goes to the agent's writer as it is; any other is turned into what the table says, and recorded as a [`Loss`].
@@ -13,7 +13,7 @@ use crate::request::{AgentRequest, Pass, RefusedRequest};
 use crate::session::{BridgeSession, MAX_AGENT_END_DENIALS, PendingStop, StopReach};
 use crate::{Agent, AnswerForm};
 
-/// What the hooks said about one event of a request.
+/// The result of the hooks for one event of a request.
 #[derive(Clone, Debug, Default)]
 pub struct EventResult {
     /// What the host has to do.
@@ -22,12 +22,12 @@ pub struct EventResult {
     pub denied_by: Option<String>,
 }
 
-/// What the person who installed the bridge chose.
+/// The options that the user chose when installing the bridge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerOptions {
     /// Whether an `allow` of a hook may skip the agent's own permission prompt.
     pub allow: AllowPolicy,
-    /// Whether a person can answer a question.
+    /// Whether a user can answer a question.
     pub attendance: Attendance,
 }
 
@@ -41,13 +41,13 @@ pub enum AllowPolicy {
     SkipsPrompt,
 }
 
-/// Whether a person sits at the agent's terminal.
+/// Whether a user is at the agent's terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Attendance {
     /// It is not known. Gemini CLI without a terminal ends the whole run at a question.
     #[default]
     Unknown,
-    /// A person can be asked.
+    /// A user can be asked.
     Attended,
 }
 
@@ -80,11 +80,11 @@ pub struct Answer {
     pub stderr: Option<String>,
     /// The exit status.
     pub status: AnswerStatus,
-    /// What the agent could not be made to do.
+    /// The effects that the agent cannot carry out as the hooks meant them.
     pub losses: Vec<Loss>,
 }
 
-/// What is said to the agent: only what it has a form for.
+/// The content of the answer: only effects that the agent's protocol can express.
 #[derive(Clone, Debug, Default)]
 struct Message {
     allow: bool,
@@ -118,8 +118,8 @@ impl Answer {
     /// Denies in the one form that denies tools in all agents: status 2 with a text on standard error. Copilot loses the text
     /// and blocks prompts in its own form only, so it gets that.
     ///
-    /// The end of an answer is not denied: to deny it makes the agent go further, and a bridge that fails at every end would
-    /// keep it going for ever in the agents that have no limit.
+    /// The end of an answer is not denied: that would make the agent continue, and if the bridge fails at every end, an agent
+    /// without a limit would never stop.
     #[must_use]
     pub fn denial(agent: Agent, event: Option<crate::AgentEvent>, reason: &str) -> Self {
         let kind = event.map_or(EventKind::BeforeTool, |event| event.kind);
@@ -150,7 +150,7 @@ impl Answer {
     }
 
     /// The answer to what is not fired. An event that this version does not know passes, because an update of the agent must
-    /// not stop all work, but it does not pass without a word.
+    /// not stop all work, but a message says so.
     #[must_use]
     pub fn passed(agent: Agent, pass: &Pass) -> Self {
         let stderr = match pass {
@@ -182,20 +182,20 @@ impl Answer {
         }
     }
 
-    /// Makes the answer. There is one `said` for each event of the request, in order.
+    /// Makes the answer. `results` has one item for each event of the request, in order.
     #[must_use]
     pub fn compose(
         request: &AgentRequest,
-        said: &[EventResult],
+        results: &[EventResult],
         options: AnswerOptions,
         session: &mut BridgeSession,
     ) -> Self {
         let mut composer = Composer { request, options, session, message: Message::default(), losses: Vec::new() };
         composer.take_waiting_context();
-        for said in said {
-            composer.take(said);
+        for result in results {
+            composer.take_effects(result);
         }
-        composer.take_rewrite(said);
+        composer.take_rewrite(results);
         composer.finish()
     }
 }
@@ -237,7 +237,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Gemini shows a dialog if a person is there to see it.
+    /// Gemini shows a dialog if a user is at its terminal.
     fn can_ask_on_terminal(&self) -> bool {
         let is_tool = self.kind() == EventKind::BeforeTool;
         is_tool && self.agent() == Agent::Gemini && self.options.attendance == Attendance::Attended
@@ -261,8 +261,8 @@ impl Composer<'_> {
         }
     }
 
-    fn take(&mut self, said: &EventResult) {
-        // Taken apart, so that a new effect cannot be forgotten here.
+    fn take_effects(&mut self, event_result: &EventResult) {
+        // Destructured, so that a new effect does not compile before it is handled.
         let Effects {
             decision,
             reason,
@@ -280,8 +280,8 @@ impl Composer<'_> {
             llm_response,
             tool_config,
             result,
-        } = &said.effects;
-        self.take_decision(*decision, reason.as_deref(), said.denied_by.as_deref());
+        } = &event_result.effects;
+        self.take_decision(*decision, reason.as_deref(), event_result.denied_by.as_deref());
         if let Some(stop) = stop {
             self.take_stop(&stop.reason);
         }
@@ -458,8 +458,8 @@ impl Composer<'_> {
         }
     }
 
-    fn take_rewrite(&mut self, said: &[EventResult]) {
-        let inputs: Vec<Option<Json>> = said.iter().map(|said| said.effects.tool_input.clone()).collect();
+    fn take_rewrite(&mut self, results: &[EventResult]) {
+        let inputs: Vec<Option<Json>> = results.iter().map(|result| result.effects.tool_input.clone()).collect();
         let Some(call) = &self.request.call else { return };
         let rewritten = match &self.request.patch {
             Some((patch, operations)) => {

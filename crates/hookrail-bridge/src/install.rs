@@ -1,4 +1,4 @@
-//! What has to be written so that an agent calls the bridge, and how to take it back.
+//! Computes the settings with which an agent calls the bridge, and how to remove them.
 //!
 //! Nothing here touches a file: a function gets the text that a settings file has and returns the text it should have. The
 //! command line shows the difference, writes it and records it.
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 pub use codex_trust::{CodexTrust, TrustState, codex_trust, codex_trust_state, trust_codex_hooks};
 pub use edit::{EditError, Insertion, insert_entries, read_settings, record_replacement, remove_entries, take_back};
-pub use entries::{Entry, InstallOptions, SettingsFile, SettingsSyntax, settings_files};
+pub use entries::{InstallOptions, SettingsEntry, SettingsFile, SettingsSyntax, settings_files};
 pub use places::{Locations, Scope, UnsupportedScope};
 
 /// A hook of a settings file that calls the bridge.
@@ -32,6 +32,7 @@ pub fn bridge_calls(settings: &Value) -> Vec<BridgeCall> {
     let mut calls = Vec::new();
     for (event, groups) in settings.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for group in groups.as_array().into_iter().flatten() {
+            // Copilot lists hooks without groups, and names their members `bash` and `timeoutSec`.
             let single = std::slice::from_ref(group);
             for hook in group.get("hooks").and_then(Value::as_array).map_or(single, Vec::as_slice) {
                 let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str);
@@ -45,7 +46,7 @@ pub fn bridge_calls(settings: &Value) -> Vec<BridgeCall> {
 }
 
 impl crate::Agent {
-    /// The plugin or the extension that is generated for the agent, with places for the program and the deadline.
+    /// The plugin or the extension that is generated for the agent, with placeholders for the program and the deadline.
     #[must_use]
     pub const fn plugin_template(self) -> Option<&'static str> {
         match self {
@@ -56,10 +57,10 @@ impl crate::Agent {
     }
 }
 
-/// The plugin for OpenCode, with places for the program and the deadline.
+/// The plugin for OpenCode, with placeholders for the program and the deadline.
 const OPENCODE_PLUGIN: &str = include_str!("../assets/opencode.js");
 
-/// The extension for pi, with places for the program and the deadline.
+/// The extension for pi, with placeholders for the program and the deadline.
 const PI_EXTENSION: &str = include_str!("../assets/pi.ts");
 
 /// Whether a command of a settings file calls the bridge.

@@ -1,4 +1,4 @@
-//! What an agent could not be made to do.
+//! Losses: effects that an agent cannot carry out as the hook meant them.
 
 use hookrail::event::Abilities;
 use hookrail::{DialectId, EventKind};
@@ -41,14 +41,15 @@ impl Agent {
 fn can_ask_for(dialect: DialectId, event: EventKind, can: Abilities, effect: EffectKind) -> bool {
     let is_llxprt = dialect == DialectId::Llxprt;
     let ability = match effect {
-        // An agent asks its own question, which is all that a hook without an objection wants.
+        // Without this effect the agent uses its own permission rules, so nothing that a hook demanded is lost.
         EffectKind::Allow => return false,
         EffectKind::Ask => return is_llxprt && event == EventKind::BeforeTool,
         EffectKind::SystemMessage | EffectKind::SuppressOutput => return is_llxprt,
-        // Modules and closures alone change a prompt as such.
+        // Only closures replace the prompt. The hooks of the other dialects add context or messages to it.
         EffectKind::Prompt => return event == EventKind::Prompt && dialect == DialectId::Native,
+        // A module can add entries at any event, whatever it answers, so the columns do not say where it does.
         EffectKind::Entries => return false,
-        // The reason of a deny after a tool reaches the model, although it cannot deny anything.
+        // LLxprt passes the reason of a deny after a tool to the model, although the event is not gating.
         EffectKind::Deny if event == EventKind::AfterTool => return is_llxprt,
         EffectKind::Deny => Abilities::DENY,
         EffectKind::Stop => Abilities::STOP,

@@ -1,4 +1,4 @@
-//! Codex's patches, taken apart into files and hunks and put together again.
+//! Parses Codex's patches into files and hunks, and writes them again.
 //!
 //! One call of `apply_patch` changes many files. A guard has to see each of them as the write or the replacement that it is,
 //! and a rewrite of one of them has to find its way back into the patch.
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail::{Json, JsonObject};
 
-/// Why a text is not a patch that can be taken apart.
+/// Why a text cannot be parsed as a patch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
     /// The text does not begin and end as a patch does.

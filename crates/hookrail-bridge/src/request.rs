@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hookrail::payload::ToolResponse;
-use hookrail::{Event, EventKind, Json, JsonObject};
+use hookrail::{Event, EventKind, Json, JsonKind, JsonObject};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -94,7 +94,7 @@ pub enum RequestError {
     /// A tool event without an input that can be read.
     #[error("the input of the tool is not an object")]
     NoToolInput,
-    /// A patch that cannot be taken apart.
+    /// A patch that cannot be parsed.
     #[error("the patch cannot be read: {0}")]
     Patch(#[from] PatchError),
 }
@@ -135,7 +135,7 @@ pub struct AgentRequest {
     pub events: Vec<Event>,
     /// The tool call of a tool event.
     pub call: Option<AgentToolCall>,
-    /// The patch that was taken apart.
+    /// The parsed patch.
     pub patch: Option<(Patch, Vec<Operation>)>,
     /// The tool's result in the agent's own shape.
     pub agent_result: Option<Json>,
@@ -374,9 +374,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Copies fields, under their neutral names.
+    /// Copies fields, under their neutral names. What is null is not there.
     fn copy(&self, event: Event, fields: &[(&str, &str)]) -> Event {
-        fields.iter().fold(event, |event, (neutral, own)| match self.members.get(own) {
+        let given = |own: &str| self.members.get(own).filter(|value| value.kind() != JsonKind::Null);
+        fields.iter().fold(event, |event, (neutral, own)| match given(own) {
             Some(value) => event.with(*neutral, value.clone()),
             None => event,
         })

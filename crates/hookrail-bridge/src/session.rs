@@ -1,4 +1,4 @@
-//! What the bridge remembers of a session between two events. Every event is a process of its own.
+//! The state of a session that the bridge keeps between two events, because each event runs in its own process.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,14 @@ use serde::{Deserialize, Serialize};
 /// own: 339 rounds were counted in a minute.
 pub const MAX_AGENT_END_DENIALS: u32 = 8;
 
-/// Waiting texts beyond this are dropped, oldest first: a session may last for days.
+/// The highest number of waiting texts of each kind. A session may last for days. Of the texts for the next event the oldest
+/// is dropped; of those for calls the one with the lowest key, because their order is not stored.
 const MAX_WAITING: usize = 64;
 
-/// A text that waits is cut to this many bytes, and a prompt too.
+/// The highest length of a waiting text, in bytes.
 const LONGEST_TEXT: usize = 16 * 1024;
+
+/// The highest length of the stored prompt, in bytes.
 const LONGEST_PROMPT: usize = 256 * 1024;
 
 /// How far a stop reaches.
@@ -25,7 +28,7 @@ pub enum StopReach {
     NextPrompt,
 }
 
-/// A stop that the agent has no form for. Gating events are denied while it waits.
+/// A stop that the agent's protocol cannot express. Gating events are denied while it is pending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingStop {
     /// Why the agent must stop.
@@ -46,7 +49,7 @@ pub struct BridgeSession {
     pub call_context: BTreeMap<String, String>,
     /// Texts that wait for the next event that can carry context.
     pub next_context: Vec<String>,
-    /// A stop that the agent has no form for.
+    /// A stop that the agent's protocol cannot express.
     pub stop: Option<PendingStop>,
     /// How often each loss occurred.
     pub losses: BTreeMap<String, u64>,
@@ -77,21 +80,24 @@ impl BridgeSession {
         }
     }
 
-    /// Keeps what waits for a call under a second key, because it is not known with which input the call ends.
+    /// Keeps the text of a call under a second key too. A rewrite changes the key of a call without an id, and the agent may
+    /// report the end of the call with either input.
     pub(crate) fn keep_also_under(&mut self, call: &str, other: String) {
         if let Some(text) = self.call_context.get(call).filter(|_| call != other).cloned() {
             self.call_context.insert(other, text);
         }
     }
 
-    /// Takes what waits for a call that will not happen.
+    /// Removes and returns the text that waits for a call.
     pub(crate) fn take_call_context(&mut self, call: &str) -> Option<String> {
         let text = self.call_context.remove(call)?;
+        // `keep_also_under` may have stored a copy under another key.
         self.call_context.retain(|_, other| *other != text);
         Some(text)
     }
 
-    /// Cuts what has no limit of its own, so that the state of a session stays small.
+    /// Cuts the prompt and the reason of a stop, so that the state of a session stays small. Waiting texts are cut when they
+    /// are added.
     pub fn cut_to_size(&mut self) {
         cut(&mut self.prompt, LONGEST_PROMPT);
         if let Some(stop) = &mut self.stop {
@@ -99,7 +105,7 @@ impl BridgeSession {
         }
     }
 
-    /// Takes the texts that can be given now.
+    /// Removes and returns the texts that the current event can carry.
     pub(crate) fn take_context(&mut self, call: Option<&str>) -> Vec<String> {
         let mut texts = std::mem::take(&mut self.next_context);
         texts.extend(call.and_then(|key| self.take_call_context(key)));
@@ -107,9 +113,10 @@ impl BridgeSession {
     }
 }
 
-fn cut(text: &mut String, most: usize) {
-    if text.len() > most {
-        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+/// Cuts a text to at most `limit` bytes, at the boundary of a character.
+fn cut(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        let end = (0..=limit).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);
     }
 }

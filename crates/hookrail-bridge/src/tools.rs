@@ -22,6 +22,8 @@ struct Tool {
 struct Argument {
     name: &'static str,
     agents: &'static [(Agent, &'static str)],
+    /// The names under which LLxprt scripts look for it, beside the neutral one.
+    aliases: &'static [&'static str],
     xcode: &'static str,
     xcsh: &'static str,
 }
@@ -31,12 +33,13 @@ use Agent::{Claude, Codex, Copilot, Gemini, OpenCode, Pi, Qwen};
 const FILE_PATH: Argument = Argument {
     name: "file_path",
     agents: &[(Copilot, "path"), (OpenCode, "filePath"), (Pi, "path")],
+    aliases: &["absolute_path", "path"],
     xcode: "filePath",
     xcsh: "path",
 };
 
 const fn same(name: &'static str) -> Argument {
-    Argument { name, agents: &[], xcode: name, xcsh: name }
+    Argument { name, agents: &[], aliases: &[], xcode: name, xcsh: name }
 }
 
 static TOOLS: &[Tool] = &[
@@ -47,7 +50,13 @@ static TOOLS: &[Tool] = &[
         xcsh: "write",
         arguments: &[
             FILE_PATH,
-            Argument { name: "content", agents: &[(Copilot, "file_text")], xcode: "content", xcsh: "content" },
+            Argument {
+                name: "content",
+                agents: &[(Copilot, "file_text")],
+                aliases: &[],
+                xcode: "content",
+                xcsh: "content",
+            },
         ],
     },
     Tool {
@@ -60,12 +69,14 @@ static TOOLS: &[Tool] = &[
             Argument {
                 name: "old_string",
                 agents: &[(Copilot, "old_str"), (OpenCode, "oldString"), (Pi, "oldText")],
+                aliases: &[],
                 xcode: "oldString",
                 xcsh: "oldText",
             },
             Argument {
                 name: "new_string",
                 agents: &[(Copilot, "new_str"), (OpenCode, "newString"), (Pi, "newText")],
+                aliases: &[],
                 xcode: "newString",
                 xcsh: "newText",
             },
@@ -90,7 +101,13 @@ static TOOLS: &[Tool] = &[
         agents: &[(Claude, "LS"), (OpenCode, "list"), (Pi, "ls")],
         xcode: "listDir",
         xcsh: "ls",
-        arguments: &[Argument { name: "path", agents: &[(Gemini, "dir_path")], xcode: "dirPath", xcsh: "path" }],
+        arguments: &[Argument {
+            name: "path",
+            agents: &[(Gemini, "dir_path")],
+            aliases: &["dir_path"],
+            xcode: "dirPath",
+            xcsh: "path",
+        }],
     },
     Tool {
         name: "glob",
@@ -146,9 +163,6 @@ pub fn vocabularies() -> impl Iterator<Item = ToolVocabulary> {
     })
 }
 
-/// The argument names under which an LLxprt script may look for the path of a file tool, beside the neutral one.
-pub const PATH_ALIASES: [&str; 2] = ["absolute_path", "path"];
-
 /// The tools that Copilot fires under Claude Code's event names have Claude Code's names and Copilot's arguments.
 const CLAUDE_NAMES_IN_COPILOT: Agent = Claude;
 
@@ -193,9 +207,10 @@ impl AgentToolCall {
         let tool = by_agent_name(agent, agent_name);
         let name = tool.map_or(agent_name, |tool| tool.name).to_owned();
         let input = match (tool, agent_input.as_object()) {
-            (Some(tool), Some(members)) => renamed(&members, |member| {
-                tool.arguments.iter().find(|argument| argument.in_agent(agent) == member).map(|argument| argument.name)
-            }),
+            (Some(tool), Some(members)) => {
+                let pairs = tool.arguments.iter().map(|argument| (argument.in_agent(agent), argument.name));
+                renamed(&members, &pairs.collect::<Vec<_>>())
+            }
             _ => agent_input.clone(),
         };
         Self { agent, agent_name: agent_name.to_owned(), name, agent_input, input }
@@ -208,25 +223,44 @@ impl AgentToolCall {
             return self.agent_input.clone();
         }
         match (by_agent_name(self.agent, &self.agent_name), input.as_object()) {
-            (Some(tool), Some(members)) => renamed(&members, |member| {
-                let argument = tool.arguments.iter().find(|argument| argument.name == member);
-                argument.map(|argument| argument.in_agent(self.agent))
-            }),
+            (Some(tool), Some(members)) => {
+                let pairs = tool.arguments.iter().map(|argument| (argument.name, argument.in_agent(self.agent)));
+                renamed(&members, &pairs.collect::<Vec<_>>())
+            }
             _ => input.clone(),
         }
     }
 }
 
-fn renamed(members: &JsonObject, new_name: impl Fn(&str) -> Option<&'static str>) -> Json {
-    let renamed = members.iter().map(|(name, value)| (new_name(name).unwrap_or(name).to_owned(), value.clone()));
+/// The members under their new names. An undeclared member that is in the way takes the name that became free: a model
+/// could otherwise name the path once for the guard and once for the tool.
+fn renamed(members: &JsonObject, pairs: &[(&'static str, &'static str)]) -> Json {
+    let new_name = |member: &str| pairs.iter().find(|(old, _)| *old == member).map(|(_, new)| *new);
+    let freed = |member: &str| {
+        let taken = pairs.iter().find(|(old, new)| *new == member && *old != member && members.get(old).is_some());
+        taken.map(|(old, _)| *old)
+    };
+    let renamed = members.iter().map(|(name, value)| {
+        let name = new_name(name).or_else(|| freed(name)).unwrap_or(name);
+        (name.to_owned(), value.clone())
+    });
     renamed.collect::<JsonObject>().to_json()
 }
 
-/// The names of a neutral tool in the dialects, for the engine. A tool that is not in the table has none of its own.
+/// The names of all neutral tools in the dialects, for the engine. Every other tool has the same name everywhere.
+#[must_use]
+pub fn all_dialect_names() -> Vec<ToolNames> {
+    TOOLS.iter().map(names_of_tool).collect()
+}
+
+/// The names of one neutral tool in the dialects. A tool that is not in the table has none of its own.
 #[must_use]
 pub fn dialect_names(name: &str) -> ToolNames {
-    let names = ToolNames::new(name);
-    let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else { return names };
+    TOOLS.iter().find(|tool| tool.name == name).map_or_else(|| ToolNames::new(name), names_of_tool)
+}
+
+fn names_of_tool(tool: &Tool) -> ToolNames {
+    let names = ToolNames::new(tool.name);
     let pairs = |of: fn(&Argument) -> &'static str| -> Vec<(&'static str, &'static str)> {
         tool.arguments
             .iter()
@@ -234,11 +268,13 @@ pub fn dialect_names(name: &str) -> ToolNames {
             .filter(|(own, other)| own != other)
             .collect()
     };
-    names.in_dialect(DialectId::Xcode, tool.xcode, pairs(|argument| argument.xcode)).in_dialect(
-        DialectId::Xcsh,
-        tool.xcsh,
-        pairs(|argument| argument.xcsh),
-    )
+    let aliased = tool.arguments.iter().filter(|argument| !argument.aliases.is_empty());
+    aliased
+        .fold(names, |names, argument| {
+            names.aliases_in_dialect(DialectId::Llxprt, argument.name, argument.aliases.iter().copied())
+        })
+        .in_dialect(DialectId::Xcode, tool.xcode, pairs(|argument| argument.xcode))
+        .in_dialect(DialectId::Xcsh, tool.xcsh, pairs(|argument| argument.xcsh))
 }
 
 #[cfg(test)]
@@ -286,6 +322,25 @@ mod tests {
             assert_eq!(call.to_agent(&call.input).text(), input, "{agent}");
             let changed = Json::parse(&call.input.text().replace("\"x\"", "\"y\"")).unwrap();
             assert_eq!(call.to_agent(&changed).text(), input.replace("\"x\"", "\"y\""), "{agent}");
+        }
+    }
+
+    #[test]
+    fn a_second_path_under_the_neutral_name_does_not_cover_the_one_that_the_tool_reads() {
+        for (agent, name, input, neutral) in [
+            (Copilot, "create", r#"{"path":"/etc/x","file_path":"/ok"}"#, r#"{"file_path":"/etc/x","path":"/ok"}"#),
+            (Pi, "write", r#"{"file_path":"/ok","path":"/etc/x"}"#, r#"{"path":"/ok","file_path":"/etc/x"}"#),
+            (
+                OpenCode,
+                "read",
+                r#"{"filePath":"/etc/x","file_path":"/ok"}"#,
+                r#"{"file_path":"/etc/x","filePath":"/ok"}"#,
+            ),
+        ] {
+            let call = AgentToolCall::read(agent, name, Json::parse(input).unwrap());
+            assert_eq!(call.input.text(), neutral, "{agent}");
+            let changed = Json::parse(&neutral.replace("/etc/x", "/new")).unwrap();
+            assert_eq!(call.to_agent(&changed).text(), input.replace("/etc/x", "/new"), "{agent}");
         }
     }
 }

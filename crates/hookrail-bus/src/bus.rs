@@ -13,9 +13,9 @@ use crate::client::Client;
 use crate::configuration::ConfigurationStatus;
 use crate::connection;
 use crate::error::{BusError, ErrorCode};
-use crate::message::{FromServer, Reloaded, Response, ToServer};
+use crate::message::{CallerContext, CallerRefusal, FromServer, Reloaded, Response, ToServer};
 use crate::metrics::{ConnectionEnd, LoadCounter, Metrics};
-use crate::projects::{DescribeProject, Projects, Watching};
+use crate::projects::{DescribeCaller, DescribeProject, Projects, Watching};
 use crate::schedule::Schedule;
 use crate::transport::{Listener, Received, Transport, channel};
 use crate::watch::WatchMode;
@@ -25,6 +25,7 @@ use crate::watch::WatchMode;
 pub struct BusOptions {
     project: PathBuf,
     describe: DescribeProject,
+    describe_caller: DescribeCaller,
     limit: usize,
     most_projects: usize,
     watching: Watching,
@@ -63,6 +64,9 @@ impl BusOptions {
         Self {
             project: project.into(),
             describe: Box::new(describe),
+            describe_caller: Box::new(|_, _| {
+                Err(CallerRefusal::Unsupported("this server runs hooks in its own environment only".to_owned()))
+            }),
             limit: 64,
             most_projects: 32,
             watching: Watching::On,
@@ -77,6 +81,19 @@ impl BusOptions {
             },
             most_queued_in_all: 64 * 1024 * 1024,
         }
+    }
+
+    /// Serves requests with a [`CallerContext`]. `describe` returns the builder of the hook system that the caller would
+    /// have by itself. Without this such requests are refused.
+    ///
+    /// There is one hook system for each project and caller. It is opened anew when a file that it depends on has changed,
+    /// so that nothing of its past counts.
+    pub fn callers(
+        mut self,
+        describe: impl Fn(&Path, &CallerContext) -> Result<Builder, CallerRefusal> + Send + Sync + 'static,
+    ) -> Self {
+        self.describe_caller = Box::new(describe);
+        self
     }
 
     /// Sets how many requests run at once; others wait, and sessions take turns. The default is 64.
@@ -193,11 +210,21 @@ impl Bus {
     /// Creates a bus. It belongs to the runtime in which its connections are served.
     #[must_use]
     pub fn new(settings: BusOptions) -> Self {
-        let BusOptions { project, describe, limit, most_projects, watching, grants, limits, most_queued_in_all } =
-            settings;
+        let BusOptions {
+            project,
+            describe,
+            describe_caller,
+            limit,
+            most_projects,
+            watching,
+            grants,
+            limits,
+            most_queued_in_all,
+        } = settings;
         let state = watch::Sender::new(BusState::Serving);
         let loads = LoadCounter::default();
-        let projects = Projects::new(project, most_projects, describe, watching, grants, loads.clone());
+        let projects =
+            Projects::new(project, most_projects, (describe, describe_caller), watching, grants, loads.clone());
         let core = BusCore {
             schedule: Schedule::new(limit),
             metrics: Arc::new(Metrics::new(loads, Arc::downgrade(&projects), state.subscribe())),
@@ -296,7 +323,7 @@ impl Bus {
     /// # Errors
     /// If it cannot be opened.
     pub async fn open(&self) -> Result<(), BusError> {
-        self.core.projects.lease(None).await.map(drop)
+        self.core.projects.lease(None, None).await.map(drop)
     }
 
     /// Reads the configuration of every open project again. The last good version of a removed source is then dropped.

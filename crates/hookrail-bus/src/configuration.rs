@@ -70,8 +70,18 @@ impl LoadResult {
     }
 }
 
+/// How a change of an open project's files comes into force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// Its paths are watched, and it is read again when they change.
+    Watched,
+    /// It is compared with its paths before every event, and replaced when they have changed.
+    Compared,
+}
+
 /// The hook system of an open project, and the state of its configuration.
 pub(crate) struct OpenProject {
+    pub(crate) freshness: Freshness,
     pub(crate) system: HookSystem,
     pub(crate) directory: PathBuf,
     /// Held while configuration is read for an event, so that many events at once cause one reading.
@@ -90,8 +100,9 @@ struct ProjectState {
 }
 
 impl OpenProject {
-    pub(crate) fn new(system: HookSystem, directory: &Path) -> Self {
+    pub(crate) fn new(system: HookSystem, directory: &Path, freshness: Freshness) -> Self {
         Self {
+            freshness,
             system,
             directory: directory.to_owned(),
             loading: tokio::sync::Mutex::default(),

@@ -20,7 +20,7 @@ use crate::transport::{MessageRefusal, MessageSource, Received, Transport};
 use crate::{PROTOCOL, id, log};
 
 /// The features of a server beyond requests and responses.
-const CAPABILITIES: [&str; 6] = ["outcome", "cancel", "lifecycle", "projects", "traceparent", "reload"];
+const CAPABILITIES: [&str; 7] = ["outcome", "cancel", "lifecycle", "projects", "traceparent", "reload", "caller"];
 
 /// Serves one client until all its requests are answered, it is gone, or it is given up.
 pub(crate) async fn serve(core: Arc<BusCore>, transport: Box<dyn Transport<ToServer, FromServer>>) {
@@ -219,7 +219,7 @@ impl Connection {
             kept: None,
             system_unusable: None,
         }
-        .in_force(self.core.projects.configuration()))
+        .with_configuration(self.core.projects.configuration()))
     }
 
     fn request(

@@ -44,6 +44,7 @@ codes! {
     UnsupportedProtocol, "unsupported_protocol", "The client's `hello` named a protocol that this server does not support. Requests are refused until a `hello` names a supported one.";
     SystemUnusable, "system_unusable", "A system configuration exists and cannot be used, so the operation is denied.";
     InvalidProject, "invalid_project", "The project is not a directory that can be read.";
+    UnsupportedCaller, "unsupported_caller", "The server cannot run hooks as the `caller` of the request would. No hook was run.";
     LineTooLong, "line_too_long", "The line is longer than the limit. It was skipped.";
     AnswerTooLong, "answer_too_long", "The hooks were run, but their changes do not fit on a line. Treat the operation as not guarded.";
     DuplicateCorrelationId, "duplicate_correlation_id", "A request with this correlationId is still in flight on this connection. That one is not affected.";
@@ -94,7 +95,7 @@ impl BusError {
     }
 
     /// The error of a server that refuses a request without a reason.
-    pub(crate) fn unnamed() -> Self {
+    pub(crate) fn without_reason() -> Self {
         Self { code: String::new(), message: String::new() }
     }
 

@@ -15,8 +15,15 @@ use crate::message::Request;
 /// The base fields that a request may set.
 const BASE: [&str; 4] = ["session_id", "transcript_path", "timestamp", "cwd"];
 
+/// Whether an event may lack fields that it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MissingFields {
+    Allowed,
+    Refused,
+}
+
 /// Makes the event of a request, in a project.
-pub(crate) fn make_event(request: Request, project: &Path) -> Result<Event, BusError> {
+pub(crate) fn make_event(request: Request, project: &Path, missing: MissingFields) -> Result<Event, BusError> {
     let Request { event_name, input, traceparent, tracestate, .. } = request;
     let kind = find_kind(&event_name)?;
     let (mut input, repeated) = input
@@ -27,7 +34,9 @@ pub(crate) fn make_event(request: Request, project: &Path) -> Result<Event, BusE
         return Err(BusError::invalid(format!("duplicate key `{key}` in `input`")));
     }
     check_base_fields(kind, &mut input)?;
-    check_needed_fields(kind, &event_name, &input)?;
+    if missing == MissingFields::Refused {
+        check_needed_fields(kind, &event_name, &input)?;
+    }
     if let Some(cwd) = input.get("cwd").and_then(Json::as_str)
         && Path::new(&cwd).is_relative()
     {
@@ -149,7 +158,8 @@ mod tests {
     use super::*;
 
     fn make(name: &str, input: &str) -> Result<Event, String> {
-        make_event(Request::new(name, Json::parse(input).unwrap()), Path::new("/p")).map_err(|error| error.message)
+        let request = Request::new(name, Json::parse(input).unwrap());
+        make_event(request, Path::new("/p"), MissingFields::Refused).map_err(|error| error.message)
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! One request from its arrival to its answer.
+//! Executes one request: opens its project, waits for a slot, fires the event and makes the response. Reading and writing
+//! messages is done elsewhere.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,13 +10,13 @@ use hookrail::{Event, FireOptions, HookSystem, Outcome};
 
 use crate::bus::BusCore;
 use crate::error::{BusError, ErrorCode};
-use crate::event::{find_kind, make_event};
+use crate::event::{MissingFields, find_kind, make_event};
 use crate::log;
 use crate::message::{FromServer, Lifecycle, Phase, Request, Response, WaitFor};
 use crate::outbox::Outbox;
 use crate::report::HookReport;
 
-/// The receiver of progress reports for a request.
+/// Where the progress of a request is reported, and under which id.
 pub(crate) struct Progress {
     pub(crate) outbox: Outbox,
     pub(crate) correlation_id: String,
@@ -36,8 +37,8 @@ pub(crate) async fn execute(
         Err(error) => return Response::refused(correlation_id, error),
     };
     core.metrics.requested(event.kind());
-    let about = log::RequestLog::new(&correlation_id, &event, &project.directory);
-    // Requests without a session share one session per connection.
+    let request_log = log::RequestLog::new(&correlation_id, &event, &project.directory);
+    // Requests without a session share the default session of their connection.
     let session = if event.session_id().is_empty() { default_session } else { event.session_id().into() };
     report_progress(progress.as_ref(), || (Phase::Queued, None, None, None));
     let slot = core.schedule.acquire_slot(&session).await;
@@ -46,7 +47,7 @@ pub(crate) async fn execute(
     let mut outcome = fire(&project.system, event, wait, progress.as_ref()).await;
     drop(slot);
     let snapshot = project.system.snapshot();
-    log::executed(&about, &outcome, snapshot.diagnostics());
+    log::executed(&request_log, &outcome, snapshot.diagnostics());
     // A client cannot see the configuration, so the answer reports which parts of it are not in force.
     outcome.report_loading(&snapshot);
     let took = started.elapsed();
@@ -59,44 +60,49 @@ pub(crate) async fn execute(
     Response { correlation_id, result: Ok(HookReport::from_outcome(outcome)), queued, took, truncated: false }
 }
 
-async fn prepare_event(core: &Arc<BusCore>, request: Request) -> Result<(crate::projects::Lease, Event), BusError> {
+async fn prepare_event(core: &Arc<BusCore>, mut request: Request) -> Result<(crate::projects::Lease, Event), BusError> {
     // Checked first, so that an unknown event does not open a project.
     find_kind(&request.event_name)?;
-    let project = core.projects.lease(request.project.as_deref()).await?;
-    let event = make_event(request, &project.directory)?;
+    let caller = request.caller.take();
+    // A caller is answered as it would answer itself, also about an event that lacks a field.
+    let missing = if caller.is_some() { MissingFields::Allowed } else { MissingFields::Refused };
+    let project = core.projects.lease(request.project.as_deref(), caller).await?;
+    let event = make_event(request, &project.directory, missing)?;
     Ok((project, event))
 }
 
 async fn fire(system: &HookSystem, event: Event, wait: WaitFor, progress: Option<&Progress>) -> Outcome {
     // Subscribed before the event is fired, so that no notification is missed.
-    let mut heard = progress.map(|_| system.subscribe());
+    let mut notifications = progress.map(|_| system.subscribe());
     let mut fire = match wait {
         WaitFor::All => system.fire_with(event, FireOptions::new().wait_for_all()),
         WaitFor::Answers => system.fire(event),
     };
-    let (Some(progress), Some(heard)) = (progress, heard.as_mut()) else { return fire.await };
+    let (Some(progress), Some(notifications)) = (progress, notifications.as_mut()) else { return fire.await };
     let id = fire.id();
     let outcome = loop {
         tokio::select! {
             biased;
-            () = forward_next(id, heard, progress) => {}
+            () = forward_next(id, notifications, progress) => {}
             outcome = &mut fire => break outcome,
         }
     };
     // Notifications from before the outcome are sent before the answer.
-    while let Some(notification) = heard.try_next() {
+    while let Some(notification) = notifications.try_next() {
         forward_notification(id, notification, progress);
     }
     outcome
 }
 
-async fn forward_next(id: Option<FireId>, heard: &mut Notifications, progress: &Progress) {
-    match heard.next().await {
+/// Forwards the next notification. If there will be none, it waits forever, so that the caller waits for the outcome alone.
+async fn forward_next(id: Option<FireId>, notifications: &mut Notifications, progress: &Progress) {
+    match notifications.next().await {
         Some(notification) => forward_notification(id, notification, progress),
         None => std::future::pending().await,
     }
 }
 
+/// Reports a notification if it belongs to this event. The subscription receives those of all events of the system.
 fn forward_notification(id: Option<FireId>, notification: Notification, progress: &Progress) {
     let progress = Some(progress);
     match notification {
@@ -114,11 +120,12 @@ fn forward_notification(id: Option<FireId>, notification: Notification, progress
     }
 }
 
+/// The phase, the hook, the number of hooks and the duration of a progress report.
 type ProgressFields = (Phase, Option<String>, Option<u64>, Option<std::time::Duration>);
 
-fn report_progress(progress: Option<&Progress>, news: impl FnOnce() -> ProgressFields) {
+fn report_progress(progress: Option<&Progress>, fields: impl FnOnce() -> ProgressFields) {
     let Some(progress) = progress else { return };
-    let (phase, hook, hooks, duration) = news();
+    let (phase, hook, hooks, duration) = fields();
     let correlation_id = progress.correlation_id.clone();
     progress.outbox.progress(FromServer::Lifecycle(Lifecycle { correlation_id, phase, hook, hooks, duration }));
 }

@@ -56,8 +56,8 @@ pub use client::{Client, ExecutedRequest, Lifecycles, NotGuarded};
 pub use configuration::ConfigurationStatus;
 pub use error::{BusError, ErrorCode};
 pub use message::{
-    Cancel, Cancelled, FromServer, Hello, Lifecycle, Message, Phase, Ping, Reload, Reloaded, Request, Response,
-    Subscribe, ToServer, WaitFor, Welcome,
+    CallerContext, CallerRefusal, Cancel, Cancelled, FromServer, Hello, Lifecycle, Message, Phase, Ping, Reload,
+    Reloaded, Request, Response, Subscribe, ToServer, WaitFor, Welcome,
 };
 pub use metrics::{Metrics, MetricsServer};
 pub use reference::reference;

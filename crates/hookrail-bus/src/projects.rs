@@ -1,4 +1,5 @@
-//! The open projects of a server: one hook system for each real directory, with that project's own trust.
+//! The open projects of a server: one hook system for each real directory, with that project's own trust, and one for each
+//! caller that brings its own surroundings.
 //!
 //! Their number is limited. At the limit the project that was idle longest is closed. A project in use is never closed, and
 //! neither is the server's own.
@@ -13,10 +14,10 @@ use hookrail::{Builder, HookSystem, lock};
 use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinSet;
 
-use crate::configuration::{ConfigurationStatus, LoadResult, OpenProject, Trigger};
+use crate::configuration::{ConfigurationStatus, Freshness, LoadResult, OpenProject, Trigger};
 use crate::error::{BusError, ErrorCode};
 use crate::log;
-use crate::message::Reloaded;
+use crate::message::{CallerContext, CallerRefusal, Reloaded};
 use crate::metrics::LoadCounter;
 use crate::watch::{Signature, WatchMode, Watcher};
 
@@ -29,12 +30,26 @@ const ROUNDS: usize = 3;
 /// The function that returns the builder of a project's hook system.
 pub(crate) type DescribeProject = Box<dyn Fn(&Path) -> Result<Builder, String> + Send + Sync>;
 
+/// The function that returns the builder of the hook system that a caller would have by itself.
+pub(crate) type DescribeCaller = Box<dyn Fn(&Path, &CallerContext) -> Result<Builder, CallerRefusal> + Send + Sync>;
+
+/// The most hook systems of one project for callers. Every session of an agent is a caller with its own environment, and a
+/// session that has ended does not say so.
+const CALLERS_OF_A_PROJECT: usize = 4;
+
+/// What a hook system is open for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ProjectKey {
+    directory: PathBuf,
+    caller: Option<Arc<CallerContext>>,
+}
+
 /// The open projects.
 pub(crate) struct Projects {
     this: Weak<Self>,
     own: PathBuf,
     most: usize,
-    describe: Arc<DescribeProject>,
+    describe: Arc<(DescribeProject, DescribeCaller)>,
     state: Mutex<ProjectsState>,
     /// `None` if configuration is not watched.
     watcher: Option<Watcher>,
@@ -48,7 +63,9 @@ pub(crate) struct Projects {
 
 #[derive(Default)]
 struct ProjectsState {
-    open: HashMap<PathBuf, ProjectEntry>,
+    open: HashMap<ProjectKey, ProjectEntry>,
+    /// Hook systems of callers that were replaced while they were in use.
+    replaced: Vec<ProjectEntry>,
     clock: u64,
     /// The hook systems that were closed and still end processes.
     leaving: JoinSet<()>,
@@ -59,6 +76,21 @@ struct ProjectEntry {
     used: u64,
     /// Shared with every lease, so its count shows whether the project is in use.
     in_use: Arc<()>,
+}
+
+impl ProjectEntry {
+    fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.in_use) == 1
+    }
+}
+
+impl ProjectsState {
+    fn close(&mut self, entry: &ProjectEntry) {
+        while self.leaving.try_join_next().is_some() {}
+        if let Some(project) = entry.project.get() {
+            self.leaving.spawn(close(project.system.clone()));
+        }
+    }
 }
 
 /// A project that stays open as long as this is held.
@@ -79,7 +111,7 @@ impl Projects {
     pub(crate) fn new(
         own: PathBuf,
         most: usize,
-        describe: DescribeProject,
+        describe: (DescribeProject, DescribeCaller),
         watching: Watching,
         grants: Vec<PathBuf>,
         loads: LoadCounter,
@@ -109,61 +141,103 @@ impl Projects {
     }
 
     /// Returns the project of a request, and opens it if it is not open.
-    pub(crate) async fn lease(self: &Arc<Self>, named: Option<&Path>) -> Result<Lease, BusError> {
+    pub(crate) async fn lease(
+        self: &Arc<Self>,
+        named: Option<&Path>,
+        caller: Option<Box<CallerContext>>,
+    ) -> Result<Lease, BusError> {
         let named = named.map_or_else(|| self.own.clone(), |named| self.own.join(named));
-        let directory = real_directory(&named)?;
-        let (cell, in_use) = self.entry(&directory);
-        let project = cell.get_or_try_init(|| self.open(directory.clone())).await?;
-        // A revoked grant must not be in force for the next event, even if the watcher has not reported the change.
-        if project.has_other_grants() {
-            self.load_off_thread(project, Trigger::Grants).await.map_err(cannot_be_opened)?;
+        let key = ProjectKey { directory: real_directory(&named)?, caller: caller.map(Arc::from) };
+        let (cell, mut in_use) = self.entry(&key);
+        let mut project = Arc::clone(cell.get_or_try_init(|| self.open(&key)).await?);
+        match project.freshness {
+            // A caller by itself would read what is there now, and would know of nothing else.
+            Freshness::Compared if project.is_outdated() => {
+                self.replace(&key, &project);
+                let (cell, newly_in_use) = self.entry(&key);
+                project = Arc::clone(cell.get_or_try_init(|| self.open(&key)).await?);
+                in_use = newly_in_use;
+            }
+            Freshness::Compared => {}
+            // A revoked grant must not be in force for the next event, even if the watcher has not reported the change.
+            Freshness::Watched if project.has_other_grants() => {
+                self.load_off_thread(&project, Trigger::Grants).await.map_err(cannot_be_opened)?;
+            }
+            Freshness::Watched => {}
         }
-        Ok(Lease { system: project.system.clone(), directory, _in_use: in_use })
+        Ok(Lease { system: project.system.clone(), directory: key.directory, _in_use: in_use })
     }
 
     /// Opens a project on a thread for blocking work, because reading configuration blocks.
-    async fn open(self: &Arc<Self>, directory: PathBuf) -> Result<Arc<OpenProject>, BusError> {
-        let (describe, this) = (Arc::clone(&self.describe), Arc::clone(self));
+    async fn open(self: &Arc<Self>, key: &ProjectKey) -> Result<Arc<OpenProject>, BusError> {
+        let (describe, this, key) = (Arc::clone(&self.describe), Arc::clone(self), key.clone());
         let opening = move || {
-            let project = Arc::new(OpenProject::new(describe(&directory)?.build(), &directory));
+            let ProjectKey { directory, caller } = key;
+            let (describe, describe_caller) = &*describe;
+            let (builder, freshness) = match caller {
+                None => (describe(&directory).map_err(cannot_be_opened)?, Freshness::Watched),
+                Some(caller) => (describe_caller(&directory, &caller).map_err(refuse_caller)?, Freshness::Compared),
+            };
+            let project = Arc::new(OpenProject::new(builder.build(), &directory, freshness));
             // Read again after watching has begun, so that no change in between is missed.
             this.read(&project, Trigger::Change);
             this.loads.opened(project.result());
             project.log_news();
-            Ok::<_, String>(project)
+            Ok::<_, BusError>(project)
         };
-        let opened = tokio::task::spawn_blocking(opening).await.map_err(cannot_be_opened)?.map_err(cannot_be_opened)?;
+        let opened = tokio::task::spawn_blocking(opening).await.map_err(cannot_be_opened)??;
         self.poll_if_needed();
         Ok(opened)
     }
 
-    /// Returns the entry of a project, which is now in use. Idle projects over the limit are closed.
-    fn entry(&self, directory: &Path) -> (Arc<OnceCell<Arc<OpenProject>>>, Arc<()>) {
+    /// Takes a hook system out of use, unless another request has done so.
+    fn replace(&self, key: &ProjectKey, outdated: &Arc<OpenProject>) {
+        let mut state = self.lock();
+        let is_it = |entry: &ProjectEntry| entry.project.get().is_some_and(|open| Arc::ptr_eq(open, outdated));
+        if state.open.get(key).is_some_and(is_it)
+            && let Some(entry) = state.open.remove(key)
+        {
+            state.replaced.push(entry);
+        }
+    }
+
+    /// Returns the entry of a project, which is now in use. Idle projects over the limits are closed.
+    fn entry(&self, key: &ProjectKey) -> (Arc<OnceCell<Arc<OpenProject>>>, Arc<()>) {
         let mut state = self.lock();
         state.clock += 1;
         let used = state.clock;
-        let open = state.open.entry(directory.to_owned()).or_insert_with(|| ProjectEntry {
+        let open = state.open.entry(key.clone()).or_insert_with(|| ProjectEntry {
             project: Arc::default(),
             used,
             in_use: Arc::default(),
         });
         open.used = used;
         let leased = (Arc::clone(&open.project), Arc::clone(&open.in_use));
-        while state.open.len() > self.most {
-            let idle = state.open.iter().filter(|(_, open)| Arc::strong_count(&open.in_use) == 1);
-            let other = idle.filter(|(directory, _)| **directory != self.own);
-            let Some(oldest) = other.min_by_key(|(_, open)| open.used).map(|(directory, _)| directory.clone()) else {
-                break;
-            };
-            if let Some(project) = state.open.remove(&oldest).and_then(|open| open.project.get().cloned()) {
-                if let Some(watcher) = &self.watcher {
-                    watcher.forget(&oldest);
-                }
-                while state.leaving.try_join_next().is_some() {}
-                state.leaving.spawn(close(project.system.clone()));
-            }
+        let of_this_project = |other: &ProjectKey| other.caller.is_some() && other.directory == key.directory;
+        while state.open.keys().filter(|other| of_this_project(other)).count() > CALLERS_OF_A_PROJECT
+            && self.close_oldest(&mut state, of_this_project)
+        {}
+        let not_own = |other: &ProjectKey| other.caller.is_some() || other.directory != self.own;
+        while state.open.len() > self.most && self.close_oldest(&mut state, not_own) {}
+        let (idle, busy) = std::mem::take(&mut state.replaced).into_iter().partition(ProjectEntry::is_idle);
+        state.replaced = busy;
+        for entry in idle {
+            state.close(&entry);
         }
         leased
+    }
+
+    /// Closes the project that was idle longest, of those that fit. Returns whether there was one.
+    fn close_oldest(&self, state: &mut ProjectsState, fits: impl Fn(&ProjectKey) -> bool) -> bool {
+        let idle = state.open.iter().filter(|(key, entry)| entry.is_idle() && fits(key));
+        let Some(oldest) = idle.min_by_key(|(_, entry)| entry.used).map(|(key, _)| key.clone()) else { return false };
+        if let Some(entry) = state.open.remove(&oldest) {
+            if let (None, Some(watcher)) = (&oldest.caller, &self.watcher) {
+                watcher.forget(&oldest.directory);
+            }
+            state.close(&entry);
+        }
+        true
     }
 
     /// Returns every path whose change affects which hooks run, or what they do.
@@ -181,7 +255,7 @@ impl Projects {
         let mut trigger = trigger;
         for _ in 0..ROUNDS {
             let paths = self.paths(project);
-            if let Some(watcher) = &self.watcher {
+            if let Some(watcher) = self.watcher_of(project) {
                 watcher.follow(&project.directory, paths.clone());
             }
             project.load(trigger, Signature::read(&paths), Signature::read(&self.grants));
@@ -191,9 +265,13 @@ impl Projects {
             trigger = Trigger::Change;
         }
         // The paths still changed after the last round. Later changes are noticed from here on.
-        if let Some(watcher) = &self.watcher {
+        if let Some(watcher) = self.watcher_of(project) {
             watcher.follow(&project.directory, self.paths(project));
         }
+    }
+
+    fn watcher_of(&self, project: &OpenProject) -> Option<&Watcher> {
+        self.watcher.as_ref().filter(|_| project.freshness == Freshness::Watched)
     }
 
     /// Reads the configuration of a project again, and returns the result.
@@ -239,7 +317,7 @@ impl Projects {
     /// Reads the configuration of every open project again, and drops the last good versions of removed sources.
     pub(crate) async fn reload(self: &Arc<Self>) -> Reloaded {
         // The answer always has the server's own project, so it is opened if it is not open.
-        let own = self.lease(None).await;
+        let own = self.lease(None, None).await;
         let mut problems: Vec<String> = own.as_ref().err().map(|error| error.message.clone()).into_iter().collect();
         let (mut kept, mut projects) = (Vec::new(), 0);
         for project in self.all() {
@@ -293,13 +371,17 @@ impl Projects {
     }
 
     fn opened(&self, directory: &Path) -> Option<Arc<OpenProject>> {
-        self.lock().open.get(directory).and_then(|open| open.project.get().cloned())
+        let key = ProjectKey { directory: directory.to_owned(), caller: None };
+        self.lock().open.get(&key).and_then(|open| open.project.get().cloned())
     }
 
+    /// The open projects with the server's own surroundings. Those of callers are compared with their files before every
+    /// event.
     fn all(&self) -> Vec<Arc<OpenProject>> {
         let state = self.lock();
         let mut all: Vec<Arc<OpenProject>> =
             state.open.values().filter_map(|open| open.project.get().cloned()).collect();
+        all.retain(|project| project.freshness == Freshness::Watched);
         all.sort_by(|one, other| one.directory.cmp(&other.directory));
         all
     }
@@ -318,9 +400,11 @@ impl Projects {
     pub(crate) async fn shutdown(&self) {
         let (open, mut leaving) = {
             let mut state = self.lock();
-            (std::mem::take(&mut state.open), std::mem::take(&mut state.leaving))
+            let replaced = std::mem::take(&mut state.replaced);
+            let open = std::mem::take(&mut state.open).into_values().chain(replaced);
+            (open.collect::<Vec<_>>(), std::mem::take(&mut state.leaving))
         };
-        for open in open.into_values() {
+        for open in open {
             if let Some(project) = open.project.get() {
                 leaving.spawn(close(project.system.clone()));
             }
@@ -348,6 +432,13 @@ fn real_directory(named: &Path) -> Result<PathBuf, BusError> {
     let directory =
         named.canonicalize().map_err(|error| invalid(format!("cannot open the project `{shown}`: {error}")))?;
     if directory.is_dir() { Ok(directory) } else { Err(invalid(format!("the project `{shown}` is not a directory"))) }
+}
+
+fn refuse_caller(refusal: CallerRefusal) -> BusError {
+    match refusal {
+        CallerRefusal::Unsupported(why) => BusError::new(ErrorCode::UnsupportedCaller, why),
+        CallerRefusal::Unusable(why) => cannot_be_opened(why),
+    }
 }
 
 fn cannot_be_opened(why: impl std::fmt::Display) -> BusError {

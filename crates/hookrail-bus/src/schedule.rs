@@ -1,7 +1,7 @@
 //! The order of requests: a limited number runs at once, and sessions take turns.
 //!
-//! Many requests of one session wait behind each other, while a session with few requests gets its turn next. The schedule
-//! does not know what is run.
+//! A released slot goes to the session that has waited longest for a turn, so a session with many requests does not delay
+//! the others. The schedule does not know what is run.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -25,7 +25,7 @@ struct ScheduleState {
     turns: VecDeque<Arc<str>>,
 }
 
-/// A slot for a running request. Dropping it gives it to the next request.
+/// The right to run one request. Dropping it gives it to the next request; an empty one (`None`) gives nothing on.
 #[derive(Debug)]
 pub(crate) struct RunSlot(Option<Arc<Schedule>>);
 
@@ -34,7 +34,7 @@ impl Schedule {
         Arc::new(Self { limit: limit.max(1), state: Mutex::default() })
     }
 
-    /// Waits for a slot. Dropping the future gives up the turn.
+    /// Waits for a slot. Dropping the future removes the request from the queue.
     pub(crate) async fn acquire_slot(self: &Arc<Self>, session: &Arc<str>) -> RunSlot {
         let turn = {
             let mut state = self.lock();
@@ -45,17 +45,19 @@ impl Schedule {
             let (sender, turn) = oneshot::channel();
             let queue = state.waiting.entry(Arc::clone(session)).or_default();
             queue.push_back(sender);
+            // A session is listed once, however many of its requests wait.
             if queue.len() == 1 {
                 state.turns.push_back(Arc::clone(session));
             }
             turn
         };
-        let mut waiting = WaitingRequest { schedule: self, session, turn, over: false };
+        let mut waiting = WaitingRequest { schedule: self, session, turn, has_slot: false };
         let slot = (&mut waiting.turn).await;
-        waiting.over = true;
+        waiting.has_slot = true;
         match slot {
             Ok(slot) => slot,
-            // A sender is dropped only after its receiver, so this is never reached. It still must not block.
+            // Not reached: the schedule drops a sender only after it was used or its receiver was closed. If it were
+            // reached, running the request without a slot is better than waiting forever.
             Err(_) => RunSlot(None),
         }
     }
@@ -106,17 +108,19 @@ struct WaitingRequest<'a> {
     schedule: &'a Schedule,
     session: &'a Arc<str>,
     turn: oneshot::Receiver<RunSlot>,
-    over: bool,
+    /// Whether the wait is over, so that there is nothing to remove.
+    has_slot: bool,
 }
 
 impl Drop for WaitingRequest<'_> {
     fn drop(&mut self) {
-        if self.over {
+        if self.has_slot {
             return;
         }
         self.turn.close();
-        // A slot that arrived meanwhile is passed on when it is dropped, outside the lock.
-        let _arrived = self.turn.try_recv();
+        // A slot may have arrived that was never polled for. Dropping it takes the lock to pass it on, so it is dropped
+        // last, after `state`.
+        let _unused_slot = self.turn.try_recv();
         let mut state = self.schedule.lock();
         if let Some(queue) = state.waiting.get_mut(self.session) {
             queue.retain(|sender| !sender.is_closed());

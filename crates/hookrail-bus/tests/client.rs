@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrail::Json;
-use hookrail_bus::transport::{BindError, ConnectError, Lines, SocketListener, UnsafePlace};
+use hookrail_bus::transport::{BindError, ConnectError, Lines, SocketListener, UnsafeSocketPath};
 use hookrail_bus::{Bus, Client, ErrorCode, NotGuarded, Request};
 use serde_json::json;
 use support::{Sandbox, tool, within};
@@ -226,7 +226,7 @@ async fn a_socket_that_others_could_replace_is_neither_made_nor_used() {
     for mode in [0o777, 0o770, 0o702] {
         set_mode(&folder, mode);
         let error = SocketListener::bind(&path).unwrap_err();
-        assert!(matches!(error, BindError::Unsafe(UnsafePlace::WritableByOthers { .. })), "{error}");
+        assert!(matches!(error, BindError::Unsafe(UnsafeSocketPath::WritableByOthers { .. })), "{error}");
     }
     // Only the owner can replace a file in a folder with the sticky bit.
     set_mode(&folder, 0o1777);

@@ -96,3 +96,71 @@ async fn configuration_is_reloaded_when_it_changes_and_a_broken_file_keeps_its_l
     write_hooks(&home, &says("third"));
     message(&mut client, "third").await;
 }
+
+fn for_caller(project: &std::path::Path, session: &str) -> Value {
+    let caller = json!({"environment": {"PATH": std::env::var("PATH").unwrap(), "SESSION": session}});
+    json!({"eventName": "BeforeTool", "input": tool("x"), "project": project, "caller": caller})
+}
+
+#[tokio::test]
+async fn a_caller_gets_its_own_environment_and_nothing_that_the_server_remembers() {
+    let sandbox = Sandbox::new();
+    write_hooks(&sandbox.project, &says("$SESSION"));
+    let settings = BusOptions::new(&sandbox.project, |project| HookSystem::builder(project).trust_project());
+    let bus = Bus::new(settings.callers(|project, caller| {
+        let builder = HookSystem::builder(project).environment(caller.environment());
+        Ok(caller.tools().iter().cloned().fold(builder, hookrail::Builder::tool).trust_project())
+    }));
+    let mut client = Raw::new(&bus);
+    for round in 0..2 {
+        for session in 0..9 {
+            let response = client.ask(for_caller(&sandbox.project, &format!("s{session}"))).await;
+            assert_eq!(response["outcome"]["systemMessage"], format!("s{session}"), "{round}: {response}");
+        }
+    }
+    assert!(bus.open_projects() <= 4, "sessions come and go: {}", bus.open_projects());
+    // Alone a caller would know of no version before the one that is there.
+    std::fs::write(sandbox.project.join(".llxprt/settings.json"), "{ broken").unwrap();
+    let response = client.ask(for_caller(&sandbox.project, "s8")).await;
+    assert_eq!(response["outcome"]["runs"], json!([]), "{response}");
+    write_hooks(&sandbox.project, &says("mended"));
+    let response = client.ask(for_caller(&sandbox.project, "s8")).await;
+    assert_eq!(response["outcome"]["systemMessage"], "mended");
+    within(bus.drain()).await;
+}
+
+#[tokio::test]
+async fn a_system_that_is_replaced_while_it_is_in_use_answers_first() {
+    let sandbox = Sandbox::new();
+    let wait = "echo started > started; while [ ! -e go ]; do sleep 0.01; done; echo first";
+    let hooks = json!({"BeforeTool": [{"hooks": [{"type": "command", "command": wait}]}]});
+    write_hooks(&sandbox.project, &hooks);
+    let settings = BusOptions::new(&sandbox.project, |project| HookSystem::builder(project));
+    let bus =
+        Bus::new(settings.callers(|project, caller| {
+            Ok(HookSystem::builder(project).environment(caller.environment()).trust_project())
+        }));
+    let mut slow = Raw::new(&bus);
+    slow.request(for_caller(&sandbox.project, "s")).await;
+    let started = sandbox.project.join("started");
+    let is_started = move || hookrail_testkit::wait_until(|| started.exists(), support::HANG);
+    assert!(tokio::task::spawn_blocking(is_started).await.unwrap());
+    write_hooks(&sandbox.project, &says("second"));
+    let mut client = Raw::new(&bus);
+    for _ in 0..2 {
+        let response = client.ask(for_caller(&sandbox.project, "s")).await;
+        assert_eq!(response["outcome"]["systemMessage"], "second");
+    }
+    std::fs::write(sandbox.project.join("go"), "").unwrap();
+    assert_eq!(slow.response().await["outcome"]["systemMessage"], "first");
+    within(bus.drain()).await;
+}
+
+#[tokio::test]
+async fn a_bus_that_serves_no_callers_says_so_before_any_hook_runs() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "touch ran");
+    let bus = sandbox.bus();
+    let response = Raw::new(&bus).ask(for_caller(&sandbox.project, "s")).await;
+    assert_eq!(support::code(&response), "unsupported_caller", "{response}");
+    assert!(!sandbox.project.join("ran").exists());
+}

@@ -50,7 +50,7 @@ impl Cli {
             return true;
         }
         match &self.command {
-            Command::Fire(args) => args.event.plugin_debug,
+            Command::Fire(args) => args.command.event.plugin_debug,
             Command::Explain(args) => args.event.event.plugin_debug,
             Command::Agent(args) => args.plugin_debug,
             _ => false,
@@ -67,7 +67,7 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 allowed, 2 blocked, 3 the agent must stop, 4 approval required, 1 the command itself failed.
     #[command(after_help = examples::FIRE)]
-    Fire(EventCommand),
+    Fire(FireCommand),
     /// Run the reference agent, which applies every effect of its hooks
     ///
     /// On a terminal the agent is interactive. With `--prompt`, or with a pipe on standard input, it works on one
@@ -133,6 +133,30 @@ pub(crate) enum Command {
     /// Exit status: 0 no errors, 1 at least one error.
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
+    /// Show what hooks decided, from the journal
+    #[command(after_help = examples::LOG)]
+    Log(LogArgs),
+    /// Show how often each hook ran, what it decided and how long it took, from the journal
+    #[command(after_help = examples::STATS)]
+    Stats(StatsArgs),
+    /// Show what hooks decided, in the browser
+    ///
+    /// Serves a page to this machine and this user alone until it is ended. Nothing can be changed there, and events are
+    /// fired only with `--allow-run`.
+    #[cfg(feature = "inspect")]
+    #[command(after_help = examples::INSPECT)]
+    Inspect(InspectArgs),
+    /// Verify the journal, print its head, or export events from it
+    #[command(after_help = examples::JOURNAL)]
+    Journal(JournalArgs),
+    /// Fire recorded events against a configuration and show what would be decided otherwise
+    ///
+    /// Hooks can change nothing: commands run in a sandbox that only reads and has no network, modules may only read. What
+    /// is fired here is not recorded.
+    ///
+    /// Exit status: 0 nothing differs, 2 something differs, 1 the command itself failed.
+    #[command(after_help = examples::REPLAY)]
+    Replay(ReplayArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -166,6 +190,16 @@ pub(crate) struct ProjectArgs {
     /// Load no plugins
     #[arg(long)]
     pub(crate) no_plugins: bool,
+}
+
+/// The arguments of `fire`.
+#[derive(Debug, Args)]
+pub(crate) struct FireCommand {
+    #[command(flatten)]
+    pub(crate) command: EventCommand,
+    /// Record the event in the user's journal
+    #[arg(long)]
+    pub(crate) journal: bool,
 }
 
 /// The arguments of `fire` and `explain`.
@@ -454,11 +488,19 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 mod agent;
 mod bridge;
 mod examples;
+#[cfg(feature = "inspect")]
+mod inspect;
+mod journal;
 mod plugin;
 mod quick;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
+#[cfg(feature = "inspect")]
+pub(crate) use inspect::InspectArgs;
+pub(crate) use journal::{
+    ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, ReplayArgs, SelectArgs, StatsArgs, VerifyArgs,
+};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

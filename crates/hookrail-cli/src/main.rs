@@ -10,6 +10,7 @@ mod cmd;
 mod config;
 mod errors;
 mod interrupt;
+mod journal;
 mod lint;
 mod logging;
 mod output;

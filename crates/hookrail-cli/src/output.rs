@@ -8,10 +8,25 @@ use hookrail::Json;
 use crate::errors::{Failure, Result};
 use crate::render::text::is_hidden;
 
+/// Whether anything reads standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    Present,
+    Gone,
+}
+
 /// Writes text for people. Styles are removed if standard output is not a terminal.
 pub(crate) fn text(text: &str) -> Result<()> {
+    text_to_reader(text).map(|_| ())
+}
+
+/// [`text`] for a command that does not end by itself and has to notice that its reader has.
+pub(crate) fn text_to_reader(text: &str) -> Result<Reader> {
     let mut stdout = anstream::stdout().lock();
-    ignore_closed_pipe(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let is_gone = written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+    ignore_closed_pipe(written)?;
+    Ok(if is_gone { Reader::Gone } else { Reader::Present })
 }
 
 /// Writes warnings to standard error, after the result has been written.

@@ -23,17 +23,48 @@ const COMMON: [&str; 11] = [
     "tool_output",
 ];
 
-/// Returns the neutral fields of a payload in any shape.
-pub(crate) fn neutral_fields(members: JsonObject) -> JsonObject {
-    let text = |name: &str| members.get(name).and_then(Json::as_str);
-    let is_event = |name: &str| text(name).is_some_and(|event| find_event(&event).is_some());
-    if is_event("event") && members.get("session").is_some_and(|session| session.as_object().is_some()) {
-        return plugin_fields(&members);
+/// Whose shape a payload has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PayloadShape {
+    /// The neutral fields, which are also those of a settings file's hook.
+    Neutral,
+    /// The line that a plugin's hook receives.
+    Plugin,
+    /// The event that a module's handler receives.
+    Module,
+}
+
+impl PayloadShape {
+    /// Returns the shape of a payload, which the members tell that only one dialect has.
+    pub(crate) fn of_payload(members: &JsonObject) -> Self {
+        let text = |name: &str| members.get(name).and_then(Json::as_str);
+        let is_event = |name: &str| text(name).is_some_and(|event| find_event(&event).is_some());
+        if is_event("event") && members.get("session").is_some_and(|session| session.as_object().is_some()) {
+            Self::Plugin
+        } else if is_event("type") && members.get("hook_event_name").is_none() {
+            Self::Module
+        } else {
+            Self::Neutral
+        }
     }
-    if is_event("type") && members.get("hook_event_name").is_none() {
-        return module_fields(&members);
+
+    /// Returns the neutral fields of a payload in this shape.
+    pub(crate) fn neutral_fields(self, members: JsonObject) -> JsonObject {
+        match self {
+            Self::Neutral => members,
+            Self::Plugin => plugin_fields(&members),
+            Self::Module => module_fields(&members),
+        }
     }
-    members
+
+    /// Returns the dialect whose hooks receive this shape; none for the neutral one.
+    fn dialect(self) -> Option<DialectId> {
+        match self {
+            Self::Neutral => None,
+            Self::Plugin => Some(DialectId::Xcode),
+            Self::Module => Some(DialectId::Xcsh),
+        }
+    }
 }
 
 /// The fields of the line that a plugin's hook receives.
@@ -70,7 +101,8 @@ fn module_fields(members: &JsonObject) -> JsonObject {
     let mut fields = JsonObject::new();
     for (name, value) in members.iter() {
         match name {
-            "type" | "details" | "isError" => {}
+            // The signal is the engine's own.
+            "type" | "details" | "isError" | "signal" => {}
             "input" => fields.set("tool_input", value.clone()),
             "content" => {
                 let text = content_text(value);
@@ -108,7 +140,12 @@ fn snake_case(name: &str) -> String {
 }
 
 /// Reports fields that no hook of the event receives, and fields that hooks of the event rely on and do not get.
-pub(crate) fn report_fields(kind: EventKind, event_name: &str, fields: &JsonObject) -> Vec<Diagnostic> {
+pub(crate) fn report_fields(
+    kind: EventKind,
+    event_name: &str,
+    shape: PayloadShape,
+    fields: &JsonObject,
+) -> Vec<Diagnostic> {
     let spec = kind.spec();
     let columns = || DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));
     let of_dialects = || columns().flat_map(|column| column.fields).map(|field| field.name);
@@ -124,16 +161,23 @@ pub(crate) fn report_fields(kind: EventKind, event_name: &str, fields: &JsonObje
     }
     let is_wanted = |field: &str| {
         let has = |column: &hookrail::event::Column| column.fields.iter().any(|known| known.name == field);
-        if spec.name == event_name {
+        // What a hook received is whole if its own dialect's fields are there.
+        if let Some(column) = shape.dialect().and_then(|dialect| spec.column(dialect)) {
+            has(column)
+        } else if spec.name == event_name {
             columns().all(has)
         } else {
             columns().any(|column| column.name == event_name && has(column))
         }
     };
-    for field in spec.fields.iter().filter(|field| field.needed && is_wanted(field.name)) {
+    // A matcher that is compared with nothing never matches, so the event would miss its hooks.
+    let is_subject = |name: &str| spec.subject == Some(name);
+    let is_needed = |field: &hookrail::event::FieldSpec| field.needed || is_subject(field.name);
+    for field in spec.fields.iter().filter(|field| is_needed(field) && is_wanted(field.name)) {
+        let non_empty = field.non_empty || is_subject(field.name);
         let message = match fields.get(field.name) {
             None => format!("`{}` is missing; hooks of {} rely on it", field.name, spec.name),
-            Some(value) if field.non_empty && value.as_str().is_some_and(|text| text.is_empty()) => {
+            Some(value) if non_empty && value.as_str().is_some_and(|text| text.is_empty()) => {
                 format!("`{}` is empty; hooks of {} rely on it", field.name, spec.name)
             }
             Some(_) => continue,
@@ -150,7 +194,8 @@ mod tests {
     use super::*;
 
     fn fields(text: &str) -> String {
-        neutral_fields(Json::parse(text).unwrap().as_object().unwrap()).to_json().text().to_owned()
+        let members = Json::parse(text).unwrap().as_object().unwrap();
+        PayloadShape::of_payload(&members).neutral_fields(members).to_json().text().to_owned()
     }
 
     #[test]
@@ -172,7 +217,7 @@ mod tests {
     fn unknown_missing_and_empty_fields_are_reported() {
         let report = |text: &str| -> Vec<String> {
             let members = Json::parse(text).unwrap().as_object().unwrap();
-            let findings = report_fields(EventKind::BeforeTool, "BeforeTool", &members);
+            let findings = report_fields(EventKind::BeforeTool, "BeforeTool", PayloadShape::Neutral, &members);
             findings
                 .into_iter()
                 .map(|finding| format!("{} {}", finding.message, finding.hint.unwrap_or_default()))
@@ -185,5 +230,12 @@ mod tests {
             "{wrong:?}"
         );
         assert!(report(r#"{"tool_name":"","tool_input":{}}"#)[0].contains("is empty"));
+        for (text, expected) in [("{}", "missing"), (r#"{"source":""}"#, "empty")] {
+            let members = Json::parse(text).unwrap().as_object().unwrap();
+            let findings = report_fields(EventKind::SessionStart, "SessionStart", PayloadShape::Neutral, &members);
+            assert!(findings[0].message.contains(&format!("`source` is {expected}")), "{findings:?}");
+            let whole = |shape| report_fields(EventKind::SessionStart, "SessionStart", shape, &members).is_empty();
+            assert!(whole(PayloadShape::Plugin) && whole(PayloadShape::Module), "these have no source");
+        }
     }
 }

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use hookrail::sources::SourceKind;
 use hookrail::trust::{FileTrustStore, TrustStore as _};
 use hookrail::{Builder, HookSystem};
+use hookrail_journal::Journal;
 
 use crate::args::ProjectArgs;
 use crate::config::{Configuration, ProjectFileTrust};
 use crate::errors::{Failure, Result};
+use crate::journal::{self, RecordDefault};
 use crate::project_search::find_project;
 use crate::render::path_display::PathDisplay;
 
@@ -47,7 +49,32 @@ impl Project {
 
     /// Returns the builder without `--trust-project`: only what the store grants is trusted.
     pub(crate) fn builder_as_granted(&self, args: &ProjectArgs) -> Result<Builder> {
-        let mut builder = self.configuration(args).apply(HookSystem::builder(&self.root));
+        self.describe(args, self.configuration(args))
+    }
+
+    /// Returns the builder of a hook system that records what it does, with its journal.
+    pub(crate) fn recorded_builder(
+        &self,
+        args: &ProjectArgs,
+        default: RecordDefault,
+        host: &str,
+    ) -> Result<(Builder, Option<Journal>)> {
+        let configuration = self.configuration(args);
+        let settings = configuration.journal.clone();
+        let journal = journal::open(&settings, default)?;
+        let builder = self.describe(args, configuration)?;
+        let builder = if args.trust_project { builder.trust_project() } else { builder };
+        Ok((journal::attach(builder, journal.as_ref(), &settings, host), journal))
+    }
+
+    /// Returns the journal that the project's events are recorded in; none if nothing is recorded, or it has no place.
+    pub(crate) fn journal(&self, default: RecordDefault) -> Option<Journal> {
+        let settings = Configuration::load(&self.root, ProjectFileTrust::Untrusted).journal;
+        journal::open(&settings, default).ok().flatten()
+    }
+
+    fn describe(&self, args: &ProjectArgs, configuration: Configuration) -> Result<Builder> {
+        let mut builder = configuration.apply(HookSystem::builder(&self.root));
         // A variable that is kept from hooks could still be read from `/proc/PID/environ` of this process.
         builder = builder.on_redaction(|| {
             if let Err(error) = hookrail_spawn::close_to_other_processes() {

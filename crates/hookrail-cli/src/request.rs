@@ -1,19 +1,19 @@
-//! The event that the options of `fire` and `explain` describe.
+//! Builds the event that the options of `fire` and `explain` describe.
 
 use std::io::Read as _;
 use std::path::Path;
 
 use hookrail::dialect::find_event;
+use hookrail::sources::nearest;
 use hookrail::{Diagnostic, DialectId, Event, EventKind, Json, JsonObject};
 
 use crate::args::EventArgs;
 use crate::errors::{Failure, Result};
 use crate::lint::in_other_words;
-use crate::payload_shape::{neutral_fields, report_fields};
+use crate::payload_shape::{PayloadShape, report_fields};
 use crate::render::diagnostic::excerpt_of;
-use hookrail::sources::nearest;
 
-/// The event that the options describe, and what is odd about its fields.
+/// The event that the options describe, and the diagnostics about its fields.
 pub(crate) struct RequestedEvent {
     pub(crate) event: Event,
     pub(crate) findings: Vec<Diagnostic>,
@@ -22,10 +22,9 @@ pub(crate) struct RequestedEvent {
 /// Builds the event that the options describe. Options such as `--tool` override the payload's fields.
 pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedEvent> {
     let kind = find_kind(&args.name)?;
-    let mut fields = match &args.payload {
-        Some(given) => neutral_fields(read_payload(given)?),
-        None => JsonObject::new(),
-    };
+    let payload = args.payload.as_deref().map(read_payload).transpose()?.unwrap_or_default();
+    let shape = PayloadShape::of_payload(&payload);
+    let mut fields = shape.neutral_fields(payload);
     let texts = [("tool_name", &args.tool), ("prompt", &args.prompt)];
     for (field, text) in texts.iter().filter_map(|(field, text)| Some((field, text.as_ref()?))) {
         fields.set(*field, Json::string(text));
@@ -36,8 +35,9 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedE
     {
         fields.set(*field, parse_json(option, text)?);
     }
-    // A caller who names a tool alone tries a matcher; a payload is meant to be what a host sends.
-    let findings = if args.payload.is_some() { report_fields(kind, &args.name, &fields) } else { Vec::new() };
+    // Fields are checked for a payload only, which stands for what a host sends. `--tool` without a payload asks
+    // which matchers select a tool, and that needs no other field.
+    let findings = if args.payload.is_some() { report_fields(kind, &args.name, shape, &fields) } else { Vec::new() };
     let event = Event::new(kind, project)
         .with_payload(&fields.to_json())
         .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
@@ -92,6 +92,7 @@ fn fields_hint(kind: EventKind) -> String {
     }
 }
 
+/// Reads the value of `--payload`: `-` for standard input, `@FILE` for a file, or the JSON text itself.
 fn read_payload(given: &str) -> Result<JsonObject> {
     let (name, text) = match (given, given.strip_prefix('@')) {
         ("-", _) => ("standard input", read_stdin()?),
@@ -134,14 +135,14 @@ fn parse_json(name: &str, text: &str) -> Result<Json> {
 }
 
 /// Returns the byte offset of a line and a column. The parser counts columns in bytes, from one, and names the last
-/// byte it has read, which can be inside a character.
+/// byte it has read. That byte can be inside a character, so the offset is moved back to the character's start.
 fn byte_offset(text: &str, line: usize, column: usize) -> usize {
-    let begins: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    let mut at = (begins + column.saturating_sub(1)).min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
+    let line_start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let mut offset = (line_start + column.saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
     }
-    at
+    offset
 }
 
 #[cfg(test)]

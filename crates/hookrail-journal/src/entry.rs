@@ -136,6 +136,17 @@ impl MemberWriter<'_> {
             push_object(&mut members.text, &run_members(run).text);
         }
         members.text.push(b']');
+        if !fired.shadow.is_empty() {
+            members.key("shadow");
+            members.text.push(b'[');
+            for (place, run) in fired.shadow.iter().enumerate() {
+                if place > 0 {
+                    members.text.push(b',');
+                }
+                push_object(&mut members.text, &run_members(run).text);
+            }
+            members.text.push(b']');
+        }
         members.milliseconds("ms", fired.duration);
     }
 

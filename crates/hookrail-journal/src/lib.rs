@@ -49,6 +49,7 @@
 mod config;
 mod entry;
 mod error;
+mod lock_file;
 mod reader;
 mod record;
 mod redact;
@@ -151,10 +152,12 @@ impl Journal {
     /// # Errors
     /// If the journal cannot be read.
     pub fn head(&self) -> Result<Option<ChainHead>, JournalError> {
-        if !self.directory().exists() {
+        if self.directory().symlink_metadata().is_err() {
             return Ok(None);
         }
-        let last = lock(&self.shared.state).writer.head()?;
+        segment::check_directory(self.directory())?;
+        let segments = segment::list(self.directory())?;
+        let last = retention::last_before(self.directory(), u64::MAX, &segments)?;
         Ok(last.map(|last| ChainHead { seq: last.seq, hash: String::from_utf8_lossy(&last.hash).into_owned() }))
     }
 

@@ -118,11 +118,9 @@ impl Records {
             segment::check_directory(directory)?;
         }
         let mut waiting: VecDeque<SegmentFile> = segment::list(directory)?.into();
-        // Segments before the wanted time are not even opened: the next one begins on their last day or later.
+        // Segments before the wanted time are not even opened: nothing in them happened after the day they were written on.
         if let Some(day) = filter.since.as_deref().and_then(|since| since.get(..10)) {
-            while waiting.get(1).is_some_and(|next| next.name.day.as_str() < day) {
-                waiting.pop_front();
-            }
+            waiting.retain(|segment| segment.name.day.as_str() >= day);
         }
         let needles = filter.needles();
         Ok(Self {

@@ -105,6 +105,9 @@ pub struct Record {
     /// The hooks that ran, in plan order.
     #[serde(default)]
     pub hooks: Vec<RecordedRun>,
+    /// The hooks without an effect that had answered when the outcome was made.
+    #[serde(default)]
+    pub shadow: Vec<RecordedRun>,
     /// The time from firing to the outcome, in milliseconds.
     #[serde(default)]
     pub ms: f64,

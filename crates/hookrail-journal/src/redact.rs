@@ -4,7 +4,7 @@
 //! equal values stay comparable and no value can be guessed without the key of the machine.
 
 use std::fs::OpenOptions;
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -13,6 +13,7 @@ use regex::Regex;
 use sha2::Sha256;
 
 use crate::error::JournalError;
+use crate::lock_file::LockFile;
 use crate::segment::{hex, open_file};
 
 /// Members whose values are conversations: what the user, the model and the agent said to each other.
@@ -88,37 +89,43 @@ pub(crate) enum Scope {
 }
 
 impl Redactor {
-    /// The redactor of this machine. Its key is made when it is first needed.
+    /// The redactor of this machine. Its key is made when it is first needed, under the lock of the journal.
     pub(crate) fn open(directory: &Path) -> Result<Self, JournalError> {
+        if let Some(redactor) = Self::read(directory)? {
+            return Ok(redactor);
+        }
+        let lock = LockFile::open(directory)?;
+        lock.wait()?;
+        let made = Self::read(directory).and_then(|found| found.map_or_else(|| Self::make(directory), Ok));
+        lock.release()?;
+        made
+    }
+
+    /// Reads the key; none if there is none.
+    fn read(directory: &Path) -> Result<Option<Self>, JournalError> {
         let path = directory.join("key");
-        let io = |error| JournalError::io(&path, error);
-        let mut reading = OpenOptions::new();
-        match open_file(&path, reading.read(true)) {
-            Ok(mut file) => {
-                let mut key = [0; 32];
-                match file.read_exact(&mut key) {
-                    Ok(()) => return Ok(Self { key }),
-                    // Cut short when it was made. No value was removed with it.
-                    Err(_) => std::fs::remove_file(&path).map_err(io)?,
-                }
-            }
-            Err(JournalError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+        let mut options = OpenOptions::new();
+        let mut file = match open_file(&path, options.read(true)) {
+            Ok(file) => file,
+            Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
-        }
+        };
         let mut key = [0; 32];
-        getrandom::fill(&mut key).map_err(|error| io(std::io::Error::other(error.to_string())))?;
-        // Put in place whole, and never in the place of a key that another process has made meanwhile.
-        let temporary = directory.join(format!("key.{}", std::process::id()));
-        let mut writing = OpenOptions::new();
-        let mut file = open_file(&temporary, writing.write(true).create(true).truncate(true))?;
+        file.read_exact(&mut key).map_err(|error| JournalError::io(&path, error))?;
+        Ok(Some(Self { key }))
+    }
+
+    /// Makes a key and puts it in place as a whole.
+    fn make(directory: &Path) -> Result<Self, JournalError> {
+        let temporary = directory.join("key.tmp");
+        let io = |error| JournalError::io(&temporary, error);
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|error| io(io::Error::other(error.to_string())))?;
+        let mut options = OpenOptions::new();
+        let mut file = open_file(&temporary, options.write(true).create(true).truncate(true))?;
         file.write_all(&key).map_err(io)?;
-        let placed = std::fs::hard_link(&temporary, &path);
-        std::fs::remove_file(&temporary).map_err(io)?;
-        match placed {
-            Ok(()) => Ok(Self { key }),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Self::open(directory),
-            Err(error) => Err(io(error)),
-        }
+        std::fs::rename(&temporary, directory.join("key")).map_err(io)?;
+        Ok(Self { key })
     }
 
     /// Copies a JSON text, which is valid, and returns how many values were removed.

@@ -221,5 +221,31 @@ pub(crate) fn last_of_compressed(segment: &SegmentFile) -> Result<Option<LastRec
     }
 }
 
+/// The last record before the segment of that number; if the segments do not say, what the index says.
+pub(crate) fn last_before(
+    directory: &Path,
+    number: u64,
+    segments: &[SegmentFile],
+) -> Result<Option<LastRecord>, JournalError> {
+    let index = Index::read(directory)?;
+    for segment in segments.iter().rev().filter(|segment| segment.name.number < number) {
+        let last = match segment.form {
+            SegmentForm::Plain => {
+                let mut options = OpenOptions::new();
+                let mut file = open_file(&segment.path, options.read(true))?;
+                segment::end_of(&mut file).map_err(|error| JournalError::io(&segment.path, error))?.last
+            }
+            SegmentForm::Compressed => match index.last_of(&segment.name) {
+                Some(last) => Some(last),
+                None => last_of_compressed(segment)?,
+            },
+        };
+        if last.is_some() {
+            return Ok(last);
+        }
+    }
+    Ok(index.last_known())
+}
+
 /// How often a long-lived process looks after its journal.
 pub const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(60 * 60);

@@ -3,22 +3,18 @@
 //! The file `lock` is locked while a record is appended, and holds the name of the segment that is written. A process that
 //! was killed in the middle of a record leaves a line without an end, which was never acknowledged; the next writer cuts it.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use hookrail::event::timestamp;
 
 use crate::config::JournalOptions;
 use crate::error::JournalError;
-use crate::retention::{self, Index};
-use crate::segment::{
-    self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentFile, SegmentForm, SegmentName, end_of, hash_of, open_file,
-};
-
-/// A lock is held for microseconds; after this long something is wrong with its holder.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+use crate::lock_file::{LockFile, has_name};
+use crate::retention;
+use crate::segment::{self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentName, end_of, hash_of, open_file};
 
 /// A record that was appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +33,7 @@ pub(crate) struct Writer {
     directory: PathBuf,
     segment_bytes: u64,
     machine: String,
-    lock: Option<File>,
+    lock: Option<LockFile>,
     head: Option<Head>,
 }
 
@@ -70,52 +66,34 @@ impl Writer {
             // What is true of the files now is looked at again before the next record.
             self.head = None;
         }
-        let unlocked = lock.unlock().map_err(|error| JournalError::io(&self.lock_path(), error));
+        let released = lock.release();
         self.lock = Some(lock);
-        unlocked.and(appended)
+        released.and(appended)
     }
 
-    /// The last record of the chain; none if there is none.
-    pub(crate) fn head(&mut self) -> Result<Option<LastRecord>, JournalError> {
-        let lock = self.locked()?;
-        let head = self.load_head(&lock, None);
-        let unlocked = lock.unlock().map_err(|error| JournalError::io(&self.lock_path(), error));
-        self.lock = Some(lock);
-        unlocked?;
-        Ok(head?.and_then(|head| head.last))
-    }
-
-    /// Waits until everything that was written is on the disk.
+    /// The file that was written last, for a caller that waits for the disk.
     pub(crate) fn file_to_sync(&self) -> Result<Option<File>, JournalError> {
         let clone = |head: &Head| head.file.try_clone().map_err(|error| JournalError::io(&head.path, error));
         self.head.as_ref().map(clone).transpose()
     }
 
-    fn lock_path(&self) -> PathBuf {
-        self.directory.join("lock")
-    }
-
     /// The locked lock. It is taken out of the writer, so that its segment can be changed meanwhile.
-    fn locked(&mut self) -> Result<File, JournalError> {
-        let path = self.lock_path();
+    fn locked(&mut self) -> Result<LockFile, JournalError> {
         let lock = match self.lock.take() {
-            Some(lock) if still_there(&lock) => lock,
+            Some(lock) if lock.is_there() => lock,
             _ => {
                 self.head = None;
-                segment::prepare_directory(&self.directory)?;
-                let mut options = OpenOptions::new();
-                options.read(true).write(true).create(true).truncate(false);
-                open_file(&path, &options)?
+                LockFile::open(&self.directory)?
             }
         };
-        wait_for_lock(&lock, &path)?;
+        lock.wait()?;
         Ok(lock)
     }
 
-    fn append_locked(&mut self, lock: &File, members: &[u8], at: SystemTime) -> Result<Appended, JournalError> {
+    fn append_locked(&mut self, lock: &LockFile, members: &[u8], at: SystemTime) -> Result<Appended, JournalError> {
         let today = day_of(at);
         let room = members.len() as u64 + 256;
-        let mut head = match self.load_head(lock, Some(&today))? {
+        let mut head = match self.load_head(lock, &today)? {
             Some(head) => head,
             None => self.begin(lock, 1, &today, None)?,
         };
@@ -136,8 +114,8 @@ impl Writer {
 
     /// The segment that is to be written, as it is now. A record that was cut short is removed; if the last whole line is
     /// damaged, a new segment is begun, so that the damage stays where it is.
-    fn load_head(&mut self, lock: &File, today: Option<&str>) -> Result<Option<Head>, JournalError> {
-        let named = read_name(lock).map_err(|error| JournalError::io(&self.lock_path(), error))?;
+    fn load_head(&mut self, lock: &LockFile, today: &str) -> Result<Option<Head>, JournalError> {
+        let named = lock.segment()?;
         if let Some(head) = self.head.take()
             && named.as_ref() == Some(&head.name)
             && length_of(&head.file) == Some(head.length)
@@ -149,64 +127,36 @@ impl Writer {
         let newest = segments.last().map(|segment| segment.name.clone());
         let Some(name) = named.into_iter().chain(newest).max() else { return Ok(None) };
         let path = self.directory.join(name.open_file());
-        let Some(mut file) = open_segment(&path, today.is_some())? else {
+        let Some(mut file) = open_segment(&path)? else {
             // The newest one is sealed, or was removed by hand.
-            let last = self.last_before(name.number + 1, &segments)?;
-            return match today {
-                Some(today) => self.begin(lock, name.number + 1, today, last).map(Some),
-                None => Ok(Some(self.unwritten(name, last)?)),
-            };
+            let last = retention::last_before(&self.directory, name.number + 1, &segments)?;
+            return self.begin(lock, name.number + 1, today, last).map(Some);
         };
         let end = end_of(&mut file).map_err(|error| JournalError::io(&path, error))?;
         let SegmentEnd { last, whole, length, is_sound } = end;
         let last = match last {
             Some(last) => Some(last),
-            None => self.last_before(name.number, &segments)?,
+            None => retention::last_before(&self.directory, name.number, &segments)?,
         };
-        if !is_sound && let Some(today) = today {
+        if !is_sound {
             return self.begin(lock, name.number + 1, today, last).map(Some);
         }
-        if today.is_some() {
-            self.check_machines(&mut file, whole)?;
-            if whole < length {
-                file.set_len(whole).map_err(|error| JournalError::io(&path, error))?;
-            }
+        self.check_machines(&mut file, whole)?;
+        if whole < length {
+            file.set_len(whole).map_err(|error| JournalError::io(&path, error))?;
         }
         Ok(Some(Head { name, path, file, length: whole, last }))
     }
 
-    /// A head that is only looked at.
-    fn unwritten(&self, name: SegmentName, last: Option<LastRecord>) -> Result<Head, JournalError> {
-        let path = self.lock_path();
-        let file = File::open(&path).map_err(|error| JournalError::io(&path, error))?;
-        Ok(Head { name, path, file, length: 0, last })
-    }
-
-    /// The last record before the segment of that number.
-    fn last_before(&self, number: u64, segments: &[SegmentFile]) -> Result<Option<LastRecord>, JournalError> {
-        let index = Index::read(&self.directory)?;
-        for segment in segments.iter().rev().filter(|segment| segment.name.number < number) {
-            if let Some(last) = index.last_of(&segment.name) {
-                return Ok(Some(last));
-            }
-            let last = match segment.form {
-                SegmentForm::Plain => {
-                    let mut options = OpenOptions::new();
-                    let mut file = open_file(&segment.path, options.read(true))?;
-                    end_of(&mut file).map_err(|error| JournalError::io(&segment.path, error))?.last
-                }
-                SegmentForm::Compressed => retention::last_of_compressed(segment)?,
-            };
-            if last.is_some() {
-                return Ok(last);
-            }
-        }
-        Ok(index.last_known())
-    }
-
     /// Begins a segment. Its name is in the lock before its first record is written, so that no other process continues
     /// the old one.
-    fn begin(&mut self, lock: &File, number: u64, today: &str, last: Option<LastRecord>) -> Result<Head, JournalError> {
+    fn begin(
+        &mut self,
+        lock: &LockFile,
+        number: u64,
+        today: &str,
+        last: Option<LastRecord>,
+    ) -> Result<Head, JournalError> {
         let name = SegmentName { number, day: today.to_owned() };
         let path = self.directory.join(name.open_file());
         let mut options = OpenOptions::new();
@@ -214,7 +164,7 @@ impl Writer {
         let file = open_file(&path, &options)?;
         // Left by a process that was killed between making the file and naming it: it holds no record.
         file.set_len(0).map_err(|error| JournalError::io(&path, error))?;
-        write_name(lock, &name).map_err(|error| JournalError::io(&self.lock_path(), error))?;
+        lock.name_segment(&name)?;
         Ok(Head { name, path, file, length: 0, last })
     }
 
@@ -276,9 +226,9 @@ fn write_line(head: &mut Head, line: &[u8]) -> Result<(), JournalError> {
     Err(JournalError::io(&head.path, failure))
 }
 
-fn open_segment(path: &Path, for_writing: bool) -> Result<Option<File>, JournalError> {
+fn open_segment(path: &Path) -> Result<Option<File>, JournalError> {
     let mut options = OpenOptions::new();
-    options.read(true).append(for_writing);
+    options.read(true).append(true);
     match open_file(path, &options) {
         Ok(file) => Ok(Some(file)),
         Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -290,68 +240,6 @@ fn open_segment(path: &Path, for_writing: bool) -> Result<Option<File>, JournalE
 fn length_of(file: &File) -> Option<u64> {
     let about = file.metadata().ok()?;
     has_name(&about).then_some(about.len())
-}
-
-/// Whether a file that is open still has a name, so that others would find it.
-fn still_there(file: &File) -> bool {
-    file.metadata().is_ok_and(|about| has_name(&about))
-}
-
-#[cfg(unix)]
-fn has_name(about: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::nlink(about) > 0
-}
-
-#[cfg(not(unix))]
-fn has_name(_about: &std::fs::Metadata) -> bool {
-    true
-}
-
-/// Waits for the lock, but not for long: a process that was stopped while it held the lock must not stop all others.
-fn wait_for_lock(lock: &File, path: &Path) -> Result<(), JournalError> {
-    let mut tries = 0_u32;
-    let mut begin = None;
-    loop {
-        match lock.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(JournalError::io(path, error)),
-            Err(TryLockError::WouldBlock) => {}
-        }
-        tries += 1;
-        if tries < 64 {
-            std::thread::yield_now();
-            continue;
-        }
-        if begin.get_or_insert_with(Instant::now).elapsed() > LONGEST_WAIT {
-            return Err(JournalError::Locked { path: path.to_owned() });
-        }
-        std::thread::sleep(Duration::from_micros(50));
-    }
-}
-
-/// The segment that the lock names; none if it names none.
-fn read_name(lock: &File) -> io::Result<Option<SegmentName>> {
-    let mut text = [0; 64];
-    let read = read_at_start(lock, &mut text)?;
-    let text = text.get(..read).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
-    Ok(text.strip_suffix('\n').and_then(SegmentName::parse))
-}
-
-#[cfg(unix)]
-fn read_at_start(file: &File, text: &mut [u8]) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, text, 0)
-}
-
-#[cfg(not(unix))]
-fn read_at_start(mut file: &File, text: &mut [u8]) -> io::Result<usize> {
-    file.seek(SeekFrom::Start(0))?;
-    file.read(text)
-}
-
-fn write_name(mut lock: &File, name: &SegmentName) -> io::Result<()> {
-    lock.seek(SeekFrom::Start(0))?;
-    lock.set_len(0)?;
-    lock.write_all(format!("{}\n", name.stem()).as_bytes())
 }
 
 /// The machine that wrote the last whole line.
@@ -387,6 +275,8 @@ fn is_on_network(_file: &File) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+    use std::time::Duration;
 
     use super::*;
 

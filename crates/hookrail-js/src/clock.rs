@@ -78,8 +78,8 @@ impl Budget {
         (self.deadline, self.wall) = (None, None);
     }
 
-    /// Does not count time that the host spent, as long as the host's own limit is kept.
-    pub(crate) fn forgive(&mut self, spent: Duration) {
+    /// Extends the turn by time that the host spent. The module is stopped if the host's own limit for the turn is used up.
+    pub(crate) fn exclude_host_time(&mut self, spent: Duration) {
         self.deadline = self.deadline.and_then(|deadline| deadline.checked_add(spent));
         self.host_left = self.host_left.saturating_sub(spent);
         if self.host_left.is_zero() {
@@ -192,7 +192,7 @@ impl WallClock {
     }
 
     /// Pauses the clock until the guard is dropped.
-    pub(crate) fn stand_still(self: &Arc<Self>) -> ClockPause {
+    pub(crate) fn pause(self: &Arc<Self>) -> ClockPause {
         self.time.send_modify(|time| time.change(time.dialogs + 1));
         ClockPause(Arc::clone(self))
     }
@@ -245,27 +245,27 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn time_stands_still_while_a_dialog_is_open() {
+    async fn the_clock_is_paused_while_a_dialog_is_open() {
         let clock = WallClock::new(Duration::from_millis(60), Duration::from_secs(60));
-        let standstill = clock.stand_still();
+        let pause = clock.pause();
         let waited = clock.limit(tokio::time::sleep(Duration::from_millis(150))).await;
         assert!(waited.is_some(), "the dialog took longer than the limit, and that does not count");
-        drop(standstill);
+        drop(pause);
         assert!(clock.limit(std::future::pending::<()>()).await.is_none());
     }
 
     #[tokio::test]
     async fn a_dialog_that_is_open_too_long_stops_no_clock() {
         let clock = WallClock::new(Duration::from_millis(20), Duration::from_millis(50));
-        let first = clock.stand_still();
-        let _second = clock.stand_still();
+        let first = clock.pause();
+        let _second = clock.pause();
         drop(first);
         let began = Instant::now();
         assert!(clock.limit(std::future::pending::<()>()).await.is_none());
         assert!(began.elapsed() >= Duration::from_millis(60), "both times were used up");
         assert!(clock.is_up());
-        let _third = clock.stand_still();
-        assert!(clock.is_up(), "there is no time left to stand still");
+        let _third = clock.pause();
+        assert!(clock.is_up(), "there is no pause left");
     }
 
     #[test]
@@ -274,13 +274,13 @@ mod tests {
         let mut budget = Budget::new(&limits, Arc::default());
         for _ in 0..3 {
             budget.begin();
-            budget.forgive(Duration::from_secs(2));
+            budget.exclude_host_time(Duration::from_secs(2));
             assert_eq!(budget.waiting_left(), (Duration::from_secs(1), StopReason::Host));
             budget.end();
         }
         budget.begin();
-        budget.forgive(Duration::from_secs(2));
-        budget.forgive(Duration::from_secs(2));
+        budget.exclude_host_time(Duration::from_secs(2));
+        budget.exclude_host_time(Duration::from_secs(2));
         assert_eq!(budget.stopped(), Some(StopReason::Host));
     }
 }

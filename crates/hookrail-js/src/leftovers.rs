@@ -26,10 +26,10 @@ mod linux {
 
     /// How long they may take to exit after SIGTERM, and how long to disappear after SIGKILL.
     const GRACE: Duration = Duration::from_secs(1);
-    const VANISHING: Duration = Duration::from_secs(5);
+    const KILL_WAIT: Duration = Duration::from_secs(5);
 
     /// The time between two scans of `/proc`.
-    const PAUSE: Duration = Duration::from_millis(20);
+    const SCAN_INTERVAL: Duration = Duration::from_millis(20);
 
     /// Ends every process whose mark begins with this text, and waits until they are gone.
     pub(crate) async fn end_marked(mark: &str) {
@@ -38,7 +38,7 @@ mod linux {
         loop {
             let found = find(&format!("{MARK}={mark}"));
             let waited = begun.elapsed();
-            if found.is_empty() || waited > GRACE + VANISHING {
+            if found.is_empty() || waited > GRACE + KILL_WAIT {
                 return;
             }
             for (number, process) in found {
@@ -56,7 +56,7 @@ mod linux {
                     let _ = pidfd_send_signal(&process, *signal);
                 }
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(SCAN_INTERVAL).await;
         }
     }
 

@@ -79,7 +79,9 @@ impl RuntimeLimits {
     /// Why loading was stopped, as a sentence.
     pub(crate) fn why_stopped(&self, stop: StopReason) -> String {
         match stop {
-            StopReason::Work => format!("it worked for {} s without giving way", self.cpu.as_secs_f64()),
+            StopReason::Work => {
+                format!("it worked for {} s without returning to the event loop", self.cpu.as_secs_f64())
+            }
             StopReason::Host => format!("it stood still for {} s", self.host.as_secs_f64()),
             StopReason::Wall(length) => format!("it took longer than {} s", length.as_secs_f64()),
             StopReason::Memory => format!("it went over its {}", self.of_memory()),

@@ -56,7 +56,7 @@ struct Instance {
 pub(crate) type Answers = Vec<(oneshot::Sender<ModuleReturn>, ModuleReturn)>;
 
 /// How long a command may continue after its caller abandoned it.
-const AFTER_CANCEL: Duration = Duration::from_secs(60);
+const ABANDONED_CALL_TIME: Duration = Duration::from_secs(60);
 
 /// The end of a call whose instance was ended for another reason.
 pub(crate) fn runtime_ended() -> RawEnd {
@@ -276,7 +276,7 @@ impl ModuleHost {
         let Some(state) = self.state() else { return };
         let Some(call) = state.calls.remove(&number) else { return };
         call.over.cancel();
-        state.abandoned.insert(number, call.clock.unwrap_or_else(|| WallClock::new(AFTER_CANCEL, dialogs)));
+        state.abandoned.insert(number, call.clock.unwrap_or_else(|| WallClock::new(ABANDONED_CALL_TIME, dialogs)));
         self.config.processes.sweep(self.generation, Some(number));
         self.turn(PreludeFunction::Abandon, (number,));
     }
@@ -311,7 +311,7 @@ impl ModuleHost {
     /// Gives operations that were started to the event loop of the module's thread.
     pub(crate) fn spawn_begun(&mut self) {
         let Some(instance) = &mut self.instance else { return };
-        for StartedTask { number, op, held } in std::mem::take(&mut instance.shared.state_mut().begun) {
+        for StartedTask { number, op, held } in std::mem::take(&mut instance.shared.state_mut().started_tasks) {
             let inbox = self.config.inbox.clone();
             let settling = TaskReport { inbox, generation: self.generation, number, answer: None };
             let account = instance.shared.account.clone();

@@ -27,7 +27,7 @@ use crate::worker::{InspectionResult, ModuleJob, ModuleWork, Worker, WorkerMessa
 
 /// How long the processes of modules have to end by themselves when the program shuts down. A handler of the last
 /// events, such as `agent_end`, may start one and not wait for it; detached hooks have the same time.
-const DRAIN: Duration = Duration::from_millis(1_500);
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(1_500);
 
 /// Runs module hooks, for [`Builder::runner`](hookrail::Builder::runner).
 #[must_use]
@@ -263,10 +263,10 @@ impl ModuleRunner for Modules {
             };
             // The table has no order, and what is reported has one.
             running.sort_by(|one, other| one.0.cmp(&other.0));
-            processes::drain(running.iter().map(|(_, processes)| processes.clone()), DRAIN).await;
+            processes::drain(running.iter().map(|(_, processes)| processes.clone()), SHUTDOWN_GRACE).await;
             let cut_off = running.iter().flat_map(|(module, processes)| {
                 let programs = processes.programs().into_iter();
-                programs.map(|program| CutOffProcess { module: module.clone(), program, granted: DRAIN })
+                programs.map(|program| CutOffProcess { module: module.clone(), program, granted: SHUTDOWN_GRACE })
             });
             let cut_off: Vec<CutOffProcess> = cut_off.collect();
             let ending = {

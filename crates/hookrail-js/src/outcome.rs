@@ -2,7 +2,7 @@
 
 use hookrail::Json;
 use hookrail::host::HookFailure;
-use hookrail::module::{LoadFailure, ModuleReturn, RegisteredCommand, Registrations};
+use hookrail::module::{EnforceExport, LoadFailure, ModuleReturn, RegisteredCommand, Registrations};
 use hookrail::process::{Output, RawEnd};
 use serde::Deserialize;
 
@@ -181,6 +181,11 @@ pub(crate) fn load_result(
         commands,
         renderers: names("renderers"),
         unsupported: names("unsupported"),
+        enforce: match members.get("enforce").and_then(Json::as_str).as_deref() {
+            Some("shadow") => EnforceExport::Shadow,
+            Some("not-boolean") => EnforceExport::NotBoolean,
+            Some(_) | None => EnforceExport::Enforced,
+        },
     })
 }
 

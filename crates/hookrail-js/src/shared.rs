@@ -50,7 +50,7 @@ pub(crate) struct InstanceState {
     /// Calls that have ended.
     pub(crate) finished: Vec<FinishedCall>,
     /// Tasks that were started and are not polled yet.
-    pub(crate) begun: Vec<StartedTask>,
+    pub(crate) started_tasks: Vec<StartedTask>,
     pub(crate) cancels: HashMap<u32, CancelToken>,
     /// How many bytes the module has sent to the session since the last call started, while no call was in progress.
     between: usize,
@@ -170,7 +170,7 @@ pub(crate) enum SessionAddition {
 }
 
 /// How many bytes of a module's output are kept for one call.
-const MOST_OUTPUT: usize = 64 * 1024;
+const OUTPUT_LIMIT: usize = 64 * 1024;
 
 thread_local! {
     /// The state of the module whose code this thread runs.
@@ -191,7 +191,7 @@ impl Shared {
             calls: BTreeMap::from([(0, loading)]),
             host,
             finished: Vec::new(),
-            begun: Vec::new(),
+            started_tasks: Vec::new(),
             cancels: HashMap::new(),
             between: 0,
             printed_between: 0,
@@ -336,7 +336,7 @@ impl Shared {
 
     /// Sets a timer, if the account has memory for it.
     pub(crate) fn set_timer(&self, number: u32, wait: Duration) {
-        if let Some(held) = self.hold_memory(TIMER) {
+        if let Some(held) = self.hold_memory(TIMER_MEMORY) {
             self.state().timers.set(number, wait, held);
         }
     }
@@ -377,7 +377,7 @@ impl Shared {
             Stream::Err => &mut call.stderr,
         });
         let taken = kept.as_ref().map_or(*printed_between, |kept| kept.len());
-        let room = text.floor_char_boundary(MOST_OUTPUT.saturating_sub(taken));
+        let room = text.floor_char_boundary(OUTPUT_LIMIT.saturating_sub(taken));
         match kept {
             Some(kept) => kept.extend(text.bytes().take(room)),
             None => *printed_between += room,
@@ -409,7 +409,7 @@ impl InstanceState {
 
     /// Whether an operation is outstanding that could still settle a promise.
     pub(crate) fn can_go_on(&self) -> bool {
-        !(self.timers.due.is_empty() && self.watchers.is_empty() && self.begun.is_empty())
+        !(self.timers.due.is_empty() && self.watchers.is_empty() && self.started_tasks.is_empty())
     }
 
     /// When the next timer is due or the time of an abandoned call is used up.
@@ -427,8 +427,8 @@ pub(crate) struct Timers {
     by_number: HashMap<u32, Instant>,
 }
 
-/// The memory that a timer is counted with.
-const TIMER: usize = 192;
+/// The number of bytes that are counted for a timer.
+const TIMER_MEMORY: usize = 192;
 
 impl Timers {
     fn set(&mut self, number: u32, wait: Duration, held: MemoryHold) {

@@ -161,20 +161,20 @@ fn track_rejection<'js>(shared: &Shared, ctx: &Ctx<'js>, promise: &Value<'js>, r
             None => text_of(reason),
         };
         let message = shorten(message);
-        if let Some(held) = shared.hold_memory(message.len() + REJECTION) {
+        if let Some(held) = shared.hold_memory(message.len() + REJECTION_MEMORY) {
             shared.state().rejections.push(Rejection { promise: key, message, _held: held });
         }
     }
 }
 
-/// The memory that a rejection is counted with, beside its text.
-const REJECTION: usize = 128;
+/// The number of bytes that are counted for a rejection, in addition to its text.
+const REJECTION_MEMORY: usize = 128;
 
 /// The beginning of a text, short enough for a message.
 fn shorten(mut text: String) -> String {
-    const LONGEST: usize = 10_000;
-    if text.len() > LONGEST {
-        text.truncate(text.floor_char_boundary(LONGEST));
+    const MESSAGE_LIMIT: usize = 10_000;
+    if text.len() > MESSAGE_LIMIT {
+        text.truncate(text.floor_char_boundary(MESSAGE_LIMIT));
         text.push_str(" […]");
         text.shrink_to_fit();
     }
@@ -232,8 +232,9 @@ fn evaluate_part<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Function<'
 /// The functions of the host that the prelude is built on.
 fn native_functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
-    native.set("sync", Func::from(|op: String| with_lent(|shared| ops::sync(shared, &op))))?;
-    native.set("start", Func::from(|call: u32, task: String| with_lent(|shared| ops::start(shared, call, &task))))?;
+    native.set("sync", Func::from(|op: String| with_lent(|shared| ops::run_op(shared, &op))))?;
+    native
+        .set("start", Func::from(|call: u32, task: String| with_lent(|shared| ops::start_task(shared, call, &task))))?;
     let finished = |call: u32, result: Option<String>, failures: Option<String>, unknown: Option<String>| {
         with_lent(|shared| record_finished(shared, FinishedCall { call, result, failures, unknown }));
     };

@@ -159,6 +159,8 @@ fn hook_places_are_never_written() {
         "fs.mkdirSync('.xcsh/hooks/pre', { recursive: true })",
         "fs.mkdirSync('@home/.codex')",
         "fs.mkdtempSync('.gemini')  && fs.mkdtempSync('.gemini/x')",
+        "fs.mkdtempSync('link/')",
+        "fs.mkdtempSync('link/agent/hooks/pre/')",
         "fs.symlinkSync('@project/evil', '@home/.claude')",
         "fs.symlinkSync('@project/evil', '.xcsh')",
         "fs.renameSync('evil', '.xcsh')",
@@ -225,6 +227,7 @@ fn a_scope_is_about_where_a_path_really_leads() {
     lab.write("project/out/old", "old");
     symlink(lab.at("home"), lab.at("project/src/link")).unwrap();
     symlink(lab.at("home/new"), lab.at("project/out/dangling")).unwrap();
+    symlink(lab.at("home"), lab.at("project/out/away")).unwrap();
     symlink(lab.at("project/src"), lab.at("project/alias")).unwrap();
     let secret = lab.at("home/secret");
     let secret = secret.display();
@@ -247,6 +250,9 @@ fn a_scope_is_about_where_a_path_really_leads() {
         ("fs.writeFileSync('src/a.txt', 'x')", "EACCES"),
         ("fs.writeFileSync('out/../b.txt', 'x')", "EACCES"),
         ("fs.writeFileSync('out/dangling', 'x')", "EACCES"),
+        ("fs.mkdtempSync('out/away/')", "EACCES"),
+        ("fs.mkdtempSync('out/away/x')", "EACCES"),
+        ("fs.mkdtempSync('out/tmp-').length > 0", "ok true"),
         ("fs.renameSync('out/old', 'b2.txt')", "EACCES"),
         ("fs.renameSync('b.txt', 'out/b.txt')", "EACCES"),
         ("fs.renameSync('out/old', 'out/older')", "ok"),
@@ -260,7 +266,7 @@ fn a_scope_is_about_where_a_path_really_leads() {
     }
     assert_eq!(said.last().unwrap(), "EACCES");
     assert!(!lab.at("home/new").exists() && !lab.at("project/out/b.txt").exists());
-    assert_eq!(lab.does(&["read:~/secret"], &works[22..]), ["ok secret"]);
+    assert_eq!(lab.does(&["read:~/secret"], &works[rows.len()..]), ["ok secret"]);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn a_module_and_everything_it_imports_are_watched_also_what_is_missing() {
 }
 
 #[test]
-fn a_module_that_could_not_be_looked_into_for_want_of_resources_is_looked_into_again() {
+fn a_module_that_could_not_be_inspected_for_lack_of_resources_is_inspected_again() {
     let own = std::env::current_exe().unwrap();
     let script = "ulimit -n 64 && exec \"$0\" --ignored --exact without_descriptors --test-threads 1";
     let output = std::process::Command::new("sh").arg("-c").arg(script).arg(own).output().unwrap();

@@ -176,7 +176,7 @@ fn check_time(source: &str) {
 }
 
 #[test]
-fn the_wall_clock_ends_what_stands_still_too_long() {
+fn the_wall_clock_ends_what_blocks_too_long() {
     check_time("execSync('sleep 20');");
 }
 

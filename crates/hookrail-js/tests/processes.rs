@@ -70,7 +70,7 @@ fn a_process_ends_when_its_call_is_cancelled() {
 }
 
 #[test]
-fn a_process_that_the_module_stands_still_for_ends_when_its_call_is_cancelled() {
+fn a_process_that_the_module_waits_for_synchronously_ends_when_its_call_is_cancelled() {
     cancelled("try { execSync('echo $$ > pid; sleep 600'); } catch {}");
 }
 

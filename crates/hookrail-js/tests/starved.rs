@@ -80,7 +80,7 @@ fn a_machine_without_threads_fails_a_guard_closed_and_nothing_is_kept_of_that() 
         let inspected = modules.inspect(&file, &world);
         assert!(matches!(inspected, ModuleInspection::OutOfResources(_)), "{inspected:?}");
 
-        // A module that could not be looked into is asked in every event, and fails there.
+        // A module that could not be inspected is asked in every event, and fails there.
         let unknown = project.builder(&["x.ts"]).runner(runner(large)).build();
         let outcome = unknown.fire_blocking(tool_call(&unknown));
         assert!(outcome.is_denied(), "{outcome:?}");

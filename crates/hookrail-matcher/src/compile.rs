@@ -92,7 +92,7 @@ impl Matcher {
     }
 
     /// Returns how a set tests this matcher.
-    pub(super) fn in_set(&self) -> SetMembership<'_> {
+    pub(super) fn set_membership(&self) -> SetMembership<'_> {
         match &self.0.test {
             Test::Everything => SetMembership::Always,
             Test::Text => SetMembership::Separately,
@@ -103,8 +103,8 @@ impl Matcher {
         }
     }
 
-    /// Returns the pattern's text if a subject that is equal to it matches whatever the pattern means.
-    pub(super) fn own_text(&self) -> Option<&str> {
+    /// Returns the pattern's text if a subject that is equal to it matches, whatever the pattern means.
+    pub(super) fn equal_text(&self) -> Option<&str> {
         let counts = self.0.scope == MatchScope::Whole || matches!(self.0.test, Test::Text);
         self.0.pattern.as_deref().filter(|_| counts)
     }

@@ -1,7 +1,7 @@
-//! Writes a syntax tree in the syntax of the linear engine.
+//! Writes a syntax tree in the syntax of the `regex` crate.
 //!
-//! Every character that could be an operator is escaped, so that none of that
-//! engine's extensions to ECMAScript can take effect.
+//! Every character that could be an operator is escaped, so that no operator of that crate which ECMAScript does not have can
+//! take effect.
 
 use std::fmt::Write as _;
 
@@ -26,8 +26,8 @@ pub(super) fn emit(root: &RegexNode, scope: MatchScope) -> Option<String> {
 /// Returns the character for a code unit: the code unit itself, or a private-use
 /// character for a surrogate.
 ///
-/// A converted subject has these characters for surrogates only: one in the
-/// original subject is outside the basic plane, so it becomes two of them.
+/// This is unambiguous: a subject that itself has such a private-use character has it as two surrogates, because the
+/// character is outside the basic plane.
 pub(super) fn character_for(unit: u16) -> char {
     let unit = u32::from(unit);
     char::from_u32(unit).or_else(|| char::from_u32(0x10_0000 + unit)).unwrap_or(char::REPLACEMENT_CHARACTER)
@@ -45,6 +45,7 @@ impl Emitter {
             RegexNode::Class(set) => self.class(set),
             RegexNode::Start => self.text.push_str(r"\A"),
             RegexNode::End => self.text.push_str(r"\z"),
+            // The word characters of ECMAScript without flags are ASCII.
             RegexNode::WordBoundary { inverted: false } => self.text.push_str(r"(?-u:\b)"),
             RegexNode::WordBoundary { inverted: true } => self.text.push_str(r"(?-u:\B)"),
             RegexNode::Look { .. } | RegexNode::BackReference(_) => return None,
@@ -99,6 +100,7 @@ impl Emitter {
 
     fn class(&mut self, set: &UnitSet) {
         if set.ranges().is_empty() {
+            // The `regex` crate reads `[]` as the beginning of a class that has `]` as a member.
             return self.text.push_str(r"[^\x{0}-\x{10ffff}]");
         }
         self.text.push('[');

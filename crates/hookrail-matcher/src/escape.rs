@@ -28,7 +28,7 @@ impl PatternParser<'_> {
             }
             Ok(b'1'..=b'9') => {
                 let mut ahead = self.cursor;
-                // Annex B: a number without such a group is an octal escape.
+                // Annex B: a number that is higher than the number of groups is a legacy octal escape, or a plain digit.
                 match ahead.decimal() {
                     Some(number) if number <= self.groups.count => {
                         self.cursor = ahead;
@@ -69,7 +69,7 @@ impl PatternParser<'_> {
             b'x' => self.cursor.hex(2).unwrap_or(unit),
             b'u' => self.cursor.hex(4).unwrap_or(unit),
             b'c' => match self.cursor.peek_ascii() {
-                Some(control) if is_control(control, in_class) => {
+                Some(control) if is_control_letter(control, in_class) => {
                     self.cursor.next();
                     u16::from(control & 0x1f)
                 }
@@ -159,7 +159,7 @@ impl ClassAtom {
     }
 }
 
-/// Whether `\c` with this character is a control escape.
-fn is_control(character: u8, in_class: bool) -> bool {
+/// Whether `\c` with this character is a control escape. Annex B also allows digits and `_` inside a class.
+fn is_control_letter(character: u8, in_class: bool) -> bool {
     character.is_ascii_alphabetic() || in_class && (character.is_ascii_digit() || character == b'_')
 }

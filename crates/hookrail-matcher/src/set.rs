@@ -35,11 +35,14 @@ const SET_CACHE: (usize, usize) = (2 << 20, 128 << 20);
 /// ```
 #[derive(Debug)]
 pub struct MatcherSet {
+    /// The matchers that match every subject. Here and below, a `usize` is the position of a matcher in the list.
     always: Vec<usize>,
     /// The subjects that match because they are equal to a pattern's text.
     equal: HashMap<Box<str>, Vec<usize>>,
     literals: Option<LiteralSet>,
+    /// The linear patterns, and the matcher of each.
     patterns: Option<(RegexSet, Vec<usize>)>,
+    /// The matchers that are tested one by one.
     separately: Vec<(usize, Matcher)>,
 }
 
@@ -59,10 +62,10 @@ impl MatcherSet {
             Self { always: Vec::new(), equal: HashMap::new(), literals: None, patterns: None, separately: Vec::new() };
         let (mut owners, mut patterns) = (Vec::new(), Vec::new());
         for (at, matcher) in matchers.into_iter().enumerate() {
-            if let Some(text) = matcher.own_text() {
+            if let Some(text) = matcher.equal_text() {
                 set.equal.entry(text.into()).or_default().push(at);
             }
-            match matcher.in_set() {
+            match matcher.set_membership() {
                 SetMembership::Always => set.always.push(at),
                 SetMembership::Literals(literals) => {
                     owners.extend(literals.iter().map(|literal| (at, matcher, literal)));
@@ -72,12 +75,14 @@ impl MatcherSet {
             }
         }
         set.add_literals(&owners);
+        if patterns.is_empty() {
+            return set;
+        }
         let built = RegexSetBuilder::new(patterns.iter().map(|(_, _, text)| *text))
             .size_limit(MAX_SET_SIZE)
             .dfa_size_limit((patterns.len() * CACHE_PER_PATTERN).clamp(SET_CACHE.0, SET_CACHE.1))
             .build();
         match built {
-            _ if patterns.is_empty() => {}
             Ok(regexes) => set.patterns = Some((regexes, patterns.iter().map(|(at, ..)| *at).collect())),
             Err(_) => set.separately.extend(patterns.iter().map(|(at, matcher, _)| (*at, Matcher::clone(matcher)))),
         }
@@ -97,7 +102,7 @@ impl MatcherSet {
         }
     }
 
-    /// Returns the position and verdict of each matcher that counts as matching, in the order of the list.
+    /// Returns the position and the result of each matcher that counts as matching, in the order of the list.
     #[must_use]
     pub fn test(&self, subject: &str) -> Vec<(usize, MatchResult)> {
         let matches = |at: &usize| (*at, MatchResult::Matches);
@@ -117,11 +122,12 @@ impl MatcherSet {
             }
         }
         for (at, matcher) in &self.separately {
-            let verdict = matcher.test(subject);
-            if verdict.is_match() {
-                found.push((*at, verdict));
+            let result = matcher.test(subject);
+            if result.is_match() {
+                found.push((*at, result));
             }
         }
+        // A matcher is found more than once if several of its literals occur, or if its text is equal to the subject too.
         found.sort_unstable_by_key(|(at, _)| *at);
         found.dedup_by_key(|(at, _)| *at);
         found

@@ -93,7 +93,7 @@ pub struct CompiledMatcher {
 #[non_exhaustive]
 pub enum PatternProblem {
     /// The pattern is not a valid regular expression; [`OnInvalid`] says what it matches.
-    #[error("invalid regular expression: {message}{}", at(*.offset))]
+    #[error("invalid regular expression: {message}{}", at_offset(*.offset))]
     Invalid {
         /// What is wrong, as a clause without a full stop.
         message: String,
@@ -109,7 +109,7 @@ pub enum PatternProblem {
     },
 }
 
-fn at(offset: Option<usize>) -> String {
+fn at_offset(offset: Option<usize>) -> String {
     offset.map_or_else(String::new, |offset| format!(" (at byte {offset})"))
 }
 

@@ -16,7 +16,7 @@ use crate::sealed::SealedInput;
 use crate::sys;
 
 /// The suffix of the variable that holds the markers of the runs around this one.
-pub(crate) const OUTER: &str = "_OUTER";
+pub(crate) const OUTER_SUFFIX: &str = "_OUTER";
 
 /// A program to start, with its arguments, environment, input and limits.
 ///
@@ -227,7 +227,7 @@ impl ChildCommand {
         let environment = Environment::clone(&self.env);
         let Some((name, value)) = &self.marker else { return environment };
         let mut outer_name = name.clone();
-        outer_name.push(OUTER);
+        outer_name.push(OUTER_SUFFIX);
         let older = [environment.get(&outer_name), environment.get(name)];
         let older: Vec<&OsStr> = older.into_iter().flatten().filter(|values| !values.is_empty()).collect();
         let older = older.join(OsStr::new(" "));

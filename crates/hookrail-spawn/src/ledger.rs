@@ -17,17 +17,17 @@ use crate::outcome::OrphanCleanup;
 use crate::sys::recorded;
 
 /// The size of an entry in bytes. A marker that does not fit is not recorded.
-const ENTRY: usize = 192;
+const ENTRY_SIZE: usize = 192;
 
 /// The file name extension of records.
 const EXTENSION: &str = "running";
 
 /// The file that is locked while records are searched and created. Without it, another program could take a record for
 /// abandoned between its creation and its own lock.
-const LOCK: &str = "lock";
+const LOCK_FILE: &str = "lock";
 
-/// The largest file that is read as a record.
-const LARGEST: u64 = 16 << 20;
+/// The size in bytes from which a file is not read as a record.
+const RECORD_SIZE_LIMIT: u64 = 16 << 20;
 
 /// The record of the running children of this program. Clones share it.
 ///
@@ -78,7 +78,7 @@ impl RunLedger {
             options
         };
         create_checked_folder(directory)?;
-        let lock = options().create(true).open(directory.join(LOCK))?;
+        let lock = options().create(true).open(directory.join(LOCK_FILE))?;
         lock.lock()?;
         let left = end_all_left_in(directory, &world)?;
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -120,7 +120,7 @@ impl LedgerEntry {
     /// Writes the entry. An error, such as a full disk, is ignored: it must not prevent a child from running.
     fn write(&self, numbers: &str) {
         let mut line = format!("{numbers} ").into_bytes();
-        if let Some(marker) = self.marker.as_deref().filter(|marker| line.len() + marker.len() < ENTRY) {
+        if let Some(marker) = self.marker.as_deref().filter(|marker| line.len() + marker.len() < ENTRY_SIZE) {
             line.extend_from_slice(marker);
         }
         let _ = self.record.write(self.place, &line);
@@ -137,14 +137,14 @@ impl Drop for LedgerEntry {
 impl LedgerFile {
     /// Writes one line, padded with blanks so that every slot has a fixed position.
     fn write(&self, place: u64, text: &[u8]) -> io::Result<()> {
-        let mut line = [b' '; ENTRY];
+        let mut line = [b' '; ENTRY_SIZE];
         for (to, from) in line.iter_mut().zip(text) {
             *to = *from;
         }
         if let Some(last) = line.last_mut() {
             *last = b'\n';
         }
-        self.file.write_all_at(&line, place * ENTRY as u64)
+        self.file.write_all_at(&line, place * ENTRY_SIZE as u64)
     }
 }
 
@@ -164,7 +164,7 @@ fn end_all_left_in(directory: &Path, world: &str) -> io::Result<OrphanCleanup> {
             continue;
         }
         let Ok(mut file) = open_regular(&path) else { continue };
-        let is_ours = file.metadata().is_ok_and(|about| is_ours_alone(&about) && about.len() < LARGEST);
+        let is_ours = file.metadata().is_ok_and(|about| is_ours_alone(&about) && about.len() < RECORD_SIZE_LIMIT);
         // A program that holds the lock is alive.
         if !is_ours || file.try_lock().is_err() {
             continue;

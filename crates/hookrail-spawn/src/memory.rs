@@ -11,12 +11,12 @@
 pub fn give_back_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        const LARGE: libc::c_int = 128 * 1024;
+        const LARGE_BLOCK: libc::c_int = 128 * 1024;
         // SAFETY: the calls take integers, touch no memory of ours, and are allowed at any time; a parameter that is not
         // known is refused by the return value, which leaves everything as it was.
         unsafe {
-            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
-            libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE_BLOCK);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE_BLOCK);
             libc::mallopt(libc::M_ARENA_MAX, 2);
         }
     }

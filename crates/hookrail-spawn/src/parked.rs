@@ -21,7 +21,7 @@ use crate::sys;
 use crate::termination::Termination;
 
 /// The time for which an exchange polls stdin and stdout only, because most answers come at once.
-const QUICK: Duration = Duration::from_millis(2);
+const QUICK_PHASE: Duration = Duration::from_millis(2);
 
 /// A started child that waits for its input. Dropping it kills it, with everything it has started.
 #[derive(Debug)]
@@ -246,7 +246,7 @@ impl OngoingExchange<'_> {
     /// a full stderr, is noticed right afterwards.
     fn is_quick(&mut self, cx: &mut Context<'_>) -> bool {
         if matches!(self.quick, QuickPhase::NotBegun) {
-            self.quick = QuickPhase::Until(Box::pin(sleep(QUICK)));
+            self.quick = QuickPhase::Until(Box::pin(sleep(QUICK_PHASE)));
         }
         let QuickPhase::Until(quick) = &mut self.quick else { return false };
         let is_quick = quick.as_mut().poll(cx).is_pending() && !self.started.stdout.has_ended();

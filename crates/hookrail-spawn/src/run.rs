@@ -29,16 +29,16 @@ const BUSY_PAUSES: [Duration; 4] =
     [Duration::from_millis(1), Duration::from_millis(4), Duration::from_millis(16), Duration::from_millis(64)];
 
 /// How long the calling thread waits for a child before the runtime waits instead.
-const SOON: Duration = Duration::from_millis(5);
+const THREAD_WAIT: Duration = Duration::from_millis(5);
 
 /// The delay after which a missed deadline means that the host was stopped or blocked, and not merely slow.
-const ABSENCE: Duration = Duration::from_millis(100);
+const HOST_STALL: Duration = Duration::from_millis(100);
 
 /// The additional time for a child that could not continue because the host did not read or write its pipes.
-const AFTER_ABSENCE: Duration = Duration::from_secs(1);
+const EXTRA_TIME_AFTER_STALL: Duration = Duration::from_secs(1);
 
-/// Further away than any deadline that can be met, and still a valid instant.
-const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+/// The longest timeout. Added to the current time it is still a valid instant.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// Starts the command, writes its stdin, reads its output, and returns how it ended.
 ///
@@ -94,7 +94,7 @@ async fn run_with(command: &ChildCommand, cancel: &CancelToken, wait: FirstWait)
     }
     match start_with_retries(command, &mut stop).await? {
         ControlFlow::Continue(mut started) => {
-            if wait == FirstWait::Thread && started.wait_for_exit_within(SOON.min(command.timeout)) {
+            if wait == FirstWait::Thread && started.wait_for_exit_within(THREAD_WAIT.min(command.timeout)) {
                 let running = RunningChild::new(started, command.limits, begun);
                 return Ok(running.into_result(RunEvent::Exited, command, &mut stop).await);
             }
@@ -117,9 +117,9 @@ pub(crate) async fn drive_to_end<C: Future<Output = ()>>(
     running.into_result(event, command, stop).await
 }
 
-/// Returns the deadline. A timeout that is too long for an instant is shortened to [`FAR`].
+/// Returns the deadline. A timeout that is too long for an instant is shortened to [`LONGEST_TIMEOUT`].
 pub(crate) fn deadline_after(begun: Instant, timeout: Duration) -> tokio::time::Instant {
-    begun.checked_add(timeout.min(FAR)).unwrap_or(begun).into()
+    begun.checked_add(timeout.min(LONGEST_TIMEOUT)).unwrap_or(begun).into()
 }
 
 /// Returns the end of a run that must not start anything.
@@ -155,12 +155,12 @@ impl<'a, C: Future<Output = ()>> StopCondition<'a, C> {
     /// not known: it cannot be told from ordinary waiting.
     pub(crate) fn extend_after_absence(&mut self) -> bool {
         let now = tokio::time::Instant::now();
-        let was_absent = now.saturating_duration_since(self.deadline.deadline()) > ABSENCE;
-        if self.is_extended || !was_absent {
+        let host_was_stalled = now.saturating_duration_since(self.deadline.deadline()) > HOST_STALL;
+        if self.is_extended || !host_was_stalled {
             return false;
         }
         self.is_extended = true;
-        self.deadline.as_mut().reset(now + AFTER_ABSENCE);
+        self.deadline.as_mut().reset(now + EXTRA_TIME_AFTER_STALL);
         true
     }
 

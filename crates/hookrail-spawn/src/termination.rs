@@ -15,7 +15,7 @@ use crate::sys;
 
 /// The time after SIGKILL in which a child must exit before the termination gives up. A process in an uninterruptible
 /// system call does not die until the call returns.
-const AFTER_KILL: Duration = Duration::from_secs(5);
+const KILL_WAIT: Duration = Duration::from_secs(5);
 
 /// The longest grace. A year is as good as for ever, and the end of the grace is a valid instant on every system.
 const LONGEST_GRACE: Duration = Duration::from_secs(60 * 60 * 24 * 365);
@@ -69,7 +69,7 @@ impl Termination {
         // Again, because processes may have been started during the grace.
         self.child.note_descendants_off_thread().await;
         self.child.kill();
-        let exit = self.wait_for_leader(Instant::now() + AFTER_KILL).await;
+        let exit = self.wait_for_leader(Instant::now() + KILL_WAIT).await;
         let swept = self.child.sweep().await;
         if exit.is_some() && swept.is_some() {
             self.child.release();

@@ -104,18 +104,18 @@ impl StartedChild {
 pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
     let arguments = ExecArguments::new(command, command.full_environment())?;
     let open = || {
-        let (mut stdin, mut their_stdin) = StdinPipe::open()?;
+        let (mut stdin, mut child_stdin) = StdinPipe::open()?;
         if let Some(sealed) = &command.sealed {
-            their_stdin = sealed.0.reader()?;
+            child_stdin = sealed.0.reader()?;
             stdin.close();
         }
-        let (stdout, their_stdout) = OutputPipe::open()?;
-        let (stderr, their_stderr) = OutputPipe::open()?;
-        let theirs = ChildPipeEnds { stdin: their_stdin, stdout: their_stdout, stderr: their_stderr };
-        io::Result::Ok((stdin, stdout, stderr, theirs))
+        let (stdout, child_stdout) = OutputPipe::open()?;
+        let (stderr, child_stderr) = OutputPipe::open()?;
+        let child_ends = ChildPipeEnds { stdin: child_stdin, stdout: child_stdout, stderr: child_stderr };
+        io::Result::Ok((stdin, stdout, stderr, child_ends))
     };
-    let (stdin, stdout, stderr, theirs) = open().map_err(|error| resource_error(command, error))?;
-    Ok(StartedChild { child: start_in_sandbox(command, arguments, theirs)?, stdin, stdout, stderr })
+    let (stdin, stdout, stderr, child_ends) = open().map_err(|error| resource_error(command, error))?;
+    Ok(StartedChild { child: start_in_sandbox(command, arguments, child_ends)?, stdin, stdout, stderr })
 }
 
 /// Starts the program on the thread of its sandbox, or on this thread if it has none.
@@ -123,11 +123,11 @@ pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> 
 fn start_in_sandbox(
     command: &ChildCommand,
     arguments: ExecArguments,
-    theirs: ChildPipeEnds,
+    child_ends: ChildPipeEnds,
 ) -> Result<Child, SpawnError> {
-    let Some(sandbox) = &command.sandbox else { return start_recorded_child(command, &arguments, &theirs) };
+    let Some(sandbox) = &command.sandbox else { return start_recorded_child(command, &arguments, &child_ends) };
     let copy = command.clone();
-    let started = sandbox.thread().run(move || start_recorded_child(&copy, &arguments, &theirs));
+    let started = sandbox.thread().run(move || start_recorded_child(&copy, &arguments, &child_ends));
     started.unwrap_or_else(|| Err(SpawnError::SandboxEnded { program: command.program.clone() }))
 }
 
@@ -136,18 +136,19 @@ fn start_in_sandbox(
 fn start_in_sandbox(
     command: &ChildCommand,
     arguments: ExecArguments,
-    theirs: ChildPipeEnds,
+    child_ends: ChildPipeEnds,
 ) -> Result<Child, SpawnError> {
-    start_recorded_child(command, &arguments, &theirs)
+    start_recorded_child(command, &arguments, &child_ends)
 }
 
 /// Starts the program, and records it if the command has a ledger.
 fn start_recorded_child(
     command: &ChildCommand,
     arguments: &ExecArguments,
-    theirs: &ChildPipeEnds,
+    child_ends: &ChildPipeEnds,
 ) -> Result<Child, SpawnError> {
     let entry = command.ledger.as_ref().map(|ledger| ledger.begin_entry(arguments.marker()));
-    let pid = posix::spawn(arguments, theirs).map_err(|errno| start_error::from_errno(command, arguments, errno))?;
+    let pid =
+        posix::spawn(arguments, child_ends).map_err(|errno| start_error::from_errno(command, arguments, errno))?;
     Ok(Child::adopt(pid, arguments.marker(), entry))
 }

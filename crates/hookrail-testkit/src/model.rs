@@ -39,9 +39,9 @@ pub enum RequestKind {
 /// One request, as it is recorded.
 #[derive(Clone, Debug, Serialize)]
 pub struct RecordedRequest {
-    /// Counts from 1.
+    /// The number of the request, from 1.
     pub n: u64,
-    /// The method of HTTP.
+    /// The HTTP method.
     pub method: String,
     /// The path, with its query.
     pub path: String,
@@ -56,15 +56,15 @@ pub struct RecordedRequest {
 /// One answer of the model, before it has a wire format.
 struct Turn {
     step: ScriptStep,
-    /// Makes the ids of this answer differ from those of every other one.
+    /// The number of the request, which makes the ids in this answer unique.
     number: u64,
     model: String,
     streamed: bool,
 }
 
 impl Turn {
-    fn call_id(&self, call: &ModelCall, at: usize) -> String {
-        call.id.clone().unwrap_or_else(|| format!("call_{:04}{at}", self.number))
+    fn call_id(&self, call: &ModelCall, index: usize) -> String {
+        call.id.clone().unwrap_or_else(|| format!("call_{:04}{index}", self.number))
     }
 
     fn input_tokens(&self) -> u64 {
@@ -100,12 +100,14 @@ impl StreamEvent {
     }
 }
 
+/// The part of the state that requests change.
 struct Conversation {
     next_step: usize,
     requests: Vec<RecordedRequest>,
     log: Option<File>,
 }
 
+/// The state that the threads of all connections share.
 struct Shared {
     script: Script,
     conversation: Mutex<Conversation>,
@@ -122,11 +124,11 @@ impl Shared {
     fn record_request(&self, request: &HttpRequest, kind: RequestKind) -> (ScriptStep, u64) {
         let mut conversation = self.conversation();
         let number = u64::try_from(conversation.requests.len()).unwrap_or(u64::MAX).saturating_add(1);
-        let at = (kind == RequestKind::Main).then_some(conversation.next_step);
-        let step = match at {
-            Some(at) => {
+        let step_index = (kind == RequestKind::Main).then_some(conversation.next_step);
+        let step = match step_index {
+            Some(index) => {
                 conversation.next_step += 1;
-                self.script.steps.get(at).cloned().unwrap_or_else(|| ScriptStep::text("done"))
+                self.script.steps.get(index).cloned().unwrap_or_else(|| ScriptStep::text("done"))
             }
             None => ScriptStep::text(&self.script.side),
         };
@@ -135,11 +137,11 @@ impl Shared {
             method: request.method.clone(),
             path: request.path.clone(),
             kind,
-            step: at,
+            step: step_index,
             body: request.body.clone(),
         };
         if let (Some(log), Ok(line)) = (&mut conversation.log, serde_json::to_string(&recorded)) {
-            // The record in memory is what tests of this process read; a log that cannot be written is only shorter.
+            // An error is ignored: tests in this process read the records in memory, and the log is for other processes.
             let _ = writeln!(log, "{line}").and_then(|()| log.flush());
         }
         conversation.requests.push(recorded);
@@ -174,8 +176,8 @@ impl ModelServer {
         let port = socket.local_addr()?.port();
         let conversation = Mutex::new(Conversation { next_step: 0, requests: Vec::new(), log });
         let shared = Arc::new(Shared { script, conversation, stopping: AtomicBool::new(false) });
-        let own = Arc::clone(&shared);
-        let listener = thread::Builder::new().name("model".to_owned()).spawn(move || accept(&socket, &own))?;
+        let for_listener = Arc::clone(&shared);
+        let listener = thread::Builder::new().name("model".to_owned()).spawn(move || accept(&socket, &for_listener))?;
         Ok(Self { port, shared, listener: Some(listener) })
     }
 
@@ -202,7 +204,8 @@ impl ModelServer {
 impl Drop for ModelServer {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // The listener looks at the flag when a connection arrives.
+        // The listener checks the flag only when a connection arrives, so one is made. If that fails, the listener
+        // never ends, so it is not waited for.
         let woken = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok();
         if let Some(listener) = self.listener.take().filter(|_| woken) {
             let _ = listener.join();
@@ -216,9 +219,10 @@ fn accept(socket: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok(stream) = stream else { continue };
-        let own = Arc::clone(shared);
+        let for_connection = Arc::clone(shared);
         // A connection that gets no thread is closed, and the agent tries again.
-        let _ = thread::Builder::new().name("model connection".to_owned()).spawn(move || serve(&stream, &own));
+        let _ =
+            thread::Builder::new().name("model connection".to_owned()).spawn(move || serve(&stream, &for_connection));
     }
 }
 

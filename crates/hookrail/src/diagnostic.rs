@@ -268,7 +268,7 @@ codes! {
     ModuleOpaque = "module-opaque", Note;
     /// Hooks started agents that started hooks, too many levels deep; no more hooks are run.
     TooDeep = "too-deep", Error;
-    /// What an event came to could not be recorded.
+    /// The outcome of an event could not be recorded.
     RecordFailed = "record-failed", Warning;
     /// No runner is registered for this kind of hook.
     NoRunner = "no-runner", Error;

@@ -9,10 +9,10 @@ pub use crate::repeated::repeated_member;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
-use crate::firing::Plan;
-use crate::hook::{Action, Hook};
-use crate::json::{Json, JsonObject};
-use crate::outcome::{Effects, HookRun, Outcome};
+use crate::firing::{PartPlan, Plan, PlannedHook};
+use crate::hook::{Action, Enforcement, Hook};
+use crate::json::{Json, JsonKind, JsonObject};
+use crate::outcome::{Decision, Effects, HookRun, Outcome, ShadowRun, Stop};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
@@ -80,7 +80,7 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
         tool_config,
         result,
     } = &outcome.effects;
-    JsonObject::new()
+    let document = JsonObject::new()
         .add("event", json!(outcome.event.name()))
         .add("decision", json!(decision.map(|decision| decision.name())))
         .add("reason", json!(reason))
@@ -102,9 +102,87 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
         .raw("toolConfig", tool_config.as_ref())
         .raw("result", result.as_ref())
         .add_dialect_members(|dialect| dialect.contract().outcome_members(outcome))
-        .list("runs", outcome.runs.iter().map(run))
+        .list("runs", outcome.runs.iter().map(run));
+    // Only outcomes of events with such hooks have the member.
+    let document = match outcome.shadow.is_empty() {
+        true => document,
+        false => document.list("shadow", outcome.shadow.iter().map(shadow_run)),
+    };
+    document
         .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
+}
+
+/// What a hook without an effect would have done.
+fn shadow_run(shadow: &ShadowRun) -> Json {
+    let ShadowRun { run, effects } = shadow;
+    JsonObject::new()
+        .add("hook", json!(&*run.hook.label))
+        .add("dialect", json!(run.hook.dialect.name()))
+        .add("source", source(&run.hook.origin))
+        .add("end", json!(run.end.name()))
+        .add("exitCode", json!(run.exit_code))
+        .add("signal", json!(run.signal))
+        .add("decision", json!(effects.decision.map(|decision| decision.name())))
+        .add("reason", json!(effects.reason))
+        .add("stop", json!(effects.stop.is_some()))
+        .add("rewrite", would_be_rewrite(effects))
+        .add("durationMs", Json::milliseconds(run.duration))
+        .to_json()
+}
+
+/// What a hook without an effect would have replaced, by the name of the outcome's member; null if nothing.
+fn would_be_rewrite(effects: &Effects) -> Json {
+    let prompt = effects.prompt.as_ref().map(|prompt| Json::string(prompt));
+    let replaced = [
+        ("toolInput", effects.tool_input.as_ref()),
+        ("toolOutput", effects.tool_output.as_ref()),
+        ("prompt", prompt.as_ref()),
+        ("llmRequest", effects.llm_request.as_ref()),
+        ("llmResponse", effects.llm_response.as_ref()),
+        ("toolConfig", effects.tool_config.as_ref()),
+    ];
+    let mut members = replaced.into_iter().filter_map(|(name, value)| Some((name, value?))).peekable();
+    if members.peek().is_none() {
+        return Json::null();
+    }
+    members.fold(JsonObject::new(), |document, (name, value)| document.raw(name, Some(value))).to_json()
+}
+
+/// The effects in the document of an outcome, for a program that got it from another one. Nothing if it is not the document
+/// of an outcome, or has a decision that is not known here.
+#[must_use]
+pub fn read_effects(document: &JsonObject) -> Option<Effects> {
+    let given = |name: &str| document.get(name).filter(|value| value.kind() != JsonKind::Null);
+    let text = |name: &str| given(name).and_then(Json::as_str);
+    let flag = |name: &str| given(name).and_then(Json::as_bool).unwrap_or(false);
+    let list = |name: &str| given(name).and_then(Json::as_array).unwrap_or_default();
+    document.get("event")?;
+    let decision = match given("decision") {
+        Some(word) => {
+            let word = word.as_str()?;
+            Some(*Decision::ALL.iter().find(|decision| decision.name() == word)?)
+        }
+        None => None,
+    };
+    Some(Effects {
+        decision,
+        reason: text("reason"),
+        stop: flag("stop").then(|| Stop { reason: text("stopReason").unwrap_or_default() }),
+        system_message: text("systemMessage"),
+        suppress_output: flag("suppressOutput"),
+        clear_context: flag("clearContext"),
+        additional_context: text("additionalContext"),
+        tool_input: given("toolInput").cloned(),
+        tool_output: given("toolOutput").cloned(),
+        prompt: text("prompt"),
+        messages: list("messages"),
+        entries: list("entries"),
+        llm_request: given("llmRequest").cloned(),
+        llm_response: given("llmResponse").cloned(),
+        tool_config: given("toolConfig").cloned(),
+        result: given("result").cloned(),
+    })
 }
 
 /// What is configured. A module that has no handlers and offers commands or draws messages is listed among the hooks,
@@ -129,7 +207,7 @@ pub fn diagnostics_document(diagnostics: &[Diagnostic]) -> Json {
 /// The document of a plan.
 #[must_use]
 pub fn explain_document(plan: &Plan) -> Json {
-    let planned = plan.hooks().map(|(part, planned)| {
+    let planned_hook = |(part, planned): (&PartPlan, &PlannedHook)| {
         let members = JsonObject::new()
             .add("hook", json!(&*planned.hook.label))
             .add("dialect", json!(part.dialect.name()))
@@ -142,11 +220,16 @@ pub fn explain_document(plan: &Plan) -> Json {
             false => members,
         };
         members.to_json()
-    });
-    JsonObject::new()
+    };
+    let document = JsonObject::new()
         .add("event", json!(plan.event.name()))
         .add_dialect_members(|dialect| dialect.contract().plan_members(plan))
-        .list("plan", planned)
+        .list("plan", plan.hooks().map(planned_hook));
+    let document = match plan.shadow.is_empty() {
+        true => document,
+        false => document.list("shadow", plan.shadow_hooks().map(planned_hook)),
+    };
+    document
         .list("skipped", plan.skipped.iter().map(skipped))
         .list("diagnostics", plan.diagnostics.iter().map(diagnostic))
         .to_json()
@@ -180,7 +263,7 @@ fn skipped(skipped: &Skipped) -> Json {
 fn listed(hook: &Hook) -> Json {
     let event =
         hook.known_event().map(|event| event.spec().column(hook.dialect).map_or(event.name(), |column| column.name));
-    JsonObject::new()
+    let listed = JsonObject::new()
         .add("hook", json!(&*hook.label))
         .add("event", json!(event))
         .add("matcher", json!(hook.matcher.pattern()))
@@ -191,8 +274,11 @@ fn listed(hook: &Hook) -> Json {
         .add("description", json!(hook.description.as_deref()))
         .add("statusMessage", json!(hook.status_message.as_deref()))
         .add("lane", lane(hook))
-        .add("sandbox", sandbox(hook))
-        .to_json()
+        .add("sandbox", sandbox(hook));
+    match hook.enforcement {
+        Enforcement::Enforced => listed.to_json(),
+        Enforcement::Shadow => listed.add("enforce", json!(false)).to_json(),
+    }
 }
 
 /// The events that a module has handlers for, in its own words.
@@ -276,4 +362,43 @@ fn diagnostic(diagnostic: &Diagnostic) -> Json {
         members = members.add("hint", json!(hint));
     }
     members.to_json()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EventKind;
+
+    #[test]
+    fn the_effects_of_a_document_are_those_of_its_outcome() {
+        let json = |text: &str| Json::parse(text).unwrap();
+        let all = Effects {
+            decision: Some(Decision::Ask),
+            reason: Some("why".to_owned()),
+            stop: Some(Stop { reason: "enough".to_owned() }),
+            system_message: Some("hear".to_owned()),
+            suppress_output: true,
+            clear_context: true,
+            additional_context: Some("more".to_owned()),
+            tool_input: Some(json(r#"{"a":1.0}"#)),
+            tool_output: Some(json("[1]")),
+            prompt: Some("p".to_owned()),
+            messages: vec![json(r#"{"m":1}"#)],
+            entries: vec![json(r#"{"e":1}"#)],
+            llm_request: Some(json(r#"{"q":1}"#)),
+            llm_response: Some(json(r#"{"r":1}"#)),
+            tool_config: Some(json(r#"{"t":1}"#)),
+            result: Some(json(r#"{"cancel":true}"#)),
+        };
+        for effects in [all, Effects::none(), Effects::deny("no")] {
+            let mut outcome = Outcome::untouched(EventKind::BeforeTool);
+            outcome.effects = effects.clone();
+            let document = outcome_document(&outcome).as_object().unwrap();
+            assert_eq!(read_effects(&document), Some(effects));
+            let mut unknown = document.clone();
+            unknown.set("decision", Json::string("perhaps"));
+            assert_eq!(read_effects(&unknown), None);
+        }
+        assert_eq!(read_effects(&JsonObject::new()), None);
+    }
 }

@@ -60,6 +60,8 @@ pub struct Hook {
     pub timeout: Duration,
     /// What a failed run does to the operation.
     pub on_failure: OnFailure,
+    /// Whether what it answers counts.
+    pub enforcement: Enforcement,
     /// The faster ways it asked for.
     pub exec: ExecOptions,
     /// Whether its group asked for one hook after the other.
@@ -187,6 +189,19 @@ named! {
     }
 }
 
+named! {
+    /// Whether what a hook answers counts.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Enforcement {
+        /// It does.
+        #[default]
+        Enforced = "enforced",
+        /// It does not: the hook runs beside the event, its verdict is in [`Outcome::shadow`](crate::Outcome::shadow) or in
+        /// a record of its own, and nothing it does has an effect on the event.
+        Shadow = "shadow",
+    }
+}
+
 /// Whether a group of hooks asked to run one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupOrder {
@@ -274,6 +289,9 @@ pub struct Owner {
     pub data_dir: Option<std::path::PathBuf>,
 }
 
+/// The key that says whether what a hook answers counts.
+pub(crate) const ENFORCE_TERM: &str = "enforce";
+
 impl Hook {
     /// A hook of the embedding program itself, which needs no settings, no trust and no process.
     #[must_use]
@@ -304,6 +322,7 @@ impl Hook {
             action,
             timeout,
             on_failure: OnFailure::Allow,
+            enforcement: Enforcement::Enforced,
             exec: ExecOptions::default(),
             order: GroupOrder::Parallel,
             enablement: Enablement::Active,
@@ -318,6 +337,35 @@ impl Hook {
         }
     }
 
+    /// The same hook, not enforced: it runs, its verdict is reported, and it has no effect.
+    ///
+    /// ```
+    /// use hookrail::{Effects, Environment, EventKind, FireOptions, Hook, HookSystem, NativeHook};
+    ///
+    /// let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+    /// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(guard.shadow()).build();
+    /// let outcome = hooks.fire_blocking_with(hooks.event(EventKind::BeforeTool), FireOptions::new().wait_for_all());
+    /// assert!(!outcome.is_denied());
+    /// assert_eq!(outcome.shadow[0].effects.reason.as_deref(), Some("not today"));
+    /// ```
+    #[must_use]
+    pub fn shadow(mut self) -> Self {
+        self.enforcement = Enforcement::Shadow;
+        self
+    }
+
+    /// Whether the hook has no effect. For a hook that has changed since it was granted, what it was granted with counts,
+    /// because the present setting is part of the change.
+    #[must_use]
+    pub fn is_shadow(&self) -> bool {
+        match &self.trust {
+            Trust::Changed(taken) if taken.granted().is_some() => taken.was_granted_as_shadow(),
+            Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_) | Trust::Changed(_) => {
+                self.enforcement == Enforcement::Shadow
+            }
+        }
+    }
+
     /// Its authority against other hooks.
     #[must_use]
     pub fn authority(&self) -> Authority {
@@ -325,9 +373,12 @@ impl Hook {
     }
 
     /// Whether the hook guards the event: a hook of the system layer, a hook whose failure has an effect, or a module
-    /// that handles tool calls. A module whose events are not known may be one.
+    /// that handles tool calls. A module whose events are not known may be one. A hook that is not enforced guards nothing.
     #[must_use]
     pub fn guards(&self, event: EventKind) -> bool {
+        if self.is_shadow() {
+            return false;
+        }
         let policy = self.policy_in_force();
         match (&self.action, &self.trust) {
             // What a changed module handled is known from its grant alone.
@@ -368,9 +419,13 @@ impl Hook {
     }
 
     /// The terms in which two entries with the same command are no duplicates of each other, because neither can stand
-    /// for the other. `enforce` belongs here as soon as it is read.
+    /// for the other.
     pub(crate) fn terms_of_its_own(&self) -> Vec<(&'static str, String)> {
         let mut terms = Vec::new();
+        match self.enforcement {
+            Enforcement::Enforced => {}
+            Enforcement::Shadow => terms.push((ENFORCE_TERM, "false".to_owned())),
+        }
         if let Some(profile) = &self.sandbox {
             terms.push(("sandbox", profile.to_json().to_string()));
         }

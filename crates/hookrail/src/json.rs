@@ -165,7 +165,7 @@ impl Json {
     /// are the same only when they are written the same.
     #[must_use]
     pub fn same_as(&self, other: &Json) -> bool {
-        // Deeper than this, only equal text is equal: the depth of a stranger's value must not be the depth of a stack.
+        // Deeper than this, only equal text is equal: the depth of an untrusted value must not decide the depth of the stack.
         self.same_within(other, 128)
     }
 

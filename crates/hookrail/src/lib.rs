@@ -39,7 +39,7 @@
 //! | [`event`] | what there is to know about each event |
 //! | [`hook`] | a hook as it was configured |
 //! | [`plan`] | which hooks run for an event and why others do not; the state machine behind every event |
-//! | [`outcome`] | what an event came to |
+//! | [`outcome`] | the result of an event |
 //! | [`recorder`] | recording what hooks decided |
 //! | [`guard`] | events around prompts, model calls and tool calls, with every effect applied |
 //! | [`trust`] | what was granted, and what a grant covers |
@@ -104,7 +104,7 @@ pub use hook::{Hook, OnFailure};
 pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
 pub use native::{NativeCall, NativeHook};
-pub use outcome::{Decision, Effects, EndKind, HookRun, Outcome, Stop};
+pub use outcome::{Decision, Effects, EndKind, HookRun, Outcome, ShadowRun, Stop};
 pub use run::{CancelToken, Environment, ModuleRunner};
 pub use system::{Builder, Fire, FireOptions, HookSystem, Host, HostError};
 pub use tools::ToolNames;

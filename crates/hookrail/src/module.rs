@@ -34,8 +34,8 @@ pub use tool::{HookToolWrapper, Tool, wrap_tools};
 pub use crate::dialect::xcsh::result_members;
 
 pub use crate::run::{
-    CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, CutOffProcess, HostFuture,
-    LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner,
-    ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, CutOffProcess, EnforceExport,
+    HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
+    ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
 pub use crate::system::{CommandOffer, HookFailure, Host};

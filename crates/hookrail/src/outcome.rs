@@ -58,7 +58,7 @@ named! {
 pub enum Health {
     /// It answered, or had nothing to say.
     Well,
-    /// It failed. What it decided is then what its failure policy made of that.
+    /// It failed. Its decision then comes from its failure policy.
     Failed,
 }
 
@@ -95,7 +95,7 @@ pub struct HookRun {
     pub exit_code: Option<i32>,
     /// The signal, when one ended it.
     pub signal: Option<i32>,
-    /// What it decided, or what its failure policy made of it.
+    /// What it decided, or, if it failed, the decision of its failure policy.
     pub decision: Option<Decision>,
     /// How long it took.
     pub duration: Duration,
@@ -107,6 +107,45 @@ pub struct HookRun {
     pub judged: Option<Json>,
     /// Whether its answer changes a field that guards judge: the tool's input, the prompt, the request to the model.
     pub rewrites: bool,
+}
+
+impl HookRun {
+    /// A run about which nothing is known but how it ended.
+    pub(crate) fn not_asked(number: usize, hook: &Arc<Hook>, end: EndKind, health: Health) -> Self {
+        Self {
+            number,
+            hook: Arc::clone(hook),
+            end,
+            health,
+            exit_code: None,
+            signal: None,
+            decision: None,
+            duration: Duration::ZERO,
+            stdout: String::new(),
+            stderr: String::new(),
+            judged: None,
+            rewrites: false,
+        }
+    }
+}
+
+/// What a hook that is not enforced would have done.
+///
+/// ```
+/// use hookrail::{Decision, Effects, Environment, EventKind, FireOptions, Hook, HookSystem, NativeHook};
+///
+/// let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+/// let hooks = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(guard.shadow()).build();
+/// let outcome = hooks.fire_blocking_with(hooks.event(EventKind::BeforeTool), FireOptions::new().wait_for_all());
+/// assert_eq!(outcome.effects.decision, None);
+/// assert_eq!(outcome.shadow[0].run.decision, Some(Decision::Deny));
+/// ```
+#[derive(Clone, Debug)]
+pub struct ShadowRun {
+    /// The run. Its decision is what the event would have come to by this hook alone.
+    pub run: HookRun,
+    /// Everything it asked for, of which nothing was done.
+    pub effects: Effects,
 }
 
 /// Why the engine itself decided about an event that can be denied, whatever the hooks answer.
@@ -171,14 +210,16 @@ pub struct Outcome {
     pub event: EventKind,
     /// What the host has to do.
     pub effects: Effects,
-    /// The host's own request with what hooks made of it, if the host gave one with `contents` and hooks changed it.
+    /// The host's own request with the changes of hooks, if the host gave one with `contents` and hooks changed it.
     pub native_request: Option<Json>,
-    /// The host's own response with what hooks made of it, if the host gave one with `candidates` and hooks changed it.
+    /// The host's own response with the changes of hooks, if the host gave one with `candidates` and hooks changed it.
     pub native_response: Option<Json>,
     /// What single dialects add, see [`Outcome::detail`].
     details: Details,
     /// Every hook that was planned, in plan order.
     pub runs: Vec<HookRun>,
+    /// The hooks that are not enforced and had answered by then, in plan order. A verdict that comes later is recorded.
+    pub shadow: Vec<ShadowRun>,
     /// Every hook that did not run, and why.
     pub skipped: Skips,
     /// Everything worth saying.
@@ -200,6 +241,7 @@ impl Outcome {
             native_response: None,
             details: Details::default(),
             runs: Vec::new(),
+            shadow: Vec::new(),
             skipped: Skips::default(),
             diagnostics: Vec::new(),
             refusal: None,

@@ -215,10 +215,13 @@ pub struct FiredEntry<'r> {
     pub trace: Option<String>,
     /// The digest of the configuration in force.
     pub configuration: Digest,
-    /// What the event came to.
+    /// The outcome of the event.
     pub outcome: &'r Outcome,
     /// The hooks that ran, in plan order.
     pub runs: Vec<RunEntry<'r>>,
+    /// The hooks without an effect that had answered when the outcome was made, in the order of
+    /// [`Outcome::shadow`](crate::Outcome::shadow).
+    pub shadow: Vec<RunEntry<'r>>,
     /// The time from firing to the outcome.
     pub duration: Duration,
 }
@@ -242,7 +245,7 @@ pub struct RunEntry<'r> {
     pub duration: Duration,
     /// How it ended.
     pub end: EndKind,
-    /// What it decided, or what its failure policy made of it.
+    /// What it decided, or, if it failed, the decision of its failure policy.
     pub decision: Option<Decision>,
 }
 

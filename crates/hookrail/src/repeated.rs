@@ -15,7 +15,7 @@ impl Json {
         let text = self.text();
         let bytes = text.as_bytes();
         // The keys of the object that is being read; none in a list. What is around it is kept in a list instead of by
-        // recursion: the depth of a stranger's value must not be the depth of a stack.
+        // recursion: the depth of an untrusted value must not decide the depth of the stack.
         let mut keys: Option<Keys<'_>> = None;
         let mut around: Vec<Option<Box<Keys<'_>>>> = Vec::new();
         let mut key_is_next = false;

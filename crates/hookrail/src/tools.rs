@@ -3,6 +3,8 @@
 //!
 //! Undeclared names pass unchanged. Nothing here knows what a tool does or how a dialect writes it down.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::dialect::registry::DialectId;
 use crate::event::Event;
 use crate::json::{Json, JsonObject};
@@ -14,19 +16,57 @@ use crate::json::{Json, JsonObject};
 ///
 /// let names = ToolNames::new("write_file").in_dialect(DialectId::Xcode, "writeFile", [("path", "filePath")]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "WrittenToolNames")]
 pub struct ToolNames {
     /// The host's name for it.
     pub name: String,
     dialects: Vec<DialectNames>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct DialectNames {
+    #[serde(serialize_with = "write_dialect", deserialize_with = "read_dialect")]
     dialect: DialectId,
     name: String,
     /// The host's name of an argument, and the dialect's.
+    #[serde(default)]
     arguments: Vec<(String, String)>,
+    /// Arguments with more than one name: the dialect's own first, then the others.
+    #[serde(default)]
+    aliases: Vec<Vec<String>>,
+}
+
+/// The names as they were written, which may contradict each other.
+#[derive(Deserialize)]
+struct WrittenToolNames {
+    name: String,
+    #[serde(default)]
+    dialects: Vec<DialectNames>,
+}
+
+impl From<WrittenToolNames> for ToolNames {
+    fn from(written: WrittenToolNames) -> Self {
+        written.dialects.iter().fold(
+            Self::new(written.name),
+            |names, DialectNames { dialect, name, arguments, aliases }| {
+                let pairs = arguments.iter().map(|(host, theirs)| (host.as_str(), theirs.as_str()));
+                let names = names.in_dialect(*dialect, name, pairs);
+                aliases.iter().filter_map(|names| names.split_first()).fold(names, |names, (first, others)| {
+                    names.aliases_in_dialect(*dialect, first, others.iter().map(String::as_str))
+                })
+            },
+        )
+    }
+}
+
+fn write_dialect<S: Serializer>(dialect: &DialectId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(dialect.name())
+}
+
+fn read_dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DialectId, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    DialectId::from_name(&name).ok_or_else(|| serde::de::Error::custom("unknown dialect"))
 }
 
 impl ToolNames {
@@ -37,7 +77,8 @@ impl ToolNames {
     }
 
     /// The tool with its name in a dialect, and pairs of the host's and the dialect's name for arguments that are
-    /// called otherwise there. A name can mean one argument only, so a second pair with the same name is ignored.
+    /// called otherwise there. A name can mean one argument only, so a second pair with the same name is ignored. An earlier
+    /// declaration for the dialect is replaced, with its aliases.
     #[must_use]
     pub fn in_dialect<'a>(
         mut self,
@@ -52,7 +93,40 @@ impl ToolNames {
             }
         }
         self.dialects.retain(|known| known.dialect != dialect);
-        self.dialects.push(DialectNames { dialect, name: name.into(), arguments: pairs });
+        self.dialects.push(DialectNames { dialect, name: name.into(), arguments: pairs, aliases: Vec::new() });
+        self
+    }
+
+    /// The tool with further names of an argument in a dialect, given by the argument's first name there. Hooks of the
+    /// dialect find the value under every name. If a hook changes it under one of them, that one counts, and all others
+    /// follow before the next hook is asked; if it changes several, the first in this order does. The host gets the value
+    /// under the name that it used, and never sees an alias.
+    ///
+    /// ```
+    /// use hookrail::{DialectId, ToolNames};
+    ///
+    /// let names = ToolNames::new("write_file").aliases_in_dialect(DialectId::Llxprt, "file_path", ["absolute_path"]);
+    /// ```
+    #[must_use]
+    pub fn aliases_in_dialect<'a>(
+        mut self,
+        dialect: DialectId,
+        argument: &str,
+        aliases: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        if !self.dialects.iter().any(|known| known.dialect == dialect) {
+            let own_name = self.name.clone();
+            self = self.in_dialect(dialect, own_name, []);
+        }
+        let mut names = vec![argument.to_owned()];
+        for alias in aliases {
+            if !names.iter().any(|name| name == alias) {
+                names.push(alias.to_owned());
+            }
+        }
+        if let Some(known) = self.dialects.iter_mut().find(|known| known.dialect == dialect) {
+            known.aliases.push(names);
+        }
         self
     }
 }
@@ -85,15 +159,82 @@ impl Tools {
             return LocalizedTool::default();
         };
         event.set("tool_name", Json::string(&names.name));
-        let mut spoken = LocalizedTool { name, input: None, arguments: names.arguments.clone() };
+        let mut localized =
+            LocalizedTool { name, input: None, arguments: names.arguments.clone(), aliases: Vec::new() };
         if let Some(input) = event.field("tool_input").cloned()
             && let Some(object) = input.as_object()
         {
-            let theirs = renamed(&object, &names.arguments).to_json();
+            let mut theirs = renamed(&object, &names.arguments);
+            localized.aliases.extend(names.aliases.iter().filter_map(|names| Alias::spread(names, &mut theirs)));
+            let theirs = theirs.to_json();
             event.set("tool_input", theirs.clone());
-            spoken.input = Some((input, theirs));
+            localized.input = Some((input, theirs));
         }
-        spoken
+        localized
+    }
+}
+
+/// One value of a tool's input that hooks find under several names.
+#[derive(Debug)]
+struct Alias {
+    /// The names, in their order.
+    names: Vec<String>,
+    /// The name under which the host's input has the value.
+    carrier: String,
+    /// What the host's input has under other names of this list, which the tool itself does not read as this value.
+    covered: Vec<(String, Json)>,
+}
+
+impl Alias {
+    /// Gives a value all its names; nothing if the input has it under none of them. What the host has under another one of
+    /// them is covered: a guard that reads that name must judge what the tool will read.
+    fn spread(names: &[String], input: &mut JsonObject) -> Option<Self> {
+        let carrier = names.iter().find(|name| input.get(name).is_some())?.clone();
+        let value = input.get(&carrier)?.clone();
+        let mut covered = Vec::new();
+        for name in names.iter().filter(|name| **name != carrier) {
+            covered.extend(input.remove(name).map(|own| (name.clone(), own)));
+        }
+        let alias = Self { names: names.to_vec(), carrier, covered };
+        alias.set_all(input, &value);
+        Some(alias)
+    }
+
+    /// Sets the value under every name, with the carrier at its place and the others last.
+    fn set_all(&self, input: &mut JsonObject, value: &Json) {
+        input.set(&self.carrier, value.clone());
+        for name in self.names.iter().filter(|name| **name != self.carrier) {
+            input.set(name, value.clone());
+        }
+    }
+
+    /// Makes an answer of a hook say one thing: what it changed of the input it was sent, under all names. An answer that
+    /// leaves the value out is left alone.
+    fn settle(&self, sent: &JsonObject, answered: &JsonObject) -> JsonObject {
+        let given = || self.names.iter().filter_map(|name| answered.get(name).map(|value| (name, value)));
+        let is_changed = |(name, value): &(&String, &Json)| sent.get(name).is_none_or(|sent| !sent.same_as(value));
+        let Some((_, value)) = given().find(is_changed).or_else(|| given().next()) else { return answered.clone() };
+        let mut settled = JsonObject::new();
+        for (name, own) in answered.iter() {
+            match self.names.iter().any(|known| known == name) {
+                true => settled.set(&self.carrier, value.clone()),
+                false => settled.set(name, own.clone()),
+            }
+        }
+        self.set_all(&mut settled, value);
+        settled
+    }
+
+    /// Takes the other names away again, and puts back what the host had under them.
+    fn gather(&self, input: &mut JsonObject) {
+        let Some(value) = self.names.iter().find_map(|name| input.get(name)).cloned() else { return };
+        for name in self.names.iter().filter(|name| **name != self.carrier) {
+            input.remove(name);
+        }
+        input.set(&self.carrier, value);
+        for (name, own) in &self.covered {
+            input.set(name, own.clone());
+        }
     }
 }
 
@@ -104,9 +245,21 @@ pub(crate) struct LocalizedTool {
     /// The input with the host's names, and with the dialect's.
     input: Option<(Json, Json)>,
     arguments: Vec<(String, String)>,
+    aliases: Vec<Alias>,
 }
 
 impl LocalizedTool {
+    /// The tool input of an answer with all names of each argument in step, given the input that the hook was sent.
+    /// Nothing if the answer needs no change.
+    pub(crate) fn settle(&self, sent: &Json, answered: &Json) -> Option<Json> {
+        if self.aliases.is_empty() {
+            return None;
+        }
+        let (sent, answered) = (sent.as_object()?, answered.as_object()?);
+        let settled = self.aliases.iter().fold(answered, |answered, alias| alias.settle(&sent, &answered));
+        Some(settled.to_json())
+    }
+
     /// Translates the event back into the host's names. An input that no hook changed is restored byte for byte.
     pub(crate) fn restore_event(self, event: &mut Event) {
         let Some(name) = self.name else { return };
@@ -116,7 +269,8 @@ impl LocalizedTool {
         match self.input {
             Some((original, theirs)) if theirs.text() == now.text() => event.set("tool_input", original),
             _ => {
-                if let Some(object) = now.as_object() {
+                if let Some(mut object) = now.as_object() {
+                    self.aliases.iter().for_each(|alias| alias.gather(&mut object));
                     event.set("tool_input", renamed(&object, &back).to_json());
                 }
             }
@@ -180,10 +334,10 @@ mod tests {
             ("{}", "{}"),
         ] {
             let mut event = event(host);
-            let spoken = tools().localize_event(DialectId::Xcode, &mut event);
+            let localized = tools().localize_event(DialectId::Xcode, &mut event);
             assert_eq!(input(&event), theirs);
             assert_eq!(event.text("tool_name").unwrap(), "writeFile");
-            spoken.restore_event(&mut event);
+            localized.restore_event(&mut event);
             assert_eq!(event.field("tool_input").unwrap().text(), Json::parse(host).unwrap().text());
             assert_eq!(event.text("tool_name").unwrap(), "write_file");
         }
@@ -197,9 +351,9 @@ mod tests {
             (r#"{"b":1,"c":2,"a":3}"#, r#"{"a":1,"b":2,"c":3}"#),
         ] {
             let mut event = event(r#"{"path":"y"}"#);
-            let spoken = tools().localize_event(DialectId::Xcode, &mut event);
+            let localized = tools().localize_event(DialectId::Xcode, &mut event);
             event.set("tool_input", Json::parse(rewritten).unwrap());
-            spoken.restore_event(&mut event);
+            localized.restore_event(&mut event);
             assert_eq!(input(&event), expected);
         }
     }
@@ -208,9 +362,9 @@ mod tests {
     fn undeclared_names_pass_unchanged() {
         let original = event(r#"{ "path": 1 }"#);
         let mut same = original.clone();
-        let spoken = tools().localize_event(DialectId::Llxprt, &mut same);
+        let localized = tools().localize_event(DialectId::Llxprt, &mut same);
         assert_eq!(input(&same), input(&original));
-        spoken.restore_event(&mut same);
+        localized.restore_event(&mut same);
         assert_eq!(input(&same), input(&original));
         assert_eq!(tools().name_in(DialectId::Xcode, "other"), None);
     }

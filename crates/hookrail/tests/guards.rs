@@ -218,7 +218,7 @@ fn a_prompt_is_denied_or_gets_context() {
 fn a_hook_that_always_sends_the_agent_back_is_capped() {
     let script = r#"cat > "seen-$(ls | wc -l).json"; echo '{"decision":"block","reason":"again"}'"#;
     let (dir, guard) = guard(&[(EventKind::AgentEnd, script)]);
-    let guard = guard.most_sent_back(2);
+    let guard = guard.max_times_sent_back(2);
     let ends: Vec<&str> = (0..4)
         .map(|_| match run(guard.agent_end("p", "r", json("[]"))) {
             AgentEnd::SentBack { message, .. } => {

@@ -7,6 +7,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{drive_snapshot, exited, hook, module_end, module_hook, plugin_hook, stdin, tool_call};
+use hookrail::hook::GroupOrder;
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::Snapshot;
 use hookrail::process::{RawEnd, RunEnd, RunRequest};
@@ -112,5 +113,147 @@ fn a_system_guard_with_names_of_its_own_is_asked_again_about_the_final_input() {
     };
     let outcome = drive_snapshot(Arc::new(snapshot), tool_call(r#"{"path":"a"}"#), &mut end, &mut |_| {});
     assert_eq!(judged, [value!({"target": "a"}), value!({"target": "/etc/passwd"})]);
+    assert!(outcome.is_denied());
+}
+
+/// A tool whose path hooks of the settings dialect may look for under three names.
+fn aliased() -> ToolNames {
+    ToolNames::new("write_file")
+        .in_dialect(DialectId::Xcode, "writeFile", [("file_path", "filePath")])
+        .aliases_in_dialect(DialectId::Llxprt, "file_path", ["absolute_path", "path"])
+}
+
+fn fire_aliased(hooks: Vec<Hook>, input: &str, mut end: impl FnMut(&RunRequest) -> RunEnd) -> Outcome {
+    let snapshot = Snapshot::new(hooks, Vec::new()).with_tools([aliased()]);
+    drive_snapshot(Arc::new(snapshot), tool_call(input), &mut end, &mut |_| {})
+}
+
+fn rewriting(input: &str) -> RunEnd {
+    exited(0, &format!(r#"{{"hookSpecificOutput":{{"hookEventName":"BeforeTool","tool_input":{input}}}}}"#), "")
+}
+
+fn in_a_chain(mut hook: Hook) -> Hook {
+    hook.order = GroupOrder::Sequential;
+    hook
+}
+
+#[test]
+fn all_aliases_go_out_together_and_an_untouched_input_stays_as_it_was() {
+    for (input, told) in [
+        (r#"{ "file_path": "a", "n": 1.0 }"#, value!({"file_path": "a", "n": 1.0, "absolute_path": "a", "path": "a"})),
+        // What the tool itself reads counts: a value beside it cannot lead a guard astray.
+        (r#"{"path":"b","file_path":"a"}"#, value!({"file_path": "a", "absolute_path": "a", "path": "a"})),
+        (r#"{"path":"b"}"#, value!({"file_path": "b", "absolute_path": "b", "path": "b"})),
+        (r#"{"n":1}"#, value!({"n": 1})),
+    ] {
+        let mut seen = None;
+        let outcome = fire_aliased(vec![hook(KIND, "guard", SourceKind::User)], input, |request| {
+            seen = Some(stdin(request)["tool_input"].clone());
+            exited(0, "", "")
+        });
+        assert_eq!(seen.unwrap(), told);
+        assert_eq!(outcome.effects.tool_input, None, "{input}");
+    }
+}
+
+#[test]
+fn the_changed_alias_counts_for_the_next_hook_the_next_dialect_and_the_host() {
+    for changed in ["file_path", "absolute_path", "path"] {
+        let hooks = vec![
+            in_a_chain(hook(KIND, "one", SourceKind::User)),
+            in_a_chain(hook(KIND, "two", SourceKind::User)),
+            plugin_hook(KIND, "plugin"),
+        ];
+        let mut judged = Vec::new();
+        let outcome = fire_aliased(hooks, r#"{"file_path":"a","content":"x"}"#, |request| match &*request.hook.label {
+            "one" => rewriting(&format!(r#"{{"{changed}":"b"}}"#)),
+            "two" => {
+                judged.push(stdin(request)["tool_input"].clone());
+                exited(0, "", "")
+            }
+            _ => {
+                judged.push(stdin(request)["tool"]["args"].clone());
+                exited(0, "", "")
+            }
+        });
+        let both = [
+            value!({"file_path": "b", "content": "x", "absolute_path": "b", "path": "b"}),
+            value!({"filePath": "b", "content": "x"}),
+        ];
+        assert_eq!(judged, both, "{changed}");
+        assert_eq!(outcome.effects.tool_input.unwrap().text(), r#"{"file_path":"b","content":"x"}"#, "{changed}");
+    }
+}
+
+#[test]
+fn an_answer_that_repeats_the_other_aliases_means_the_one_it_changed() {
+    for (order, hooks) in [
+        ("side by side", vec![hook(KIND, "one", SourceKind::User)]),
+        ("chain", vec![in_a_chain(hook(KIND, "one", SourceKind::User))]),
+    ] {
+        let outcome = fire_aliased(hooks, r#"{"file_path":"a","content":"x"}"#, |_| {
+            rewriting(r#"{"file_path":"a","absolute_path":"a","path":"b","content":"y"}"#)
+        });
+        assert_eq!(outcome.effects.tool_input.unwrap().text(), r#"{"file_path":"b","content":"y"}"#, "{order}");
+        assert_eq!(outcome.diagnostics, [], "{order}");
+    }
+    // An answer that names the path once means all names of it, so no argument is reported as missing.
+    let outcome = fire_aliased(vec![hook(KIND, "one", SourceKind::User)], r#"{"file_path":"a"}"#, |_| {
+        rewriting(r#"{"absolute_path":"c"}"#)
+    });
+    assert_eq!(outcome.effects.tool_input.unwrap().text(), r#"{"file_path":"c"}"#);
+    assert_eq!(outcome.diagnostics, []);
+}
+
+#[test]
+fn a_member_that_an_alias_covered_comes_back_beside_a_rewrite() {
+    let outcome = fire_aliased(
+        vec![in_a_chain(hook(KIND, "one", SourceKind::User))],
+        r#"{"file_path":"a","path":"own"}"#,
+        |_| rewriting(r#"{"absolute_path":"b"}"#),
+    );
+    assert_eq!(value!({"file_path": "b", "path": "own"}), outcome.effects.tool_input.unwrap().to_value());
+}
+
+#[test]
+fn a_system_rewrite_of_an_alias_comes_last_and_no_guard_judges_a_stale_path() {
+    let hooks = vec![
+        in_a_chain(hook(KIND, "system", SourceKind::System)),
+        in_a_chain(hook(KIND, "user", SourceKind::User)),
+        plugin_hook(KIND, "plugin"),
+    ];
+    let mut judged = Vec::new();
+    let outcome = fire_aliased(hooks, r#"{"file_path":"a"}"#, |request| match &*request.hook.label {
+        // The answer repeats the path it was sent under the other names, as a script does that changes one member.
+        "system" => {
+            let mut input = stdin(request)["tool_input"].clone();
+            input["absolute_path"] = value!("safe");
+            rewriting(&input.to_string())
+        }
+        "user" => {
+            let input = stdin(request)["tool_input"].clone();
+            judged.push((input["file_path"].clone(), input["absolute_path"].clone(), input["path"].clone()));
+            exited(0, "", "")
+        }
+        _ => exited(0, r#"{"decision":"modify","args":{"filePath":"/etc/passwd"}}"#, ""),
+    });
+    assert_eq!(judged, [(value!("safe"), value!("safe"), value!("safe"))]);
+    assert!(!outcome.is_denied(), "{outcome:?}");
+    assert_eq!(outcome.effects.tool_input.unwrap().text(), r#"{"file_path":"safe"}"#);
+}
+
+#[test]
+fn a_guard_is_asked_again_in_all_aliases_about_what_a_later_dialect_wrote() {
+    let hooks = vec![hook(KIND, "guard", SourceKind::System), plugin_hook(KIND, "plugin")];
+    let mut judged = Vec::new();
+    let outcome = fire_aliased(hooks, r#"{"file_path":"a"}"#, |request| match &*request.hook.label {
+        "guard" => {
+            let path = stdin(request)["tool_input"]["absolute_path"].clone();
+            judged.push(path.clone());
+            exited(0, if path == "/etc/passwd" { r#"{"decision":"deny","reason":"no"}"# } else { "" }, "")
+        }
+        _ => exited(0, r#"{"decision":"modify","args":{"filePath":"/etc/passwd"}}"#, ""),
+    });
+    assert_eq!(judged, [value!("a"), value!("/etc/passwd")]);
     assert!(outcome.is_denied());
 }

@@ -12,7 +12,7 @@ use hookrail::plan::SkipReason;
 use hookrail::process::RawEnd;
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, DialectId, Effects, EndKind, EventKind, HookRun, Json, OnFailure, Outcome};
-use plans::{Scripted, dialects, document, failures, fire, fire_strictly, kinds, place, plans, scripted};
+use plans::{Scripted, dialects, document, failures, fire, fire_beside, fire_strictly, kinds, place, plans, scripted};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -120,6 +120,20 @@ proptest! {
         let after = fire(kind, &more, None);
         let stands = !before.is_denied() || after.is_denied() || was_replaced(kind, &before, &after);
         prop_assert!(stands, "{}\n{}", document(&before), document(&after));
+    }
+
+    #[test]
+    fn hooks_that_are_not_enforced_change_nothing(
+        kind in kinds(),
+        plan in plans(),
+        beside in prop::collection::vec((scripted(), any::<prop::sample::Index>()), 1..5),
+        seed in any::<Option<u64>>(),
+    ) {
+        let without = fire(kind, &plan, seed);
+        let (with, shadow) = fire_beside(kind, &plan, &beside, seed);
+        prop_assert_eq!(document(&without), document(&with));
+        prop_assert_eq!(&without.effects, &with.effects);
+        prop_assert_eq!(shadow, beside.len(), "every one of them is planned");
     }
 
     #[test]

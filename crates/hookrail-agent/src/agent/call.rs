@@ -47,7 +47,7 @@ impl ReferenceAgent {
             let offered = Mutex::new(Vec::new());
             let messages = list(&self.session().messages());
             let called = guard.model_call_with_messages(self.request(), messages, |permit| {
-                *lock(&offered) = tool::offered(permit.request());
+                *lock(&offered) = tool::offered_names(permit.request());
                 self.call_with_retries(permit)
             });
             let result = match called.await {

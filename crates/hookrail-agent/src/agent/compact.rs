@@ -6,7 +6,7 @@ use hookrail::{EventKind, Json, JsonObject, Stop};
 use super::ReferenceAgent;
 use crate::message::{ModelReply, is_prompt, list, number, object, text_message, tokens};
 use crate::model::ModelError;
-use crate::session::{EntryKind, SessionEntry};
+use crate::session::{SessionEntry, SessionEntryKind};
 use crate::shape;
 use crate::view::ViewEvent;
 
@@ -183,7 +183,7 @@ impl ReferenceAgent {
             fields.iter().filter(|(name, _)| *name != "fromHook").map(|(name, value)| (*name, value.clone())).collect();
         let (entry, count) = {
             let mut session = self.session();
-            let id = session.append(EntryKind::Compaction, &fields).map_err(|error| error.to_string())?;
+            let id = session.append(SessionEntryKind::Compaction, &fields).map_err(|error| error.to_string())?;
             let entry = session.entry(&id).map_or_else(Json::null, SessionEntry::to_json);
             (entry, session.contents().len())
         };
@@ -205,8 +205,9 @@ impl ReferenceAgent {
     fn prepare(&self) -> Option<Preparation> {
         let session = self.session();
         let (previous, entries) = session.visible_entries();
-        let prompt =
-            |entry: &&SessionEntry| entry.kind == EntryKind::Message && entry.field("message").is_some_and(is_prompt);
+        let prompt = |entry: &&SessionEntry| {
+            entry.kind == SessionEntryKind::Message && entry.field("message").is_some_and(is_prompt)
+        };
         let last = entries.iter().rposition(prompt).filter(|at| *at > 0);
         let (old, kept) = entries.split_at(last.unwrap_or(entries.len()));
         let messages = |entries: &[&SessionEntry]| -> Vec<Json> {

@@ -16,7 +16,7 @@ use super::pending::PendingMessages;
 use super::{AgentParts, MoveOutcome, ReferenceAgent, record};
 use crate::error::AgentError;
 use crate::message::{list, object};
-use crate::session::{EntryKind, Session};
+use crate::session::{Session, SessionEntryKind};
 use crate::shape;
 use crate::view::ViewEvent;
 
@@ -238,9 +238,9 @@ impl Host for AgentHost {
         let mut session = self.session_now();
         let id = match change {
             SessionChange::Message(message) => session.append_message(&shape::own(message)),
-            SessionChange::Entry(entry) => session.append(EntryKind::Custom, &record::members(entry)),
+            SessionChange::Entry(entry) => session.append(SessionEntryKind::Custom, &record::members(entry)),
             SessionChange::CustomMessage(message) => {
-                session.append(EntryKind::CustomMessage, &record::members(message))
+                session.append(SessionEntryKind::CustomMessage, &record::members(message))
             }
             SessionChange::Artifact(_) => return Err(HostError::new("this agent does not keep artifacts")),
         };

@@ -6,7 +6,7 @@ use hookrail_spawn::lock;
 use super::{EndReason, ReferenceAgent, SessionScope, host};
 use crate::error::AgentError;
 use crate::message::{TokenUsage, is_prompt, object};
-use crate::session::{EntryKind, Session, SessionEntry};
+use crate::session::{Session, SessionEntry, SessionEntryKind};
 use crate::shape;
 use crate::view::ViewEvent;
 
@@ -169,7 +169,7 @@ impl ReferenceAgent {
             if let Some(summary) = summary {
                 let mut members = vec![("summary", Json::string(&summary)), ("fromId", text(old.as_deref()))];
                 members.extend(details.map(|details| ("details", details)));
-                let entry = session.append(EntryKind::BranchSummary, &members)?;
+                let entry = session.append(SessionEntryKind::BranchSummary, &members)?;
                 fields.push(("summary_entry", session.entry(&entry).map_or_else(Json::null, SessionEntry::to_json)));
             }
             text(session.leaf())

@@ -12,7 +12,7 @@ use super::host::SharedHostState;
 use super::{AgentParts, ReferenceAgent, TurnEnd};
 use crate::error::AgentError;
 use crate::message::{TokenUsage, content_text, list, object};
-use crate::session::{EntryKind, Session};
+use crate::session::{Session, SessionEntryKind};
 use crate::text::hook_name;
 use crate::view::ViewEvent;
 
@@ -49,7 +49,7 @@ impl ReferenceAgent {
 
     /// Records a text for the model that is neither the user's nor the model's message.
     pub(super) fn keep_system(&self, text: &str) {
-        let kept = self.session().append(EntryKind::System, &[("text", Json::string(text))]);
+        let kept = self.session().append(SessionEntryKind::System, &[("text", Json::string(text))]);
         self.warn_unrecorded(kept);
     }
 
@@ -65,7 +65,7 @@ impl ReferenceAgent {
     }
 
     fn keep_message_with(&self, fields: &[(&str, Json)]) -> Option<String> {
-        let kept = self.session().append(EntryKind::Message, fields);
+        let kept = self.session().append(SessionEntryKind::Message, fields);
         match kept {
             Ok(id) => Some(id),
             Err(error) => {
@@ -177,7 +177,7 @@ pub(super) fn receipt(parts: &AgentParts, session: &Arc<Mutex<Session>>, operati
     }
     let json = receipt_json(operation, receipt);
     parts.view.show(&ViewEvent::Receipt { receipt: &json });
-    let kept = lock(session).append(EntryKind::Receipt, &[("receipt", json)]);
+    let kept = lock(session).append(SessionEntryKind::Receipt, &[("receipt", json)]);
     warn_unrecorded(parts, kept);
 }
 
@@ -230,7 +230,7 @@ pub(super) fn keep_message(
 fn deliver(parts: &AgentParts, session: &Arc<Mutex<Session>>, host_state: &SharedHostState, message: &Json) {
     let members = members(message);
     let field = |name: &str| members.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
-    let kept = lock(session).append(EntryKind::CustomMessage, &members);
+    let kept = lock(session).append(SessionEntryKind::CustomMessage, &members);
     warn_unrecorded(parts, kept);
     if field("display").and_then(Json::as_bool).unwrap_or(true) {
         let kind = field("customType").and_then(Json::as_str).unwrap_or_default();
@@ -254,7 +254,7 @@ pub(super) fn show_message(parts: &AgentParts, message: &Json) {
 
 /// Records an entry of a hook.
 pub(super) fn keep_entry(parts: &AgentParts, session: &Arc<Mutex<Session>>, entry: &Json) {
-    let kept = lock(session).append(EntryKind::Custom, &members(entry));
+    let kept = lock(session).append(SessionEntryKind::Custom, &members(entry));
     warn_unrecorded(parts, kept);
 }
 

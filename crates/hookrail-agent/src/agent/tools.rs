@@ -5,7 +5,7 @@ use hookrail::{Json, Stop};
 
 use super::ReferenceAgent;
 use crate::message::{RequestedCall, tool_response};
-use crate::session::EntryKind;
+use crate::session::SessionEntryKind;
 use crate::tool::{self, TASK, TODO};
 use crate::view::ViewEvent;
 
@@ -144,7 +144,7 @@ impl ReferenceAgent {
         let arguments = known.check(permit.input())?;
         let todos = arguments.get("todos").cloned().unwrap_or_else(Json::null);
         let count = todos.as_array().map_or(0, |todos| todos.len());
-        let kept = self.session().append(EntryKind::Todo, &[("todos", todos)]);
+        let kept = self.session().append(SessionEntryKind::Todo, &[("todos", todos)]);
         kept.map_err(|error| ToolFailure(error.to_string()))?;
         let tasks = if count == 1 { "task" } else { "tasks" };
         Ok(ToolOutput::text(&format!("the list has {count} {tasks} now")))

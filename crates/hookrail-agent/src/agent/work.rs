@@ -10,7 +10,7 @@ use super::call::CallEnd;
 use super::{CompactionCause, ReferenceAgent};
 use crate::clock;
 use crate::message::{ModelReply, list, message, number, text_message};
-use crate::session::EntryKind;
+use crate::session::SessionEntryKind;
 use crate::shape;
 use crate::view::ViewEvent;
 
@@ -311,7 +311,7 @@ impl ReferenceAgent {
 
     fn clear_context(&self, wanted: bool) {
         if wanted {
-            let kept = self.session().append(EntryKind::Cleared, &[]);
+            let kept = self.session().append(SessionEntryKind::Cleared, &[]);
             self.warn_unrecorded(kept);
             self.view().show(&ViewEvent::Note { text: "a hook cleared the model's context" });
         }

@@ -6,7 +6,7 @@ use super::hook_commands::{self, HooksOutput};
 use super::plugins;
 use crate::agent::{CompactionCause, CompactionOutcome, EndReason, MoveOutcome, ReferenceAgent};
 use crate::error::AgentError;
-use crate::session::EntryKind;
+use crate::session::SessionEntryKind;
 use crate::view::ViewEvent;
 
 /// What the agent does after a command.
@@ -124,7 +124,10 @@ async fn compact(agent: &ReferenceAgent, instructions: &str) -> AfterCommand {
 fn tree(agent: &ReferenceAgent) -> Vec<String> {
     let session = agent.session();
     let here = session.leaf().map(str::to_owned);
-    let shown = session.entries().iter().filter(|entry| !matches!(entry.kind, EntryKind::Receipt | EntryKind::Leaf));
+    let shown = session
+        .entries()
+        .iter()
+        .filter(|entry| !matches!(entry.kind, SessionEntryKind::Receipt | SessionEntryKind::Leaf));
     shown
         .map(|entry| {
             let depth = session.path_to(entry.parent.as_deref()).len();

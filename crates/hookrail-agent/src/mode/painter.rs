@@ -1,4 +1,4 @@
-//! Draws a widget below what was written so far, again and again in the same place, and removes it when it is done.
+//! Draws a widget below the output so far, redraws it in the same rows when it changes, and removes it when it is done.
 
 use std::io::{self, Write as _};
 
@@ -14,8 +14,10 @@ use crate::view::screen::{columns, has_colours, rows};
 
 /// Something that draws itself and handles keys: a dialog of the agent, or a component of a module.
 pub(super) trait Widget: Sync {
+    /// Returns the lines of the widget for this width.
     fn render(&self, columns: usize) -> HostFuture<'_, Vec<String>>;
 
+    /// Handles a key.
     fn press(&self, key: &KeyEvent);
 
     /// Waits until the widget must be drawn again. Returns false if it is done.
@@ -38,21 +40,22 @@ impl Widget for &dyn Component {
     }
 }
 
-/// Shows a widget until it is done. Ctrl-C twice in a row always closes it.
+/// Shows a widget until it is done. Pressing Ctrl-C twice in a row always closes it, because a component of a module may
+/// handle the key in any way or not at all.
 pub(super) async fn show(widget: &dyn Widget, keys: &mut KeyListener<'_>) -> io::Result<()> {
-    let mut painted = Painted::default();
-    let mut interrupted = false;
+    let mut drawing = Drawing::default();
+    let mut last_was_interrupt = false;
     loop {
-        painted.paint(&widget.render(columns()).await)?;
+        drawing.replace(&widget.render(columns()).await)?;
         tokio::select! {
             input = keys.next() => match input {
                 Input::Key(key) => {
-                    let interrupts =
+                    let is_interrupt =
                         key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-                    if interrupts && interrupted {
+                    if is_interrupt && last_was_interrupt {
                         return Ok(());
                     }
-                    interrupted = interrupts;
+                    last_was_interrupt = is_interrupt;
                     widget.press(&key);
                 }
                 Input::Pasted(text) => {
@@ -61,36 +64,39 @@ pub(super) async fn show(widget: &dyn Widget, keys: &mut KeyListener<'_>) -> io:
                 Input::Resized => {}
                 Input::Closed => return Ok(()),
             },
-            more = widget.changed() => if !more { return Ok(()) },
+            is_open = widget.changed() => if !is_open { return Ok(()) },
         }
     }
 }
 
 /// Makes the error for a terminal on which a widget cannot be shown.
-pub(super) fn unusable(error: &io::Error) -> HostError {
+pub(super) fn terminal_error(error: &io::Error) -> HostError {
     HostError::new(format!("the component cannot be shown on this terminal: {error}"))
 }
 
 /// The drawn lines of a widget. Dropping this removes them from the screen.
 #[derive(Default)]
-struct Painted {
+struct Drawing {
     lines: Vec<String>,
 }
 
-impl Painted {
-    fn paint(&mut self, lines: &[String]) -> io::Result<()> {
-        let most = rows().saturating_sub(1).max(1);
-        let lines: Vec<String> = lines.iter().take(most).map(|line| shown(line)).collect();
+impl Drawing {
+    /// Replaces the drawn lines. Lines below the last row of the screen are left out, because the cursor cannot move back
+    /// to lines that were scrolled off the screen.
+    fn replace(&mut self, lines: &[String]) -> io::Result<()> {
+        let most_lines = rows().saturating_sub(1).max(1);
+        let lines: Vec<String> = lines.iter().take(most_lines).map(|line| fit_to_screen(line)).collect();
+        // An empty drawing is written all the same: the first one hides the cursor.
         if lines == self.lines && !lines.is_empty() {
             return Ok(());
         }
-        let frame = format!("{}{Hide}{}", self.back(), lines.join("\r\n"));
+        let frame = format!("{}{Hide}{}", self.erase_sequence(), lines.join("\r\n"));
         self.lines = lines;
         write(&frame)
     }
 
     /// Returns the sequence that moves the cursor back to the start of the drawing and clears the drawing.
-    fn back(&self) -> String {
+    fn erase_sequence(&self) -> String {
         let clear = Clear(ClearType::FromCursorDown);
         match u16::try_from(self.lines.len().saturating_sub(1)) {
             Ok(up @ 1..) => format!("\r{}{clear}", MoveUp(up)),
@@ -99,14 +105,14 @@ impl Painted {
     }
 }
 
-impl Drop for Painted {
+impl Drop for Drawing {
     fn drop(&mut self) {
-        let _ = write(&format!("{}{Show}", self.back()));
+        let _ = write(&format!("{}{Show}", self.erase_sequence()));
     }
 }
 
 /// Returns a line cut to the width of the screen, with colours if the terminal has any.
-fn shown(line: &str) -> String {
+fn fit_to_screen(line: &str) -> String {
     let line = coloured(line, columns());
     if has_colours() { line } else { anstream::adapter::strip_str(&line).to_string() }
 }

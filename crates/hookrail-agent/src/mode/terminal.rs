@@ -195,7 +195,7 @@ impl Terminal {
             painter::show(widget, &mut listening).await
         };
         tokio::select! {
-            shown = shown => shown.map_err(|error| painter::unusable(&error)),
+            shown = shown => shown.map_err(|error| painter::terminal_error(&error)),
             () = self.left.cancelled() => Err(HostError::new("the agent ends")),
         }
     }

@@ -180,7 +180,7 @@ impl Expectation {
         if let Some(found) = self.lacks.iter().find(|text| has(text)) {
             return wrong(format!("it contains `{found}`"));
         }
-        let offered = crate::tool::offered(&all);
+        let offered = crate::tool::offered_names(&all);
         match &self.tools {
             Some(tools) if *tools != offered => wrong(format!("the tools are {}", offered.join(", "))),
             _ => Ok(()),

@@ -6,7 +6,7 @@ use crate::clock;
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum SessionEntryKind {
     /// A message of the conversation.
     Message,
     /// A text for the model from a hook, a rule or a reminder.
@@ -29,20 +29,20 @@ pub enum EntryKind {
     Leaf,
 }
 
-const NAMES: [(EntryKind, &str); 10] = [
-    (EntryKind::Message, "message"),
-    (EntryKind::System, "system"),
-    (EntryKind::Compaction, "compaction"),
-    (EntryKind::BranchSummary, "branch_summary"),
-    (EntryKind::Cleared, "cleared"),
-    (EntryKind::Custom, "custom"),
-    (EntryKind::CustomMessage, "custom_message"),
-    (EntryKind::Todo, "todo"),
-    (EntryKind::Receipt, "receipt"),
-    (EntryKind::Leaf, "leaf"),
+const NAMES: [(SessionEntryKind, &str); 10] = [
+    (SessionEntryKind::Message, "message"),
+    (SessionEntryKind::System, "system"),
+    (SessionEntryKind::Compaction, "compaction"),
+    (SessionEntryKind::BranchSummary, "branch_summary"),
+    (SessionEntryKind::Cleared, "cleared"),
+    (SessionEntryKind::Custom, "custom"),
+    (SessionEntryKind::CustomMessage, "custom_message"),
+    (SessionEntryKind::Todo, "todo"),
+    (SessionEntryKind::Receipt, "receipt"),
+    (SessionEntryKind::Leaf, "leaf"),
 ];
 
-impl EntryKind {
+impl SessionEntryKind {
     /// Returns the name in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -67,13 +67,13 @@ pub struct SessionEntry {
     /// The entry before it.
     pub parent: Option<String>,
     /// The kind.
-    pub kind: EntryKind,
+    pub kind: SessionEntryKind,
     /// The whole line.
     line: JsonObject,
 }
 
 impl SessionEntry {
-    pub(super) fn new(id: String, parent: Option<String>, kind: EntryKind, fields: &[(&str, Json)]) -> Self {
+    pub(super) fn new(id: String, parent: Option<String>, kind: SessionEntryKind, fields: &[(&str, Json)]) -> Self {
         let mut line = JsonObject::new();
         line.set("type", Json::string(kind.name()));
         line.set("id", Json::string(&id));
@@ -89,7 +89,7 @@ impl SessionEntry {
     pub(super) fn read(line: &Json) -> Option<Self> {
         let line = line.as_object()?;
         let text = |name: &str| line.get(name).and_then(Json::as_str);
-        let kind = EntryKind::from_name(&text("type")?)?;
+        let kind = SessionEntryKind::from_name(&text("type")?)?;
         Some(Self { id: text("id")?, parent: text("parentId"), kind, line })
     }
 

@@ -7,7 +7,7 @@ mod file;
 mod order;
 mod store;
 
-pub use entry::{EntryKind, SessionEntry};
+pub use entry::{SessionEntry, SessionEntryKind};
 pub use file::DamagedLine;
 pub use store::{SessionStore, StoredSession};
 
@@ -97,7 +97,7 @@ impl Session {
         if let Some(used) = entry.id.strip_prefix('e').and_then(|number| number.parse::<u64>().ok()) {
             self.next = self.next.max(used + 1);
         }
-        if entry.kind == EntryKind::Leaf {
+        if entry.kind == SessionEntryKind::Leaf {
             self.leaf = entry.text("leafId").filter(|id| self.entry(id).is_some());
         } else if entry.kind.in_tree() {
             if entry.parent.as_deref().is_some_and(|parent| self.entry(parent).is_none()) {
@@ -150,7 +150,7 @@ impl Session {
     }
 
     /// Adds an entry after the current one.
-    pub(crate) fn append(&mut self, kind: EntryKind, fields: &[(&str, Json)]) -> Result<String, AgentError> {
+    pub(crate) fn append(&mut self, kind: SessionEntryKind, fields: &[(&str, Json)]) -> Result<String, AgentError> {
         let id = format!("e{}", self.next);
         let parent = if kind.in_tree() { self.leaf.clone() } else { None };
         let entry = SessionEntry::new(id.clone(), parent, kind, fields);
@@ -165,12 +165,12 @@ impl Session {
 
     /// Adds a message of the conversation.
     pub(crate) fn append_message(&mut self, message: &Json) -> Result<String, AgentError> {
-        self.append(EntryKind::Message, &[("message", message.clone())])
+        self.append(SessionEntryKind::Message, &[("message", message.clone())])
     }
 
     /// Moves to another entry, or to the root.
     pub(crate) fn move_to(&mut self, id: Option<&str>) -> Result<(), AgentError> {
-        self.append(EntryKind::Leaf, &[("leafId", id.map_or_else(Json::null, Json::string))])?;
+        self.append(SessionEntryKind::Leaf, &[("leafId", id.map_or_else(Json::null, Json::string))])?;
         self.leaf = id.map(str::to_owned);
         Ok(())
     }
@@ -235,11 +235,13 @@ impl Session {
     /// Returns the part of the branch that the model sees, and the summary of what came before it.
     pub(crate) fn visible_entries(&self) -> (Option<&SessionEntry>, Vec<&SessionEntry>) {
         let branch = self.branch();
-        let border = branch.iter().rposition(|entry| matches!(entry.kind, EntryKind::Compaction | EntryKind::Cleared));
+        let border = branch
+            .iter()
+            .rposition(|entry| matches!(entry.kind, SessionEntryKind::Compaction | SessionEntryKind::Cleared));
         let Some(border) = border else { return (None, branch) };
         let (before, after) = branch.split_at(border);
         let Some((at, after)) = after.split_first() else { return (None, branch) };
-        if at.kind == EntryKind::Cleared {
+        if at.kind == SessionEntryKind::Cleared {
             return (None, after.to_vec());
         }
         let kept = at.text("firstKeptEntryId");
@@ -276,13 +278,13 @@ impl Session {
         let answered = branch.iter().rposition(|entry| role(entry).as_deref() == Some("model"));
         let since = branch.iter().skip(answered.map_or(0, |at| at + 1));
         let wants = |entry: &&SessionEntry| entry.field("triggerTurn").and_then(Json::as_bool) == Some(true);
-        since.copied().any(|entry| entry.kind == EntryKind::CustomMessage && wants(&entry))
+        since.copied().any(|entry| entry.kind == SessionEntryKind::CustomMessage && wants(&entry))
     }
 
     /// Returns the present list of tasks, open and completed.
     #[must_use]
     pub fn todos(&self) -> Vec<Json> {
-        let last = self.branch().into_iter().rev().find(|entry| entry.kind == EntryKind::Todo);
+        let last = self.branch().into_iter().rev().find(|entry| entry.kind == SessionEntryKind::Todo);
         last.and_then(|entry| entry.field("todos")?.as_array()).unwrap_or_default()
     }
 
@@ -333,18 +335,18 @@ fn no_results(calls: &[RequestedCall]) -> Json {
 /// Returns an entry as the model sees it.
 fn content(entry: &SessionEntry) -> Option<Json> {
     match entry.kind {
-        EntryKind::Message => entry.field("message").cloned(),
-        EntryKind::System => Some(text_message("user", &format!("System message: {}", entry.text("text")?))),
-        EntryKind::BranchSummary => {
+        SessionEntryKind::Message => entry.field("message").cloned(),
+        SessionEntryKind::System => Some(text_message("user", &format!("System message: {}", entry.text("text")?))),
+        SessionEntryKind::BranchSummary => {
             Some(text_message("user", &format!("What was tried elsewhere, in short:\n\n{}", entry.text("summary")?)))
         }
-        EntryKind::CustomMessage => custom_content(entry),
-        EntryKind::Compaction
-        | EntryKind::Cleared
-        | EntryKind::Custom
-        | EntryKind::Todo
-        | EntryKind::Receipt
-        | EntryKind::Leaf => None,
+        SessionEntryKind::CustomMessage => custom_content(entry),
+        SessionEntryKind::Compaction
+        | SessionEntryKind::Cleared
+        | SessionEntryKind::Custom
+        | SessionEntryKind::Todo
+        | SessionEntryKind::Receipt
+        | SessionEntryKind::Leaf => None,
     }
 }
 

@@ -18,11 +18,11 @@ fn seen(session: &Session) -> Vec<String> {
 fn a_compaction_hides_what_came_before_what_it_keeps() {
     let mut session = session(&["a", "b", "c"]);
     let fields = [("summary", Json::string("in short")), ("firstKeptEntryId", Json::string("e3"))];
-    session.append(EntryKind::Compaction, &fields).unwrap();
+    session.append(SessionEntryKind::Compaction, &fields).unwrap();
     session.append_message(&text_message("user", "d")).unwrap();
     assert_eq!(seen(&session), ["The conversation so far, in short:\n\nin short", "c", "d"]);
-    session.append(EntryKind::Cleared, &[]).unwrap();
-    session.append(EntryKind::Receipt, &[("operation", Json::string("x"))]).unwrap();
+    session.append(SessionEntryKind::Cleared, &[]).unwrap();
+    session.append(SessionEntryKind::Receipt, &[("operation", Json::string("x"))]).unwrap();
     assert!(seen(&session).is_empty(), "after a clear nothing is in sight");
 }
 

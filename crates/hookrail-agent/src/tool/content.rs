@@ -8,27 +8,27 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 
-/// The most that is returned of a file, measured as JSON text. More would fill a model's window with one call.
-const MOST: usize = 256 << 10;
-/// The number of bytes that are searched for the first requested line.
-const LOOKED_THROUGH: u64 = 64 << 20;
+/// The number of bytes of a file that are returned, measured as JSON text. More would fill a model's context with one call.
+const RETURNED_LIMIT: usize = 256 << 10;
+/// The number of bytes that are skipped to reach the first requested line.
+const SKIP_LIMIT: u64 = 64 << 20;
 /// The size of the largest file that is changed or searched.
-pub(super) const LARGEST: u64 = 16 << 20;
+pub(super) const FILE_SIZE_LIMIT: u64 = 16 << 20;
 
 /// A part of a text file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FilePart {
     pub(super) text: String,
     /// A note about what was left out, if anything.
-    pub(super) cut: Option<String>,
+    pub(super) cut_note: Option<String>,
 }
 
 /// Opens a regular file for reading.
 fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    regular(&std::fs::metadata(path)?)?;
+    require_regular(&std::fs::metadata(path)?)?;
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
-    regular(&metadata)?;
+    require_regular(&metadata)?;
     Ok((file, metadata))
 }
 
@@ -36,11 +36,11 @@ fn open(path: &Path) -> io::Result<(File, Metadata)> {
 pub(super) fn read_lines(path: &Path, first: u64, most_lines: u64) -> io::Result<FilePart> {
     let (file, metadata) = open(path)?;
     let mut lines = BufReader::new(file);
-    let passed = skip_lines(&mut lines, first.saturating_sub(1))?;
+    let skipped = skip_lines(&mut lines, first.saturating_sub(1))?;
     // One byte more than is returned shows whether the file has more.
     let mut bytes = Vec::new();
     let mut count = 0;
-    let mut room = MOST as u64 + 1;
+    let mut room = RETURNED_LIMIT as u64 + 1;
     while count < most_lines && room > 0 {
         let read = lines.by_ref().take(room).read_until(b'\n', &mut bytes)?;
         if read == 0 {
@@ -49,25 +49,25 @@ pub(super) fn read_lines(path: &Path, first: u64, most_lines: u64) -> io::Result
         room = room.saturating_sub(read as u64);
         count += 1;
     }
-    let (kept, text) = fitting(&bytes);
-    let cut = (kept < bytes.len()).then(|| {
+    let (kept, text) = cut_to_limit(&bytes);
+    let cut_note = (kept < bytes.len()).then(|| {
         let size = metadata.len();
-        let left = size.saturating_sub(passed).saturating_sub(kept as u64);
+        let left = size.saturating_sub(skipped).saturating_sub(kept as u64);
         let whole = bytes.get(..kept).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = first.max(1).saturating_add(whole);
         format!("[cut in line {line}: {left} of the file's {size} bytes follow; `offset` reads from a later line]")
     });
-    Ok(FilePart { text, cut })
+    Ok(FilePart { text, cut_note })
 }
 
 /// Skips lines. Returns the number of their bytes.
 fn skip_lines(file: &mut impl BufRead, lines: u64) -> io::Result<u64> {
     let mut passed = 0;
     for _ in 0..lines {
-        let read = file.take(LOOKED_THROUGH.saturating_sub(passed)).skip_until(b'\n')? as u64;
+        let read = file.take(SKIP_LIMIT.saturating_sub(passed)).skip_until(b'\n')? as u64;
         passed += read;
-        if passed >= LOOKED_THROUGH {
-            let text = format!("the line is not within the first {LOOKED_THROUGH} bytes; use a command to read it");
+        if passed >= SKIP_LIMIT {
+            let text = format!("the line is not within the first {SKIP_LIMIT} bytes; use a command to read it");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
         if read == 0 {
@@ -77,9 +77,9 @@ fn skip_lines(file: &mut impl BufRead, lines: u64) -> io::Result<u64> {
     Ok(passed)
 }
 
-/// Returns as much of the bytes as fits, as text.
-fn fitting(bytes: &[u8]) -> (usize, String) {
-    let (mut room, mut kept) = (MOST, 0);
+/// Returns the beginning of the bytes that fits into [`RETURNED_LIMIT`], as text, and how many bytes it has.
+fn cut_to_limit(bytes: &[u8]) -> (usize, String) {
+    let (mut room, mut kept) = (RETURNED_LIMIT, 0);
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
@@ -112,10 +112,13 @@ fn fitting(bytes: &[u8]) -> (usize, String) {
 pub(super) fn read_all(path: &Path) -> io::Result<String> {
     let (file, metadata) = open(path)?;
     let mut text = String::new();
-    // The file may have grown since its size was read, and some files report no size.
-    file.take(LARGEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST {
-        let text = format!("the file has {} bytes, and {LARGEST} is the limit", metadata.len().max(LARGEST + 1));
+    // The size is not taken from the metadata: the file may have grown since, and some files report no size.
+    file.take(FILE_SIZE_LIMIT + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_SIZE_LIMIT {
+        let text = format!(
+            "the file has {} bytes, and {FILE_SIZE_LIMIT} is the limit",
+            metadata.len().max(FILE_SIZE_LIMIT + 1)
+        );
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
     Ok(text)
@@ -124,17 +127,17 @@ pub(super) fn read_all(path: &Path) -> io::Result<String> {
 /// Writes a regular file, and creates it if it does not exist.
 pub(super) fn write_all(path: &Path, content: &str) -> io::Result<()> {
     match std::fs::metadata(path) {
-        Ok(metadata) => regular(&metadata)?,
+        Ok(metadata) => require_regular(&metadata)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     let file = without_waiting(OpenOptions::new().write(true).create(true).truncate(false)).open(path)?;
     let metadata = file.metadata()?;
-    regular(&metadata)?;
+    require_regular(&metadata)?;
     if has_other_names(&metadata) {
-        return put_beside(path, &metadata, content.as_bytes());
+        return replace_by_new_file(path, &metadata, content.as_bytes());
     }
-    put_in_place(&file, metadata.len(), content.as_bytes())
+    overwrite(&file, metadata.len(), content.as_bytes())
 }
 
 /// Returns whether the file has other hard links. One of them may be the script of a hook, which tools must not change.
@@ -149,17 +152,17 @@ fn has_other_names(_metadata: &Metadata) -> bool {
 }
 
 /// Replaces one name of a file by a new file, so that the other names keep their content.
-fn put_beside(path: &Path, old: &Metadata, new: &[u8]) -> io::Result<()> {
+fn replace_by_new_file(path: &Path, old: &Metadata, new: &[u8]) -> io::Result<()> {
     use std::io::Write as _;
     let name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
+    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
     let written = file
         .write_all(new)
         .and_then(|()| file.set_permissions(old.permissions()))
-        .and_then(|()| std::fs::rename(&beside, path));
+        .and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
+        let _ = std::fs::remove_file(&temporary);
     }
     written
 }
@@ -167,7 +170,7 @@ fn put_beside(path: &Path, old: &Metadata, new: &[u8]) -> io::Result<()> {
 /// Replaces the bytes of a file. The part that needs more space is written first, so that a full disk leaves the file
 /// unchanged instead of empty. The file keeps its owner, its mode and its other names.
 #[cfg(unix)]
-fn put_in_place(file: &File, old: u64, new: &[u8]) -> io::Result<()> {
+fn overwrite(file: &File, old: u64, new: &[u8]) -> io::Result<()> {
     use std::os::unix::fs::FileExt as _;
     let (same, more) = new.split_at(usize::try_from(old).unwrap_or(usize::MAX).min(new.len()));
     if !more.is_empty()
@@ -181,24 +184,24 @@ fn put_in_place(file: &File, old: u64, new: &[u8]) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn put_in_place(mut file: &File, _old: u64, new: &[u8]) -> io::Result<()> {
+fn overwrite(mut file: &File, _old: u64, new: &[u8]) -> io::Result<()> {
     use std::io::Write as _;
     file.set_len(0)?;
     file.write_all(new)
 }
 
 /// Fails with the type of the file if it is not a regular file.
-fn regular(metadata: &Metadata) -> io::Result<()> {
+fn require_regular(metadata: &Metadata) -> io::Result<()> {
     let kind = metadata.file_type();
     if kind.is_file() {
         return Ok(());
     }
-    let what = if kind.is_dir() { "it is a directory, not a file" } else { special(kind) };
+    let what = if kind.is_dir() { "it is a directory, not a file" } else { special_file_failure(kind) };
     Err(io::Error::other(what))
 }
 
 #[cfg(unix)]
-fn special(kind: std::fs::FileType) -> &'static str {
+fn special_file_failure(kind: std::fs::FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     if kind.is_fifo() {
         "it is a named pipe, which tools neither read nor write"
@@ -210,7 +213,7 @@ fn special(kind: std::fs::FileType) -> &'static str {
 }
 
 #[cfg(not(unix))]
-fn special(_kind: std::fs::FileType) -> &'static str {
+fn special_file_failure(_kind: std::fs::FileType) -> &'static str {
     "it is not a regular file"
 }
 

@@ -1,70 +1,68 @@
-//! Reading and writing files.
+//! The tools that read, write and list files. `workspace` checks their paths, and `content` reads and writes the bytes.
 
 use std::fmt::Write as _;
 
 use hookrail::Json;
 use hookrail::guard::{ToolFailure, ToolOutput};
 
-use super::content;
-use super::place::{Workspace, failed};
 use super::schema::Arguments;
+use super::workspace::{Workspace, path_failure};
+use super::{ToolResult, content};
 
-type Done = Result<ToolOutput, ToolFailure>;
-
-pub(super) fn read(place: &Workspace, arguments: &Arguments) -> Done {
-    let named = arguments.text("path");
-    let path = place.existing(&named)?;
+pub(super) fn read(workspace: &Workspace, arguments: &Arguments) -> ToolResult {
+    let given_path = arguments.text("path");
+    let path = workspace.existing(&given_path)?;
     let first = arguments.number("offset").unwrap_or(1);
-    let wanted = arguments.number("limit").unwrap_or(u64::MAX);
-    let part = content::read_lines(&path, first, wanted).map_err(|error| failed(&named, &error))?;
+    let most_lines = arguments.number("limit").unwrap_or(u64::MAX);
+    let part = content::read_lines(&path, first, most_lines).map_err(|error| path_failure(&given_path, &error))?;
     let mut out = part.text;
-    if let Some(cut) = part.cut {
-        let _ = write!(out, "\n{cut}");
+    if let Some(note) = part.cut_note {
+        let _ = write!(out, "\n{note}");
     }
-    let display = format!("read {} ({} bytes)", place.shown(&path), out.len());
+    let display = format!("read {} ({} bytes)", workspace.display_path(&path), out.len());
     Ok(ToolOutput::new(Json::string(&out), Json::string(&display)))
 }
 
-pub(super) fn write(place: &Workspace, arguments: &Arguments) -> Done {
-    let named = arguments.text("path");
-    let path = place.writable(&named)?;
+pub(super) fn write(workspace: &Workspace, arguments: &Arguments) -> ToolResult {
+    let given_path = arguments.text("path");
+    let path = workspace.writable(&given_path)?;
     let text = arguments.text("content");
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| failed(&named, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| path_failure(&given_path, &error))?;
     }
-    content::write_all(&path, &text).map_err(|error| failed(&named, &error))?;
-    Ok(ToolOutput::text(&format!("wrote {} ({} bytes)", place.shown(&path), text.len())))
+    content::write_all(&path, &text).map_err(|error| path_failure(&given_path, &error))?;
+    Ok(ToolOutput::text(&format!("wrote {} ({} bytes)", workspace.display_path(&path), text.len())))
 }
 
-pub(super) fn replace(place: &Workspace, arguments: &Arguments) -> Done {
-    let named = arguments.text("path");
-    let path = place.writable(&named)?;
+pub(super) fn replace(workspace: &Workspace, arguments: &Arguments) -> ToolResult {
+    let given_path = arguments.text("path");
+    let path = workspace.writable(&given_path)?;
     let old = arguments.text("old_string");
     if old.is_empty() {
         return Err(ToolFailure("`old_string` must not be empty".to_owned()));
     }
-    let text = content::read_all(&path).map_err(|error| failed(&named, &error))?;
+    let text = content::read_all(&path).map_err(|error| path_failure(&given_path, &error))?;
     let count = text.matches(&old).count();
     match count {
-        0 => return Err(ToolFailure(format!("`{named}` does not contain the old text"))),
+        0 => return Err(ToolFailure(format!("`{given_path}` does not contain the old text"))),
         1 => {}
         _ if arguments.flag("all") => {}
-        _ => return Err(ToolFailure(format!("`{named}` contains the old text {count} times; give more of it"))),
+        _ => return Err(ToolFailure(format!("`{given_path}` contains the old text {count} times; give more of it"))),
     }
     let changed = text.replace(&old, &arguments.text("new_string"));
-    content::write_all(&path, &changed).map_err(|error| failed(&named, &error))?;
-    Ok(ToolOutput::text(&format!("replaced {count} in {}", place.shown(&path))))
+    content::write_all(&path, &changed).map_err(|error| path_failure(&given_path, &error))?;
+    Ok(ToolOutput::text(&format!("replaced {count} in {}", workspace.display_path(&path))))
 }
 
-pub(super) fn list(place: &Workspace, arguments: &Arguments) -> Done {
-    let named = arguments.text("path");
-    let path = place.existing(&named)?;
-    let entries = std::fs::read_dir(&path).map_err(|error| failed(&named, &error))?;
+pub(super) fn list(workspace: &Workspace, arguments: &Arguments) -> ToolResult {
+    let given_path = arguments.text("path");
+    let path = workspace.existing(&given_path)?;
+    let entries = std::fs::read_dir(&path).map_err(|error| path_failure(&given_path, &error))?;
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| {
-            let end = if entry.file_type().is_ok_and(|kind| kind.is_dir()) { "/" } else { "" };
-            format!("{}{end}", entry.file_name().to_string_lossy())
+            let suffix = if entry.file_type().is_ok_and(|kind| kind.is_dir()) { "/" } else { "" };
+            format!("{}{suffix}", entry.file_name().to_string_lossy())
         })
         .collect();
     names.sort();

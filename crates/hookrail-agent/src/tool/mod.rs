@@ -6,14 +6,14 @@
 mod content;
 mod files;
 mod names;
-mod place;
 mod schema;
 mod search;
 mod shell;
+mod workspace;
 
 pub use names::declare;
-pub(crate) use names::{arguments_called, called};
-pub use place::Workspace;
+pub(crate) use names::{arguments_in_dialect, name_in_dialect};
+pub use workspace::Workspace;
 
 use hookrail::guard::{Permit, ToolFailure, ToolOutput};
 use hookrail::{Json, JsonObject};
@@ -22,7 +22,10 @@ use hookrail_spawn::CancelToken;
 use crate::message::{list, object};
 use schema::{Arguments, Parameter, flag, number, text, todos};
 
-/// A tool as models and hooks know it.
+/// What a tool returns, or why it failed.
+type ToolResult = Result<ToolOutput, ToolFailure>;
+
+/// A tool as it is declared to models and hooks.
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
@@ -30,9 +33,9 @@ pub(crate) struct Tool {
     parameters: &'static [Parameter],
 }
 
-/// The tool that starts a sub-agent; the agent itself runs it.
+/// The tool that starts a sub-agent. [`run`] does not run it, because it needs the agent.
 pub(crate) const TASK: &str = "task";
-/// The tool that writes the list of tasks; the agent itself runs it.
+/// The tool that replaces the list of tasks. [`run`] does not run it, because it needs the agent.
 pub(crate) const TODO: &str = "todo_write";
 
 /// Every tool.
@@ -107,19 +110,19 @@ pub(crate) static TOOLS: &[Tool] = &[
     },
 ];
 
-/// Finds a tool.
+/// Finds a tool by the agent's own name for it.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// Returns the declarations of the tools for a model request.
-pub(crate) fn declarations(wanted: impl Fn(&Tool) -> bool) -> Json {
-    let all: Vec<Json> = TOOLS.iter().filter(|tool| wanted(tool)).map(Tool::declaration).collect();
+/// Returns the declarations of the tools that a model request offers.
+pub(crate) fn declarations(is_offered: impl Fn(&Tool) -> bool) -> Json {
+    let all: Vec<Json> = TOOLS.iter().filter(|tool| is_offered(tool)).map(Tool::declaration).collect();
     list(&[object([("functionDeclarations", list(&all))])])
 }
 
 /// Returns the names of the tools that a request offers, sorted.
-pub(crate) fn offered(request: &Json) -> Vec<String> {
+pub(crate) fn offered_names(request: &Json) -> Vec<String> {
     let tools = request.as_object().and_then(|request| request.get("tools")?.as_array()).unwrap_or_default();
     let declared = tools.iter().filter_map(|tool| tool.as_object()?.get("functionDeclarations")?.as_array()).flatten();
     let mut names: Vec<String> = declared.filter_map(|one| one.as_object()?.get("name")?.as_str()).collect();
@@ -144,20 +147,20 @@ impl Tool {
 }
 
 /// Runs a tool that works on files or processes. Hooks may have changed the permit's input, so it is checked again. Input
-/// that does not fit is an error; the call never falls back to its original input.
-pub(crate) async fn run(permit: Permit, place: &Workspace, cancel: &CancelToken) -> Result<ToolOutput, ToolFailure> {
+/// that does not fit is an error. The call never falls back to its original input, which hooks meant to replace.
+pub(crate) async fn run(permit: Permit, workspace: &Workspace, cancel: &CancelToken) -> ToolResult {
     let Some(tool) = find(permit.tool()) else {
         return Err(ToolFailure(format!("there is no tool `{}`", permit.tool())));
     };
     let arguments = Arguments::new(tool.check(permit.input())?);
     match tool.name {
-        "read_file" => files::read(place, &arguments),
-        "write_file" => files::write(place, &arguments),
-        "replace" => files::replace(place, &arguments),
-        "list_directory" => files::list(place, &arguments),
-        "glob" => search::glob(place, &arguments),
-        "search_file_content" => search::content(place, &arguments),
-        "run_shell_command" => shell::run(place, &arguments, cancel).await,
+        "read_file" => files::read(workspace, &arguments),
+        "write_file" => files::write(workspace, &arguments),
+        "replace" => files::replace(workspace, &arguments),
+        "list_directory" => files::list(workspace, &arguments),
+        "glob" => search::glob(workspace, &arguments),
+        "search_file_content" => search::search_content(workspace, &arguments),
+        "run_shell_command" => shell::run(workspace, &arguments, cancel).await,
         other => Err(ToolFailure(format!("the tool `{other}` cannot be run here"))),
     }
 }

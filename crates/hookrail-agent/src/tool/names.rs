@@ -2,7 +2,7 @@
 
 /// The name of one tool in one dialect.
 #[derive(Debug)]
-struct Name {
+struct DialectName {
     tool: &'static str,
     dialect: hookrail::DialectId,
     name: &'static str,
@@ -18,12 +18,12 @@ const fn name(
     dialect: hookrail::DialectId,
     name: &'static str,
     arguments: &'static [(&'static str, &'static str)],
-) -> Name {
-    Name { tool, dialect, name, arguments }
+) -> DialectName {
+    DialectName { tool, dialect, name, arguments }
 }
 
 /// Every tool that has another name in a dialect. In the settings-file dialect the tools have the agent's names.
-static NAMES: &[Name] = &[
+static NAMES: &[DialectName] = &[
     name("read_file", Xcode, "readFile", &[("path", "filePath")]),
     name("read_file", Xcsh, "read", &[]),
     name("write_file", Xcode, "writeFile", &[("path", "filePath")]),
@@ -57,21 +57,23 @@ pub fn declare(builder: hookrail::Builder) -> hookrail::Builder {
     })
 }
 
-/// Returns the name of a tool in a dialect.
-pub(crate) fn called(tool: &str, dialect: hookrail::DialectId) -> &str {
-    in_dialect(tool, dialect).map_or(tool, |name| name.name)
+/// Returns the name of a tool in a dialect, which is the agent's name if the dialect has no other.
+pub(crate) fn name_in_dialect(tool: &str, dialect: hookrail::DialectId) -> &str {
+    find_name(tool, dialect).map_or(tool, |name| name.name)
 }
 
 /// Renames a tool's arguments to their names in a dialect.
-pub(crate) fn arguments_called(tool: &str, dialect: hookrail::DialectId, arguments: &Json) -> Json {
-    let (Some(name), Some(members)) = (in_dialect(tool, dialect), arguments.as_object()) else {
+pub(crate) fn arguments_in_dialect(tool: &str, dialect: hookrail::DialectId, arguments: &Json) -> Json {
+    let (Some(dialect_name), Some(members)) = (find_name(tool, dialect), arguments.as_object()) else {
         return arguments.clone();
     };
-    let renamed =
-        |own: &str| name.arguments.iter().find(|(known, _)| *known == own).map_or(own, |(_, other)| *other).to_owned();
-    members.iter().map(|(own, value)| (renamed(own), value.clone())).collect::<JsonObject>().to_json()
+    let renamed = |name: &str| {
+        let pair = dialect_name.arguments.iter().find(|(own, _)| *own == name);
+        pair.map_or(name, |(_, in_dialect)| *in_dialect).to_owned()
+    };
+    members.iter().map(|(name, value)| (renamed(name), value.clone())).collect::<JsonObject>().to_json()
 }
 
-fn in_dialect(tool: &str, dialect: hookrail::DialectId) -> Option<&'static Name> {
+fn find_name(tool: &str, dialect: hookrail::DialectId) -> Option<&'static DialectName> {
     NAMES.iter().find(|name| name.tool == tool && name.dialect == dialect)
 }

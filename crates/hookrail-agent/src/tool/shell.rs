@@ -1,4 +1,4 @@
-//! Running command lines.
+//! The tool that runs a command line. It checks nothing: hooks decide whether a command runs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -6,29 +6,30 @@ use std::time::Duration;
 use hookrail::guard::{ToolFailure, ToolOutput};
 use hookrail_spawn::{CancelToken, CaptureLimits, ChildCommand, ChildEnd, Environment};
 
-use super::place::Workspace;
+use super::ToolResult;
 use super::schema::Arguments;
+use super::workspace::Workspace;
 
-const DEFAULT: Duration = Duration::from_secs(120);
-const LONGEST: Duration = Duration::from_secs(600);
-const GRACE: Duration = Duration::from_secs(2);
-const KEPT: usize = 256 << 10;
+/// The timeout of a call that names none.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+/// The highest timeout that a call can ask for.
+const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+/// The time that a command has to end by itself after a timeout or a cancellation.
+const TERMINATION_GRACE: Duration = Duration::from_secs(2);
+/// The number of bytes of each output stream that are kept. A command that writes more to stdout fails.
+const OUTPUT_LIMIT: usize = 256 << 10;
 
-pub(super) async fn run(
-    place: &Workspace,
-    arguments: &Arguments,
-    cancel: &CancelToken,
-) -> Result<ToolOutput, ToolFailure> {
-    let line = arguments.text("command");
-    let time = arguments.number("timeout_ms").map_or(DEFAULT, Duration::from_millis).min(LONGEST);
+pub(super) async fn run(workspace: &Workspace, arguments: &Arguments, cancel: &CancelToken) -> ToolResult {
+    let command_line = arguments.text("command");
+    let timeout = arguments.number("timeout_ms").map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(MAX_TIMEOUT);
     let environment: Environment = std::env::vars_os().collect();
-    let command = shell(&line)
-        .cwd(place.root())
+    let command = shell_command(&command_line)
+        .cwd(workspace.root())
         .env(std::sync::Arc::new(environment))
-        .timeout(time)
-        .grace(GRACE)
-        .cancel_grace(GRACE)
-        .limits(CaptureLimits { stdout_keep: KEPT, stderr_keep: KEPT, ..CaptureLimits::default() });
+        .timeout(timeout)
+        .grace(TERMINATION_GRACE)
+        .cancel_grace(TERMINATION_GRACE)
+        .limits(CaptureLimits { stdout_keep: OUTPUT_LIMIT, stderr_keep: OUTPUT_LIMIT, ..CaptureLimits::default() });
     let finished = hookrail_spawn::run(&command, cancel)
         .await
         .map_err(|error| ToolFailure(format!("the command cannot be run: {error}")))?;
@@ -46,19 +47,19 @@ pub(super) async fn run(
         ChildEnd::Exited(0) => Ok(ToolOutput::text(if out.is_empty() { "(no output)" } else { &out })),
         ChildEnd::Exited(code) => failed(format!("the command exited with {code}")),
         ChildEnd::Signalled(signal) => failed(format!("the command was ended by signal {signal}")),
-        ChildEnd::TimedOut => failed(format!("the command timed out after {} ms", time.as_millis())),
+        ChildEnd::TimedOut => failed(format!("the command timed out after {} ms", timeout.as_millis())),
         ChildEnd::Cancelled => failed("the command was interrupted by the user".to_owned()),
-        ChildEnd::OutputLimit => failed(format!("the command wrote more than {KEPT} bytes")),
+        ChildEnd::OutputLimit => failed(format!("the command wrote more than {OUTPUT_LIMIT} bytes")),
         ChildEnd::StatusUnknown => failed("how the command ended is not known".to_owned()),
     }
 }
 
 #[cfg(unix)]
-fn shell(line: &str) -> ChildCommand {
-    ChildCommand::new("/bin/sh").arg("-c").arg(line)
+fn shell_command(command_line: &str) -> ChildCommand {
+    ChildCommand::new("/bin/sh").arg("-c").arg(command_line)
 }
 
 #[cfg(not(unix))]
-fn shell(line: &str) -> ChildCommand {
-    ChildCommand::new("cmd").arg("/C").arg(line)
+fn shell_command(command_line: &str) -> ChildCommand {
+    ChildCommand::new("cmd").arg("/C").arg(command_line)
 }

@@ -27,7 +27,7 @@ pub trait View: Send + Sync {
         None
     }
 
-    /// Returns the width for drawings of modules; none if the view shows texts instead of drawings.
+    /// Returns the width in columns at which modules draw their messages, or `None` if the view shows a message as text.
     fn columns(&self) -> Option<usize> {
         None
     }
@@ -43,7 +43,8 @@ pub enum ViewEvent<'a> {
         id: &'a str,
         /// The path of its file; empty if it has none.
         file: &'a str,
-        /// The reason: `startup`, `resume`, `clear`, `compress`, or a move: `new`, `fork`, `branch`, `tree`.
+        /// The reason: `startup`, `resume`, `clear` or `compress`; or the kind of move to another session or
+        /// branch: `new`, `fork`, `branch` or `tree`.
         source: &'a str,
     },
     /// A piece of an answer, while it is streamed.
@@ -51,7 +52,7 @@ pub enum ViewEvent<'a> {
         /// The piece.
         text: &'a str,
     },
-    /// An answer is complete. Its text was shown in pieces already, or is hidden.
+    /// An answer is complete. If it was streamed, `Text` events have already shown its text.
     Answer {
         /// The text; none if a hook hides it.
         text: Option<&'a str>,
@@ -147,7 +148,7 @@ pub enum ViewEvent<'a> {
         /// The summary.
         summary: &'a str,
     },
-    /// A hook is slow.
+    /// A hook has been running for so long that it is shown.
     HookRunning {
         /// The name of the hook.
         hook: &'a str,
@@ -155,7 +156,7 @@ pub enum ViewEvent<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         status_message: Option<&'a str>,
     },
-    /// The slow hook has ended.
+    /// A hook that was shown as `HookRunning` has ended.
     HookEnded {
         /// The name of the hook.
         hook: &'a str,

@@ -128,8 +128,8 @@ fn what_hooks_say_at_the_beginning_is_recorded_or_the_agent_does_not_begin() {
 }
 
 #[test]
-fn a_file_that_cannot_be_changed_for_want_of_room_stays_as_it_was() {
-    let Some(disk) = Disk::mounted("a_file_that_cannot_be_changed_for_want_of_room_stays_as_it_was") else { return };
+fn a_file_that_cannot_be_changed_for_lack_of_room_stays_as_it_was() {
+    let Some(disk) = Disk::mounted("a_file_that_cannot_be_changed_for_lack_of_room_stays_as_it_was") else { return };
     let path = disk.folder.path().join("notes");
     fs::write(&path, "precious").unwrap();
     let long = "y".repeat(10_000);

@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::BenchCase;
 use crate::Result;
-use crate::harness::{Prepared, Variant, per_piece};
+use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, TOOL, check_answered, event, program, tool_input};
 
 /// How many requests one round has.
@@ -25,8 +25,8 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn bus(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn bus(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let project = lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))?;
     let environment = lab.environment(Shell::Sh);
     let describe = move |project: &Path| HookSystem::builder(project).environment(environment.clone()).trust_project();
@@ -50,8 +50,8 @@ fn bus(lab: &Lab) -> Result<Prepared> {
 }
 
 /// How the cost of a request grows with its size. The only hook has a matcher for another tool.
-fn bus_unwanted(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn bus_unwanted(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let project = lab.project(&json!([{"matcher": "another_tool", "hooks": [program(&lab.tiny(), &[])]}]))?;
     let environment = lab.environment(Shell::Sh);
     let describe = move |project: &Path| HookSystem::builder(project).environment(environment.clone()).trust_project();
@@ -79,7 +79,7 @@ fn library(runtime: &Arc<Runtime>, system: HookSystem, input: Json) -> Variant {
             for _ in 0..TIMES {
                 check_answered(&system.fire(event(&system, &input)).await, 1)?;
             }
-            Ok(per_piece(began.elapsed(), TIMES))
+            Ok(nanoseconds_each(began.elapsed(), TIMES))
         })
     })
 }
@@ -93,7 +93,7 @@ fn through_bus(name: &str, what: &str, runtime: &Arc<Runtime>, client: Client, i
                 let report = client.execute(Request::new("BeforeTool", input.clone())).await?.report;
                 std::hint::black_box(report);
             }
-            Ok(per_piece(began.elapsed(), TIMES))
+            Ok(nanoseconds_each(began.elapsed(), TIMES))
         })
     })
 }

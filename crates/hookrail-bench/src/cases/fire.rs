@@ -6,10 +6,10 @@ use hookrail::Environment;
 use serde_json::json;
 
 use super::BenchCase;
-use super::support::{built, floor};
+use super::support::{floor, installed};
 use crate::Result;
 use crate::floor::BareCommand;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, line, program};
 use crate::peers::script;
 
@@ -21,8 +21,8 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     }]
 }
 
-fn cold(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn cold(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let environment = lab.environment(Shell::Sh);
     case.add(floor(
         lab,
@@ -44,16 +44,6 @@ fn cold(lab: &Lab) -> Result<Prepared> {
         Err(why) => case.absent(why.to_string()),
     }
     Ok(case)
-}
-
-/// Copies the binary, as an installation does. The linker writes it through a mapping, which leaves it in the page
-/// cache in single pages: starting it takes half a millisecond longer than starting a copy.
-fn installed(lab: &Lab) -> Result<PathBuf> {
-    let folder = lab.new_path("installed");
-    std::fs::create_dir_all(&folder)?;
-    let binary = folder.join("hookrail");
-    std::fs::copy(built("hookrail-cli", "hookrail")?, &binary)?;
-    Ok(binary)
 }
 
 fn command_line(binary: &Path, project: &Path, environment: &Environment) -> Result<Variant> {

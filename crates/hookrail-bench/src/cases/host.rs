@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::BenchCase;
 use crate::Result;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, line, program};
 use crate::peers::SharedDriver;
 use crate::probe::{self, ProbeHost};
@@ -26,8 +26,8 @@ fn project_of_one(lab: &Lab) -> Result<std::path::PathBuf> {
     lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))
 }
 
-fn large_host(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn large_host(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let project = project_of_one(lab)?;
     let sizes =
         [("small", "a small host", 0), ("large", "a host with 2 GiB in use", if lab.quick { 256 } else { 2048 })];
@@ -43,8 +43,8 @@ fn large_host(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-fn memory(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn memory(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let environment = lab.environment(Shell::Sh);
     let mut bare =
         probe::start(&ProbeHost { project: lab.project(&json!([]))?, ..ProbeHost::default() }, &environment)?;
@@ -63,8 +63,8 @@ fn memory(lab: &Lab) -> Result<Prepared> {
 
 /// The memory that stays after events with a mebibyte of input that differs each time, as from an agent that writes
 /// files.
-fn retained_memory(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn retained_memory(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let host = ProbeHost { project: project_of_one(lab)?, ..ProbeHost::default() };
     let ours = Rc::new(RefCell::new(probe::start(&host, &lab.environment(Shell::Sh))?));
     case.value("hookrail", "KiB for each event", growth(&ours, "host", lab)? / 1024.0);

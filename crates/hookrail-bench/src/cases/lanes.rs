@@ -10,7 +10,7 @@ use super::BenchCase;
 use super::payload::knows;
 use super::support::{blocking, floor};
 use crate::Result;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, check_answered, event, line, program, tool_input};
 
 /// A worker in Python, as the guide for authors shows it.
@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
 }
 
 /// A system with one hook that asks for an execution option; none if this version does not know the option.
-fn asking(lab: &Lab, case: &mut Prepared, mut hook: Value, key: &str, value: Value) -> Result<Option<HookSystem>> {
+fn asking(lab: &Lab, case: &mut PreparedCase, mut hook: Value, key: &str, value: Value) -> Result<Option<HookSystem>> {
     if let Some(hook) = hook.as_object_mut() {
         hook.insert(key.to_owned(), value.clone());
     }
@@ -46,8 +46,8 @@ fn asking(lab: &Lab, case: &mut Prepared, mut hook: Value, key: &str, value: Val
     Ok(None)
 }
 
-fn shell(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn shell(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let command = lab.tiny().display().to_string();
     let always = lab.with_hooks(vec![line(&command)], Shell::Sh)?;
@@ -61,8 +61,8 @@ fn shell(lab: &Lab) -> Result<Prepared> {
 
 /// The cost of the sandbox at the start of a process. Handing the start over to the restricted thread costs two
 /// wake-ups for any child, so an ordinary program is measured beside the cheapest one.
-fn sandbox(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn sandbox(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let ordinary = Path::new("/bin/true");
     case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 20, &lab.tiny(), &[], Shell::Sh)?);
@@ -83,8 +83,8 @@ fn sandbox(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-fn worker(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn worker(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 10, &lab.tiny(), &[], Shell::Sh)?);
     let own = program(&std::env::current_exe()?, &["worker"]);
@@ -98,19 +98,19 @@ fn worker(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-fn ready_python(lab: &Lab) -> Result<Prepared> {
+fn ready_python(lab: &Lab) -> Result<PreparedCase> {
     let code = "import json, sys\njson.load(sys.stdin)\nprint('{}')";
     ready(lab, &lab.peers.python()?, &["-c", code], Duration::from_millis(80))
 }
 
-fn ready_node(lab: &Lab) -> Result<Prepared> {
+fn ready_node(lab: &Lab) -> Result<PreparedCase> {
     let code = "JSON.parse(require('fs').readFileSync(0)); console.log('{}')";
     ready(lab, &lab.peers.node()?, &["-e", code], Duration::from_millis(150))
 }
 
 /// Events with a pause between them, as those of an agent have, so that the next process is ready when it is wanted.
-fn ready(lab: &Lab, path: &Path, arguments: &[&str], pause: Duration) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn ready(lab: &Lab, path: &Path, arguments: &[&str], pause: Duration) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let hook = program(path, arguments);
     let cold = lab.with_hooks(vec![hook.clone()], Shell::Sh)?;
     let mut systems = vec![("hookrail", "started when the event is there", cold)];

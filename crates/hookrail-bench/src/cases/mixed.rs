@@ -9,7 +9,7 @@ use super::BenchCase;
 use super::support::{blocking, from_task};
 use crate::Result;
 use crate::floor::BareCommand;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, program, tool_input};
 use crate::peers::script;
 
@@ -20,8 +20,8 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     vec![BenchCase { name: "mixed", title: "one event with hooks of all dialects", prepare: mixed }]
 }
 
-fn mixed(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn mixed(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let project = lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))?;
     let plugin = project.join(".x-code/plugins/bench");
     std::fs::create_dir_all(&plugin)?;

@@ -1,8 +1,10 @@
 //! The cases of the benchmark.
 
+mod bridge;
 mod bus;
 mod fire;
 mod host;
+mod journal;
 mod lanes;
 mod many;
 mod mixed;
@@ -11,17 +13,20 @@ mod off;
 mod one;
 mod payload;
 mod plan;
+mod replay;
 mod support;
 
+pub(crate) use journal::append;
+
 use crate::Result;
-use crate::harness::Prepared;
+use crate::harness::PreparedCase;
 use crate::lab::Lab;
 
 /// One case of the benchmark.
 pub(crate) struct BenchCase {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) prepare: fn(&Lab) -> Result<Prepared>,
+    pub(crate) prepare: fn(&Lab) -> Result<PreparedCase>,
 }
 
 /// Every case, in the order in which they are measured.
@@ -37,6 +42,9 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         module::cases(),
         bus::cases(),
         fire::cases(),
+        bridge::cases(),
+        journal::cases(),
+        replay::cases(),
         host::cases(),
     ];
     groups.into_iter().flatten().collect()

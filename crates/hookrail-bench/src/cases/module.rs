@@ -12,25 +12,26 @@ use super::BenchCase;
 use super::support::{blocking, floor, from_task};
 use crate::Result;
 use crate::floor::BareCommand;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, tool_input};
 use crate::peers::{PeerDriver, script};
 use crate::probe::{self, ProbeHost};
 
 pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
-        BenchCase { name: "module", title: "one module hook, loaded", prepare: loaded },
-        BenchCase { name: "module-load", title: "loading a module of 60 lines of TypeScript", prepare: load },
-        BenchCase { name: "module-memory", title: "memory of an idle module", prepare: memory },
+        BenchCase { name: "module", title: "one module hook, loaded", prepare: prepare_loaded },
+        BenchCase { name: "module-load", title: "loading a module of 60 lines of TypeScript", prepare: prepare_load },
+        BenchCase { name: "module-memory", title: "memory of an idle module", prepare: prepare_memory },
     ]
 }
 
+/// The module that all variants run.
 fn hook() -> PathBuf {
     script("guard.ts")
 }
 
-fn loaded(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn prepare_loaded(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let project = lab.project(&json!([]))?;
     let builder = HookSystem::builder(project).environment(lab.environment(Shell::Sh)).trust_project();
     let system = builder.runner(hookrail_js::modules()).module(hook()).build();
@@ -51,47 +52,50 @@ fn loaded(lab: &Lab) -> Result<Prepared> {
         let time = json!({"do": "time", "times": 50, "event": event});
         let line = format!("{event}\n").into_bytes();
         let mut answer = Vec::new();
-        let mut second = if name == "node" { in_node(lab)? } else { in_bun(lab)? };
+        let mut inside_driver = if name == "node" { in_node(lab)? } else { in_bun(lab)? };
         case.add(Variant::timed(name, "asked over pipes by a host that is another process", 50, move || {
             driver.exchange(&line, &mut answer)
         }));
-        case.add(Variant::new(inside, "without the pipes: parse, handlers, serialise", move || second.time(&time)));
+        case.add(Variant::new(inside, "without the pipes: parse, handlers, serialise", move || {
+            inside_driver.time(&time)
+        }));
     }
     Ok(case)
 }
 
 /// Runs the module in Node. This version of Node does not strip types, so Bun strips them first.
 fn in_node(lab: &Lab) -> Result<PeerDriver> {
-    let plain = lab.new_path("guard").with_extension("mjs");
-    let made = Command::new(lab.peers.bun()?)
+    let javascript = lab.new_path("guard").with_extension("mjs");
+    let stripped = Command::new(lab.peers.bun()?)
         .args(["build", "--no-bundle"])
         .arg(hook())
         .arg("--outfile")
-        .arg(&plain)
+        .arg(&javascript)
         .output()?;
-    if !made.status.success() {
-        return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
+    if !stripped.status.success() {
+        return Err(String::from_utf8_lossy(&stripped.stderr).into_owned().into());
     }
-    running(lab, &lab.peers.node()?, &plain)
+    start_driver(lab, &lab.peers.node()?, &javascript)
 }
 
 fn in_bun(lab: &Lab) -> Result<PeerDriver> {
-    running(lab, &lab.peers.bun()?, &hook())
+    start_driver(lab, &lab.peers.bun()?, &hook())
 }
 
-fn running(lab: &Lab, program: &Path, module: &Path) -> Result<PeerDriver> {
+/// Starts a process that has loaded the module and answers events over its pipes.
+fn start_driver(lab: &Lab, program: &Path, module: &Path) -> Result<PeerDriver> {
     PeerDriver::start(Command::new(program).arg(script("module.mjs")).arg(module), &lab.environment(Shell::Bash))
 }
 
-fn load(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn prepare_load(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let environment = lab.environment(Shell::Bash);
-    let started = |name: &str, what: &str, program: Result<PathBuf>, arguments: &[&str]| -> Result<Variant> {
+    let start_of = |name: &str, what: &str, program: Result<PathBuf>, arguments: &[&str]| -> Result<Variant> {
         let mut bare = BareCommand::new(&program?, arguments, &environment)?;
         Ok(Variant::timed(name, what, 1, move || bare.round_trip(b"").map(drop)))
     };
-    case.add(started("node", "starting Node with nothing to do", lab.peers.node(), &["-e", "0"])?);
-    match started("bun", "starting Bun with nothing to do", lab.peers.bun(), &["-e", "0"]) {
+    case.add(start_of("node", "starting Node with nothing to do", lab.peers.node(), &["-e", "0"])?);
+    match start_of("bun", "starting Bun with nothing to do", lab.peers.bun(), &["-e", "0"]) {
         Ok(variant) => case.add(variant),
         Err(why) => case.absent(why.to_string()),
     }
@@ -106,8 +110,8 @@ fn load(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-fn memory(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn prepare_memory(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let source = std::fs::read_to_string(hook())?;
     let folder = lab.new_path("modules");
     std::fs::create_dir_all(&folder)?;

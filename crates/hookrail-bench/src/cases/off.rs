@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use super::BenchCase;
 use super::support::{built, gemini, opendev};
 use crate::Result;
-use crate::harness::{Prepared, Variant, per_piece};
+use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, TOOL, check_answered, event, program, tool_input};
 
 /// How often a call of nanoseconds is repeated in a row.
-const MANY: u32 = 200_000;
+const REPETITIONS: u32 = 200_000;
 
 pub(crate) fn cases() -> Vec<BenchCase> {
     vec![
@@ -31,16 +31,16 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn off(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn off(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let project = lab.project(&json!([]))?;
     let flag = AtomicU64::new(0);
     case.add(Variant::new("floor", "an empty loop with one relaxed load", move || {
         let began = Instant::now();
-        for _ in 0..MANY {
+        for _ in 0..REPETITIONS {
             black_box(black_box(&flag).load(Ordering::Relaxed));
         }
-        Ok(per_piece(began.elapsed(), MANY))
+        Ok(nanoseconds_each(began.elapsed(), REPETITIONS))
     }));
     let builder = HookSystem::builder(&project).environment(lab.environment(Shell::Sh)).trust_project();
     let switched_off = builder.hooks_off("measuring").build();
@@ -48,19 +48,19 @@ fn off(lab: &Lab) -> Result<Prepared> {
     for (name, what, system) in [("hookrail-off", "hooks off", switched_off), ("hookrail", "none configured", none)] {
         case.add(Variant::new(name, &format!("`wants`, {what}"), move || {
             let began = Instant::now();
-            for _ in 0..MANY {
+            for _ in 0..REPETITIONS {
                 if black_box(black_box(&system).wants(EventKind::BeforeTool)) {
                     return Err("no hook should want the event".into());
                 }
             }
-            Ok(per_piece(began.elapsed(), MANY))
+            Ok(nanoseconds_each(began.elapsed(), REPETITIONS))
         }));
     }
     Ok(case)
 }
 
-fn whole(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn whole(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let system = lab.system(&lab.project(&json!([]))?, Shell::Sh);
     let input = tool_input(1024)?;
     let asking = (system.clone(), input.clone());
@@ -91,8 +91,8 @@ fn before_tool((name, what): (&str, &str), system: HookSystem, input: Json) -> V
     })
 }
 
-fn none_match(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn none_match(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let groups = json!([{"matcher": "^some_other_tool$", "hooks": [program(&lab.tiny(), &[])]}]);
     let system = lab.system(&lab.project(&groups)?, Shell::Sh);
     let input = tool_input(1024)?;
@@ -110,8 +110,8 @@ fn none_match(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-fn allocations(_lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn allocations(_lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let counter = built("hookrail-bench", "hookrail-bench-allocations")?;
     let said = std::process::Command::new(counter).output()?;
     let counts: serde_json::Map<String, Value> = serde_json::from_slice(&said.stdout)?;

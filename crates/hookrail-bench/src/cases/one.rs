@@ -12,7 +12,7 @@ use super::BenchCase;
 use super::support::{blocking, floor, from_task, gemini, opendev};
 use crate::Result;
 use crate::floor::BareCommand;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, line, program, tool_input};
 
 /// What nearly every shell hook does: it reads its input and answers.
@@ -29,8 +29,8 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn tiny(lab: &Lab) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn tiny(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let direct = lab.with_hooks(vec![program(&lab.tiny(), &[])], Shell::Sh)?;
     let shell = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Sh)?;
@@ -81,16 +81,16 @@ fn spawner(lab: &Lab) -> Result<Variant> {
     }))
 }
 
-fn sh(lab: &Lab) -> Result<Prepared> {
+fn sh(lab: &Lab) -> Result<PreparedCase> {
     through(lab, Shell::Sh, "/bin/sh")
 }
 
-fn bash(lab: &Lab) -> Result<Prepared> {
+fn bash(lab: &Lab) -> Result<PreparedCase> {
     through(lab, Shell::Bash, "/usr/bin/bash")
 }
 
-fn through(lab: &Lab, shell: Shell, interpreter: &str) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn through(lab: &Lab, shell: Shell, interpreter: &str) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let system = lab.with_hooks(vec![line(SCRIPT)], shell)?;
     case.add(floor(lab, ("floor", "raw spawn"), 5, Path::new(interpreter), &["-c", SCRIPT], shell)?);
@@ -100,14 +100,14 @@ fn through(lab: &Lab, shell: Shell, interpreter: &str) -> Result<Prepared> {
     Ok(case)
 }
 
-fn peers(lab: &Lab, case: &mut Prepared, command: &str) {
+fn peers(lab: &Lab, case: &mut PreparedCase, command: &str) {
     let groups = json!([{"hooks": [line(command)]}]);
     let work = json!({"do": "fire", "times": 3, "hooks": 1});
     gemini(lab, case, ("gemini", "`bash -c`"), &groups, work.clone());
     opendev(lab, case, ("opendev", "`sh -c`"), &groups, work);
 }
 
-fn script(lab: &Lab) -> Result<Prepared> {
+fn script(lab: &Lab) -> Result<PreparedCase> {
     let file = lab.new_path("script").with_extension("sh");
     std::fs::write(&file, format!("#!/bin/sh\n{SCRIPT}\n"))?;
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))?;
@@ -117,18 +117,18 @@ fn script(lab: &Lab) -> Result<Prepared> {
     Ok(case)
 }
 
-fn python(lab: &Lab) -> Result<Prepared> {
+fn python(lab: &Lab) -> Result<PreparedCase> {
     interpreted(lab, &lab.peers.python()?, &["-c", "import json, sys\njson.load(sys.stdin)\nprint('{}')"])
 }
 
-fn node(lab: &Lab) -> Result<Prepared> {
+fn node(lab: &Lab) -> Result<PreparedCase> {
     let code = "JSON.parse(require('fs').readFileSync(0)); console.log('{}')";
     interpreted(lab, &lab.peers.node()?, &["-e", code])
 }
 
 /// A program that reads JSON and answers.
-fn interpreted(lab: &Lab, path: &Path, arguments: &[&str]) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn interpreted(lab: &Lab, path: &Path, arguments: &[&str]) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let system = lab.with_hooks(vec![program(path, arguments)], Shell::Bash)?;
     let mut bare = BareCommand::new(path, arguments, &lab.environment(Shell::Bash))?;

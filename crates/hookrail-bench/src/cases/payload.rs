@@ -7,7 +7,7 @@ use super::BenchCase;
 use super::support::{gemini, opendev};
 use crate::Result;
 use crate::floor::BareCommand;
-use crate::harness::{Prepared, Variant};
+use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, check_answered, event, line, program, tool_input};
 
 pub(crate) fn cases() -> Vec<BenchCase> {
@@ -23,8 +23,8 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn payload(lab: &Lab, bytes: usize, hooks: usize) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn payload(lab: &Lab, bytes: usize, hooks: usize) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let input = tool_input(bytes)?;
     let times = if bytes < 1 << 20 { 5 } else { 1 };
     let mut bare = BareCommand::new(&lab.tiny(), &[], &lab.environment(Shell::Sh))?;

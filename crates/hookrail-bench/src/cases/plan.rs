@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::BenchCase;
 use super::support::gemini;
 use crate::Result;
-use crate::harness::{Prepared, Variant, per_piece};
+use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, TOOL};
 
 pub(crate) fn cases() -> Vec<BenchCase> {
@@ -50,8 +50,8 @@ fn groups(matchers: &[String]) -> Value {
     matchers.iter().enumerate().map(group).collect()
 }
 
-fn plan(lab: &Lab, count: usize) -> Result<Prepared> {
-    let mut case = Prepared::default();
+fn plan(lab: &Lab, count: usize) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
     let matchers = matchers(count);
     let groups = groups(&matchers);
     let system = lab.system(&lab.project(&groups)?, Shell::Sh);
@@ -86,7 +86,7 @@ fn regex_set(matchers: &[String]) -> Result<Variant> {
         for name in &names {
             black_box(black_box(&set).matches(black_box(name)));
         }
-        Ok(per_piece(began.elapsed(), CALLS))
+        Ok(nanoseconds_each(began.elapsed(), CALLS))
     }))
 }
 
@@ -114,6 +114,6 @@ fn planned(name: &str, what: &str, system: &HookSystem, times: u32, tool: impl F
         if plans.iter().any(|plan| plan.hooks().count() != wanted) {
             return Err(format!("{wanted} hooks should have been planned").into());
         }
-        Ok(per_piece(took, times))
+        Ok(nanoseconds_each(took, times))
     })
 }

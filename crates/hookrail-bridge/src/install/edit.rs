@@ -11,7 +11,7 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::entries::{Entry, SettingsSyntax};
+use super::entries::{SettingsEntry, SettingsSyntax};
 
 /// Why a settings file cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,8 +46,8 @@ pub struct Insertion {
     pub replaced: String,
 }
 
-/// Makes the entries stand in a file. `recorded` is what earlier calls changed in it; the result has the text and the whole
-/// record of what differs from the file as it was before the first call.
+/// Adds entries to the text of a file, or updates them. `recorded` holds the changes of earlier calls. Returns the new text and
+/// all changes since before the first call.
 ///
 /// An entry that calls the bridge for the same agent and event is changed where it stands, because Codex CLI trusts a hook
 /// by its position. Any other entry is added at the end of its list. Doing it twice changes nothing.
@@ -57,7 +57,7 @@ pub struct Insertion {
 /// The agent could not read the file, or `hooks` has another shape. Nothing is changed then.
 pub fn insert_entries(
     text: &str,
-    entries: &[Entry],
+    entries: &[SettingsEntry],
     syntax: SettingsSyntax,
     recorded: &[Insertion],
 ) -> Result<(String, Vec<Insertion>), EditError> {
@@ -69,7 +69,7 @@ pub fn insert_entries(
     }
     check_syntax(&current, syntax)?;
     if !has_bridge_call(&current)? && !text.trim().is_empty() {
-        // The entries were taken out by hand: what is left belongs to the user.
+        // The user removed the entries by hand, so the recorded changes do not describe the file any more.
         insertions.clear();
     }
     for entry in entries {
@@ -86,7 +86,7 @@ pub fn insert_entries(
             }
         }
     }
-    // What was written has to be readable for the agent too.
+    // The agent must be able to read the result too.
     check_syntax(&current, syntax)?;
     Ok((current, insertions))
 }
@@ -123,6 +123,8 @@ pub fn take_back(text: &str, insertions: &[Insertion]) -> Option<String> {
 ///
 /// The file cannot be read. Nothing is changed then.
 pub fn remove_entries(text: &str, insertions: &[Insertion]) -> Result<String, EditError> {
+    // Taking an insertion back can leave a trailing comma if the user added a member before it. Claude Code does not read
+    // such a file, so a text that was strict JSON must stay strict JSON.
     let is_strict = |text: &str| check_syntax(text, SettingsSyntax::StrictJson).is_ok();
     let is_readable = |text: &str| root(text).is_ok();
     if let Some(before) = take_back(text, insertions)
@@ -208,7 +210,7 @@ enum EntryChange {
     Replace(Range<usize>, String),
 }
 
-fn change_for(text: &str, entry: &Entry) -> Result<EntryChange, EditError> {
+fn change_for(text: &str, entry: &SettingsEntry) -> Result<EntryChange, EditError> {
     let root = root(text)?;
     let unit = indentation(text, &root);
     let value = |depth: usize| indented(&entry.value, &unit, depth);
@@ -256,7 +258,7 @@ fn commands_of<'v>(entry: &'v ast::Value<'_>) -> Vec<&'v str> {
     }
 }
 
-/// How many hooks an entry has: a group that also has hooks of others is left alone.
+/// Returns how many hooks an entry has. Callers leave a group alone that also has hooks of others.
 fn hooks_in(entry: &ast::Value<'_>) -> usize {
     let ast::Value::Object(entry) = entry else { return 0 };
     match member(entry, "hooks") {
@@ -278,7 +280,7 @@ fn has_bridge_call(text: &str) -> Result<bool, EditError> {
     }))
 }
 
-/// The agent in a command that calls the bridge.
+/// Returns the agent's name in a command that calls the bridge.
 fn agent_word(command: &str) -> Option<&str> {
     bridge_program(command)?;
     command.rsplit_once(" bridge ")?.1.split_whitespace().next()
@@ -297,7 +299,8 @@ fn append_member(object: &ast::Object<'_>, name: &str, value: &str, unit: &str, 
     append(last, object.range.start + 1, &format!("{}: {value}", quoted(name)), unit, depth)
 }
 
-/// Inserts behind the last item of a list or an object, or as its only one.
+/// Inserts an item after the last one of a list or an object, or as its only one. `open` is the offset after the opening
+/// bracket, and `unit` is one level of indentation.
 fn append(last: Option<usize>, open: usize, item: &str, unit: &str, depth: usize) -> Insertion {
     let inner = unit.repeat(depth + 1);
     let (offset, text) = match last {
@@ -307,7 +310,7 @@ fn append(last: Option<usize>, open: usize, item: &str, unit: &str, depth: usize
     Insertion { offset, text, replaced: String::new() }
 }
 
-/// The indentation that the file uses.
+/// Returns one level of the indentation that the file uses; two blanks if that is not known.
 fn indentation(text: &str, root: &ast::Object<'_>) -> String {
     let first = root.properties.first().map(|property| property.range.start);
     let line = first.and_then(|at| text.get(..at)).and_then(|before| before.rsplit('\n').next());
@@ -317,6 +320,7 @@ fn indentation(text: &str, root: &ast::Object<'_>) -> String {
     }
 }
 
+/// Formats a value with the file's indentation. `to_string_pretty` uses two blanks for each level.
 fn indented(value: &Value, unit: &str, depth: usize) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     let mut lines = text.lines().map(|line| {
@@ -406,12 +410,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn entry(event: &'static str, command: &str) -> Entry {
+    fn entry(event: &'static str, command: &str) -> SettingsEntry {
         let value = json!({ "hooks": [{ "command": command, "type": "command" }] });
-        Entry { event, value, command: command.to_owned() }
+        SettingsEntry { event, value, command: command.to_owned() }
     }
 
-    fn entries() -> Vec<Entry> {
+    fn entries() -> Vec<SettingsEntry> {
         vec![
             entry("PreToolUse", "/bin/hookrail bridge claude"),
             entry("Stop", "/bin/hookrail bridge claude --event Stop"),
@@ -473,7 +477,7 @@ mod tests {
         assert!(matches!(error, EditError::Syntax { line: 2, .. }), "{error}");
     }
 
-    fn with_deadline(deadline: u32) -> Vec<Entry> {
+    fn with_deadline(deadline: u32) -> Vec<SettingsEntry> {
         let command = |event| format!("/bin/hookrail bridge claude --event {event} --deadline {deadline}");
         ["PreToolUse", "Stop", "SessionStart"].map(|event| entry(event, &command(event))).to_vec()
     }

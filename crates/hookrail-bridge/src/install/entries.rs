@@ -49,7 +49,7 @@ fn shell_quoted(word: &str) -> String {
 
 /// One entry for one event.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct SettingsEntry {
     /// The agent's name of the event, which is the key of the list that gets the entry.
     pub event: &'static str,
     /// The entry.
@@ -66,7 +66,7 @@ pub enum SettingsFile {
         /// The file.
         path: PathBuf,
         /// The entries.
-        entries: Vec<Entry>,
+        entries: Vec<SettingsEntry>,
         /// Whether the agent accepts comments and trailing commas in it.
         syntax: SettingsSyntax,
     },
@@ -140,7 +140,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-fn grouped(entries: &[Entry]) -> Value {
+fn grouped(entries: &[SettingsEntry]) -> Value {
     let mut lists = serde_json::Map::new();
     for entry in entries {
         let list = lists.entry(entry.event).or_insert_with(|| json!([]));
@@ -151,11 +151,11 @@ fn grouped(entries: &[Entry]) -> Value {
     Value::Object(lists)
 }
 
-fn entries(agent: Agent, options: &InstallOptions) -> Vec<Entry> {
+fn entries(agent: Agent, options: &InstallOptions) -> Vec<SettingsEntry> {
     let entry = |event: &AgentEvent| {
         let command = options.command(agent, event);
         let value = entry_value(agent, event, &command, options.timeout_seconds);
-        Entry { event: event.name, value, command }
+        SettingsEntry { event: event.name, value, command }
     };
     options.wanted(agent).map(entry).collect()
 }

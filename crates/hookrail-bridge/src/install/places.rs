@@ -1,4 +1,4 @@
-//! Where the agents look for hooks.
+//! The settings files in which the agents look for hooks.
 
 use std::path::PathBuf;
 
@@ -44,18 +44,18 @@ pub struct Locations<'a> {
     pub home: &'a std::path::Path,
     /// The project.
     pub project: &'a std::path::Path,
-    /// The environment.
+    /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Locations<'_> {
-    /// A directory that a variable may name.
+    /// Returns the directory that a variable names, or a default in the home directory.
     fn directory(&self, variable: &str, default: &str) -> PathBuf {
         let named = (self.variable)(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
         named.unwrap_or_else(|| self.home.join(default))
     }
 
-    /// The file that gets the hooks.
+    /// Returns the file that the hooks are written to.
     ///
     /// # Errors
     ///

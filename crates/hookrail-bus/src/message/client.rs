@@ -6,6 +6,7 @@ use hookrail::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::caller::CallerContext;
 use super::input::EventInput;
 use super::words;
 use crate::wire::field;
@@ -38,6 +39,12 @@ pub struct Request {
     #[serde(default, deserialize_with = "field::or_default", skip_serializing_if = "field::is_default")]
     #[schemars(with = "Option<WaitFor>")]
     pub wait: WaitFor,
+    /// The environment (`environment`, an object of strings) and the tool names (`tools`) of a client that must get exactly
+    /// what it would get without a server. The hooks then run in that environment, with nothing that the server was started
+    /// with or remembers. It is never logged. See the capability `caller`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    pub caller: Option<Box<CallerContext>>,
 }
 
 words! {
@@ -65,6 +72,7 @@ impl Request {
             traceparent: None,
             tracestate: None,
             wait: WaitFor::default(),
+            caller: None,
         }
     }
 
@@ -86,6 +94,13 @@ impl Request {
     #[must_use]
     pub fn traced(mut self, traceparent: impl Into<String>) -> Self {
         self.traceparent = Some(traceparent.into());
+        self
+    }
+
+    /// Runs the hooks as this caller would run them itself.
+    #[must_use]
+    pub fn for_caller(mut self, caller: CallerContext) -> Self {
+        self.caller = Some(Box::new(caller));
         self
     }
 

@@ -3,22 +3,26 @@
 use hookrail::{Json, JsonKind, JsonObject};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::wire::NotedKeys;
+use crate::wire::DuplicateKeyRecorder;
 
-/// The fields of an event: as a program passed them, or split while the message was read. A request of many megabytes that
-/// no hook matches then costs one pass over its text.
+/// The fields of an event, which a Rust caller passes as one value and a client sends as text.
+///
+/// A message is split into its members while it is read, so that a request of many megabytes costs one pass over its text
+/// if no hook matches it.
 #[derive(Clone)]
 pub(crate) enum EventInput {
+    /// The value that a Rust caller passed. It need not be an object.
     Whole(Json),
+    /// The members that were read from a message.
     Members {
         members: JsonObject,
-        /// The first key that was written twice.
+        /// The first key that occurs twice.
         repeated: Option<String>,
     },
 }
 
 impl EventInput {
-    /// Returns the members and the first key that was written twice; or the kind of the value if it is not an object.
+    /// Returns the members and the first key that occurs twice, or the kind of the value if it is not an object.
     pub(crate) fn into_members(self) -> Result<(JsonObject, Option<String>), JsonKind> {
         match self {
             Self::Members { members, repeated } => Ok((members, repeated)),
@@ -51,7 +55,7 @@ impl Serialize for EventInput {
 impl<'de> Deserialize<'de> for EventInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut repeated = None;
-        let members = JsonObject::deserialize(NotedKeys::new(deserializer, &mut repeated))?;
+        let members = JsonObject::deserialize(DuplicateKeyRecorder::new(deserializer, &mut repeated))?;
         Ok(Self::Members { members, repeated })
     }
 }

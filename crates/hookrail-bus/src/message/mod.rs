@@ -1,6 +1,7 @@
 //! The messages as types. Their JSON form, the JSON Schemas and the reference page are derived from them. The documentation
 //! of a field is its description in all of them.
 
+mod caller;
 mod client;
 mod input;
 mod server;
@@ -10,6 +11,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer};
 
+pub use caller::{CallerContext, CallerRefusal};
 pub use client::{Cancel, Hello, Ping, Reload, Request, Subscribe, WaitFor};
 pub(crate) use server::ResponsePayload;
 pub use server::{Cancelled, Lifecycle, Phase, Reloaded, Response, Welcome};

@@ -67,6 +67,7 @@ pub(crate) struct ResponsePayload {
 }
 
 impl Response {
+    /// Makes the response to a request whose hooks were not run, or whose result must not be taken for allowed.
     pub(crate) fn refused(correlation_id: impl Into<String>, error: BusError) -> Self {
         let correlation_id = correlation_id.into();
         Self { correlation_id, result: Err(error), queued: Duration::ZERO, took: Duration::ZERO, truncated: false }
@@ -82,8 +83,8 @@ impl Response {
 impl TryFrom<ResponsePayload> for Response {
     type Error = String;
 
-    /// Checks that a response has either a report or a reason why the hooks were not run. One with neither must not be
-    /// taken for allowed.
+    /// Reads a response. A response with `success: true` must have an outcome with a decision: without one it would be
+    /// taken for allowed. A response with `success: false` may lack its reason.
     fn try_from(payload: ResponsePayload) -> Result<Self, String> {
         let ResponsePayload { correlation_id, success, output, error, outcome, truncated, queued, took } = payload;
         let result = if success {
@@ -93,7 +94,7 @@ impl TryFrom<ResponsePayload> for Response {
             report::read_decision(&outcome)?;
             Ok(HookReport::received(output.unwrap_or_else(Json::empty_object), outcome))
         } else {
-            Err(error.unwrap_or_else(BusError::unnamed))
+            Err(error.unwrap_or_else(BusError::without_reason))
         };
         let (queued, took) = (queued.unwrap_or_default(), took.unwrap_or_default());
         Ok(Self { correlation_id, result, queued, took, truncated: truncated.unwrap_or_default() })
@@ -164,7 +165,7 @@ impl Welcome {
     }
 
     /// Adds the configuration of the server's own project, if it is loaded.
-    pub(crate) fn in_force(self, configuration: Option<ConfigurationStatus>) -> Self {
+    pub(crate) fn with_configuration(self, configuration: Option<ConfigurationStatus>) -> Self {
         let Some(ConfigurationStatus { revision, age, kept, system_unusable }) = configuration else { return self };
         Self {
             revision: Some(revision),

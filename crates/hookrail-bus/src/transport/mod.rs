@@ -22,11 +22,11 @@
 
 mod channel;
 mod lines;
-#[cfg(unix)]
-mod place;
 mod reader;
 #[cfg(unix)]
 mod socket;
+#[cfg(unix)]
+mod socket_path;
 mod stdio;
 
 use std::future::Future;
@@ -38,9 +38,9 @@ use std::sync::atomic::AtomicU64;
 pub use channel::{Channel, channel};
 pub use lines::{Lines, Probe};
 #[cfg(unix)]
-pub use place::UnsafePlace;
-#[cfg(unix)]
 pub use socket::{BindError, ConnectError, SocketListener, connect};
+#[cfg(unix)]
+pub use socket_path::UnsafeSocketPath;
 pub use stdio::stdio;
 
 pub use crate::budget::{MessageLimits, MessageWeight};

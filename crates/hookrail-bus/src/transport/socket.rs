@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::place::{self, FolderLock, Occupant, UnsafePlace};
+use super::socket_path::{self, FolderLock, Occupant, UnsafeSocketPath};
 use super::{Lines, Listener, Pending};
 use crate::LINE_LIMIT;
 
@@ -26,7 +26,7 @@ pub enum BindError {
     NotASocket(PathBuf),
     /// Other users could replace the socket.
     #[error(transparent)]
-    Unsafe(#[from] UnsafePlace),
+    Unsafe(#[from] UnsafeSocketPath),
     /// The operating system refused.
     #[error("cannot create the socket `{}`", path.display())]
     Io {
@@ -49,7 +49,7 @@ pub enum ConnectError {
     NotServed(PathBuf),
     /// Other users could have created the socket, or serve it.
     #[error(transparent)]
-    Unsafe(#[from] UnsafePlace),
+    Unsafe(#[from] UnsafeSocketPath),
     /// The operating system refused.
     #[error("cannot connect to `{}`: {message}", path.display())]
     Io {
@@ -85,11 +85,11 @@ impl SocketListener {
     pub fn bind(path: impl Into<PathBuf>) -> Result<Self, BindError> {
         let path = path.into();
         let failed = |source| BindError::Io { path: path.clone(), source };
-        let folder = place::folder_of(&path);
+        let folder = socket_path::folder_of(&path);
         // Without the lock, two servers could both find a stale socket, and the second would replace that of the first.
         let lock = FolderLock::take(folder).map_err(failed)?;
-        place::check_folder(folder, &lock.metadata().map_err(failed)?)?;
-        match place::occupant(&path).map_err(failed)? {
+        socket_path::check_folder(folder, &lock.metadata().map_err(failed)?)?;
+        match socket_path::occupant(&path).map_err(failed)? {
             Occupant::None => {}
             Occupant::Server => return Err(BindError::InUse(path)),
             Occupant::Other => return Err(BindError::NotASocket(path)),
@@ -100,7 +100,7 @@ impl SocketListener {
         let made = private.path().join("s");
         let listener = UnixListener::bind(&made).map_err(failed)?;
         fs::set_permissions(&made, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        let identity = Some(place::identity(&made).map_err(failed)?);
+        let identity = Some(socket_path::identity(&made).map_err(failed)?);
         fs::rename(&made, &path).map_err(failed)?;
         Ok(Self { listener, path, identity, user: rustix::process::geteuid().as_raw(), is_missing: false })
     }
@@ -143,7 +143,7 @@ impl Listener for SocketListener {
     /// If another server or another file has its path.
     fn check(&mut self) -> Result<(), BindError> {
         let Some(identity) = self.identity else { return Ok(()) };
-        if place::identity(&self.path).is_ok_and(|found| found == identity) {
+        if socket_path::identity(&self.path).is_ok_and(|found| found == identity) {
             self.is_missing = false;
             return Ok(());
         }
@@ -170,10 +170,10 @@ impl Listener for SocketListener {
 impl Drop for SocketListener {
     fn drop(&mut self) {
         let Some(identity) = self.identity else { return };
-        let is_own = || place::identity(&self.path).is_ok_and(|found| found == identity);
+        let is_own = || socket_path::identity(&self.path).is_ok_and(|found| found == identity);
         if is_own() {
             // Checked again under the lock, because another server may be replacing the socket.
-            let _lock = FolderLock::take(place::folder_of(&self.path));
+            let _lock = FolderLock::take(socket_path::folder_of(&self.path));
             if is_own() {
                 let _ = fs::remove_file(&self.path);
             }
@@ -193,14 +193,14 @@ pub async fn connect(path: impl AsRef<Path>) -> Result<Lines<OwnedReadHalf, Owne
         io::ErrorKind::ConnectionRefused => ConnectError::NotServed(path.to_owned()),
         kind => ConnectError::Io { path: path.to_owned(), kind, message: error.to_string() },
     };
-    let folder = place::folder_of(path);
-    place::check_folder(folder, &fs::metadata(folder).map_err(failed)?)?;
-    place::check_socket(path, &fs::metadata(path).map_err(failed)?)?;
+    let folder = socket_path::folder_of(path);
+    socket_path::check_folder(folder, &fs::metadata(folder).map_err(failed)?)?;
+    socket_path::check_socket(path, &fs::metadata(path).map_err(failed)?)?;
     let stream = UnixStream::connect(path).await.map_err(failed)?;
     // The socket may have been replaced since it was checked, so the user of the process on the other side is checked too.
     let uid = stream.peer_cred().map_err(failed)?.uid();
-    if !place::is_trusted_user(uid) {
-        return Err(UnsafePlace::ServedByAnotherUser { path: path.to_owned(), uid }.into());
+    if !socket_path::is_trusted_user(uid) {
+        return Err(UnsafeSocketPath::ServedByAnotherUser { path: path.to_owned(), uid }.into());
     }
     // A server cuts its answers to the limit. The client accepts longer ones from a server that does not.
     Ok(lines(stream).limit(4 * LINE_LIMIT))

@@ -1,6 +1,7 @@
-//! Shortens the line of a response to the limit, so that an answer is not lost because hooks wrote too much.
+//! Shortens the line of a response to the limit, so that an answer is not lost because hooks wrote too much. Other messages
+//! have no parts that could be left out.
 //!
-//! Texts for people are cut first. A change of an operation that is not denied is never cut: a shortened tool input would be
+//! Texts for users are cut first. A change of an operation that is not denied is never cut: a shortened tool input would be
 //! another operation. Of a denial only the decision and its reason are necessary, so everything else may be left out.
 
 use hookrail::{Json, JsonKind, JsonObject};
@@ -10,13 +11,14 @@ use crate::error::{BusError, ErrorCode};
 use crate::message::Response;
 use crate::report::cut_text;
 
-/// The most bytes of a text in an answer that does not fit.
-const TEXT: usize = 64 * 1024;
+/// The number of bytes that are kept of a reason or a message if the answer does not fit.
+const TEXT_LIMIT: usize = 64 * 1024;
 
-/// The most bytes of the output of a run, and of a reason when nothing else is left.
-const SHORT_TEXT: usize = 1024;
+/// The number of bytes that are kept of each output of a run and of each text of a diagnostic; and of a denial's reason if
+/// everything else is left out.
+const SHORT_TEXT_LIMIT: usize = 1024;
 
-/// The two documents of an executed request.
+/// The two documents in the response to an executed request, and whether they were cut.
 pub(super) struct ResponseParts {
     pub(super) output: Json,
     pub(super) outcome: Json,
@@ -24,7 +26,8 @@ pub(super) struct ResponseParts {
 }
 
 impl ResponseParts {
-    fn cut(outcome: &JsonObject) -> Self {
+    /// Makes the parts from a shortened outcome, which contains the output as `aggregated`.
+    fn from_cut_outcome(outcome: &JsonObject) -> Self {
         let output = outcome.get("aggregated").cloned().unwrap_or_else(Json::empty_object);
         Self { output, outcome: outcome.to_json(), truncated: true }
     }
@@ -47,14 +50,15 @@ pub(super) fn write_fitting(
         return line;
     }
     let length = line.len();
+    // The line can be many times as long as the limit, so it is freed before the next one is made.
     drop(line);
     let outcome = whole.outcome.as_object().unwrap_or_default();
-    let line = write(Ok(&ResponseParts::cut(&with_short_texts(&outcome))));
+    let line = write(Ok(&ResponseParts::from_cut_outcome(&with_short_texts(&outcome))));
     if line.len() <= limit {
         return line;
     }
     if report.is_denied() {
-        return write(Ok(&ResponseParts::cut(&bare_denial(&outcome))));
+        return write(Ok(&ResponseParts::from_cut_outcome(&bare_denial(&outcome))));
     }
     let message = format!(
         "the answer has {length} bytes, the limit for a line is {limit}, and what hooks change in an operation is not cut"
@@ -62,14 +66,14 @@ pub(super) fn write_fitting(
     write(Err(&BusError::new(ErrorCode::AnswerTooLong, message)))
 }
 
-/// Returns the outcome with its texts for people cut. Everything that affects the operation is kept.
+/// Returns the outcome with the texts for users cut. Everything that affects the operation is kept.
 fn with_short_texts(outcome: &JsonObject) -> JsonObject {
     let mut short = JsonObject::new();
     for (key, value) in outcome.iter() {
         let value = match key {
-            "reason" | "stopReason" | "systemMessage" => cut_string(value, TEXT),
+            "reason" | "stopReason" | "systemMessage" => cut_string(value, TEXT_LIMIT),
             "runs" => short_runs(value),
-            "diagnostics" | "skipped" => cut_deeply(value, SHORT_TEXT),
+            "diagnostics" | "skipped" => cut_deeply(value, SHORT_TEXT_LIMIT),
             "aggregated" => short_aggregate(value),
             _ => value.clone(),
         };
@@ -84,15 +88,16 @@ fn short_runs(runs: &Json) -> Json {
     for run in runs.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
         for (text, mark) in [("stdout", "stdoutTruncated"), ("stderr", "stderrTruncated")] {
             if let Some(Value::String(written)) = run.get_mut(text)
-                && cut_text(written, SHORT_TEXT)
+                && cut_text(written, SHORT_TEXT_LIMIT)
             {
                 run.insert(mark.to_owned(), Value::Bool(true));
             }
         }
     }
     let mut runs = Json::from(runs);
-    if runs.text().len() > TEXT {
-        runs = cut_deeply(&runs, SHORT_TEXT);
+    // Many runs, or long values beside the outputs.
+    if runs.text().len() > TEXT_LIMIT {
+        runs = cut_deeply(&runs, SHORT_TEXT_LIMIT);
     }
     runs
 }
@@ -102,12 +107,12 @@ fn short_aggregate(aggregated: &Json) -> Json {
     let mut short = JsonObject::new();
     for (key, value) in aggregated.as_object().unwrap_or_default().iter() {
         let value = match key {
-            "allOutputs" => no_values(),
-            "errors" => cut_deeply(value, SHORT_TEXT),
+            "allOutputs" => empty_array(),
+            "errors" => cut_deeply(value, SHORT_TEXT_LIMIT),
             "finalOutput" => {
                 let mut output = value.as_object().unwrap_or_default();
                 for key in ["reason", "stopReason", "systemMessage"] {
-                    if let Some(text) = output.get(key).map(|text| cut_string(text, TEXT)) {
+                    if let Some(text) = output.get(key).map(|text| cut_string(text, TEXT_LIMIT)) {
                         output.set(key, text);
                     }
                 }
@@ -120,20 +125,21 @@ fn short_aggregate(aggregated: &Json) -> Json {
     short.to_json()
 }
 
-/// Returns the decision and its reason. Lists are empty, and other texts and documents are null.
+/// Returns a denial with its decision and reason alone. Every key is kept: lists are empty, and other texts and
+/// documents are null.
 fn bare_denial(outcome: &JsonObject) -> JsonObject {
     let mut bare = JsonObject::new();
     for (key, value) in outcome.iter() {
         let value = match (key, value.kind()) {
-            ("event" | "decision" | "reason" | "stopReason", _) => cut_string(value, SHORT_TEXT),
+            ("event" | "decision" | "reason" | "stopReason", _) => cut_string(value, SHORT_TEXT_LIMIT),
             ("aggregated", _) => {
                 let mut aggregated = bare_denial(&value.as_object().unwrap_or_default());
-                aggregated.set("allOutputs", no_values());
+                aggregated.set("allOutputs", empty_array());
                 aggregated.to_json()
             }
             ("finalOutput", _) => bare_denial(&value.as_object().unwrap_or_default()).to_json(),
             (_, JsonKind::Boolean | JsonKind::Number | JsonKind::Null) => value.clone(),
-            (_, JsonKind::Array) => no_values(),
+            (_, JsonKind::Array) => empty_array(),
             (_, JsonKind::String | JsonKind::Object) => Json::null(),
         };
         bare.set(key, value);
@@ -141,31 +147,31 @@ fn bare_denial(outcome: &JsonObject) -> JsonObject {
     bare
 }
 
-fn no_values() -> Json {
+fn empty_array() -> Json {
     Json::from(Value::Array(Vec::new()))
 }
 
-fn cut_string(value: &Json, most: usize) -> Json {
+fn cut_string(value: &Json, limit: usize) -> Json {
     let mut text = value.as_str().unwrap_or_default();
-    if cut_text(&mut text, most) { Json::string(&text) } else { value.clone() }
+    if cut_text(&mut text, limit) { Json::string(&text) } else { value.clone() }
 }
 
 /// Returns the value with every text in it cut.
-fn cut_deeply(value: &Json, most: usize) -> Json {
-    fn cut(value: &mut Value, most: usize) {
+fn cut_deeply(value: &Json, limit: usize) -> Json {
+    fn cut(value: &mut Value, limit: usize) {
         match value {
             Value::String(text) => {
-                cut_text(text, most);
+                cut_text(text, limit);
             }
-            Value::Array(values) => values.iter_mut().for_each(|value| cut(value, most)),
-            Value::Object(members) => members.values_mut().for_each(|value| cut(value, most)),
+            Value::Array(values) => values.iter_mut().for_each(|value| cut(value, limit)),
+            Value::Object(members) => members.values_mut().for_each(|value| cut(value, limit)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-    if value.text().len() <= most {
+    if value.text().len() <= limit {
         return value.clone();
     }
     let mut value = value.to_value();
-    cut(&mut value, most);
+    cut(&mut value, limit);
     Json::from(value)
 }

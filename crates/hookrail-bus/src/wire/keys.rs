@@ -15,23 +15,23 @@ use serde::{Deserialize, forward_to_deserialize_any};
 #[derive(Deserialize)]
 pub(super) struct BorrowedText<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// A deserializer of an object that notes the first duplicate key.
-pub(crate) struct NotedKeys<'n, T> {
+/// A deserializer of an object that records the first duplicate key.
+pub(crate) struct DuplicateKeyRecorder<'n, T> {
     inner: T,
     repeated: &'n mut Option<String>,
 }
 
-impl<'n, T> NotedKeys<'n, T> {
+impl<'n, T> DuplicateKeyRecorder<'n, T> {
     pub(crate) fn new(inner: T, repeated: &'n mut Option<String>) -> Self {
         Self { inner, repeated }
     }
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for NotedKeys<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for DuplicateKeyRecorder<'_, D> {
     type Error = D::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_map(NotedKeys { inner: visitor, repeated: self.repeated })
+        self.inner.deserialize_map(DuplicateKeyRecorder { inner: visitor, repeated: self.repeated })
     }
 
     forward_to_deserialize_any! {
@@ -40,7 +40,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for NotedKeys<'_, D> {
     }
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for NotedKeys<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for DuplicateKeyRecorder<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,7 +23,7 @@ use crate::message::{Contract, Response, ResponsePayload};
 use crate::transport::MessageRefusal;
 
 use keys::BorrowedText;
-pub(crate) use keys::NotedKeys;
+pub(crate) use keys::DuplicateKeyRecorder;
 pub(crate) use name::NameScanner;
 
 /// A payload that can be written.
@@ -136,7 +136,7 @@ impl<'de, M: Contract> DeserializeSeed<'de> for PayloadSeed<'_, M> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<M, D::Error> {
         let mut repeated = None;
-        let message = M::read(self.kind, NotedKeys::new(deserializer, &mut repeated))?;
+        let message = M::read(self.kind, DuplicateKeyRecorder::new(deserializer, &mut repeated))?;
         match (message, repeated) {
             (Some(message), None) => Ok(message),
             (None, _) => Err(D::Error::custom("no message has this type")),

@@ -171,3 +171,51 @@ pub(super) const DOCTOR: &str = "\
 EXAMPLES:
   hookrail doctor                every agent that is installed
   hookrail doctor codex --json";
+
+pub(super) const LOG: &str = "\
+EXAMPLES:
+  hookrail log --since 1d                       everything of the last day
+  hookrail log --decision deny -n 20            the last 20 events that were denied
+  hookrail log --hook guard --follow            what a hook decides, as it happens
+  hookrail log --json | jq -r .tool | sort | uniq -c";
+
+pub(super) const STATS: &str = "\
+EXAMPLES:
+  hookrail stats --since 1w
+  hookrail stats --hook guard --json";
+
+pub(super) const REPLAY: &str = "\
+EXAMPLES:
+  hookrail replay --since 1d                          would today's hooks decide the same?
+  hookrail replay --against ../new-guards             before new hooks are put in force
+  hookrail replay --session 4f2a --json";
+
+pub(super) const JOURNAL: &str = "\
+EXAMPLES:
+  hookrail journal head > head.txt              keep it on another machine
+  hookrail journal verify
+  hookrail journal export --fixture --decision deny > cases.jsonl";
+
+pub(super) const JOURNAL_HEAD: &str = "\
+EXAMPLES:
+  hookrail journal head
+  hookrail journal head --json";
+
+pub(super) const JOURNAL_VERIFY: &str = "\
+EXAMPLES:
+  hookrail journal verify
+  hookrail journal verify --head 60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
+
+pub(super) const JOURNAL_EXPORT: &str = "\
+EXAMPLES:
+  hookrail journal export --fixture --since 1d > cases.jsonl
+  hookrail journal export --fixture --session 4f2a --event before-tool";
+
+#[cfg(feature = "inspect")]
+pub(super) const INSPECT: &str = "\
+EXAMPLES:
+  hookrail inspect                              open the page
+  hookrail inspect --no-open --port 8080        print its address only
+  hookrail inspect --since 1d --export yesterday.html
+                                                write a file that can be sent
+  hookrail inspect --allow-run                  also fire events from the page";

@@ -1,4 +1,4 @@
-//! A small parser for `fire`, the command that agents wait for before every tool call. It does not build the
+//! A small parser for `fire` and `bridge`, the commands that agents wait for before every tool call. It does not build the
 //! descriptions of all other commands.
 //!
 //! Command lines that it cannot read, such as `--help` and usage errors, go to the whole parser, which alone prints
@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Parser, Subcommand};
 
-use super::{Cli, Command, EventCommand};
+use super::{BridgeArgs, Cli, Command, FireCommand};
 
 #[derive(Debug, Parser)]
 struct QuickCli {
@@ -18,16 +18,21 @@ struct QuickCli {
 
 #[derive(Debug, Subcommand)]
 enum QuickCommand {
-    Fire(EventCommand),
+    Fire(Box<FireCommand>),
+    Bridge(BridgeArgs),
 }
 
-/// Parses the command line if it is a well-formed `fire`.
+/// Parses the command line if it is a well-formed `fire` or `bridge`.
 pub(super) fn parse(given: &[OsString]) -> Option<Cli> {
-    if given.get(1).map(OsString::as_os_str) != Some(OsStr::new("fire")) {
+    let name = given.get(1).map(OsString::as_os_str);
+    if name != Some(OsStr::new("fire")) && name != Some(OsStr::new("bridge")) {
         return None;
     }
-    let QuickCli { command: QuickCommand::Fire(args) } = QuickCli::try_parse_from(given).ok()?;
-    Some(Cli { command: Command::Fire(args) })
+    let command = match QuickCli::try_parse_from(given).ok()?.command {
+        QuickCommand::Fire(args) => Command::Fire(*args),
+        QuickCommand::Bridge(args) => Command::Bridge(args),
+    };
+    Some(Cli { command })
 }
 
 #[cfg(test)]
@@ -40,13 +45,16 @@ mod tests {
     }
 
     #[test]
-    fn a_well_formed_fire_is_read_as_the_whole_parser_reads_it() {
+    fn a_well_formed_command_is_read_as_the_whole_parser_reads_it() {
         for line in [
             "fire BeforeTool",
             "fire BeforeTool --tool write_file --tool-input {} --trust-project --project /p --json",
             "fire --json --payload=- --dialect xcsh --dialect llxprt -- tool_call",
             "fire SessionStart --hook a.ts --extension b.ts --no-plugins --no-hooks --plugin-debug",
+            "fire BeforeTool --journal",
             "fire x --prompt p --session-id s --transcript t --tool-response {}",
+            "bridge claude",
+            "bridge copilot --event preToolUse --deadline 100 --attended --strict-trust --noisy --alone",
         ] {
             let given = words(line);
             let whole = Cli::try_parse_from(&given).unwrap();
@@ -70,6 +78,9 @@ mod tests {
             "fire BeforeTool --dialect none",
             "fire BeforeTool --json --json",
             "fire BeforeTool more",
+            "bridge",
+            "bridge claude --help",
+            "bridge unknown",
         ] {
             assert!(parse(&words(line)).is_none(), "{line}");
         }

@@ -11,12 +11,14 @@ use hookrail_agent::{
 use super::trust;
 use crate::args::AgentArgs;
 use crate::errors::{Exit, Failure, Result};
+use crate::journal::RecordDefault;
 use crate::project::{Project, home};
 
 pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let model = ScriptedModel::read(&args.script).map_err(|error| failure(&error))?;
-    let mut builder = declare(project.builder(&args.project)?);
+    let (builder, journal) = project.recorded_builder(&args.project, RecordDefault::On, "hookrail agent")?;
+    let mut builder = declare(builder);
     if args.no_hooks {
         builder = builder.hooks_off("`--no-hooks` was given");
     }
@@ -53,6 +55,10 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         (false, None) => SessionOpening::New,
     };
     setup.history = Some(history);
+    if let Some(journal) = journal {
+        // Beside the session: a large segment takes a moment.
+        std::thread::spawn(move || journal.maintain());
+    }
     let ended = hookrail_agent::run(setup, mode).map_err(|error| failure(&error))?;
     Ok(match ended {
         hookrail_agent::AgentExit::Fine => Exit::Fine,

@@ -3,6 +3,8 @@
 //! Standard output and the exit status belong to the agent: nothing but the answer is written there. Every error in a
 //! gating event denies it, because all agents let a tool run when its hook fails in an unknown way.
 
+#[cfg(unix)]
+mod server;
 pub(crate) mod session_file;
 
 use std::io::{Read as _, Write as _};
@@ -10,6 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use hookrail::plan::SkipReason;
+use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Outcome};
 use hookrail_bridge::request::MAX_PAYLOAD;
 use hookrail_bridge::{
@@ -17,8 +20,11 @@ use hookrail_bridge::{
     NoisyEvents, Reading, request, tools,
 };
 
+use hookrail_journal::Journal;
+
 use crate::args::{BridgeArgs, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
+use crate::journal::{RecordDefault, survive_file_size_limit};
 use crate::project::{Project, home};
 use crate::project_search::find_project;
 
@@ -97,6 +103,8 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
         }
     }
     let project = open_project(&request)?;
+    // Against the working directory of this process, which a server does not have.
+    request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
     let mut fired = fire_all(args, &project, &request)?;
     if request.kind() == EventKind::SessionStart || args.strict_trust {
         fired.report_untrusted(args, &project, request.kind());
@@ -116,6 +124,15 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
         Lateness::DeadlineReached => Answer::silent(),
     };
     answer.stderr = answer.stderr.or(fired.warning);
+    // A server records the event itself, so this process opens the journal only for what the server cannot know.
+    let is_needed = !answer.losses.is_empty() || request.kind() == EventKind::SessionEnd;
+    if is_needed && let Some(journal) = fired.journal.or_else(|| project.journal(RecordDefault::On)) {
+        record_losses(&journal, &project, &request, &answer);
+        if request.kind() == EventKind::SessionEnd {
+            // What cannot be done now is tried again when the next session ends.
+            let _ = journal.maintain();
+        }
+    }
     if request.kind() == EventKind::SessionEnd {
         // If the file cannot be removed, it is forgotten after a week.
         let _ = file.remove();
@@ -123,6 +140,23 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
         file.save().map_err(unusable)?;
     }
     Ok(answer)
+}
+
+/// Records what the agent cannot be made to do. The answer does not depend on it.
+fn record_losses(journal: &Journal, project: &Project, request: &AgentRequest, answer: &Answer) {
+    let host = HostIdentity {
+        name: format!("hookrail bridge {}", request.agent),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    for loss in &answer.losses {
+        let (name, instead) = (loss.name(), loss.handling.described());
+        let lost = LostEntry { session: &request.session_id, event: loss.event, loss: &name, instead };
+        let kind = EntryKind::Lost(lost);
+        let entry = Entry { at: SystemTime::now(), host: Some(&host), project: project.root(), kind };
+        if let Err(error) = journal.record_blocking(&entry) {
+            tracing::warn!(target: "hookrail::journal", %error, "a loss was not recorded");
+        }
+    }
 }
 
 /// Keeps a prompt, and gives it to the end of the answer, which most agents send without it.
@@ -143,6 +177,13 @@ fn remember_prompt(request: &mut AgentRequest, session: &mut BridgeSession) {
             request.events = filled.collect();
         }
         _ => {}
+    }
+}
+
+fn in_absolute_directory(event: Event) -> Event {
+    match std::path::absolute(event.cwd()) {
+        Ok(directory) if directory != event.cwd() => event.in_directory(directory),
+        Ok(_) | Err(_) => event,
     }
 }
 
@@ -168,15 +209,37 @@ struct Fired {
     late: Lateness,
     untrusted: Vec<String>,
     warning: Option<String>,
+    journal: Option<Journal>,
+}
+
+/// What came of one event.
+struct FiredEvent {
+    said: EventResult,
+    /// The hooks that did not run because they are not trusted.
+    untrusted: Vec<String>,
+}
+
+impl FiredEvent {
+    #[cfg(unix)]
+    fn denied(reason: &str) -> Self {
+        Self { said: EventResult { effects: hookrail::Effects::deny(reason), denied_by: None }, untrusted: Vec::new() }
+    }
+}
+
+impl From<Outcome> for FiredEvent {
+    fn from(outcome: Outcome) -> Self {
+        let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
+        let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
+        let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
+        let denied_by = denier.map(|run| run.hook.label.to_string());
+        Self { said: EventResult { effects: outcome.effects, denied_by }, untrusted }
+    }
 }
 
 impl Fired {
-    fn take(&mut self, outcome: Outcome) {
-        let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
-        self.untrusted.extend(untrusted.map(|skipped| skipped.hook.label.to_string()));
-        let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
-        let denied_by = denier.map(|run| run.hook.label.to_string());
-        self.said.push(EventResult { effects: outcome.effects, denied_by });
+    fn take(&mut self, event: FiredEvent) {
+        self.untrusted.extend(event.untrusted);
+        self.said.push(event.said);
     }
 
     /// Hooks that wait for trust are mentioned once per session, or keep everything from happening under `--strict-trust`.
@@ -209,33 +272,92 @@ fn deadline(args: &BridgeArgs) -> Duration {
 }
 
 fn fire_all(args: &BridgeArgs, project: &Project, request: &AgentRequest) -> Result<Fired> {
-    let mut builder = project.builder(&project_args(project.root().to_owned()))?.lend_runtime();
-    let mut names: Vec<String> = request.events.iter().filter_map(|event| event.text("tool_name")).collect();
-    names.sort_unstable();
-    names.dedup();
-    for name in names {
-        builder = builder.tool(tools::dialect_names(&name));
-    }
-    let system = builder.build();
     let runtime = super::runtime()?;
-    let mut fired = Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None };
-    runtime.block_on(async {
-        let all = fire_each(&system, request, &mut fired);
-        if tokio::time::timeout(deadline(args), all).await.is_err() {
-            fired.late = Lateness::DeadlineReached;
-        }
+    let mut fired =
+        Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None, journal: None };
+    let mut alone = None;
+    let ended = runtime.block_on(async {
+        survive_file_size_limit();
+        let all = async {
+            let left = fire_on_server(args, project, request, &mut fired).await?;
+            if !left.is_empty() {
+                let (system, journal) = own_system(project, request)?;
+                fired.journal = journal;
+                fire_each(alone.insert(system), left, &mut fired).await;
+            }
+            Ok(())
+        };
+        let ended = tokio::time::timeout(deadline(args), all).await;
         // Hooks that are still running are ended: the agent has its answer, and would wait for the pipes they hold.
-        let _ = tokio::time::timeout(Duration::from_secs(1), system.shutdown()).await;
+        if let Some(system) = &alone {
+            let _ = tokio::time::timeout(Duration::from_secs(1), system.shutdown()).await;
+        }
+        ended
     });
     // The process ends now, and the operating system takes everything back at once.
-    std::mem::forget((system, runtime));
+    std::mem::forget((alone, runtime));
+    match ended {
+        Ok(Ok(())) => {}
+        Ok(Err(failure)) => return Err(failure),
+        Err(_) => fired.late = Lateness::DeadlineReached,
+    }
     Ok(fired)
 }
 
-async fn fire_each(system: &HookSystem, request: &AgentRequest, fired: &mut Fired) {
-    for event in &request.events {
+/// Fires the events on the running server of this user, and returns those that are left because there is none or because
+/// it ran no hook for them.
+#[cfg(unix)]
+async fn fire_on_server<'r>(
+    args: &BridgeArgs,
+    project: &Project,
+    request: &'r AgentRequest,
+    fired: &mut Fired,
+) -> Result<&'r [Event]> {
+    let mut left = request.events.as_slice();
+    if args.alone {
+        return Ok(left);
+    }
+    let Some(server) = server::Server::find(project.root(), deadline(args)).await else { return Ok(left) };
+    while let Some((event, later)) = left.split_first() {
+        match server.fire(event).await {
+            Ok(event) => fired.take(event),
+            Err(server::ServerFailure::NotRun(why)) => {
+                tracing::debug!(target: "hookrail::bridge", why, "the running server is not used");
+                break;
+            }
+            // Alone the same hooks could run a second time.
+            Err(server::ServerFailure::Unknown(why)) => {
+                return Err(Failure::new(format!("the running server gave no answer: {why}")));
+            }
+        }
+        left = later;
+    }
+    Ok(left)
+}
+
+#[cfg(not(unix))]
+async fn fire_on_server<'r>(
+    _args: &BridgeArgs,
+    _project: &Project,
+    request: &'r AgentRequest,
+    _fired: &mut Fired,
+) -> Result<&'r [Event]> {
+    Ok(&request.events)
+}
+
+/// The hook system of this process, with its journal.
+fn own_system(project: &Project, request: &AgentRequest) -> Result<(HookSystem, Option<Journal>)> {
+    let options = project_args(project.root().to_owned());
+    let host = format!("hookrail bridge {}", request.agent);
+    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
+    let builder = tools::all_dialect_names().into_iter().fold(builder.lend_runtime(), hookrail::Builder::tool);
+    Ok((builder.build(), journal))
+}
+
+async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) {
+    for event in events {
         let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
-        fired.take(outcome);
+        fired.take(outcome.into());
     }
 }
 

@@ -34,9 +34,13 @@ static PAGES: &[Page] = &pages! {
     "cookbook", "Copy a hook that does what you need";
     "how-to/debug-hooks", "Find out why a hook does not work";
     "how-to/editor-support", "Complete and check settings in an editor";
+    "how-to/try-a-hook", "Try a hook before it counts";
+    "how-to/replay-events", "Find out what a change of hooks would have done";
     "how-to/faster-hooks", "Make hooks faster";
     "how-to/sandbox-hooks", "Restrict what a hook may do";
     "how-to/keep-secrets", "Keep secrets from hooks";
+    "journal", "Find out what hooks decided, and verify the record";
+    "inspect", "See in the browser what hooks decided";
     "agents/README", "Use hookrail in Claude Code, Codex, Gemini CLI and other agents";
     "agents/claude", "Use hookrail in Claude Code";
     "agents/codex", "Use hookrail in Codex CLI";

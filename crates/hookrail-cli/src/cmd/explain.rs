@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let named = in_neutral_words(&args.event, *agent);
     let RequestedEvent { event, findings } = request::build_event(&named, project.root())?;
-    let mut builder = fire::builder(&project, args)?;
+    let mut builder = fire::narrow(project.builder(&args.project)?, &args.event);
     if let Some(tool) = event.text("tool_name").filter(|_| agent.is_some()) {
         builder = builder.tool(dialect_names(&tool));
     }

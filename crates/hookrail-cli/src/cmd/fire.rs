@@ -1,16 +1,14 @@
 //! `hookrail fire`: fires one event at the configured hooks and prints the outcome.
 
 use std::pin::pin;
-use std::time::Duration;
 
 use hookrail::document::outcome_document;
-use hookrail::{
-    Builder, Code, Decision, Diagnostic, Effects, Event, EventKind, FireOptions, HookRun, HookSystem, Outcome,
-};
+use hookrail::{Builder, Decision, Diagnostic, Effects, Event, FireOptions, HookSystem, Outcome};
 
-use crate::args::{EventArgs, EventCommand};
+use crate::args::{EventArgs, FireCommand};
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::Interrupts;
+use crate::journal::{RecordDefault, survive_file_size_limit};
 use crate::lint::{explain_failures, with_advice};
 use crate::progress::ProgressLine;
 use crate::project::Project;
@@ -18,13 +16,13 @@ use crate::render::outcome::Ending;
 use crate::request::RequestedEvent;
 use crate::{output, render, request};
 
-/// How long a host waits for hooks when a session ends.
-const SESSION_END_GRACE: Duration = Duration::from_millis(1500);
-
-pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
+pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
+    let args = &command.command;
     let project = Project::open(&args.project)?;
     let RequestedEvent { event, findings } = request::build_event(&args.event, project.root())?;
-    let system = builder(&project, args)?.lend_runtime().build();
+    let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
+    let (builder, journal) = project.recorded_builder(&args.project, default, "hookrail fire")?;
+    let system = narrow(builder, &args.event).lend_runtime().build();
     if !args.event.no_hooks
         && let Err(failure) = Project::require_modules(&system)
     {
@@ -36,10 +34,12 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let subject = render::outcome::subject(&event);
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
+        if journal.is_some() {
+            survive_file_size_limit();
+        }
         let (mut outcome, signal) = fire(&system, event).await?;
         explain_failures(&system, &mut outcome);
         outcome.diagnostics.extend(findings);
-        outcome.diagnostics.extend(slow_session_end(&outcome));
         if args.event.json {
             outcome.report_loading(&system.snapshot());
         }
@@ -67,22 +67,10 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     exit
 }
 
-/// Returns what loading found and the outcome does not say. All of it with every event would hide what the event came to.
+/// Returns what loading found and the outcome does not say. All of it with every event would hide the outcome.
 fn new_findings(outcome: &Outcome, system: &HookSystem) -> Vec<Diagnostic> {
     let snapshot = system.snapshot();
     snapshot.diagnostics().iter().filter(|finding| !outcome.diagnostics.contains(finding)).cloned().collect()
-}
-
-/// Warns about hooks for which a host would not have waited: at the end of a session it grants them 1.5 s in all.
-fn slow_session_end(outcome: &Outcome) -> Vec<Diagnostic> {
-    let is_slow = |run: &&HookRun| outcome.event == EventKind::SessionEnd && run.duration > SESSION_END_GRACE;
-    let warning = |run: &HookRun| {
-        let seconds = run.duration.as_secs_f32();
-        let message =
-            format!("hook `{}` took {seconds:.1} s; a host ends hooks of session-end after 1.5 s", run.hook.label);
-        Diagnostic::new(Code::HookTimedOut, message).hint("do less, or start a process of its own that goes on")
-    };
-    outcome.runs.iter().filter(is_slow).map(warning).collect()
 }
 
 /// Returns the outcome of an event that is not fired because a module of the command line is missing. It denies a gating
@@ -96,17 +84,16 @@ fn missing_module_outcome(system: &HookSystem, event: &Event) -> Outcome {
     outcome
 }
 
-/// Returns the builder that the options of `fire` and `explain` describe.
-pub(super) fn builder(project: &Project, args: &EventCommand) -> Result<Builder> {
-    let EventArgs { dialects, no_hooks, .. } = &args.event;
-    let mut builder = project.builder(&args.project)?;
+/// Returns the builder with the options of `fire` and `explain` that leave hooks out.
+pub(super) fn narrow(mut builder: Builder, args: &EventArgs) -> Builder {
+    let EventArgs { dialects, no_hooks, .. } = args;
     if *no_hooks {
         builder = builder.hooks_off("`--no-hooks` was given");
     }
     if !dialects.is_empty() {
         builder = builder.only_dialects(dialects.clone());
     }
-    Ok(builder)
+    builder
 }
 
 /// Fires the event. A signal cancels the hooks, and its number is returned with the outcome.

@@ -11,13 +11,19 @@ mod doctor;
 pub(crate) mod explain;
 mod fire;
 mod init;
+#[cfg(feature = "inspect")]
+mod inspect;
 mod install;
+mod journal;
 mod list;
+mod log;
 mod plugin;
 mod reference;
 mod reload;
+mod replay;
 mod schema;
 pub(crate) mod serve;
+mod stats;
 mod trust;
 
 pub(crate) use install::write_atomically;
@@ -42,6 +48,12 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Install(args) => install::install(&args),
         Command::Uninstall(args) => install::uninstall(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Log(args) => log::run(&args),
+        Command::Stats(args) => stats::run(&args),
+        #[cfg(feature = "inspect")]
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Journal(args) => journal::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),

@@ -53,10 +53,14 @@ fn summary(reloaded: &Reloaded) -> String {
     format!("{projects}{revision}")
 }
 
-/// Returns the path of the socket in the packaged systemd units.
-fn default_socket() -> Result<PathBuf> {
+/// Returns the path of the socket in the packaged systemd units, if the user has a folder for sockets.
+pub(super) fn usual_socket() -> Option<PathBuf> {
     let folder = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
-    folder.map(|folder| PathBuf::from(folder).join("hookrail.sock")).ok_or_else(|| {
+    folder.map(|folder| PathBuf::from(folder).join("hookrail.sock"))
+}
+
+fn default_socket() -> Result<PathBuf> {
+    usual_socket().ok_or_else(|| {
         Failure::new("the server's socket is not known: `XDG_RUNTIME_DIR` is not set")
             .hint("name the server's socket with `--socket PATH`")
     })

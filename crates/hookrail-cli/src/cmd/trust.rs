@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use hookrail::hook::{Action, SandboxRequirement, Trust};
 use hookrail::module::Capabilities;
+use hookrail::recorder::{TrustChange, TrustEntry};
 use hookrail::trust::{Fingerprint, Grant, Grants, TrustError, TrustStore as _};
 use hookrail::{Hook, Json, JsonObject};
 
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 use crate::args::{ProjectArgs, TrustArgs, TrustCommand, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};
 use crate::errors::{Exit, Failure, Result};
+use crate::journal::{record_trust, trust_in_project};
 use crate::output;
 use crate::project::Project;
 use crate::render::counted;
@@ -44,6 +46,14 @@ fn status(args: &TrustStatusArgs) -> Result<Exit> {
         output::text(&shown::status(trusted, &hooks, &project.places))?;
     }
     Ok(Exit::Fine)
+}
+
+/// Returns what `trust status --json` prints.
+#[cfg(feature = "inspect")]
+pub(super) fn status_document(args: &ProjectArgs) -> Result<Json> {
+    let (project, hooks) = load(args)?;
+    let trusted = grants(&project)?.project;
+    Ok(document(project.root(), trusted, &hooks))
 }
 
 fn grant(args: &TrustGrantArgs) -> Result<Exit> {
@@ -87,8 +97,35 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         }
     };
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
+    record_grants(&project, &chosen);
     output::text(&format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook")))?;
     Ok(Exit::Fine)
+}
+
+/// Records what was granted.
+fn record_grants(project: &Project, hooks: &[Arc<Hook>]) {
+    let content = |hook: &Arc<Hook>| Some(fingerprint(hook)?.content()?.hex());
+    let named: Vec<(&Arc<Hook>, Option<String>)> = hooks.iter().map(|hook| (hook, content(hook))).collect();
+    let of_hooks = named.iter().map(|(hook, content)| TrustEntry {
+        change: TrustChange::Granted,
+        hook: Some(&hook.label),
+        event: hook.known_event().map(hookrail::EventKind::name),
+        content: content.as_deref(),
+    });
+    let all: Vec<TrustEntry<'_>> = std::iter::once(trust_in_project(TrustChange::Granted)).chain(of_hooks).collect();
+    record_trust(project, &all);
+}
+
+/// Records what was revoked.
+fn record_revocations(project: &Project, before: &Grants, is_whole: bool, is_revoked: impl Fn(&String) -> bool) {
+    let revoked = before.hooks.iter().filter(|grant| is_revoked(&grant.hook)).map(|grant| TrustEntry {
+        change: TrustChange::Revoked,
+        hook: Some(&grant.hook),
+        event: Some(&grant.event),
+        content: Some(&grant.content),
+    });
+    let whole = (before.project && is_whole).then(|| trust_in_project(TrustChange::Revoked));
+    record_trust(project, &whole.into_iter().chain(revoked).collect::<Vec<_>>());
 }
 
 /// Returns the hooks with the capabilities that a grant with `--allow` would leave them.
@@ -119,6 +156,7 @@ fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
         grants.hooks.retain(|grant| !is_revoked(&grant.hook));
     };
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
+    record_revocations(&project, &before, args.names.is_empty(), is_revoked);
     let what = match (args.names.is_empty(), before.project || revoked > 0) {
         (true, false) => "nothing to revoke: nothing of this project is trusted\n".to_owned(),
         (true, true) => format!("{}: the project and {}\n", paint(GOOD, "revoked"), counted(revoked, "hook")),

@@ -16,7 +16,8 @@ fn default_value(kind: SettingKind) -> Value {
         SettingKind::Flag { default } => json!(default),
         SettingKind::Policy => json!("allow"),
         SettingKind::Sandbox => json!("none"),
-        SettingKind::Address => Value::Null,
+        SettingKind::Word { default, .. } => json!(default),
+        SettingKind::Address | SettingKind::Directory => Value::Null,
     }
 }
 
@@ -84,6 +85,8 @@ fn value_schema(kind: SettingKind, meaning: &str) -> Value {
             });
             json!({"anyOf": [{"enum": ["none", "guard"]}, profile]})
         }
+        SettingKind::Word { words, .. } => json!({"enum": words}),
+        SettingKind::Directory => json!({"type": "string", "pattern": "^/"}),
         SettingKind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),
     };
     if let Value::Object(members) = &mut schema {

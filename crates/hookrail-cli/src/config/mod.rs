@@ -4,6 +4,7 @@
 //! This module does not know what a hook is or how it runs.
 
 mod describe;
+mod journal;
 mod modules;
 mod read;
 mod table;
@@ -19,6 +20,7 @@ use hookrail::sources::Location;
 use hookrail::{Builder, Code, Diagnostic, OnFailure};
 
 pub(crate) use describe::{reference, schema};
+pub(crate) use journal::{JournalSettings, RecordWhen};
 use modules::{ModuleLimits, TwoTierModuleRunner};
 use read::{ConfigFile, ConfigFileState, ConfiguredSetting, SettingValue};
 use table::{Setting, SettingScope};
@@ -26,33 +28,39 @@ use table::{Setting, SettingScope};
 /// The configuration that both files result in.
 #[derive(Debug)]
 pub(crate) struct Configuration {
+    /// The number of hook processes that run at once.
     processes: usize,
-    /// For all hooks that the project does not bring.
+    /// The limits of all hooks that do not come from the project.
     user_hooks: HookLimits,
-    /// For the hooks of the project.
+    /// The limits of the hooks that come from the project.
     project_hooks: HookLimits,
     pub(crate) bus: BusSettings,
     on_load_failure: OnFailure,
     sandbox_floor: Option<SandboxProfile>,
+    pub(crate) journal: JournalSettings,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
 }
 
 /// What one hook may use and do.
 #[derive(Clone, Debug, Default)]
 struct HookLimits {
-    terms: RunLimits,
+    run: RunLimits,
     modules: ModuleLimits,
 }
 
-/// The settings of the bus. Options of the command line override them.
+/// The settings of the bus, `None` where the file sets nothing. Options of the command line override them.
+/// `config/table.rs` says what each means.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BusSettings {
     pub(crate) requests: Option<usize>,
     pub(crate) in_flight: Option<usize>,
     pub(crate) projects: Option<usize>,
     pub(crate) connections: Option<usize>,
+    /// The longest message in bytes.
     pub(crate) line: Option<usize>,
+    /// The number of bytes that may wait to be read by one client.
     pub(crate) buffered: Option<usize>,
+    /// The time for which a client may leave messages unread.
     pub(crate) patience: Option<Duration>,
     pub(crate) watch: Option<bool>,
     pub(crate) metrics: Option<SocketAddr>,
@@ -90,13 +98,14 @@ impl Configuration {
         }
         let user_hooks = HookLimits::default().overridden_by(&user);
         let file = project_file(project);
-        let mut narrowed = read_project_file(&file, trust);
-        let findings = narrowed.values.iter().filter_map(|configured| exceeds_user(configured, &user, &user_hooks));
-        narrowed.findings.extend(findings);
-        narrowed.values.retain(|configured| configured.row.scope == SettingScope::UserAndProject);
+        let mut project_config = read_project_file(&file, trust);
+        let findings =
+            project_config.values.iter().filter_map(|configured| check_against_user(configured, &user, &user_hooks));
+        project_config.findings.extend(findings);
+        project_config.values.retain(|configured| configured.row.scope == SettingScope::UserAndProject);
         // The lower value of both, so that a project's file can never allow more than the user's.
-        let project_hooks = user_hooks.lower_of(&user_hooks.overridden_by(&narrowed));
-        files.push((file, narrowed.findings));
+        let project_hooks = user_hooks.lower_of(&user_hooks.overridden_by(&project_config));
+        files.push((file, project_config.findings));
         Self {
             processes: user.number(Setting::Processes).map_or(64, count),
             user_hooks,
@@ -104,6 +113,7 @@ impl Configuration {
             bus: BusSettings::new(&user),
             on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
             sandbox_floor: user.sandbox_floor(),
+            journal: JournalSettings::new(&user),
             files,
         }
     }
@@ -119,10 +129,10 @@ impl Configuration {
         let mut builder = builder
             .runner(runner)
             .most_processes(self.processes)
-            .capabilities(self.user_hooks.terms.capabilities)
-            .output_limits(self.user_hooks.terms.output)
+            .capabilities(self.user_hooks.run.capabilities)
+            .output_limits(self.user_hooks.run.output)
             .on_load_failure(self.on_load_failure)
-            .narrow_project(self.project_hooks.terms);
+            .narrow_project(self.project_hooks.run);
         if let Some(floor) = self.sandbox_floor {
             builder = builder.sandbox_floor(floor);
         }
@@ -152,7 +162,11 @@ fn read_project_file(file: &Path, trust: ProjectFileTrust) -> ConfigFile {
 }
 
 /// Returns a diagnostic if a project's file sets what only the user's file can set, or more than the user allows.
-fn exceeds_user(configured: &ConfiguredSetting, user: &ConfigFile, user_hooks: &HookLimits) -> Option<Diagnostic> {
+fn check_against_user(
+    configured: &ConfiguredSetting,
+    user: &ConfigFile,
+    user_hooks: &HookLimits,
+) -> Option<Diagnostic> {
     let key = configured.row.key;
     if configured.row.scope == SettingScope::UserOnly {
         let message = format!("`{key}` can only be set in the user configuration");
@@ -167,13 +181,16 @@ fn exceeds_user(configured: &ConfiguredSetting, user: &ConfigFile, user_hooks: &
                 .then(|| format!("`{key}` is {number}, but the user's limit is {allowed}, which stays in force"))?
         }
         SettingValue::Capabilities(wanted) => {
-            let allowed = &user_hooks.terms.capabilities;
+            let allowed = &user_hooks.run.capabilities;
             (!wanted.is_within(allowed))
                 .then(|| format!("`{key}` exceeds what the user allows: {}", modules::capability_list(allowed)))?
         }
-        SettingValue::Flag(_) | SettingValue::Address(_) | SettingValue::Policy(_) | SettingValue::Sandbox(_) => {
-            return None;
-        }
+        SettingValue::Flag(_)
+        | SettingValue::Address(_)
+        | SettingValue::Policy(_)
+        | SettingValue::Sandbox(_)
+        | SettingValue::Word(_)
+        | SettingValue::Directory(_) => return None,
     };
     Some(
         Diagnostic::new(Code::ConfigWider, message)
@@ -185,21 +202,21 @@ fn exceeds_user(configured: &ConfiguredSetting, user: &ConfigFile, user_hooks: &
 impl HookLimits {
     /// Returns these limits with the values of a file where it sets any.
     fn overridden_by(&self, file: &ConfigFile) -> Self {
-        let OutputLimits { stdout, stderr, .. } = self.terms.output;
-        let size = |setting, now| file.number(setting).map_or(now, kibibytes);
+        let OutputLimits { stdout, stderr, .. } = self.run.output;
+        let size = |setting, current| file.number(setting).map_or(current, kibibytes);
         let output = OutputLimits { stdout: size(Setting::Stdout, stdout), stderr: size(Setting::Stderr, stderr) };
-        // A file that cannot be read may have been written to take capabilities away, so the least are left.
-        let unset = match file.state {
+        // A broken file may have been meant to remove capabilities, so only the lowest ones remain.
+        let capabilities_if_unset = match file.state {
             ConfigFileState::Broken => Capabilities::READ,
-            ConfigFileState::Missing | ConfigFileState::Read => self.terms.capabilities.clone(),
+            ConfigFileState::Missing | ConfigFileState::Read => self.run.capabilities.clone(),
         };
-        let terms = RunLimits { output, capabilities: file.capabilities().unwrap_or(unset) };
-        Self { terms, modules: self.modules.overridden_by(file) }
+        let run = RunLimits { output, capabilities: file.capabilities().unwrap_or(capabilities_if_unset) };
+        Self { run, modules: self.modules.overridden_by(file) }
     }
 
     /// Returns the lower value of each limit.
     fn lower_of(&self, other: &Self) -> Self {
-        Self { terms: self.terms.intersection(&other.terms), modules: self.modules.lower_of(other.modules) }
+        Self { run: self.run.intersection(&other.run), modules: self.modules.lower_of(other.modules) }
     }
 }
 
@@ -221,10 +238,12 @@ impl BusSettings {
     }
 }
 
+/// Converts a number to `usize`, or to the highest one if it does not fit.
 fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
+/// Converts a number of KiB to bytes.
 fn kibibytes(number: u64) -> usize {
     count(number).saturating_mul(1024)
 }

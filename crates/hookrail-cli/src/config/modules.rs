@@ -19,38 +19,38 @@ use super::table::Setting;
 /// What one module may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModuleLimits {
-    limits: RuntimeLimits,
-    /// The time for all handlers of an event, if that is less than the event's timeout.
-    wall: Duration,
+    runtime: RuntimeLimits,
+    /// The time for all handlers of one event. The event's timeout applies if it is shorter.
+    event_time: Duration,
 }
 
 impl ModuleLimits {
     /// Returns these limits with the values of a file where it sets any.
     pub(crate) fn overridden_by(self, file: &ConfigFile) -> Self {
-        let mut limits = self.limits;
-        let time = |setting, now| file.number(setting).map_or(now, Duration::from_millis);
-        limits.memory = file.number(Setting::Memory).map_or(limits.memory, kibibytes);
-        limits.stack = file.number(Setting::Stack).map_or(limits.stack, kibibytes);
-        limits.cpu = time(Setting::Cpu, limits.cpu);
-        limits.load = time(Setting::Load, limits.load);
-        Self { limits, wall: time(Setting::Wall, self.wall) }
+        let mut runtime = self.runtime;
+        let time = |setting, current| file.number(setting).map_or(current, Duration::from_millis);
+        runtime.memory = file.number(Setting::Memory).map_or(runtime.memory, kibibytes);
+        runtime.stack = file.number(Setting::Stack).map_or(runtime.stack, kibibytes);
+        runtime.cpu = time(Setting::Cpu, runtime.cpu);
+        runtime.load = time(Setting::Load, runtime.load);
+        Self { runtime, event_time: time(Setting::Wall, self.event_time) }
     }
 
     /// Returns the lower value of each limit.
     pub(crate) fn lower_of(mut self, other: Self) -> Self {
-        let (mine, others) = (&mut self.limits, other.limits);
+        let (mine, others) = (&mut self.runtime, other.runtime);
         mine.memory = mine.memory.min(others.memory);
         mine.stack = mine.stack.min(others.stack);
         mine.cpu = mine.cpu.min(others.cpu);
         mine.load = mine.load.min(others.load);
-        self.wall = self.wall.min(other.wall);
+        self.event_time = self.event_time.min(other.event_time);
         self
     }
 }
 
 impl Default for ModuleLimits {
     fn default() -> Self {
-        Self { limits: RuntimeLimits::default(), wall: Duration::MAX }
+        Self { runtime: RuntimeLimits::default(), event_time: Duration::MAX }
     }
 }
 
@@ -60,67 +60,76 @@ pub(crate) fn capability_list(capabilities: &Capabilities) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
+/// A runner of modules and the time that it allows for one event.
+#[derive(Debug)]
+struct LimitedModules {
+    modules: Modules,
+    event_time: Duration,
+}
+
 /// Runs the user's modules and the project's, each with their own limits.
 #[derive(Debug)]
 pub(crate) struct TwoTierModuleRunner {
-    users: (Modules, Duration),
-    projects: (Modules, Duration),
+    user: LimitedModules,
+    project: LimitedModules,
 }
 
 impl TwoTierModuleRunner {
     /// Makes a runner whose modules together run at most this many processes.
-    pub(crate) fn new(users: ModuleLimits, projects: ModuleLimits, processes: usize) -> Self {
+    pub(crate) fn new(user: ModuleLimits, project: ModuleLimits, processes: usize) -> Self {
         let shared = SharedProcesses::new(processes);
-        let modules =
-            |limits: ModuleLimits| (Modules::with_limits(limits.limits).sharing_processes(&shared), limits.wall);
-        Self { users: modules(users), projects: modules(projects) }
+        let limited = |limits: ModuleLimits| LimitedModules {
+            modules: Modules::with_limits(limits.runtime).sharing_processes(&shared),
+            event_time: limits.event_time,
+        };
+        Self { user: limited(user), project: limited(project) }
     }
 
-    fn modules_for(&self, world: &ModuleWorld) -> &(Modules, Duration) {
-        if world.owner == ModulesOwner::User { &self.users } else { &self.projects }
+    fn modules_for(&self, world: &ModuleWorld) -> &LimitedModules {
+        if world.owner == ModulesOwner::User { &self.user } else { &self.project }
     }
 }
 
 impl ModuleRunner for TwoTierModuleRunner {
     fn call<'a>(&'a self, mut call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        let (modules, wall) = self.modules_for(&call.world);
-        call.timeout = call.timeout.min(*wall);
-        modules.call(call)
+        let limited = self.modules_for(&call.world);
+        call.timeout = call.timeout.min(limited.event_time);
+        limited.modules.call(call)
     }
 
     fn call_here<'a>(&'a self, mut call: ModuleCall<'a>) -> HostFuture<'a, ModuleReturn> {
-        let (modules, wall) = self.modules_for(&call.world);
-        call.timeout = call.timeout.min(*wall);
-        modules.call_here(call)
+        let limited = self.modules_for(&call.world);
+        call.timeout = call.timeout.min(limited.event_time);
+        limited.modules.call_here(call)
     }
 
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
-        self.modules_for(world).0.inspect(module, world)
+        self.modules_for(world).modules.inspect(module, world)
     }
 
     fn inspected_files(&self, module: &Path, world: &ModuleWorld) -> Vec<NamedFile> {
-        self.modules_for(world).0.inspected_files(module, world)
+        self.modules_for(world).modules.inspected_files(module, world)
     }
 
     fn forget(&self, module: &Path) {
-        for (modules, _) in [&self.users, &self.projects] {
-            modules.forget(module);
+        for limited in [&self.user, &self.project] {
+            limited.modules.forget(module);
         }
     }
 
     fn command<'a>(&'a self, command: ModuleCommand<'a>) -> HostFuture<'a, ModuleReturn> {
-        self.modules_for(&command.world).0.command(command)
+        self.modules_for(&command.world).modules.command(command)
     }
 
     fn render<'a>(&'a self, render: ModuleRender<'a>) -> HostFuture<'a, Option<Vec<String>>> {
-        self.modules_for(&render.world).0.render(render)
+        self.modules_for(&render.world).modules.render(render)
     }
 
     fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
         Box::pin(async {
-            // Side by side, because each waits for processes that its modules have started.
-            let (users, projects) = tokio::join!(self.users.0.shutdown(), self.projects.0.shutdown());
-            users.into_iter().chain(projects).collect()
+            // At the same time, because each waits for the processes that its modules have started.
+            let (user, project) = tokio::join!(self.user.modules.shutdown(), self.project.modules.shutdown());
+            user.into_iter().chain(project).collect()
         })
     }
 }

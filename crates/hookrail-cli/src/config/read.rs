@@ -59,6 +59,8 @@ pub(crate) enum SettingValue {
     Policy(OnFailure),
     /// A sandbox profile, or none for the value `"none"`.
     Sandbox(Option<SandboxProfile>),
+    Word(&'static str),
+    Directory(PathBuf),
 }
 
 impl ConfigFile {
@@ -102,6 +104,21 @@ impl ConfigFile {
     pub(crate) fn policy(&self, setting: Setting) -> Option<OnFailure> {
         match self.value(setting)? {
             SettingValue::Policy(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
+    /// Returns the word of a setting that takes one of several.
+    pub(crate) fn word(&self, setting: Setting) -> Option<&'static str> {
+        match self.value(setting)? {
+            SettingValue::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn directory(&self, setting: Setting) -> Option<PathBuf> {
+        match self.value(setting)? {
+            SettingValue::Directory(directory) => Some(directory),
             _ => None,
         }
     }
@@ -243,6 +260,18 @@ impl ConfigReader<'_> {
             (SettingKind::Sandbox, written @ (DeValue::String(_) | DeValue::Table(_))) => {
                 Some(SettingValue::Sandbox(self.read_sandbox(name, written, value.span())))
             }
+            (SettingKind::Word { words, strictest, .. }, DeValue::String(text)) => {
+                let known = words.iter().find(|word| **word == text.as_ref());
+                Some(SettingValue::Word(known.copied().unwrap_or_else(|| {
+                    let message = format!("`{name}` must be {}; it is read as \"{strictest}\"", row.kind.expected());
+                    self.report(Code::SettingValue, message, value.span(), suggestion(text, words.iter().copied()));
+                    strictest
+                })))
+            }
+            (SettingKind::Directory, DeValue::String(text)) => {
+                let directory = PathBuf::from(text.as_ref());
+                directory.is_absolute().then_some(SettingValue::Directory(directory))
+            }
             (SettingKind::Capabilities, DeValue::Array(names)) => {
                 Some(SettingValue::Capabilities(self.read_capabilities(names)))
             }
@@ -295,7 +324,11 @@ impl ConfigReader<'_> {
             Setting::Capabilities => self.set(row, SettingValue::Capabilities(Capabilities::READ), at),
             Setting::OnLoadFailure => self.set(row, SettingValue::Policy(OnFailure::Block), at),
             Setting::SandboxFloor => self.set(row, SettingValue::Sandbox(Some(SandboxProfile::guard())), at),
-            _ => {}
+            _ => {
+                if let SettingKind::Word { strictest, .. } = row.kind {
+                    self.set(row, SettingValue::Word(strictest), at);
+                }
+            }
         }
     }
 
@@ -349,6 +382,7 @@ fn fallback_hint(kind: SettingKind) -> Option<String> {
         SettingKind::Number { default: Some(default), .. } => Some(format!("the default of {default} stays in force")),
         SettingKind::Capabilities => Some(ONLY_READING.to_owned()),
         SettingKind::Policy => Some("until this is fixed, it is read as \"block\"".to_owned()),
+        SettingKind::Word { strictest, .. } => Some(format!("until this is fixed, it is read as \"{strictest}\"")),
         SettingKind::Sandbox => Some("until this is fixed, it is read as \"guard\"".to_owned()),
         _ => None,
     }

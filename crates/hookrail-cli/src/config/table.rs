@@ -25,6 +25,15 @@ pub(crate) enum Setting {
     Metrics,
     OnLoadFailure,
     SandboxFloor,
+    JournalRecord,
+    JournalEvents,
+    JournalInput,
+    JournalSync,
+    JournalOnFailure,
+    JournalDirectory,
+    JournalSegment,
+    JournalDays,
+    JournalSize,
 }
 
 /// Everything about one setting.
@@ -53,6 +62,10 @@ pub(crate) enum SettingKind {
     Policy,
     /// A sandbox profile.
     Sandbox,
+    /// One of these words. A malformed value is read as the strictest one.
+    Word { words: &'static [&'static str], default: &'static str, strictest: &'static str },
+    /// An absolute path.
+    Directory,
 }
 
 /// The files that can set a setting.
@@ -66,6 +79,10 @@ pub(crate) enum SettingScope {
 
 const fn number(least: u64, most: u64, default: u64) -> SettingKind {
     SettingKind::Number { least, most, default: Some(default) }
+}
+
+const fn word(words: &'static [&'static str], default: &'static str, strictest: &'static str) -> SettingKind {
+    SettingKind::Word { words, default, strictest }
 }
 
 const fn row(
@@ -126,13 +143,36 @@ pub(crate) const TABLE: &[SettingRow] = &[
          always denies them; a source of a project that is not trusted has no effect."),
     row(Setting::SandboxFloor, "sandbox", "floor", SettingKind::Sandbox, SettingScope::UserOnly,
         "The most that processes of a project's hooks may do, regardless of their entries. Paths are relative to the project."),
+    row(Setting::JournalRecord, "journal", "record", word(&["auto", "always", "never"], "auto", "always"), SettingScope::UserOnly,
+        "Which commands record what hooks decided. `auto`: `serve`, `bridge` and `agent`, and `fire` with `--journal`. \
+         `always`: `fire` too. `never`: none."),
+    row(Setting::JournalEvents, "journal", "events", word(&["asked", "gating", "all"], "gating", "all"), SettingScope::UserOnly,
+        "Which events are recorded. `asked`: events in which a hook takes part. `gating`: also all events that can be denied, \
+         so that a new guard can be tried on them. `all`: all events."),
+    row(Setting::JournalInput, "journal", "input", word(&["redacted", "full", "none"], "redacted", "none"), SettingScope::UserOnly,
+        "What is kept of inputs and outcomes. `redacted`: everything but recognised secrets and prompts. `full`: everything. \
+         `none`: neither inputs nor texts."),
+    row(Setting::JournalSync, "journal", "sync", word(&["write", "second", "each"], "write", "each"), SettingScope::UserOnly,
+        "When a record is safe. `write`: it survives the end of any process. `second`: the disk is waited for once a second. \
+         `each`: the disk is waited for with every record."),
+    row(Setting::JournalOnFailure, "journal", "on_failure", word(&["warn", "block"], "warn", "block"), SettingScope::UserOnly,
+        "What happens if an event cannot be recorded. `warn`: the outcome has the diagnostic `record-failed`. `block`: gating \
+         events are also denied."),
+    row(Setting::JournalDirectory, "journal", "directory", SettingKind::Directory, SettingScope::UserOnly,
+        "The folder of the journal, if it is not `hookrail/journal` in the user's state directory."),
+    row(Setting::JournalSegment, "journal", "segment-mib", number(1, 4096, 64), SettingScope::UserOnly,
+        "The size at which a new segment is begun. Each day has a segment of its own in any case."),
+    row(Setting::JournalDays, "journal", "retain-days", number(1, 36_500, 90), SettingScope::UserOnly,
+        "How long segments are kept."),
+    row(Setting::JournalSize, "journal", "retain-mib", number(1, 1 << 24, 1024), SettingScope::UserOnly,
+        "How much is kept in all. The oldest segments are removed first, the newest one never."),
 ];
 
 /// The values of a failure policy.
 pub(crate) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 
 /// The names of the sections.
-pub(crate) const SECTIONS: [&str; 5] = ["limits", "modules", "bus", "guard", "sandbox"];
+pub(crate) const SECTIONS: [&str; 6] = ["limits", "modules", "bus", "guard", "sandbox", "journal"];
 
 /// Returns the settings of a section.
 pub(crate) fn settings_of_section(section: &str) -> impl Iterator<Item = &'static SettingRow> {
@@ -159,7 +199,18 @@ impl SettingKind {
             Self::Flag { .. } => "true or false".to_owned(),
             Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
+            Self::Word { words, .. } => quoted_words(words),
+            Self::Directory => "an absolute path".to_owned(),
             Self::Address => "an address such as \"127.0.0.1:9464\", or a port of the loopback interface".to_owned(),
         }
+    }
+}
+
+/// Lists words for a message: `"a", "b" or "c"`.
+fn quoted_words(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
     }
 }

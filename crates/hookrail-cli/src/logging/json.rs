@@ -64,10 +64,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
         }
         line.insert("level".to_owned(), event.metadata().level().to_string().to_lowercase().into());
         line.insert("target".to_owned(), event.metadata().target().into());
+        // From the outermost span to the event, so that the innermost value of a name is written.
         let mut fields = LogFields::default();
         for span in context.event_scope(event).into_iter().flat_map(tracing_subscriber::registry::Scope::from_root) {
-            if let Some(of_span) = span.extensions().get::<LogFields>() {
-                fields.0.extend(of_span.0.clone());
+            if let Some(span_fields) = span.extensions().get::<LogFields>() {
+                fields.0.extend(span_fields.0.clone());
             }
         }
         event.record(&mut fields);

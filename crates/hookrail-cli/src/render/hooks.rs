@@ -86,6 +86,7 @@ fn enablement(hook: &Hook) -> (&'static str, anstyle::Style, String) {
         return ("untrusted", CAREFUL, String::new());
     }
     match &hook.enablement {
+        Enablement::Active if hook.is_shadow() => ("shadow", CAREFUL, "has no effect: `enforce` is false".to_owned()),
         Enablement::Active => ("on", GOOD, String::new()),
         Enablement::Disabled(by) => ("off", QUIET, format!("disabled by {by}")),
         Enablement::SwitchedOff(by) => ("off", QUIET, format!("hooks are switched off by {by}")),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use hookrail::hook::Action;
-use hookrail::{Decision, Effects, EndKind, Event, EventKind, HookRun, Json, Outcome};
+use hookrail::{Decision, Effects, EndKind, Event, EventKind, HookRun, Json, Outcome, ShadowRun};
 
 use super::diagnostic;
 use super::hooks::{self, NAME};
@@ -45,6 +45,9 @@ pub(crate) fn report(outcome: &Outcome, subject: &str, ending: Ending, places: &
         out.push_str("  no hook ran\n");
     } else {
         let _ = write!(out, "\n{}\n{}", paint(HEADING, "ran"), runs(outcome, places));
+    }
+    if !outcome.shadow.is_empty() {
+        let _ = write!(out, "\n{}\n{}", paint(HEADING, "ran without an effect"), shadow_runs(&outcome.shadow, places));
     }
     out.push_str(&hooks::skipped(&outcome.skipped, "did not run", places));
     if !outcome.diagnostics.is_empty() {
@@ -145,6 +148,32 @@ fn runs(outcome: &Outcome, places: &PathDisplay) -> String {
         }
         if (is_failure(run) || is_module) && !stderr.is_empty() && !quoted {
             table.note(format!("stderr: {}", hanging(&limited(stderr), 8)));
+        }
+    }
+    table.render(2)
+}
+
+/// Lists the hooks that are not enforced, each with what it would have done.
+fn shadow_runs(shadow: &[ShadowRun], places: &PathDisplay) -> String {
+    let mut table = Table::default();
+    for ShadowRun { run, effects: would } in shadow {
+        let verdict = match (&would.stop, run.decision) {
+            (Some(_), _) => "would stop the agent",
+            (None, Some(Decision::Deny)) => "would deny",
+            (None, Some(Decision::Ask)) => "would ask",
+            (None, Some(Decision::Allow)) => "would allow",
+            (None, None) => "no decision",
+        };
+        table.row([
+            Cell::plain(short(&run.hook.label, NAME)),
+            Cell::new(end(run), if is_failure(run) { BAD } else { PLAIN }),
+            Cell::new(verdict, decision_style(run.decision)),
+            Cell::plain(duration(run.duration)),
+            Cell::quiet(places.location(&run.hook.origin.location)),
+        ]);
+        let wanted = effects(would);
+        if !wanted.is_empty() {
+            table.note(hanging(wanted.trim_end(), 4));
         }
     }
     table.render(2)

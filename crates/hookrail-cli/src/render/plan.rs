@@ -33,6 +33,12 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String
     for part in &plan.parts {
         let _ = write!(out, "\n{}\n{}", paint(HEADING, title(part)), rows(part, &mut number, places));
     }
+    if !plan.shadow.is_empty() {
+        let _ = writeln!(out, "\n{}", paint(HEADING, "would run without an effect (`enforce` is false)"));
+        for part in &plan.shadow {
+            out.push_str(&rows(part, &mut number, places));
+        }
+    }
     out.push_str(&hooks::skipped(&plan.skipped, "would not run", places));
     if !plan.diagnostics.is_empty() {
         let _ = write!(out, "\n{}", diagnostic::all(&plan.diagnostics, places).trim_end());

@@ -100,7 +100,12 @@ pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
         line(&mut out, "sandbox", &sandbox);
     }
     if let Some(definition) = fingerprint(hook).map(Fingerprint::described) {
-        for (label, term) in [("on failure", diff::on_failure(definition)), ("timeout", diff::timeout(definition))] {
+        let terms = [
+            ("on failure", diff::on_failure(definition)),
+            ("timeout", diff::timeout(definition)),
+            ("enforced", diff::enforced(definition)),
+        ];
+        for (label, term) in terms {
             if !term.is_empty() {
                 line(&mut out, label, &term);
             }

@@ -310,7 +310,7 @@ impl Lab {
         ran
     }
 
-    /// Everything on this small disk but what the agent writes down about its own sessions, running processes, Python's byte code and plugins' log.
+    /// Everything on this small disk but what the agent writes down about its own sessions, running processes, the journal, Python's byte code and plugins' log.
     fn things(&self) -> BTreeMap<PathBuf, Thing> {
         let mut things = BTreeMap::new();
         let mut waiting = vec![self.base.clone()];
@@ -319,6 +319,7 @@ impl Lab {
                 let (path, about) = (entry.path(), entry.metadata().unwrap());
                 if path.ends_with("hookrail/sessions")
                     || path.ends_with("hookrail/running")
+                    || path.ends_with("hookrail/journal")
                     || path.ends_with(".cache/hookrail/python")
                     || path.ends_with(".x-code/logs")
                     || path.ends_with("state/hookrail/trust.lock")

@@ -24,6 +24,8 @@ fn write_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
         "codex" => ("PreToolUse", "PreToolUse.apply_patch"),
         "gemini" => ("BeforeTool", "BeforeTool.write_file"),
         "qwen" => ("PreToolUse", "PreToolUse.write_file"),
+        "opencode" => ("tool.execute.before", "tool.execute.before.write"),
+        "pi" => ("tool_call", "tool_call.write"),
         _ => ("preToolUse", "preToolUse.create"),
     };
     (event, recorded(sandbox, agent, name))
@@ -32,7 +34,7 @@ fn write_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
 fn bridge(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[&str]) -> ProgramOutput {
     let mut command = sandbox.command(&["bridge", agent, "--event", event]);
     command.args(more).env("CLAUDE_PROJECT_DIR", &sandbox.project).env("GEMINI_PROJECT_DIR", &sandbox.project);
-    command.env("COPILOT_PROJECT_DIR", &sandbox.project);
+    command.env("COPILOT_PROJECT_DIR", &sandbox.project).env("HOOKRAIL_BRIDGE_PROJECT_DIR", &sandbox.project);
     ProgramOutput::with_input(&mut command, &payload.to_string())
 }
 
@@ -163,6 +165,58 @@ fn hooks_that_are_not_trusted_do_not_run_and_are_mentioned_when_a_session_starts
     assert_eq!(bridge(&sandbox, "claude", event, &payload, &[]).ends_with(0).stdout, "");
     let strict = bridge(&sandbox, "claude", event, &payload, &["--strict-trust"]).ends_with(0);
     assert!(denies("claude", &strict, "hookrail trust grant"), "{strict:?}");
+}
+
+#[test]
+fn an_llxprt_script_finds_every_name_of_a_path_and_the_name_it_changes_counts() {
+    // The first hook knows one name of the path and writes elsewhere; the second knows another and denies that place.
+    for (read, written) in [("file_path", "absolute_path"), ("absolute_path", "file_path"), ("path", "absolute_path")] {
+        let sandbox = Sandbox::with_hooks(&format!(
+            r#""BeforeTool": [{{"matcher": "write_file", "sequential": true, "hooks": [
+                {{"type": "command", "name": "moves", "command": "sh .llxprt/hooks/moves.sh"}},
+                {{"type": "command", "name": "guard", "command": "sh .llxprt/hooks/guard.sh {read}"}}]}}]"#
+        ));
+        let taken = |name: &str| format!(r#"path=$(sed -n 's/.*"{name}": *"\([^"]*\)".*/\1/p')"#);
+        let moves = format!(
+            "{}\ncase $path in */a.txt) printf '{{\"hookSpecificOutput\":{{\"hookEventName\":\"BeforeTool\",\"tool_input\":{{\"{written}\":\"%s/moved.txt\"}}}}}}' \"$(dirname \"$path\")\";; esac\n",
+            taken(read)
+        );
+        sandbox.write(".llxprt/hooks/moves.sh", &moves);
+        sandbox.write(".llxprt/hooks/guard.sh", "grep -q \"\\\"$1\\\": *\\\"[^\\\"]*/moved.txt\" || exit 2\n");
+        sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+        let moved = sandbox.project.join("moved.txt");
+        for agent in AGENTS.into_iter().chain(["opencode", "pi"]) {
+            let (event, payload) = write_payload(&sandbox, agent);
+            let ran = bridge(&sandbox, agent, event, &payload, &[]);
+            let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+            let input = match agent {
+                "claude" => &answer["hookSpecificOutput"]["updatedInput"],
+                "gemini" => &answer["hookSpecificOutput"]["tool_input"],
+                "copilot" => &answer["modifiedArgs"],
+                "opencode" | "pi" => &answer["input"],
+                "codex" => {
+                    let patch = &answer["hookSpecificOutput"]["updatedInput"]["command"];
+                    assert!(patch.as_str().is_some_and(|patch| patch.contains("*** Add File: moved.txt\n")), "{ran:?}");
+                    continue;
+                }
+                // Qwen runs no changed call, so the model is told which one to make.
+                _ => {
+                    let told = ran.code == 2 && ran.stderr.contains(&format!("\"file_path\":{moved:?}"));
+                    assert!(told && !ran.stderr.contains("absolute_path"), "{ran:?}");
+                    continue;
+                }
+            };
+            let name = match agent {
+                "copilot" | "pi" => "path",
+                "opencode" => "filePath",
+                _ => "file_path",
+            };
+            let members: Vec<&String> =
+                input.as_object().unwrap_or_else(|| panic!("{agent}: {ran:?}")).keys().collect();
+            assert_eq!(input[name], json!(moved), "{agent} {read} {written}: {ran:?}");
+            assert_eq!(members.len(), 2, "{agent}: {members:?}");
+        }
+    }
 }
 
 /// Entries that call the bridge, in files that hookrail itself reads: an event of the bridge must not start the bridge again.

@@ -71,7 +71,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
     let sandbox = Sandbox::new().with_users_hook();
     sandbox.user_file(
         "[limits]\nstdout-kib = 1\nstderr-kib = \"much\"\nproceses = 3\n\n[modules]\ncpu-ms = 0\n\
-         capabilities = [\"read\", \"wirte\"]\n\n[journal]\npath = \"x\"\n",
+         capabilities = [\"read\", \"wirte\"]\n\n[telemetry]\npath = \"x\"\n",
     );
     let ran = sandbox.run(&["check"]).ends_with(1);
     insta::assert_snapshot!(ran.stdout, @r#"
@@ -107,13 +107,13 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
       |
       = help: did you mean `write`?
 
-    warning[unknown-key]: unknown section `journal`
+    warning[unknown-key]: unknown section `telemetry`
       --> ~/.config/hookrail/config.toml:10:2
        |
-    10 | [journal]
-       |  ^^^^^^^
+    10 | [telemetry]
+       |  ^^^^^^^^^
        |
-       = help: the sections are `limits`, `modules`, `bus`, `guard`, `sandbox`
+       = help: the sections are `limits`, `modules`, `bus`, `guard`, `sandbox`, `journal`
 
     1 error, 4 warnings: 1 hook in 1 file
     "#);

@@ -15,7 +15,10 @@ mod exhausted;
 mod explain;
 mod fire;
 mod init;
+#[cfg(feature = "inspect")]
+mod inspect;
 mod install;
+mod journal;
 mod list;
 mod payloads;
 mod plugin;
@@ -23,6 +26,7 @@ mod pseudo_terminal;
 mod readme;
 mod recording;
 mod reference;
+mod replay;
 mod sandbox;
 mod signals;
 mod stopped;

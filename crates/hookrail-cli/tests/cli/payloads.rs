@@ -63,9 +63,16 @@ fn a_response_in_place_of_the_model_is_not_called_allowed() {
 
 #[test]
 fn a_session_end_hook_that_a_host_would_end_is_warned_about() {
+    // A settings file's hook takes the time it needs: an agent waits for it.
     let sandbox = Sandbox::with_hook("SessionEnd", "sleep 1.7");
+    let plugin = sandbox.project.join(".x-code/plugins/slow");
+    std::fs::create_dir_all(&plugin).unwrap();
+    let manifest = r#"{"name":"slow","version":"1.0.0","hooks":{"SessionEnd":[{"command":"sleep 1.7"}]}}"#;
+    std::fs::write(plugin.join("plugin.json"), manifest).unwrap();
     let outcome = sandbox.run(&["fire", "SessionEnd", "--trust-project", "--json"]).ends_with(0).json();
-    assert!(outcome["diagnostics"][0]["message"].as_str().unwrap().contains("after 1.5 s"), "{outcome}");
+    let warnings = outcome["diagnostics"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{outcome}");
+    assert!(warnings[0]["message"].as_str().unwrap().contains("an agent that ends waits 1500 ms"), "{outcome}");
 }
 
 #[test]
@@ -87,4 +94,24 @@ fn a_process_that_a_module_leaves_running_is_reported_when_it_is_cut_off() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn what_a_hook_of_one_dialect_received_lacks_nothing() {
+    let sandbox = Sandbox::new();
+    for (event, payload) in [
+        (
+            "SessionStart",
+            r#"{"event":"SessionStart","session":{"cwd":"","modelId":"m"},"plugin":{"id":"p","dir":"/d"}}"#,
+        ),
+        (
+            "session_before_compact",
+            r#"{"type":"session_before_compact","preparation":{},"branchEntries":[],"signal":{}}"#,
+        ),
+    ] {
+        let outcome = sandbox.run(&["fire", event, "--json", "--payload", payload]).ends_with(0).json();
+        assert_eq!(outcome["diagnostics"], serde_json::json!([]), "{payload}");
+    }
+    let neutral = sandbox.run(&["fire", "SessionStart", "--json", "--payload", r#"{"source":""}"#]).ends_with(0).json();
+    assert!(neutral["diagnostics"][0]["message"].as_str().unwrap().contains("`source` is empty"), "{neutral}");
 }

@@ -50,6 +50,11 @@ impl Sandbox {
         command
     }
 
+    /// Another program in the same environment, not started yet.
+    pub(crate) fn place_command(&self, program: &str) -> Command {
+        self.place.command(program)
+    }
+
     pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
         ProgramOutput::capture(&mut self.command(args))
     }

@@ -14,8 +14,10 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 26] = [
+pub(super) const DOCUMENTS: [&str; 30] = [
+    "journal.md",
     "hooks.md",
+    "inspect.md",
     "agents/claude.md",
     "agents/codex.md",
     "agents/gemini.md",
@@ -34,7 +36,9 @@ pub(super) const DOCUMENTS: [&str; 26] = [
     "how-to/editor-support.md",
     "how-to/faster-hooks.md",
     "how-to/keep-secrets.md",
+    "how-to/replay-events.md",
     "how-to/sandbox-hooks.md",
+    "how-to/try-a-hook.md",
     "reference/answers.md",
     "reference/event-samples.md",
     "reference/settings.md",

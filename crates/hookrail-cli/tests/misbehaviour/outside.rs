@@ -35,5 +35,5 @@ pub(crate) const ROWS: &[Row] = &[
     handler("starts a daemon and works for ever", "await pi.exec('sh', ['-c', 'setsid sleep 600 >/dev/null 2>&1 </dev/null & exit 0']); for (;;) {}").times_out(),
     handler("starts a daemon and waits for ever", "(await import('node:child_process')).execSync('setsid sleep 600 >/dev/null 2>&1 </dev/null & exit 0'); await new Promise((go) => setTimeout(go, 6e5));").times_out(),
     handler("starts a daemon that ignores the signal to end", "await pi.exec('sh', ['-c', \"setsid sh -c 'trap \\\"\\\" TERM; sleep 600; sleep 600' >/dev/null 2>&1 </dev/null & exit 0\"]); return { block: true };").blocks(),
-    handler("starts more processes than it may have and stands still", "for (let i = 0; i < 20; i++) pi.exec('sleep', ['600']); await new Promise((go) => setTimeout(go, 100)); (await import('node:child_process')).execSync('true');").throws(),
+    handler("starts more processes than it may have and waits for one synchronously", "for (let i = 0; i < 20; i++) pi.exec('sleep', ['600']); await new Promise((go) => setTimeout(go, 100)); (await import('node:child_process')).execSync('true');").throws(),
 ];

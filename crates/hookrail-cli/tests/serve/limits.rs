@@ -51,12 +51,12 @@ fn large_requests_that_wait_are_bounded_and_their_memory_is_given_back() {
     });
     // The server stops reading at its limit; the only sign is that a write blocks.
     let mut before = 0;
-    let stands_still = || {
+    let has_stopped = || {
         std::thread::sleep(Duration::from_millis(1500));
         let now = sent.load(Ordering::Relaxed);
         now > 10 * MIB && now == std::mem::replace(&mut before, now)
     };
-    assert!(wait_until(stands_still, HANG));
+    assert!(wait_until(has_stopped, HANG));
     assert!(sent.load(Ordering::Relaxed) < 60 * MIB, "{} bytes were read", sent.load(Ordering::Relaxed));
     let most = peak(server.0.id());
     assert!(most < 300 * 1024, "{most} KiB for requests that wait");

@@ -8,6 +8,7 @@
     reason = "helpers of tests fail the test as the tests themselves do"
 )]
 
+mod bridge;
 mod clients;
 mod left_behind;
 mod limits;

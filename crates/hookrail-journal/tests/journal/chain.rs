@@ -105,6 +105,26 @@ fn two_journals_in_one_process_and_two_clones_share_a_chain() {
     assert_eq!(found.records, 600);
 }
 
+/// All of them make the key and the first segment at the same moment.
+#[test]
+fn writers_that_begin_together_have_one_key_and_one_chain() {
+    for _ in 0..20 {
+        let (_dir, folder) = place();
+        let barrier = std::sync::Barrier::new(6);
+        std::thread::scope(|scope| {
+            for number in 0..6 {
+                let (folder, barrier) = (&folder, &barrier);
+                scope.spawn(move || {
+                    barrier.wait();
+                    append(&journal(folder), &number.to_string()).unwrap();
+                });
+            }
+        });
+        let found = journal(&folder).verify(None).unwrap();
+        assert!(found.is_sound() && found.records == 6, "{found:?}");
+    }
+}
+
 #[test]
 fn an_iterator_goes_on_with_what_is_appended() {
     let (_dir, folder) = place();

@@ -27,9 +27,10 @@ impl OpAnswer {
 
     /// Serializes a value into at most this many bytes, and fails as soon as there are more.
     pub(super) fn serialize_within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
-        let mut text = Limited { bytes: Vec::new(), most };
+        let mut text = LimitedBuffer { bytes: Vec::new(), most };
         match serde_json::to_writer(&mut text, value) {
             Ok(()) => String::from_utf8(text.bytes).map(Self).map_err(|error| OpError::new(error.to_string())),
+            // The buffer's own error is the only I/O error that can occur.
             Err(error) if error.is_io() => Err(OpError::over_memory()),
             Err(error) => Err(OpError::new(error.to_string())),
         }
@@ -52,13 +53,13 @@ impl From<Json> for OpAnswer {
     }
 }
 
-/// A buffer with a limit.
-struct Limited {
+/// A buffer that refuses to grow beyond a limit.
+struct LimitedBuffer {
     bytes: Vec<u8>,
     most: usize,
 }
 
-impl io::Write for Limited {
+impl io::Write for LimitedBuffer {
     fn write(&mut self, more: &[u8]) -> io::Result<usize> {
         if more.len() > self.most.saturating_sub(self.bytes.len()) {
             return Err(io::ErrorKind::OutOfMemory.into());
@@ -82,7 +83,7 @@ impl Serialize for Bytes<'_> {
 
 impl Display for Bytes<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        // In chunks, because the characters take up to twice as much memory as the bytes.
+        // In chunks: the characters take up to twice as much memory as the bytes, and this way not all at once.
         self.0.chunks(1 << 12).try_for_each(|part| {
             let text: String = part.iter().copied().map(char::from).collect();
             f.write_str(&text)
@@ -100,7 +101,7 @@ mod tests {
         let answer = OpAnswer::serialize_within(1 << 20, &Bytes(&all)).unwrap();
         let read: String = serde_json::from_str(answer.text()).unwrap();
         assert!(read.chars().map(u32::from).eq(0..256));
-        assert!(OpAnswer::serialize_within(599, &Bytes(&[0; 100])).is_err(), "it is given up on the way");
+        assert!(OpAnswer::serialize_within(599, &Bytes(&[0; 100])).is_err(), "it stops before the end");
         assert!(OpAnswer::serialize_within(602, &Bytes(&[0; 100])).is_ok());
     }
 }

@@ -7,8 +7,8 @@ use super::{OpAnswer, OpError};
 use crate::component::ComponentState;
 use crate::shared::{Shared, ShownComponent};
 
-/// The memory that a shown component is counted with.
-const COMPONENT: usize = 512;
+/// The number of bytes that are counted for a shown component.
+const COMPONENT_MEMORY: usize = 512;
 
 /// A component was made, wants to be drawn again, or is done.
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ impl ComponentOp {
     pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         match self {
             Self::Made { id } => {
-                let held = shared.hold_memory(COMPONENT).ok_or_else(OpError::over_memory)?;
+                let held = shared.hold_memory(COMPONENT_MEMORY).ok_or_else(OpError::over_memory)?;
                 let state = watch::Sender::new(ComponentState::Shown(0));
                 shared.state().components.insert(id, ShownComponent { state, _held: held });
             }

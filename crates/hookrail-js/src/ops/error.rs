@@ -19,7 +19,7 @@ pub(crate) struct OpError {
     pub(super) cause: Cause,
 }
 
-/// What else an error means beyond the module.
+/// What an error means for the module as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     /// Nothing: the module handles it.

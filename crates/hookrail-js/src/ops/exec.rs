@@ -25,10 +25,10 @@ use crate::shared::Shared;
 const NO_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// How long a process may take to exit after SIGTERM.
-const GRACE: Duration = Duration::from_secs(1);
+const TERMINATION_GRACE: Duration = Duration::from_secs(1);
 
-/// How much of its output is kept, which is as much as for a command hook.
-const LARGEST: usize = 8 << 20;
+/// The number of bytes of its output that are kept, which is as much as for a command hook.
+const OUTPUT_LIMIT: usize = 8 << 20;
 
 /// What the report about a process needs to know.
 struct About {
@@ -143,12 +143,12 @@ impl ExecRequest {
                 environment = environment.with(name, sandbox.temporary_folder());
             }
         }
-        let limits = CaptureLimits { stdout_keep: LARGEST, ..CaptureLimits::default() };
+        let limits = CaptureLimits { stdout_keep: OUTPUT_LIMIT, ..CaptureLimits::default() };
         let command = ChildCommand::new(&program)
             .args(words.iter().filter_map(Value::as_str))
             .cwd(cwd)
             .timeout(timeout)
-            .grace(GRACE)
+            .grace(TERMINATION_GRACE)
             .limits(limits)
             .marker("HOOKRAIL_RUN_ID", run_id());
         let command = world.sandbox.iter().cloned().fold(command, ChildCommand::sandbox);
@@ -220,7 +220,7 @@ fn result(about: &About, ended: Option<EndedProcess>) -> Result<OpAnswer, OpErro
         ChildEnd::Exited(code) => (code, false),
         ChildEnd::Signalled(signal) => (128 + signal, false),
         ChildEnd::OutputLimit => {
-            return Err(OpError::new(format!("the process wrote more than {} MiB", LARGEST >> 20)).code("ENOBUFS"));
+            return Err(OpError::new(format!("the process wrote more than {} MiB", OUTPUT_LIMIT >> 20)).code("ENOBUFS"));
         }
         ChildEnd::StatusUnknown => (0, false),
         // Ended by its timeout or by its abort signal. 143 is what a shell reports for SIGTERM.

@@ -25,13 +25,13 @@ use crate::processes::{ProcessRequest, WhenFull};
 use crate::shared::Shared;
 
 /// The timeout of a request.
-const LONGEST: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The most bytes that an answer may have.
-const LARGEST: usize = 16 << 20;
+/// The number of bytes that an answer may have.
+const ANSWER_LIMIT: usize = 16 << 20;
 
-/// What `curl` reports when it is done.
-const ABOUT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
+/// What `curl` writes to stderr when it is done: the status, the size of the headers, the redirections and the final URL.
+const WRITE_OUT_FORMAT: &str = "%{stderr}\\n%{http_code} %{size_header} %{num_redirects} %{url_effective}";
 
 impl FetchRequest {
     pub(super) fn begin(&self, shared: &Shared, number: u32) -> Result<PendingOp, OpError> {
@@ -46,9 +46,9 @@ impl FetchRequest {
             // The user's `.curlrc` is not meant for modules.
             .args(["--disable", "--config", "-"])
             .stdin(curl.configuration)
-            .timeout(LONGEST)
+            .timeout(REQUEST_TIMEOUT)
             .grace(Duration::ZERO)
-            .limits(CaptureLimits { stdout_keep: LARGEST, ..CaptureLimits::default() })
+            .limits(CaptureLimits { stdout_keep: ANSWER_LIMIT, ..CaptureLimits::default() })
             .marker("HOOKRAIL_RUN_ID", run_id());
         let world = shared.world();
         let command = world.sandbox.iter().cloned().fold(command, ChildCommand::sandbox);
@@ -110,7 +110,7 @@ fn curl_request(request: &FetchRequest, redirections: RedirectPolicy) -> Result<
     let mut lines = b"silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\nmax-redirs = 20\n".to_vec();
     lines.extend(b"proto = \"=http,https\"\nproto-redir = \"=http,https\"\n");
     set_option(&mut lines, "url", request.url.as_bytes());
-    set_option(&mut lines, "write-out", ABOUT.as_bytes());
+    set_option(&mut lines, "write-out", WRITE_OUT_FORMAT.as_bytes());
     let headers = request.headers.as_deref().map_or("null", RawValue::get);
     for header in &decode::<Vec<Value>>(headers, "the list of headers")? {
         let part = |at: usize| header.get(at).and_then(Value::as_str).unwrap_or_default();
@@ -182,8 +182,8 @@ fn answer(finished: &ChildResult, most: usize, stops_at_redirection: bool) -> Re
             response(&finished.stdout.bytes, about, most).unwrap_or_else(|| Err(failed("the answer is not HTTP")))
         }
         ChildEnd::Cancelled => Err(failed("it was aborted")),
-        ChildEnd::TimedOut => Err(failed(&format!("it took longer than {} s", LONGEST.as_secs()))),
-        ChildEnd::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", LARGEST >> 20))),
+        ChildEnd::TimedOut => Err(failed(&format!("it took longer than {} s", REQUEST_TIMEOUT.as_secs()))),
+        ChildEnd::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", ANSWER_LIMIT >> 20))),
         // The lines after the first one are advice for using `curl` by hand.
         ChildEnd::Exited(_) | ChildEnd::Signalled(_) | ChildEnd::StatusUnknown => Err(failed(
             complaint.trim().trim_start_matches("curl: ").lines().next().unwrap_or("`curl` does not say why"),

@@ -13,8 +13,8 @@ use super::text::bytes;
 use super::{OpAnswer, OpError, watch};
 use crate::shared::Shared;
 
-/// The largest file that is read. A larger one does not fit into a module's memory.
-const LARGEST: u64 = 32 << 20;
+/// The size in bytes of the largest file that is read. A larger one does not fit into a module's memory.
+const READ_LIMIT: u64 = 32 << 20;
 
 /// Operations on files. Relative paths start at the working directory; bytes are text with one character for each byte;
 /// a flag is Node's name for how a file is opened; times are in milliseconds.
@@ -44,9 +44,10 @@ pub(super) enum FsOp {
 
 impl FsOp {
     pub(super) fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
-        let readable = |path: &str, last| Target::new(shared, path, |path| require_read(shared, path, last));
-        let writable =
-            |path: &str, last, change| Target::new(shared, path, |path| require_write(shared, path, last, change));
+        let readable = |path: &str, last| PermittedPath::new(shared, path, |path| require_read(shared, path, last));
+        let writable = |path: &str, last, change| {
+            PermittedPath::new(shared, path, |path| require_write(shared, path, last, change))
+        };
         match self {
             Self::Read { path } => {
                 let content = read(&readable(&path, FinalLink::Followed)?.real)?;
@@ -60,19 +61,21 @@ impl FsOp {
             Self::Access { path, mode } => access(&readable(&path, FinalLink::Followed)?.real, mode),
             Self::Stat { path, follow } => {
                 let target = readable(&path, if follow { FinalLink::Followed } else { FinalLink::Name })?;
-                let about = if follow { fs::metadata(&target.real) } else { fs::symlink_metadata(&target.real) };
-                OpAnswer::serialize(&describe(&target.done("stat", about)?))
+                let metadata = if follow { fs::metadata(&target.real) } else { fs::symlink_metadata(&target.real) };
+                OpAnswer::serialize(&describe(&target.check("stat", metadata)?))
             }
             Self::Readdir { path, recursive } => {
                 let target = readable(&path, FinalLink::Followed)?;
-                OpAnswer::serialize(&target.done("scandir", list(&target.real, recursive))?)
+                OpAnswer::serialize(&target.check("scandir", list(&target.real, recursive))?)
             }
             Self::Mkdir { path, recursive } => {
                 let target = writable(&path, FinalLink::Name, ChangeExtent::One)?;
                 let made = if recursive { fs::create_dir_all(&target.real) } else { fs::create_dir(&target.real) };
-                target.changed("mkdir", made)
+                target.check_change("mkdir", made)
             }
-            Self::Mkdtemp { prefix } => make_temporary(&writable(&prefix, FinalLink::Name, ChangeExtent::One)?.named),
+            Self::Mkdtemp { prefix } => {
+                make_temporary_directory(&prefix, |path| writable(path, FinalLink::Name, ChangeExtent::One))
+            }
             Self::Rm { path, recursive, force } => {
                 let target = writable(&path, FinalLink::Name, ChangeExtent::Tree)?;
                 remove(&target.real, recursive.unwrap_or_default(), force.unwrap_or_default())
@@ -80,37 +83,37 @@ impl FsOp {
             Self::Rmdir { path, recursive } => {
                 let target = writable(&path, FinalLink::Name, ChangeExtent::Tree)?;
                 let removed = if recursive { fs::remove_dir_all(&target.real) } else { fs::remove_dir(&target.real) };
-                target.changed("rmdir", removed)
+                target.check_change("rmdir", removed)
             }
             Self::Rename { from, to } => {
                 let target = writable(&from, FinalLink::Name, ChangeExtent::Tree)?;
                 let to = writable(&to, FinalLink::Name, ChangeExtent::Tree)?;
-                target.changed("rename", fs::rename(&target.real, to.real))
+                target.check_change("rename", fs::rename(&target.real, to.real))
             }
             Self::Copy { from, to } => {
                 let target = readable(&from, FinalLink::Followed)?;
                 let to = writable(&to, FinalLink::Followed, ChangeExtent::One)?;
-                target.changed("copyfile", fs::copy(&target.real, to.real).map(drop))
+                target.check_change("copyfile", fs::copy(&target.real, to.real).map(drop))
             }
             Self::Realpath { path } => {
                 let target = readable(&path, FinalLink::Followed)?;
-                OpAnswer::serialize(&target.done("realpath", target.real.canonicalize())?.to_string_lossy())
+                OpAnswer::serialize(&target.check("realpath", target.real.canonicalize())?.to_string_lossy())
             }
             Self::Readlink { path } => {
                 let target = readable(&path, FinalLink::Name)?;
-                OpAnswer::serialize(&target.done("readlink", fs::read_link(&target.real))?.to_string_lossy())
+                OpAnswer::serialize(&target.check("readlink", fs::read_link(&target.real))?.to_string_lossy())
             }
             Self::Symlink { path, to } => {
                 let target = writable(&path, FinalLink::Name, ChangeExtent::Tree)?;
-                target.changed("symlink", link(&target.real, Path::new(&to)))
+                target.check_change("symlink", create_symlink(&target.real, Path::new(&to)))
             }
             Self::Utimes { path, modified } => {
                 let target = writable(&path, FinalLink::Followed, ChangeExtent::One)?;
-                target.changed("utime", set_time(&target.real, modified))
+                target.check_change("utime", set_time(&target.real, modified))
             }
             Self::Chmod { path, mode } => {
                 let target = writable(&path, FinalLink::Followed, ChangeExtent::Tree)?;
-                target.changed("chmod", set_mode(&target.real, mode))
+                target.check_change("chmod", set_mode(&target.real, mode))
             }
             Self::Watch { watcher, path, recursive } => {
                 watch::begin(shared, watcher, readable(&path, FinalLink::Followed)?.real, recursive)
@@ -123,15 +126,15 @@ impl FsOp {
     }
 }
 
-/// A path that the module may use.
-struct Target {
+/// A path that the module's capabilities cover.
+struct PermittedPath {
     /// The path as the module wrote it, for messages.
     named: PathBuf,
-    /// The resolved path, which was checked and is used.
+    /// The resolved path, which was checked. Operations use it instead of the path as it was written.
     real: PathBuf,
 }
 
-impl Target {
+impl PermittedPath {
     fn new(
         shared: &Shared,
         path: &str,
@@ -145,39 +148,42 @@ impl Target {
         Ok(Self { named, real })
     }
 
-    fn done<T>(&self, syscall: &'static str, result: io::Result<T>) -> Result<T, OpError> {
+    /// Returns the result of a system call; an error names the path as the module wrote it.
+    fn check<T>(&self, syscall: &'static str, result: io::Result<T>) -> Result<T, OpError> {
         result.map_err(|error| OpError::io(&error, syscall, &self.named))
     }
 
-    fn changed(&self, syscall: &'static str, result: io::Result<()>) -> Result<OpAnswer, OpError> {
-        self.done(syscall, result).map(|()| OpAnswer::nothing())
+    /// Like [`Self::check`], for an operation whose answer is `null`.
+    fn check_change(&self, syscall: &'static str, result: io::Result<()>) -> Result<OpAnswer, OpError> {
+        self.check(syscall, result).map(|()| OpAnswer::nothing())
     }
 }
 
-/// Reads regular files only: reading a pipe or a device could block the module's thread without end.
+/// Reads a regular file. A pipe or a device is refused, because reading it could block the module's thread forever.
 fn read(path: &Path) -> Result<Vec<u8>, OpError> {
     let failed = |error: io::Error| OpError::io(&error, "open", path);
-    let about = fs::metadata(path).map_err(failed)?;
-    if about.is_dir() {
+    let metadata = fs::metadata(path).map_err(failed)?;
+    if metadata.is_dir() {
         return Err(OpError::io(&io::Error::from(io::ErrorKind::IsADirectory), "read", path));
     }
-    if !about.is_file() {
+    if !metadata.is_file() {
         return Err(OpError::new(format!("`{}` is not a regular file, which is all that can be read", path.display())));
     }
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(failed)?;
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
+    file.take(READ_LIMIT + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > READ_LIMIT) {
         let message =
-            format!("`{}` is larger than {} MiB, which is all that can be read", path.display(), LARGEST >> 20);
+            format!("`{}` is larger than {} MiB, which is all that can be read", path.display(), READ_LIMIT >> 20);
         return Err(OpError::new(message).code("ERR_FS_FILE_TOO_LARGE"));
     }
     Ok(bytes)
 }
 
+/// Writes a regular file. `flag` is Node's: `a` appends, `wx` refuses an existing file, and any other replaces the content.
 fn write(path: &Path, bytes: &[u8], flag: &str, make_folder: bool) -> Result<OpAnswer, OpError> {
     let failed = |error: io::Error| OpError::io(&error, "open", path);
-    if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Err(OpError::new(format!(
             "`{}` is not a regular file, which is all that can be written",
             path.display()
@@ -199,9 +205,10 @@ fn write(path: &Path, bytes: &[u8], flag: &str, make_folder: bool) -> Result<OpA
 #[cfg(unix)]
 fn access(path: &Path, mode: u32) -> Result<OpAnswer, OpError> {
     use std::os::unix::fs::PermissionsExt as _;
-    let about = fs::metadata(path).map_err(|error| OpError::io(&error, "access", path))?;
+    let metadata = fs::metadata(path).map_err(|error| OpError::io(&error, "access", path))?;
     // Checks the permission bits only. Whether the file system is writable is known only when something is written.
-    let allowed = |bits: u32| about.permissions().mode() & bits != 0;
+    let allowed = |bits: u32| metadata.permissions().mode() & bits != 0;
+    // The bits of `mode` are those of Node's `W_OK` and `X_OK`. A file that exists passes `R_OK`.
     let denied = (mode & 2 != 0 && !allowed(0o222)) || (mode & 1 != 0 && !allowed(0o111));
     if denied {
         return Err(OpError::io(&io::Error::from(io::ErrorKind::PermissionDenied), "access", path));
@@ -217,6 +224,7 @@ fn access(path: &Path, _mode: u32) -> Result<OpAnswer, OpError> {
 fn kind_of(kind: fs::FileType) -> &'static str {
     #[cfg(unix)]
     use std::os::unix::fs::FileTypeExt as _;
+    // Guards, because an arm can have a `cfg` attribute and an `else if` cannot.
     match () {
         () if kind.is_dir() => "directory",
         () if kind.is_symlink() => "link",
@@ -229,44 +237,45 @@ fn kind_of(kind: fs::FileType) -> &'static str {
     }
 }
 
-/// What `stat` reports about a file.
+/// What `stat` and `readdir` report about a file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct About {
+struct FileDescription {
     size: u64,
     mode: u32,
     mtime_ms: f64,
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    /// The name, for an entry of a folder.
     name: Option<String>,
 }
 
-fn describe(about: &fs::Metadata) -> About {
+fn describe(metadata: &fs::Metadata) -> FileDescription {
     #[cfg(unix)]
-    let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions());
+    let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
     #[cfg(not(unix))]
     let mode = 0o644;
-    let changed = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let mtime_ms = changed.as_secs_f64() * 1_000.0;
-    About { size: about.len(), mode, mtime_ms, kind: kind_of(about.file_type()), name: None }
+    FileDescription { size: metadata.len(), mode, mtime_ms, kind: kind_of(metadata.file_type()), name: None }
 }
 
-/// The entries of a folder by name.
-fn list(folder: &Path, recursive: bool) -> io::Result<Vec<About>> {
-    const MOST: usize = 100_000;
+/// The entries of a folder, each folder's sorted by name. With `recursive`, names are relative to the first folder.
+fn list(folder: &Path, recursive: bool) -> io::Result<Vec<FileDescription>> {
+    const MAX_ENTRIES: usize = 100_000;
     let mut found = Vec::new();
-    let mut waiting = vec![(folder.to_owned(), String::new())];
-    while let Some((folder, prefix)) = waiting.pop() {
-        let mut entries = fs::read_dir(folder)?.take(MOST + 1).collect::<io::Result<Vec<_>>>()?;
+    let mut unvisited = vec![(folder.to_owned(), String::new())];
+    while let Some((folder, prefix)) = unvisited.pop() {
+        let mut entries = fs::read_dir(folder)?.take(MAX_ENTRIES + 1).collect::<io::Result<Vec<_>>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            let about = fs::symlink_metadata(entry.path())?;
-            if recursive && about.is_dir() {
-                waiting.push((entry.path(), format!("{name}/")));
+            let metadata = fs::symlink_metadata(entry.path())?;
+            if recursive && metadata.is_dir() {
+                unvisited.push((entry.path(), format!("{name}/")));
             }
-            found.push(About { name: Some(name), ..describe(&about) });
-            if found.len() > MOST {
+            found.push(FileDescription { name: Some(name), ..describe(&metadata) });
+            if found.len() > MAX_ENTRIES {
                 return Err(io::Error::other("too many entries"));
             }
         }
@@ -276,8 +285,8 @@ fn list(folder: &Path, recursive: bool) -> io::Result<Vec<About>> {
 
 fn remove(path: &Path, recursive: bool, force: bool) -> Result<OpAnswer, OpError> {
     let result = match fs::symlink_metadata(path) {
-        Ok(about) if about.is_dir() && recursive => fs::remove_dir_all(path),
-        Ok(about) if about.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(metadata) if metadata.is_dir() && recursive => fs::remove_dir_all(path),
+        Ok(metadata) if metadata.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(_) => fs::remove_file(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound && force => Ok(()),
         Err(error) => Err(error),
@@ -285,17 +294,24 @@ fn remove(path: &Path, recursive: bool, force: bool) -> Result<OpAnswer, OpError
     result.map(|()| OpAnswer::nothing()).map_err(|error| OpError::io(&error, "rm", path))
 }
 
-fn make_temporary(prefix: &Path) -> Result<OpAnswer, OpError> {
+/// Makes a directory whose name is the prefix and six random characters. `mkdtemp` in Node does the same.
+///
+/// The whole name is checked, and the directory is made where the check found it: a prefix that ends in a link and a slash
+/// names another folder than the link itself.
+fn make_temporary_directory(
+    prefix: &str,
+    permit: impl Fn(&str) -> Result<PermittedPath, OpError>,
+) -> Result<OpAnswer, OpError> {
     for _ in 0..16 {
-        let tail: String = super::text::uuid()?.chars().take(6).collect();
-        let path = PathBuf::from(format!("{}{tail}", prefix.display()));
-        match fs::create_dir(&path) {
-            Ok(()) => return OpAnswer::serialize(&path.to_string_lossy()),
+        let suffix: String = super::text::uuid()?.chars().take(6).collect();
+        let target = permit(&format!("{prefix}{suffix}"))?;
+        match fs::create_dir(&target.real) {
+            Ok(()) => return OpAnswer::serialize(&target.named.to_string_lossy()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(OpError::io(&error, "mkdtemp", &path)),
+            Err(error) => return Err(OpError::io(&error, "mkdtemp", &target.named)),
         }
     }
-    Err(OpError::io(&io::Error::from(io::ErrorKind::AlreadyExists), "mkdtemp", prefix))
+    Err(OpError::io(&io::Error::from(io::ErrorKind::AlreadyExists), "mkdtemp", Path::new(prefix)))
 }
 
 /// Sets the time of the last change of a file, in milliseconds.
@@ -305,12 +321,12 @@ fn set_time(path: &Path, milliseconds: f64) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn link(path: &Path, to: &Path) -> io::Result<()> {
+fn create_symlink(path: &Path, to: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(to, path)
 }
 
 #[cfg(not(unix))]
-fn link(_path: &Path, _to: &Path) -> io::Result<()> {
+fn create_symlink(_path: &Path, _to: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 

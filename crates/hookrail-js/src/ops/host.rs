@@ -126,14 +126,14 @@ impl HostTask {
             let inbox = shared.config.inbox.upgrade().ok_or_else(gone)?;
             remote = Some(Arc::new(RemoteComponent::new(*component, inbox, shown)));
         }
-        let standstill = clock.map(|clock| clock.stand_still());
+        let pause = clock.map(|clock| clock.pause());
         Ok(Box::pin(async move {
             let answer = tokio::select! {
                 answer = self.ask(host, remote, cancel) => answer,
                 // The call was abandoned, so the user is not asked.
                 () = over.cancelled() => Ok(OpAnswer::nothing()),
             };
-            drop(standstill);
+            drop(pause);
             answer
         }))
     }

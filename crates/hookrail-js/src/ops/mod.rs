@@ -1,9 +1,9 @@
-//! Every operation that a module can ask of the machine or the host. There is no other way out of a runtime.
+//! Every operation that a module can ask of the machine or the host. A module can reach them in no other way.
 //!
-//! An operation is a value: [`Op`] is answered at once, [`Task`] takes time. The prelude writes one as JSON text, an
-//! object with its group, in it one with its name, in it its fields; the answer is JSON text too, `[0, value]` or `[1,
-//! error]`. Each group is declared in the file that implements it. An operation that touches the machine is checked
-//! against the module's capabilities here and nowhere else.
+//! An operation is a value: [`Op`] is answered at once, [`Task`] takes time. The prelude writes it as JSON text with its
+//! group, its name and its fields, such as `{"fs": {"read": {"path": "a.txt"}}}`. The answer is JSON text too: `[0, value]`
+//! or `[1, error]`. Each group is declared in the file that implements it. An operation that touches the machine is
+//! checked against the module's capabilities here and nowhere else.
 //!
 //! A member that can be large stays text until it is needed: a list of many small values takes many times the memory of
 //! its text when it is parsed.
@@ -71,7 +71,7 @@ enum ProcessTask {
 impl Op {
     fn run(self, shared: &Shared) -> Result<OpAnswer, OpError> {
         let began = Instant::now();
-        let (answer, is_own_work) = match self {
+        let (answer, is_module_work) = match self {
             Self::Fs(op) => (op.run(shared), false),
             Self::Host(op) => (op.run(shared), false),
             Self::Session(op) => (op.run(shared), false),
@@ -79,16 +79,16 @@ impl Op {
             Self::Component(op) => (op.run(shared), true),
             Self::Text(op) => (op.run(shared), true),
         };
-        // Time in the host is not counted as the module's work, up to a limit of its own.
-        if !is_own_work {
-            shared.state().budget.forgive(began.elapsed());
+        // Time that the module spends waiting for the machine or the host is not counted as its work. It has its own limit.
+        if !is_module_work {
+            shared.state().budget.exclude_host_time(began.elapsed());
         }
         answer
     }
 }
 
 impl Task {
-    /// Starts the task under this number, for a call.
+    /// Starts the task for a call. The prelude identifies it by this number, for example to cancel it.
     fn begin(self, shared: &Shared, call: u32, number: u32) -> Result<PendingOp, OpError> {
         match self {
             Self::Process(ProcessTask::Exec(exec)) => exec.begin(shared, number),
@@ -98,52 +98,55 @@ impl Task {
     }
 }
 
-/// Does an operation at once.
-pub(crate) fn sync(shared: &Shared, op: &str) -> String {
+/// Runs an operation that is answered at once, and returns its encoded answer.
+pub(crate) fn run_op(shared: &Shared, op: &str) -> String {
     if shared.stopped().is_some() {
         return encode(shared, Err(OpError::new("its time is up")));
     }
-    encode(shared, catch_panic(op, || read::<Op>(op)?.run(shared)))
+    encode(shared, catch_panic(op, || parse::<Op>(op)?.run(shared)))
 }
 
-/// The memory that a started task is counted with, beside its fields.
-const TASK: usize = 2 << 10;
+/// The memory that is counted for a started task, in addition to its fields.
+const TASK_MEMORY: usize = 2 << 10;
 
 /// The number of a task that was not started. The prelude throws when it receives it.
-const NOT_BEGUN: u32 = 0;
+const NOT_STARTED: u32 = 0;
 
-/// Starts an operation that takes time. Returns its number, or [`NOT_BEGUN`] if the module has to stop.
-pub(crate) fn start(shared: &Shared, call: u32, task: &str) -> u32 {
+/// Starts an operation that takes time. Returns its number, or [`NOT_STARTED`] if the module has to stop. An operation that
+/// fails to start has a number too: its error is delivered like any other answer.
+pub(crate) fn start_task(shared: &Shared, call: u32, task: &str) -> u32 {
     if shared.stopped().is_some() {
-        return NOT_BEGUN;
+        return NOT_STARTED;
     }
     let number = shared.next_number();
     // The fields are kept until the operation has ended, some of them twice.
-    let Some(held) = shared.hold_memory(task.len().saturating_mul(2).saturating_add(TASK)) else { return NOT_BEGUN };
-    let op = catch_panic(task, || read::<Task>(task)?.begin(shared, call, number));
+    let Some(held) = shared.hold_memory(task.len().saturating_mul(2).saturating_add(TASK_MEMORY)) else {
+        return NOT_STARTED;
+    };
+    let op = catch_panic(task, || parse::<Task>(task)?.begin(shared, call, number));
     let op = op.unwrap_or_else(|error| Box::pin(std::future::ready(Err(error))));
-    shared.state().begun.push(StartedTask { number, op, held });
+    shared.state().started_tasks.push(StartedTask { number, op, held });
     number
 }
 
-fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, OpError> {
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, OpError> {
     serde_json::from_str(text).map_err(|error| OpError::type_error(error.to_string()))
 }
 
-/// The longest text that is parsed into values.
-const LONGEST: usize = 2 << 20;
+/// The longest text in bytes that is parsed into values.
+const DECODED_LIMIT: usize = 2 << 20;
 
-/// Parses a field that stayed text. `null` is the default value.
+/// Parses a field that stayed text. `null` gives the default value. `what` names the field in messages.
 fn decode<T: DeserializeOwned + Default>(text: &str, what: &str) -> Result<T, OpError> {
-    if text.len() > LONGEST {
-        return Err(OpError::type_error(format!("{what} is longer than {} MiB", LONGEST >> 20)));
+    if text.len() > DECODED_LIMIT {
+        return Err(OpError::type_error(format!("{what} is longer than {} MiB", DECODED_LIMIT >> 20)));
     }
     let read: Result<Option<T>, _> = serde_json::from_str(text);
     read.map(Option::unwrap_or_default)
         .map_err(|error| OpError::type_error(format!("{what} is not what it must be: {error}")))
 }
 
-/// Runs an operation. A panic of the host must end neither the module nor the thread.
+/// Runs the work of an operation, and makes an error of a panic, which must end neither the module nor the thread.
 fn catch_panic<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result<T, OpError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         // The text begins with the group and the name, each in quotes.
@@ -153,7 +156,8 @@ fn catch_panic<T>(op: &str, work: impl FnOnce() -> Result<T, OpError>) -> Result
     })
 }
 
-/// Encodes an answer as the prelude reads it. If the error means that the module has to stop, its budget is told.
+/// Encodes an answer as the prelude reads it. Also records what an error means for the module: that the machine was short of
+/// a resource, or that the module has to stop.
 pub(crate) fn encode(shared: &Shared, answer: Result<OpAnswer, OpError>) -> String {
     // A longer answer would not fit into the module's heap.
     let is_too_long = |answer: &OpAnswer| answer.text().len() > shared.account.most;
@@ -208,13 +212,13 @@ mod tests {
 
     #[test]
     fn fields_are_named_and_typed() {
-        let read = |text: &'static str| read::<Op>(text).map(drop).map_err(|error| error.message().to_owned());
-        assert_eq!(read(r#"{"fs":{"read":{"path":"/x\u0000"}}}"#), Ok(()));
-        assert!(read(r#"{"fs":{"read":{}}}"#).unwrap_err().contains("missing field `path`"));
-        assert!(read(r#"{"fs":{"read":{"path":7}}}"#).unwrap_err().contains("expected a string"));
-        assert!(read(r#"{"fs":{"read":{"path":"/x","other":1}}}"#).unwrap_err().contains("unknown field `other`"));
-        assert!(read(r#"{"fs":{"format":{}}}"#).unwrap_err().contains("unknown variant `format`"));
-        assert!(read(r#"["fs"]"#).is_err());
+        let parsed = |text: &'static str| parse::<Op>(text).map(drop).map_err(|error| error.message().to_owned());
+        assert_eq!(parsed(r#"{"fs":{"read":{"path":"/x\u0000"}}}"#), Ok(()));
+        assert!(parsed(r#"{"fs":{"read":{}}}"#).unwrap_err().contains("missing field `path`"));
+        assert!(parsed(r#"{"fs":{"read":{"path":7}}}"#).unwrap_err().contains("expected a string"));
+        assert!(parsed(r#"{"fs":{"read":{"path":"/x","other":1}}}"#).unwrap_err().contains("unknown field `other`"));
+        assert!(parsed(r#"{"fs":{"format":{}}}"#).unwrap_err().contains("unknown variant `format`"));
+        assert!(parsed(r#"["fs"]"#).is_err());
         assert_eq!(decode::<Vec<String>>("null", "it").unwrap(), Vec::<String>::new());
         assert!(decode::<Vec<String>>("[1]", "it").is_err());
     }

@@ -10,10 +10,10 @@ use super::OpError;
 use crate::shared::Shared;
 
 /// The most links that are followed, as in the Linux kernel.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The most files in hook directories that are compared with a file that has several names.
-const MOST_COMPARED: usize = 20_000;
+const MAX_COMPARED_FILES: usize = 20_000;
 
 /// What an operation does if the last part of a path is a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) enum ChangeExtent {
     Tree,
 }
 
-/// Refuses to start a process if the module has not the capability.
+/// Refuses to start a process if the module does not have the capability.
 pub(super) fn require_run(shared: &Shared, program: &str) -> Result<(), OpError> {
     if shared.world().capabilities.run {
         return Ok(());
@@ -150,8 +150,8 @@ fn allows(world: &ModuleWorld, scope: &CapabilityScope, real: &Path) -> bool {
 fn real(path: &Path, last: FinalLink) -> io::Result<PathBuf> {
     let ends_in_name = matches!(path.components().next_back(), Some(Component::Normal(_)));
     match (last, path.parent(), path.file_name()) {
-        (FinalLink::Name, Some(folder), Some(name)) if ends_in_name => Ok(followed(folder, MOST_LINKS)?.join(name)),
-        _ => followed(path, MOST_LINKS),
+        (FinalLink::Name, Some(folder), Some(name)) if ends_in_name => Ok(followed(folder, MAX_LINKS)?.join(name)),
+        _ => followed(path, MAX_LINKS),
     }
 }
 
@@ -190,7 +190,7 @@ fn is_other_name(world: &ModuleWorld, real: &Path) -> bool {
     let mut compared = 0;
     while let Some(place) = waiting.pop() {
         compared += 1;
-        if compared > MOST_COMPARED {
+        if compared > MAX_COMPARED_FILES {
             // There are too many files to compare, so the file may be a hook and is not written.
             return true;
         }

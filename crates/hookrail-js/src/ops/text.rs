@@ -132,10 +132,10 @@ pub(super) fn about_process() -> Value {
 }
 
 fn random_bytes(count: u32) -> Result<Vec<u8>, OpError> {
-    const MOST: u32 = 1 << 20;
+    const MAX_RANDOM_BYTES: u32 = 1 << 20;
     let mut bytes = Vec::new();
     File::open("/dev/urandom")
-        .and_then(|file| file.take(u64::from(count.min(MOST))).read_to_end(&mut bytes))
+        .and_then(|file| file.take(u64::from(count.min(MAX_RANDOM_BYTES))).read_to_end(&mut bytes))
         .map_err(|error| OpError::new(format!("there are no random bytes: {error}")))?;
     Ok(bytes)
 }

@@ -14,24 +14,24 @@ use crate::shared::Shared;
 use crate::worker::WorkerMessage;
 
 /// The time between two polls.
-const PAUSE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The most watchers of a module. Each takes a thread.
-const MOST: usize = 32;
+const MAX_WATCHERS: usize = 32;
 
 /// The most files and directories that are watched at a time, because memory is kept for each.
-const MOST_WATCHED: usize = 20_000;
+const MAX_WATCHED_FILES: usize = 20_000;
 
 /// The most changes that wait for a module. Later ones are dropped.
-const MOST_CHANGES: usize = 1024;
+const MAX_PENDING_CHANGES: usize = 1024;
 
 pub(super) fn begin(shared: &Shared, watcher: u32, target: PathBuf, recursive: bool) -> Result<OpAnswer, OpError> {
     let refused = |why: String| OpError::new(format!("`{}` cannot be watched: {why}", target.display())).code("EMFILE");
-    if shared.state().watchers.len() >= MOST {
-        return Err(refused(format!("a module has at most {MOST} watchers")));
+    if shared.state().watchers.len() >= MAX_WATCHERS {
+        return Err(refused(format!("a module has at most {MAX_WATCHERS} watchers")));
     }
-    if count(&target, recursive) > MOST_WATCHED {
-        return Err(refused(format!("there are more than {MOST_WATCHED} files in it")));
+    if count(&target, recursive) > MAX_WATCHED_FILES {
+        return Err(refused(format!("there are more than {MAX_WATCHED_FILES} files in it")));
     }
     // `notify` starts a thread and does not report it if that fails, so it is tried first.
     if let Err(error) = std::thread::Builder::new().spawn(|| {}).map(std::thread::JoinHandle::join) {
@@ -56,7 +56,7 @@ fn count(target: &Path, recursive: bool) -> usize {
     while let Some(folder) = waiting.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             found += 1;
-            if found > MOST_WATCHED {
+            if found > MAX_WATCHED_FILES {
                 return found;
             }
             if recursive && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -82,7 +82,7 @@ fn watch(
             let Ok(event) = event else { return };
             let (Some(kind), Some(inbox)) = (kind(event.kind), inbox.upgrade()) else { return };
             for path in event.paths.iter().filter(|path| only.as_ref().is_none_or(|only| only == *path)) {
-                if changes.fetch_add(1, Ordering::Relaxed) >= MOST_CHANGES {
+                if changes.fetch_add(1, Ordering::Relaxed) >= MAX_PENDING_CHANGES {
                     changes.fetch_sub(1, Ordering::Relaxed);
                     continue;
                 }
@@ -104,7 +104,7 @@ fn watch(
         Ok(told) => Ok(told),
         // The system limits the number of watches, and some file systems report no changes.
         Err(_) => {
-            let mut looking = PollWatcher::new(heard(), Config::default().with_poll_interval(PAUSE))?;
+            let mut looking = PollWatcher::new(heard(), Config::default().with_poll_interval(POLL_INTERVAL))?;
             looking.watch(folder, mode)?;
             Ok(Box::new(looking))
         }

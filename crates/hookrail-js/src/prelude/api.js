@@ -101,7 +101,7 @@
 			return tell(0, undefined, [describe(error)]);
 		}
 		ready = true;
-		tell(0, registered(), []);
+		tell(0, registered(namespace.enforce), []);
 	}
 
 	// A copy without a prototype, which nothing a module did can show through.
@@ -111,14 +111,17 @@
 		return setPrototypeOf(copy, null);
 	};
 
-	function registered() {
+	function registered(enforce) {
 		const offers = [];
 		for (let at = 0; at < commandNames.length; at++) {
 			const { name, description } = commands[commandNames[at]];
 			offers[at] = { __proto__: null, name, description: description === undefined ? null : text(description) };
 		}
-		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames), unsupported: bare(unsupported) };
+		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames), unsupported: bare(unsupported), enforce: enforcement(enforce) };
 	}
+
+	// What a module exports as `enforce`, in the words of the engine.
+	const enforcement = (enforce) => (enforce === undefined || enforce === true ? "enforced" : enforce === false ? "shadow" : "not-boolean");
 
 	// ---- calls ----
 

@@ -1,4 +1,4 @@
-//! Answers the two questions of the JavaScript engine: which module an import means, and what its source is.
+//! The resolver and the loader that the JavaScript engine calls: which module an import means, and what its source is.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -43,13 +43,14 @@ impl Resolver for FileResolver {
 
 fn resolve_import(shared: &Shared, base: &str, name: &str) -> Result<String, LoadFailure> {
     let base = if base.starts_with('/') { base } else { "/" };
-    let kept = |file: &Path| shared.config.version.as_ref().is_some_and(|version| version.bytes(file).is_some());
-    let resolved = resolve::resolve(base, name, kept).map_err(|message| {
+    let is_in_version =
+        |file: &Path| shared.config.version.as_ref().is_some_and(|version| version.bytes(file).is_some());
+    let resolved = resolve::resolve(base, name, is_in_version).map_err(|message| {
         // The module is loaded again when one of these files appears.
         let candidates = resolve::candidates_of(base, name).into_iter();
         shared.state().sources.missing.extend(candidates.filter(|path| !path.is_dir()));
         let failure = LoadFailure::new(message);
-        match place_of(Path::new(base), name) {
+        match find_import(Path::new(base), name) {
             Some((line, column)) => failure.at(base, line, column),
             None => failure,
         }
@@ -72,26 +73,26 @@ fn check_import(shared: &Shared, base: &str, name: &str, path: &Path) -> Result<
     require_read(shared, path, FinalLink::Followed).map(drop)
 }
 
-/// The largest file that the TypeScript front end parses.
-const LARGEST_PARSED: usize = 2 << 20;
+/// The size in bytes of the largest file that the TypeScript front end parses.
+const PARSED_LIMIT: usize = 2 << 20;
 
-/// The least number of bytes that a file is counted with, because memory is kept for each file.
-const LEAST_SOURCE: usize = 1 << 10;
+/// The number of bytes that are counted for a smaller file, because memory is kept for each file.
+const MIN_SOURCE_SIZE: usize = 1 << 10;
 
-/// How much of a file is searched for the place of an import.
-const LONGEST_SHOWN: usize = 8 << 20;
+/// The size in bytes of the largest file that is searched for the place of an import.
+const SEARCHED_LIMIT: usize = 8 << 20;
 
-/// Reads this many bytes of a file, and one more if there are more.
-fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+/// Reads a file up to a limit, and one byte more if there is one, so that the caller sees that the file is longer.
+fn read_up_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     File::open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The line and column of an import in a file, from one.
-fn place_of(file: &Path, specifier: &str) -> Option<(u32, u32)> {
-    let source = String::from_utf8(read(file, LONGEST_SHOWN).ok()?).ok()?;
+/// The line and column of an import in a file, from one. It is the first place where the specifier is in quotes.
+fn find_import(file: &Path, specifier: &str) -> Option<(u32, u32)> {
+    let source = String::from_utf8(read_up_to(file, SEARCHED_LIMIT).ok()?).ok()?;
     source.lines().zip(1_u32..).find_map(|(line, number)| {
         let quoted = [format!("\"{specifier}\""), format!("'{specifier}'")];
         let at = quoted.iter().find_map(|quoted| line.find(quoted.as_str()))?;
@@ -122,6 +123,7 @@ impl Loader for FileLoader {
         let module = Module::declare(ctx.clone(), name, code)?;
         let meta = module.meta()?;
         meta.set("url", format!("file://{name}"))?;
+        // Node names them `filename` and `dirname`, Bun `path` and `dir`.
         for key in ["filename", "path"] {
             meta.set(key, name)?;
         }
@@ -148,10 +150,10 @@ fn load_code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
         // Not as an object literal, in which the key `__proto__` would set the prototype.
         return Ok(format!("export default JSON.parse({text});"));
     }
-    if source.len() > LARGEST_PARSED {
+    if source.len() > PARSED_LIMIT {
         return load_unparsed(shared, name, source);
     }
-    let code = stack::deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
+    let code = stack::run_deep(|| transpile::transpile(path, &source)).unwrap_or_else(|| {
         shared.state().exhausted = true;
         Err(LoadFailure::new(format!("there is no thread to read '{name}' on")))
     })?;
@@ -166,7 +168,7 @@ fn load_code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
 fn load_unparsed(shared: &Shared, name: &str, source: String) -> Result<String, LoadFailure> {
     if name.ends_with("ts") {
         shared.stop(StopReason::Source);
-        let most = LARGEST_PARSED >> 20;
+        let most = PARSED_LIMIT >> 20;
         let message = format!("'{name}' has more than {most} MiB of TypeScript; compile it to JavaScript");
         return Err(LoadFailure::new(message));
     }
@@ -180,7 +182,7 @@ fn read_source(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
         return Ok(bytes);
     }
     let left = shared.config.limits.source.saturating_sub(shared.state().sources.bytes);
-    let bytes = read(path, left).map_err(|error| {
+    let bytes = read_up_to(path, left).map_err(|error| {
         let mut state = shared.state();
         // The module is loaded again when the file that could not be read changes.
         state.sources.missing.push(path.to_owned());
@@ -192,7 +194,7 @@ fn read_source(shared: &Shared, path: &Path) -> Result<Arc<[u8]>, LoadFailure> {
         return Err(LoadFailure::new(format!("'{}' is too large", path.display())));
     }
     let sources = &mut shared.state().sources;
-    sources.bytes = sources.bytes.saturating_add(bytes.len().max(LEAST_SOURCE));
+    sources.bytes = sources.bytes.saturating_add(bytes.len().max(MIN_SOURCE_SIZE));
     Ok(bytes.into())
 }
 

@@ -7,11 +7,11 @@ use hookrail::sources::without_dots;
 use super::virtuals;
 
 /// The extensions that an import may leave out, in the order in which they are tried.
-const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
+const EXTENSIONS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
 
-/// The name of the module that `specifier` means in the file `base`. A file of the kept version exists even if it was
-/// removed from the disk.
-pub(super) fn resolve(base: &str, specifier: &str, kept: impl Fn(&Path) -> bool) -> Result<String, String> {
+/// The name of the module that `specifier` means in the file `base`. `is_in_version` tells which files are in memory since
+/// the module was inspected. Those can be imported even if they were removed from the disk.
+pub(super) fn resolve(base: &str, specifier: &str, is_in_version: impl Fn(&Path) -> bool) -> Result<String, String> {
     if let Some(name) = virtuals::builtin_named(specifier) {
         return Ok(name);
     }
@@ -27,7 +27,7 @@ pub(super) fn resolve(base: &str, specifier: &str, kept: impl Fn(&Path) -> bool)
              import a file by its path"
         ));
     }
-    match candidates.into_iter().find(|file| kept(file) || file.is_file()) {
+    match candidates.into_iter().find(|file| is_in_version(file) || file.is_file()) {
         Some(file) => Ok(file.to_string_lossy().into_owned()),
         None => Err(format!("Cannot find module '{specifier}' imported from '{base}'")),
     }
@@ -41,27 +41,30 @@ pub(super) fn candidates_of(base: &str, specifier: &str) -> Vec<PathBuf> {
     if !is_path {
         return Vec::new();
     }
+    // A query or a fragment is not part of the file's name.
     let path = path.split(['?', '#']).next().unwrap_or(path);
     let folder = Path::new(base).parent().unwrap_or(Path::new("/"));
-    candidates(&without_dots(&folder.join(path)))
+    with_extensions(&without_dots(&folder.join(path)))
 }
 
-fn candidates(wanted: &Path) -> Vec<PathBuf> {
-    let with = |ending: &str| {
+/// The path itself, then the path with each extension, then the index file of a directory.
+fn with_extensions(wanted: &Path) -> Vec<PathBuf> {
+    // Not `with_extension`, which would replace the end of a name such as `hook.test`.
+    let append = |extension: &str| {
         let mut name = wanted.as_os_str().to_owned();
         name.push(".");
-        name.push(ending);
+        name.push(extension);
         PathBuf::from(name)
     };
     let mut all = vec![wanted.to_owned()];
     // TypeScript sources are imported by the name their compiled form would have.
-    match wanted.extension().and_then(|ending| ending.to_str()) {
+    match wanted.extension().and_then(|extension| extension.to_str()) {
         Some("js") => all.push(wanted.with_extension("ts")),
         Some("mjs") => all.push(wanted.with_extension("mts")),
         _ => {}
     }
-    all.extend(ENDINGS.map(with));
-    all.extend(ENDINGS.map(|ending| wanted.join("index").with_extension(ending)));
+    all.extend(EXTENSIONS.map(append));
+    all.extend(EXTENSIONS.map(|extension| wanted.join("index").with_extension(extension)));
     all
 }
 

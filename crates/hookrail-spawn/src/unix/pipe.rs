@@ -30,7 +30,7 @@ const WRITTEN_AT_ONCE: usize = 128 << 10;
 const CHUNK: usize = 32 << 10;
 
 /// The number of writes before other tasks of the runtime are polled.
-const TURNS: usize = 16;
+const WRITES_PER_POLL: usize = 16;
 
 /// The child's ends of its three pipes. They block, as programs expect.
 pub(super) struct ChildPipeEnds {
@@ -164,10 +164,10 @@ fn poll_write(fd: &AsyncFd<OwnedFd>, payload: &[u8], written: &mut usize, cx: &m
     }
 }
 
-/// Writes what fits into the pipe, at most [`TURNS`] times. A pipe may be smaller than the default: Linux shrinks the pipes
-/// of a user who has very many.
+/// Writes what fits into the pipe, at most [`WRITES_PER_POLL`] times. A pipe may be smaller than the default: Linux shrinks
+/// the pipes of a user who has very many.
 fn write_some(fd: BorrowedFd<'_>, payload: &[u8], written: &mut usize) -> io::Result<()> {
-    for _ in 0..TURNS {
+    for _ in 0..WRITES_PER_POLL {
         let rest = payload.get(*written..).unwrap_or_default();
         if rest.is_empty() {
             break;

@@ -23,17 +23,16 @@ const CLOSE_REST: c_int = 0;
 
 /// Starts a process and returns its pid, or an errno.
 ///
-/// It returns after the child's `execve`, so the session exists by then and a
-/// failure of any step is known.
-pub(super) fn spawn(arguments: &ExecArguments, theirs: &ChildPipeEnds) -> Result<Pid, c_int> {
+/// It returns after the child's `execve`. The session then exists, and a failure of any step is reported.
+pub(super) fn spawn(arguments: &ExecArguments, child_ends: &ChildPipeEnds) -> Result<Pid, c_int> {
     let attributes = SpawnAttributes::new()?;
-    let actions = FileActions::new(arguments, theirs)?;
+    let actions = FileActions::new(arguments, child_ends)?;
     let (argv, envp) = (arguments.argv_pointers(), arguments.envp_pointers());
     let mut pid: pid_t = 0;
     // SAFETY: both objects are initialised and outlive the call. `argv` and
     // `envp` end with a null pointer and point to C strings owned by `arguments`,
     // which outlives the call; `posix_spawn` does not write through them.
-    let answer = unsafe {
+    let status = unsafe {
         libc::posix_spawn(
             &raw mut pid,
             arguments.path.as_ptr(),
@@ -43,12 +42,12 @@ pub(super) fn spawn(arguments: &ExecArguments, theirs: &ChildPipeEnds) -> Result
             envp.as_ptr().cast(),
         )
     };
-    check(answer)?;
+    check(status)?;
     Pid::from_raw(pid).ok_or(libc::ECHILD)
 }
 
-fn check(answer: c_int) -> Result<(), c_int> {
-    if answer == 0 { Ok(()) } else { Err(answer) }
+fn check(status: c_int) -> Result<(), c_int> {
+    if status == 0 { Ok(()) } else { Err(status) }
 }
 
 /// The attributes of a child: its own session, an empty signal mask, and the default disposition of every signal.
@@ -83,6 +82,7 @@ impl Drop for SpawnAttributes {
     }
 }
 
+/// Which signals a set contains.
 enum Fill {
     Empty,
     Full,
@@ -97,7 +97,7 @@ fn signal_set(fill: Fill) -> libc::sigset_t {
         Fill::Full => 0xFF,
     };
     // SAFETY: a signal set is an array of bits without padding, on all systems
-    // that `unix.rs` admits, so every pattern of bytes is a valid one.
+    // that `unix.rs` supports, so every pattern of bytes is a valid one.
     unsafe {
         set.as_mut_ptr().write_bytes(byte, 1);
         set.assume_init()
@@ -109,7 +109,7 @@ fn signal_set(fill: Fill) -> libc::sigset_t {
 struct FileActions(libc::posix_spawn_file_actions_t);
 
 impl FileActions {
-    fn new(arguments: &ExecArguments, theirs: &ChildPipeEnds) -> Result<Self, c_int> {
+    fn new(arguments: &ExecArguments, child_ends: &ChildPipeEnds) -> Result<Self, c_int> {
         let mut raw = MaybeUninit::uninit();
         // SAFETY: `init` gets room for one object.
         check(unsafe { libc::posix_spawn_file_actions_init(raw.as_mut_ptr()) })?;
@@ -119,9 +119,9 @@ impl FileActions {
             // SAFETY: the object is initialised; the C string is copied.
             check(unsafe { libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, cwd.as_ptr()) })?;
         }
-        actions.duplicate(&theirs.stdin, 0)?;
-        actions.duplicate(&theirs.stdout, 1)?;
-        actions.duplicate(&theirs.stderr, 2)?;
+        actions.duplicate(&child_ends.stdin, 0)?;
+        actions.duplicate(&child_ends.stdout, 1)?;
+        actions.duplicate(&child_ends.stderr, 2)?;
         actions.close_rest()?;
         Ok(actions)
     }
@@ -133,8 +133,8 @@ impl FileActions {
         check(unsafe { libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from.as_raw_fd(), to) })
     }
 
-    /// Closes every descriptor above the streams. The host may have opened some without close-on-exec, and a child that
-    /// inherits the write end of a pipe keeps its reader waiting.
+    /// Closes every descriptor except the three streams. The host may have opened some without close-on-exec, and a child
+    /// that inherits the write end of a pipe keeps the pipe's reader waiting.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn close_rest(&mut self) -> Result<(), c_int> {
         // SAFETY: the object is initialised.

@@ -16,7 +16,7 @@ use libc::pid_t;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::pidfd;
-use crate::command::OUTER;
+use crate::command::OUTER_SUFFIX;
 use crate::lock::lock;
 
 /// The number of searches before a sweep gives up, and the pause between two searches.
@@ -215,7 +215,7 @@ impl Marker {
     fn new(variable: Vec<u8>) -> Option<Self> {
         let equals = variable.iter().position(|byte| *byte == b'=')?;
         let (name, value) = variable.split_at(equals);
-        let outer = [name, OUTER.as_bytes(), b"="].concat();
+        let outer = [name, OUTER_SUFFIX.as_bytes(), b"="].concat();
         let value = value.get(1..)?.to_vec();
         Some(Self { variable, outer, value })
     }

@@ -1,4 +1,5 @@
-//! The thread that restricts itself with Landlock and seccomp and then starts children.
+//! The thread that restricts itself with Landlock and seccomp and then starts children, which inherit the restrictions. No
+//! other thread of the host is restricted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,13 +17,13 @@ use crate::sandbox::{Network, Protection, Readable, SandboxError, SandboxRules};
 
 /// The Landlock version whose rules are requested. It is the first with a rule for signals; an older kernel enforces the
 /// rules that it has.
-const WANTED: ABI = ABI::V6;
+const REQUESTED_ABI: ABI = ABI::V6;
 
-/// The folders without which hardly any program starts.
+/// The folders that most programs need to start. They can always be read.
 const SYSTEM_FOLDERS: [&str; 12] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/proc", "/dev", "/sys"];
 
-/// The devices that programs write to without changing anything.
+/// The devices that every child may read and write, because writing to them changes nothing.
 const HARMLESS_DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -47,15 +48,15 @@ impl RestrictedThread {
         };
         let builder = std::thread::Builder::new().name("hookrail-sandbox".into());
         builder.spawn(thread).map_err(|source| SandboxError::Thread { source })?;
-        let gone = |_| SandboxError::Thread { source: std::io::Error::other("the thread ended unexpectedly") };
-        let missing = reported.recv().map_err(gone)?;
+        let thread_ended = |_| SandboxError::Thread { source: std::io::Error::other("the thread ended unexpectedly") };
+        let missing = reported.recv().map_err(thread_ended)?;
         Ok((Self { jobs }, missing))
     }
 
-    /// Runs a function on the thread and waits for its result; returns `None` if the thread is gone.
+    /// Runs a function on the thread and waits for its result; returns `None` if the thread has ended.
     pub(crate) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let (done, result) = mpsc::channel();
-        // If the caller is gone, the result is dropped, which kills a child that was started.
+        // If the caller no longer waits, the result is dropped, which kills a child that was started.
         let job = Box::new(move || drop(done.send(work())));
         self.jobs.send(job).ok()?;
         result.recv().ok()
@@ -76,17 +77,17 @@ fn restrict(rules: &SandboxRules, temporary: &Path) -> Vec<Protection> {
 }
 
 fn restrict_files(rules: &SandboxRules, temporary: &Path) -> Result<RestrictionStatus, RulesetError> {
-    let everything = AccessFs::from_all(WANTED);
+    let everything = AccessFs::from_all(REQUESTED_ABI);
     let handled = match rules.read {
         // Rights that are not handled are not restricted.
-        Readable::Everything => AccessFs::from_write(WANTED),
+        Readable::Everything => AccessFs::from_write(REQUESTED_ABI),
         Readable::Only(_) => everything,
     };
-    let mut ruleset = Ruleset::default().handle_access(handled)?.scope(Scope::from_all(WANTED))?.create()?;
+    let mut ruleset = Ruleset::default().handle_access(handled)?.scope(Scope::from_all(REQUESTED_ABI))?.create()?;
     if let Readable::Only(paths) = &rules.read {
         let system = SYSTEM_FOLDERS.map(PathBuf::from);
         for path in system.iter().chain(paths) {
-            ruleset = allow(ruleset, path, AccessFs::from_read(WANTED))?;
+            ruleset = allow(ruleset, path, AccessFs::from_read(REQUESTED_ABI))?;
         }
     }
     for path in rules.write.iter().map(PathBuf::as_path).chain([temporary]) {
@@ -106,7 +107,7 @@ fn allow(
 ) -> Result<landlock::RulesetCreated, RulesetError> {
     let (Ok(opened), Ok(about)) = (PathFd::new(path), path.metadata()) else { return Ok(ruleset) };
     // The kernel refuses a rule with rights for folders on a file that is not a folder.
-    let access = if about.is_dir() { access } else { access & AccessFs::from_file(WANTED) };
+    let access = if about.is_dir() { access } else { access & AccessFs::from_file(REQUESTED_ABI) };
     if access.is_empty() { Ok(ruleset) } else { ruleset.add_rule(PathBeneath::new(opened, access)) }
 }
 

@@ -1,4 +1,4 @@
-//! Runs many cases.
+//! Runs many cases on several threads and sums up their verdicts.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ pub struct CaseSummary {
     pub passed: usize,
     /// One line for each case that failed, and one below it for each mismatch.
     pub failures: Vec<String>,
-    /// The skipped cases' names and what they lack.
+    /// The name of each skipped case, with the program or feature that it lacks.
     pub skipped: Vec<String>,
 }
 

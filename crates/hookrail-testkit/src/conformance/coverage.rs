@@ -10,14 +10,17 @@ use super::load::LoadError;
 /// The number of rules in `docs/specification/llxprt.md`.
 pub const RULES: usize = 158;
 
+/// The number of known defects of other implementations in `docs/specification/llxprt.md`.
+const DEFECTS: usize = 41;
+
 /// The command that writes `COVERAGE.md`.
 pub const COVERAGE_COMMAND: &str = "cargo run -p hookrail-testkit --bin hookrail-conformance -- --coverage conformance";
 
 /// The file with the reasons why rules have no case.
-pub(super) const REASONS: &str = "not-covered.json";
+pub(super) const REASONS_FILE: &str = "not-covered.json";
 
 /// The entry in the table for a rule without a case or a reason.
-const OPEN: &str = "not yet covered";
+const NOT_COVERED: &str = "not yet covered";
 
 /// Returns the text of `COVERAGE.md` for the cases of the folder `llxprt`.
 ///
@@ -25,7 +28,7 @@ const OPEN: &str = "not yet covered";
 ///
 /// If the reasons cannot be read.
 pub fn coverage(cases: &[ConformanceCase], folder: &Path) -> Result<String, LoadError> {
-    let reasons = reasons(&folder.join(REASONS))?;
+    let reasons = read_reasons(&folder.join(REASONS_FILE))?;
     let mut cited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for case in cases {
         for rule in case.cites.iter().filter_map(|citation| citation.strip_prefix("llxprt:")) {
@@ -46,13 +49,13 @@ pub fn coverage(cases: &[ConformanceCase], folder: &Path) -> Result<String, Load
                 explained += 1;
                 format!("*no case: {reason}*")
             }
-            (None, None) => format!("*{OPEN}*"),
+            (None, None) => format!("*{NOT_COVERED}*"),
         };
         // Writing to a string cannot fail.
         let _ = writeln!(rows, "| {rule} | {text} |");
     }
     let open = RULES - covered - explained;
-    let defects = (1..=41).filter(|number| cited.contains_key(format!("B{number}").as_str())).count();
+    let defects = (1..=DEFECTS).filter(|number| cited.contains_key(format!("B{number}").as_str())).count();
     Ok(format!(
         "# What the cases cover\n\n\
          Written by `{COVERAGE_COMMAND}`; do not edit. The rules are those of [the specification](../docs/specification/llxprt.md).\n\n\
@@ -63,7 +66,8 @@ pub fn coverage(cases: &[ConformanceCase], folder: &Path) -> Result<String, Load
     ))
 }
 
-fn reasons(file: &Path) -> Result<BTreeMap<String, String>, LoadError> {
+/// Reads the reasons by rule. There are none if the file does not exist.
+fn read_reasons(file: &Path) -> Result<BTreeMap<String, String>, LoadError> {
     match std::fs::read_to_string(file) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| LoadError::Malformed(file.to_owned(), error)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::case::ConformanceCase;
-use super::coverage::REASONS;
+use super::coverage::REASONS_FILE;
 use super::pattern;
 
 /// The reason why a folder of cases could not be loaded.
@@ -67,7 +67,7 @@ fn case_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let is_json = path.extension().is_some_and(|extension| extension == "json");
-        if is_json && path.file_name().is_some_and(|name| name != REASONS) {
+        if is_json && path.file_name().is_some_and(|name| name != REASONS_FILE) {
             files.push(path);
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// The most characters of a value in a message.
-const SHOWN: usize = 400;
+const SHOWN_CHARACTERS: usize = 400;
 
 /// One difference between the result and the expectation of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ fn differs(place: &str, pattern: &Value, found: Option<&Value>) -> Mismatch {
 
 fn shown(value: Option<&Value>) -> String {
     let text = value.map_or_else(|| "nothing".to_owned(), Value::to_string);
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }

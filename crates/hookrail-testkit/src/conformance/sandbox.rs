@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::case::ConformanceCase;
 
 /// The time after which a program is taken to hang.
-const LIMIT: Duration = Duration::from_secs(90);
+const HANG_LIMIT: Duration = Duration::from_secs(90);
 
 /// The result of a command.
 pub(super) struct CommandResult {
@@ -124,7 +124,7 @@ impl CaseFolder {
             if let Some(status) = child.try_wait()? {
                 break Some(status);
             }
-            if started.elapsed() > LIMIT {
+            if started.elapsed() > HANG_LIMIT {
                 child.kill()?;
                 child.wait()?;
                 break None;

@@ -495,7 +495,7 @@ pub(crate) fn kept_finding(path: &Path, reason: KeptReason) -> Diagnostic {
         ),
         KeptReason::OutOfResources => (
             Code::KeptLastGood,
-            format!("`{shown}` could not be read for want of resources; its last good version stays in force"),
+            format!("`{shown}` could not be read for lack of resources; its last good version stays in force"),
             "free file descriptors, memory or threads; the next event tries again",
         ),
         KeptReason::Removed => (

@@ -59,12 +59,12 @@ pub(crate) trait Dialect: Sync {
     fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher;
 
     /// The key of a hook's work. Of several hooks with the same key only one runs; none if the dialect runs all.
-    fn same_work(&self, _hook: &Hook) -> Option<String> {
+    fn work_key(&self, _hook: &Hook) -> Option<String> {
         None
     }
 
     /// Records in the dialect's own detail of an outcome that the engine itself refused the event, with these effects.
-    fn refused(&self, _outcome: &mut Outcome, _effects: &Effects) {}
+    fn record_refusal(&self, _outcome: &mut Outcome, _effects: &Effects) {}
 
     /// Makes the dialect's own detail of an outcome agree with the final effects of the event.
     fn settle(&self, _outcome: &mut Outcome) {}
@@ -132,13 +132,17 @@ pub(crate) trait Protocol: Dialect + 'static {
     /// Turns a raw end into an answer, and a failure into its effect.
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Self::Answer>;
 
+    /// Replaces the tool input that an answer rewrites, if it rewrites one and `settle` has another: that is how the several
+    /// names of one argument are kept in step.
+    fn settle_tool_input(answer: &mut Self::Answer, settle: &dyn Fn(&Json) -> Option<Json>);
+
     /// Applies the rewrite of one answer to the event, as the stage requires, and returns whether a chain continues.
-    fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;
+    fn apply_answer(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;
 
     /// Whether an answer changes the field of the event that guards judge.
     fn changes(event: &Event, stage: Stage, reply: &Reply<Self::Answer>, field: &str) -> bool {
         let mut after = event.clone();
-        Self::pass_on(&mut after, stage, reply);
+        Self::apply_answer(&mut after, stage, reply);
         after.field(field) != event.field(field)
     }
 
@@ -163,7 +167,7 @@ pub(crate) struct Launch {
 pub(crate) struct Reply<A> {
     pub(crate) hook: Arc<Hook>,
     pub(crate) end: EndKind,
-    /// What the hook decided, or what its failure policy made of it.
+    /// What the hook decided, or, if it failed, the decision of its failure policy.
     pub(crate) decision: Option<Decision>,
     pub(crate) answer: Option<A>,
     /// Whether the hook did its work. A block counts as work done.
@@ -202,8 +206,8 @@ impl<A> Reply<A> {
 /// Whether a chain continues after a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    On,
-    Over,
+    Continue,
+    End,
 }
 
 /// What folding needs to know besides the answers.

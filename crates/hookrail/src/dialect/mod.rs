@@ -8,6 +8,7 @@
 mod columns;
 mod command_hooks;
 mod contract;
+mod enforcement;
 pub mod llxprt;
 mod load;
 mod native;

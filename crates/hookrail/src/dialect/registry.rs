@@ -78,7 +78,7 @@ macro_rules! identities {
                 }
             }
 
-            /// What its hooks are, for people.
+            /// What its hooks are, as text for users.
             #[must_use]
             pub const fn title(self) -> &'static str {
                 match self {

@@ -1,4 +1,4 @@
-//! An event as one dialect knows it: the types of which dialects make their columns. Nothing here names a dialect.
+//! The types of a column, which describes one event in one dialect. Nothing here names a dialect.
 
 use std::time::Duration;
 
@@ -9,13 +9,14 @@ use super::spec::FieldSpec;
 pub struct Column {
     /// The dialect's name for the event.
     pub name: &'static str,
-    /// The field a matcher is compared with, where there is one.
+    /// The field that a matcher is compared with. If there is none, matchers have no effect.
     pub matched_on: Option<&'static str>,
     /// The event's own fields in the order they are handed to a hook.
     pub fields: &'static [FieldSpec],
     /// What an answer may do.
     pub can: Abilities,
-    /// Whether a deny has an effect, be it an answer or what a failure policy made of a failure.
+    /// Whether a deny has an effect. This includes the deny of a failure policy, so it can be true although `can` lacks
+    /// [`Abilities::DENY`].
     pub gates: bool,
     /// How several answers become one.
     pub fold: Fold,
@@ -32,7 +33,8 @@ pub struct Column {
 pub enum Occurrences {
     /// Every one.
     All,
-    /// Those at which the agent itself starts or ends. A session that begins or ends inside of a run is none of them.
+    /// Only those at which the agent itself starts or ends, and not those of a session that begins or ends while the agent
+    /// runs.
     LaunchOnly,
 }
 
@@ -54,6 +56,7 @@ impl Abilities {
     pub const REPLACE_MESSAGES: Self = Self(1 << 8);
     pub const ADD_MESSAGE: Self = Self(1 << 9);
     pub const CLEAR_CONTEXT: Self = Self(1 << 10);
+    /// Gives the result of an event whose result has a shape of its own.
     pub const RESULT: Self = Self(1 << 11);
 
     /// Everything an answer can do.
@@ -83,23 +86,23 @@ impl Abilities {
 pub enum Fold {
     /// Any deny denies; texts are joined.
     AnyDenies,
-    /// A later answer's fields replace an earlier one's.
+    /// A later answer's fields replace an earlier one's. The dialect has its own rule for the decision.
     FieldReplacement,
     /// Allow-lists are united, the most restrictive mode wins.
     ToolUnion,
-    /// The whole later answer lies over the earlier one.
+    /// A later answer's fields replace an earlier one's, the decision included.
     LastWins,
-    /// Each hook sees the changes so far; the last change wins whole; a deny ends the chain.
+    /// Each hook receives the changes so far. The last change replaces the whole value. A deny ends the chain.
     Stack,
     /// The first block ends the chain, otherwise the last result is used.
     FirstBlock,
-    /// The last result is used, whole.
+    /// The last result is used and the others are dropped.
     LastResult,
     /// Each handler gets the list the one before it returned.
     ChainMessages,
     /// The first message is used.
     FirstMessage,
-    /// Answers are thrown away.
+    /// Answers are not used.
     Ignore,
 }
 
@@ -115,7 +118,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The name used in JSON.
+    /// The name used in JSON. It only says whether the hooks run at once or in order.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

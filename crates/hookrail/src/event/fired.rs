@@ -1,7 +1,7 @@
 //! A fired event as a value: the base fields every hook receives and the event's own fields, as raw JSON.
 //!
-//! The same value is also the state that rewrites flow through: a hook's new tool input replaces the field here,
-//! and the next hook is asked about that.
+//! The same value also carries rewrites: a hook's new tool input replaces the field here, and the next hook receives
+//! that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl Event {
         self.with_members(members)
     }
 
-    /// The event with the fields of a payload that is taken apart already, so that a long one is not gone over again. The
+    /// The event with the fields of a payload that is parsed already, so that a long one is not parsed again. The
     /// caller has made sure that no field was written twice.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Event {
                     self.base_mut().cwd.push(cwd);
                 }
                 "timestamp" if value.kind() == JsonKind::String => {
-                    self.base_mut().timestamp = EventTime::written(base_text("timestamp", value)?);
+                    self.base_mut().timestamp = EventTime::from_text(base_text("timestamp", value)?);
                 }
                 // The engine names the event itself; a payload cannot pass for another one.
                 "hook_event_name" => {}
@@ -145,6 +145,13 @@ impl Event {
         Ok(self)
     }
 
+    /// The event in another directory.
+    #[must_use]
+    pub fn in_directory(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.base_mut().cwd = cwd.into();
+        self
+    }
+
     /// The event with a session.
     #[must_use]
     pub fn session(mut self, id: impl Into<String>) -> Self {
@@ -162,7 +169,7 @@ impl Event {
     /// The event with another time than now.
     #[must_use]
     pub fn at_time(mut self, iso_8601: impl Into<String>) -> Self {
-        self.base_mut().timestamp = EventTime::written(iso_8601.into());
+        self.base_mut().timestamp = EventTime::from_text(iso_8601.into());
         self
     }
 

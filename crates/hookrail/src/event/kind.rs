@@ -4,7 +4,7 @@ use std::fmt;
 
 pub use super::table::EventKind;
 
-/// A set is one word.
+// An `EventSet` has one bit for each event.
 const _: () = assert!(EventKind::ALL.len() <= 64);
 
 impl EventKind {

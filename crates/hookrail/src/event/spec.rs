@@ -9,17 +9,17 @@ pub struct EventSpec {
     pub kind: EventKind,
     /// Its neutral name.
     pub name: &'static str,
-    /// When it fires, for people.
+    /// When it fires, as text for users.
     pub fires: &'static str,
     pub(super) gating: bool,
     /// The event's own fields, of all dialects together.
     pub fields: &'static [FieldSpec],
     /// The field that says what the event is about, such as the tool's name. Matchers of closures are compared with it.
     pub subject: Option<&'static str>,
-    /// The field that hooks are asked about, where hooks can change it.
+    /// The field that hooks decide about and can change. Each run records the value that its hook received.
     pub judged: Option<&'static str>,
     /// The field that hooks replace as a whole, so that the rewrite of the most authoritative hook comes last. A prompt is
-    /// judged and not rewritable: hooks add context to it, and what one adds takes nothing away from another.
+    /// judged and not rewritable: hooks add context to it, and the contexts of several hooks do not conflict.
     pub rewritable: Option<&'static str>,
 }
 
@@ -36,7 +36,8 @@ impl EventSpec {
         find(self.fields, name)
     }
 
-    /// The field about which a guard is asked once more when other hooks changed it: only where it can still deny.
+    /// The field about which a guard is asked again if other hooks changed it. Only gating events have one,
+    /// because a guard cannot deny any other.
     #[must_use]
     pub const fn guarded(&self) -> Option<&'static str> {
         if self.gating { self.judged } else { None }
@@ -50,10 +51,10 @@ pub struct FieldSpec {
     pub name: &'static str,
     /// What it holds.
     pub kind: FieldKind,
-    /// Whether a hook may rely on it. The engine gives an empty value where the host gives none.
+    /// Whether hooks always receive it. If the host gives no value, the engine passes the empty value of its type.
     pub required: bool,
-    /// Whether an event without it means nothing, so that an empty value must not stand for it. Programs that take events
-    /// from others insist on it.
+    /// Whether the host must give it, because the event has no meaning without it. The engine does not check this; programs
+    /// that accept events from other programs do.
     pub needed: bool,
     /// Whether it must not be empty.
     pub non_empty: bool,
@@ -107,7 +108,7 @@ const fn find(fields: &'static [FieldSpec], name: &str) -> Option<&'static Field
     }
 }
 
-/// Whether two texts are equal, for the compiler: it cannot evaluate `==` of texts.
+/// Whether two texts are equal. A `const fn` cannot use `==` on texts.
 const fn equal_bytes(one: &[u8], two: &[u8]) -> bool {
     match (one, two) {
         ([first, one @ ..], [second, two @ ..]) => *first == *second && equal_bytes(one, two),

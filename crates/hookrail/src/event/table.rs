@@ -6,9 +6,9 @@
 use super::spec::{EventSpec, FieldKind, FieldSpec};
 
 /// Declares the events: the enum, its list, and a row for each. A variant without a row, a row without a variant, and a
-/// row that names a field it does not have are errors of the compiler.
+/// row that names a field it does not have do not compile.
 ///
-/// After its kind a field can be `optional` (a hook cannot rely on it), `needed` (an event without it means nothing) and
+/// After its kind a field can be `optional` (hooks receive it only if the host gives it), `needed` (the host must give it) and
 /// `non_empty`.
 macro_rules! events {
     ($(
@@ -47,7 +47,8 @@ macro_rules! events {
             pub const fn spec(self) -> &'static EventSpec {
                 match self {
                     $(Self::$kind => const {
-                        // A row that names a field it does not have names no variable.
+                        // `subject`, `judged` and `rewritable` refer to these variables, so a field that the row does not have
+                        // is an unknown name for the compiler.
                         $(let $field = stringify!($field);)*
                         &EventSpec {
                             kind: Self::$kind,

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// When an event happened. The text is made when a hook is asked, because most events are of no concern to any hook.
+/// When an event happened. The text is formatted on first use, because no hook takes part in most events.
 #[derive(Clone, Debug)]
 pub(super) struct EventTime {
     at: SystemTime,
@@ -17,8 +17,8 @@ impl EventTime {
         Self { at: SystemTime::now(), text: OnceLock::new() }
     }
 
-    /// A time that is given as text.
-    pub(super) fn written(text: String) -> Self {
+    /// A time that the host gave as text. The text is never parsed, so `at` has no meaning.
+    pub(super) fn from_text(text: String) -> Self {
         Self { at: UNIX_EPOCH, text: OnceLock::from(text) }
     }
 
@@ -37,7 +37,8 @@ pub fn timestamp(at: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-/// The Gregorian date of a day counted from 1970-01-01. Years begin in March, so the leap day comes last.
+/// Returns the Gregorian year, month and day of a day counted from 1970-01-01. An era has 400 years, and its years begin in
+/// March, so that the leap day is the last day of a year.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let era = shifted / 146_097;

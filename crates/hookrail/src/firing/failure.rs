@@ -64,7 +64,7 @@ fn about_sandbox(hook: &Hook, unenforced: &[Protection]) -> Option<Diagnostic> {
 }
 
 fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic> {
-    let said = last_output(end);
+    let said = output_excerpt(end);
     Some(match (end.how(), kind) {
         (RawEnd::TimedOut(after), _) => {
             let message = format!("hook `{hook}` was ended after its timeout of {} ms", after.as_millis());
@@ -126,7 +126,7 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
 }
 
 /// The beginning of what a failed hook wrote, for the user and the log. A model never receives it.
-fn last_output(end: &RunEnd) -> String {
+fn output_excerpt(end: &RunEnd) -> String {
     const LONGEST: usize = 400;
     let stderr = end.stderr().lossy();
     let stdout = end.stdout().lossy();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::part::{AnyPart, PartEnd};
 use super::plan::{PartPlan, Plan};
+use super::shadow::ShadowFiring;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind, Stage};
@@ -25,7 +26,7 @@ pub struct Firing {
     original: Event,
     event: Event,
     /// The host's names for the tool and its arguments, while the event has those of a dialect.
-    spoken: Option<LocalizedTool>,
+    localized: Option<LocalizedTool>,
     /// The tool's input before the current part.
     before_part: Option<Json>,
     /// The event after all parts. A second look at the final input must leave it unchanged.
@@ -87,29 +88,40 @@ impl Firing {
 
     /// Starts an event with a plan that was made for it, or for an event that a plan cannot distinguish from it.
     pub(crate) fn planned(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
+        let outcome = before_any_hook(&snapshot, &plan);
+        let mut firing = Self::begin(snapshot, plan, event, outcome);
+        firing.refuse_repeated_keys(0);
+        firing
+    }
+
+    /// The event as a hook sees it that is not enforced. What the engine itself says about the event is no part of what the
+    /// hook would have done.
+    pub(crate) fn of_shadow(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
+        let outcome = Outcome::untouched(plan.event);
+        Self::begin(snapshot, plan, event, outcome)
+    }
+
+    fn begin(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event, outcome: Outcome) -> Self {
         let mut next_run = 0;
         let mut parts = Vec::new();
         for part in &plan.parts {
             parts.push((part.dialect, part.dialect.part(part, next_run)));
             next_run += part.hooks.len();
         }
-        let outcome = before_any_hook(&snapshot, &plan);
-        let mut firing = Self {
+        Self {
             snapshot,
             plan,
             original: event.clone(),
             settled: event.clone(),
             event,
-            spoken: None,
+            localized: None,
             before_part: None,
             parts,
             phase: Phase::Part(0),
             waiting: BTreeSet::new(),
             outcome,
             next_run,
-        };
-        firing.refuse_repeated_keys(0);
-        firing
+        }
     }
 
     /// The outcome of an event for which no hook runs. It is computed without a machine, because most events of a
@@ -131,6 +143,11 @@ impl Firing {
         &self.original
     }
 
+    /// The firings of the hooks that run beside this event without an effect, in plan order.
+    pub(crate) fn shadows(&self) -> Vec<ShadowFiring> {
+        ShadowFiring::of_plan(&self.snapshot, &self.plan, &self.original)
+    }
+
     /// What would happen.
     #[must_use]
     pub fn plan(&self) -> &Plan {
@@ -150,9 +167,9 @@ impl Firing {
                 self.after_last_part();
                 continue;
             };
-            if self.spoken.is_none() {
+            if self.localized.is_none() {
                 self.before_part = self.event.field(TOOL_INPUT).cloned();
-                self.spoken = Some(self.snapshot.tools.localize_event(*dialect, &mut self.event));
+                self.localized = Some(self.snapshot.tools.localize_event(*dialect, &mut self.event));
             }
             let requests = part.next(&mut self.event);
             if requests.is_empty() {
@@ -179,7 +196,7 @@ impl Firing {
             self.outcome.effects.entries.extend(returned.entries.iter().cloned());
         }
         if let Some((_, part)) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
-            part.ended(run, end, &mut self.event);
+            part.ended(run, end, &mut self.event, self.localized.as_ref());
         }
     }
 
@@ -202,8 +219,8 @@ impl Firing {
         let Some((dialect, part)) = self.parts.get_mut(at) else { return };
         let dialect = *dialect;
         let end = part.finish(&mut self.event, &self.snapshot.policy);
-        if let Some(spoken) = self.spoken.take() {
-            spoken.restore_event(&mut self.event);
+        if let Some(localized) = self.localized.take() {
+            localized.restore_event(&mut self.event);
         }
         if let Phase::SecondLook(_) = self.phase {
             self.take_second_look(dialect, end);
@@ -230,7 +247,7 @@ impl Firing {
         if kind.spec().is_gating() && self.plan.hooks().any(|(_, planned)| planned.guards(kind)) {
             let effects = Effects::deny(message);
             for dialect in DialectId::ORDER {
-                dialect.contract().refused(&mut self.outcome, &effects);
+                dialect.contract().record_refusal(&mut self.outcome, &effects);
             }
             self.outcome.effects.absorb(effects);
             self.end_early(from, "the tool input has a key twice");
@@ -286,9 +303,9 @@ impl Firing {
         }
         let tools = &self.snapshot.tools;
         for (dialect, part) in &self.parts {
-            let spoken = tools.localize_event(*dialect, &mut self.event);
+            let localized = tools.localize_event(*dialect, &mut self.event);
             part.reapply_floor(&mut self.event);
-            spoken.restore_event(&mut self.event);
+            localized.restore_event(&mut self.event);
         }
         let mut again = Vec::new();
         for (at, (dialect, part)) in self.parts.iter().enumerate() {
@@ -318,7 +335,7 @@ impl Firing {
         let can_demand = self.event.kind().spec().rewritable.is_some();
         let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
         self.event = self.settled.clone();
-        let said = std::mem::take(&mut end.folded);
+        let folded = std::mem::take(&mut end.folded);
         // Destructured: whether a new effect restricts has to be decided here.
         let Effects {
             decision,
@@ -337,7 +354,7 @@ impl Firing {
             llm_response: _,
             tool_config: _,
             result: _,
-        } = said.effects;
+        } = folded.effects;
         let mut effects = Effects { decision, reason, stop, suppress_output, ..Effects::default() };
         if demands_change && let Some(run) = end.runs.first() {
             let message =
@@ -346,8 +363,8 @@ impl Firing {
             end.diagnostics.push(Diagnostic::new(Code::RewriteAfterGuard, message.clone()).at(location));
             effects = Effects { decision: Some(Decision::Deny), reason: Some(message), ..effects };
         }
-        end.diagnostics.extend(said.diagnostics);
-        if let Some(second) = said.detail {
+        end.diagnostics.extend(folded.diagnostics);
+        if let Some(second) = folded.detail {
             second.amend(&mut self.outcome, &effects);
         }
         end.folded.effects = effects;

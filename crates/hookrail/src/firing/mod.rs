@@ -9,6 +9,7 @@ mod machine;
 mod part;
 mod plan;
 mod reasons;
+mod shadow;
 
 pub use machine::{Batch, Firing, Step};
 pub use plan::{PartPlan, Plan, PlannedHook};
@@ -16,3 +17,4 @@ pub use plan::{PartPlan, Plan, PlannedHook};
 pub(crate) use failure::report as report_failure;
 pub(crate) use machine::TOOL_INPUT;
 pub(crate) use part::{AnyPart, Part};
+pub(crate) use shadow::ShadowFiring;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::failure;
+use super::machine::TOOL_INPUT;
 use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::{Flow, FoldContext, Folded, Protocol, Reply};
@@ -15,13 +16,14 @@ use crate::outcome::{EndKind, Health, HookRun};
 use crate::run::{RawEnd, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
+use crate::tools::LocalizedTool;
 
 /// A part of any dialect, with the dialect's type erased.
 pub(crate) trait AnyPart: Send + Sync {
     /// What to run next; nothing when the part is over.
     fn next(&mut self, event: &mut Event) -> Vec<RunRequest>;
-    /// Takes the end of a run.
-    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event);
+    /// Takes the end of a run. `localized` is how the event was translated into the names of the part's dialect.
+    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>);
     /// Records that the host does not wait for a run.
     fn left_out(&mut self, run: RunId);
     /// Folds the part.
@@ -159,7 +161,7 @@ impl<D: Protocol> Part<D> {
         }
         slot.asked_about = event.kind().spec().judged.and_then(|field| event.field(field).cloned());
         if let Some(how) = cannot_be_asked(&slot.planned) {
-            self.accept_end(at, &RunEnd::NotRun(how), event);
+            self.accept_end(at, &RunEnd::NotRun(how), event, None);
             return None;
         }
         let planned = slot.planned.clone();
@@ -172,7 +174,7 @@ impl<D: Protocol> Part<D> {
     }
 
     /// Takes the end of the run at an index.
-    fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event) {
+    fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>) {
         let Some(slot) = self.slots.get_mut(at) else { return };
         if *end.how() == RawEnd::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
@@ -181,6 +183,10 @@ impl<D: Protocol> Part<D> {
         let hook = &slot.planned.hook;
         let mut reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
         reply.authority = slot.planned.authority;
+        // Settled once, against the input that the hook was sent: later the answer may be laid over another one.
+        if let (Some(localized), Some(sent), Some(answer)) = (localized, event.field(TOOL_INPUT), &mut reply.answer) {
+            D::settle_tool_input(answer, &|answered| localized.settle(sent, answered));
+        }
         let mut reported = failure::report(hook, reply.health, reply.end, end);
         if event.kind().spec().gated_by(D::ID) {
             failure::add_exit_hint(&mut reported, D::EXIT_STATUS_HINT);
@@ -197,7 +203,7 @@ impl<D: Protocol> Part<D> {
         let number = self.first_run + at;
         slot.run = Some(HookRun { number, judged, rewrites, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
-            let wants_an_end = D::pass_on(event, self.stage, &reply) == Flow::Over;
+            let wants_an_end = D::apply_answer(event, self.stage, &reply) == Flow::End;
             // A deny that cannot block the event does not end the chain.
             if wants_an_end && event.kind().spec().gated_by(reply.hook.dialect) {
                 let ended_by: Arc<str> = Arc::from(format!("hook `{}` ended the chain", reply.hook));
@@ -225,7 +231,7 @@ impl<D: Protocol> Part<D> {
         let reply = self.chain.iter().find(|reply| Arc::ptr_eq(&reply.hook, &slot.planned.hook));
         let mut after = judged.clone();
         if let Some(reply) = reply.or(self.replies.get(at).and_then(Option::as_ref)) {
-            D::pass_on(&mut after, self.stage, reply);
+            D::apply_answer(&mut after, self.stage, reply);
         }
         Some(Accepted { judged: value(judged, field), after: value(&after, field) })
     }
@@ -251,28 +257,15 @@ impl<D: Protocol> AnyPart for Part<D> {
         requests
     }
 
-    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event) {
+    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>) {
         if let Some(at) = self.slot_index(run) {
-            self.accept_end(at, end, event);
+            self.accept_end(at, end, event, localized);
         }
     }
 
     fn left_out(&mut self, run: RunId) {
         let Some(slot) = self.slot_index(run).and_then(|at| self.slots.get_mut(at)) else { return };
-        slot.run = Some(HookRun {
-            number: run.index(),
-            hook: Arc::clone(&slot.planned.hook),
-            end: EndKind::Detached,
-            health: Health::Well,
-            exit_code: None,
-            signal: None,
-            decision: None,
-            duration: Duration::ZERO,
-            stdout: String::new(),
-            stderr: String::new(),
-            judged: None,
-            rewrites: false,
-        });
+        slot.run = Some(HookRun::not_asked(run.index(), &slot.planned.hook, EndKind::Detached, Health::Well));
     }
 
     fn finish(&mut self, event: &mut Event, policy: &Policy) -> PartEnd {
@@ -318,7 +311,7 @@ impl<D: Protocol> AnyPart for Part<D> {
                 && value(event, field) != after
                 && let Some(reply) = self.chain.iter().find(|reply| Arc::ptr_eq(&reply.hook, &slot.planned.hook))
             {
-                D::pass_on(event, self.stage, reply);
+                D::apply_answer(event, self.stage, reply);
             }
         }
     }
@@ -335,7 +328,7 @@ impl<D: Protocol> AnyPart for Part<D> {
             |at: usize, slot: &Slot| self.accepted(at, slot, field).is_some_and(|accepted| now != accepted.after);
         // The system layer judges the final input, whichever hook changed it; other guards judge the changes of less
         // authoritative hooks.
-        let talked_past = |at: usize, slot: &Slot| {
+        let must_judge_again = |at: usize, slot: &Slot| {
             let least = [later, self.least_changing_after(at)].into_iter().flatten().min();
             let guard = slot.planned.authority;
             guard == Authority::System || least.is_some_and(|least| least < guard)
@@ -343,7 +336,7 @@ impl<D: Protocol> AnyPart for Part<D> {
         self.slots
             .iter()
             .enumerate()
-            .filter(|(at, slot)| talked_past(*at, slot) && changed(*at, slot))
+            .filter(|(at, slot)| must_judge_again(*at, slot) && changed(*at, slot))
             .map(|(_, slot)| slot.planned.clone())
             .collect()
     }

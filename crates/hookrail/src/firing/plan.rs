@@ -23,6 +23,8 @@ pub struct Plan {
     pub event: EventKind,
     /// Each dialect's part, in the order they take part.
     pub parts: Vec<PartPlan>,
+    /// The hooks that are not enforced: each is a part of its own, runs beside the event as it was fired, and has no effect.
+    pub shadow: Vec<PartPlan>,
     /// Hooks that will not run.
     pub skipped: Skips,
     /// What planning noticed.
@@ -77,7 +79,8 @@ impl Plan {
             skipped: OnceLock::new(),
         });
         let skipped = Skips::of_plan(Arc::clone(&unplanned) as Arc<dyn UnplannedHooks>);
-        let mut plan = Self { event: event.kind(), parts: Vec::new(), skipped, diagnostics: Vec::new() };
+        let mut plan =
+            Self { event: event.kind(), parts: Vec::new(), shadow: Vec::new(), skipped, diagnostics: Vec::new() };
         for dialect in DialectId::ORDER {
             plan.add_part(snapshot, &unplanned.input, dialect);
         }
@@ -95,23 +98,40 @@ impl Plan {
         self.parts.iter().flat_map(|part| part.hooks.iter().map(move |hook| (part, hook)))
     }
 
+    /// The hooks that run without an effect, of all dialects in order.
+    pub fn shadow_hooks(&self) -> impl Iterator<Item = (&PartPlan, &PlannedHook)> {
+        self.shadow.iter().flat_map(|part| part.hooks.iter().map(move |hook| (part, hook)))
+    }
+
+    /// Whether no hook runs at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.shadow.is_empty()
+    }
+
     fn add_part(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
         let Some(subscribers) = snapshot.subscribers(input.event, dialect) else { return };
         if !input.concerns(dialect) {
             return;
         }
-        let mut planned = Vec::new();
+        let (mut planned, mut shadow) = (Vec::new(), Vec::new());
         let subject = input.subject_for(snapshot, dialect);
         for (hook, verdict) in matching(subscribers, subject.as_ref()) {
             if reasons::skip_reason(snapshot, hook, input.event).is_some() {
                 continue;
             }
-            if verdict == MatchResult::LimitReached {
+            if verdict == MatchResult::LimitReached && !hook.is_shadow() {
                 self.diagnostics.push(limit_reached(hook, subject.as_ref().map_or("", |subject| subject.text)));
             }
-            if !matches!(hook.action, Action::NotExecutable(_)) {
-                planned.push(hook);
+            match hook.action {
+                Action::NotExecutable(_) => {}
+                // They leave before anything is decided that concerns the others.
+                _ if hook.is_shadow() => shadow.push(hook),
+                _ => planned.push(hook),
             }
+        }
+        for only in without_duplicates(&shadow, |_, _| {}) {
+            let stage = dialect.contract().stage(input.event, &[&only.hook]);
+            self.shadow.push(PartPlan { dialect, stage, hooks: vec![only] });
         }
         if planned.is_empty() {
             return;
@@ -209,7 +229,7 @@ pub(super) fn without_duplicates(
     for hook in matching {
         // A hook that has changed since it was granted fails under its own policy, so it is neither replaced by a
         // duplicate nor replaces one.
-        let work = hook.dialect.contract().same_work(hook).filter(|_| hook.trust.allows());
+        let work = hook.dialect.contract().work_key(hook).filter(|_| hook.trust.allows());
         let first = work.as_ref().and_then(|work| seen.get(work)).and_then(|at| kept.get_mut(*at));
         if let Some(first) = first {
             first.timeout = first.timeout.max(hook.timeout);

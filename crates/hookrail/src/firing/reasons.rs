@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::plan::{PlanInput, Subject, without_duplicates};
+use super::plan::{PlanInput, PlannedHook, Subject, without_duplicates};
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, Hook, Trust};
@@ -30,7 +30,8 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
                 None => matching.push(hook),
             }
         }
-        without_duplicates(&matching, |hook, first| {
+        let (shadow, enforced): (Vec<_>, Vec<_>) = matching.into_iter().partition(|hook| hook.is_shadow());
+        let mut add_duplicate = |hook: &Arc<Hook>, first: &PlannedHook| {
             let origin = &first.hook.origin;
             let detail = format!(
                 "the same command is already planned from the {} settings, {}:{}",
@@ -39,7 +40,9 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
                 origin.location.line
             );
             skipped.push(Skipped::new(hook, SkipReason::Duplicate, detail));
-        });
+        };
+        without_duplicates(&enforced, &mut add_duplicate);
+        without_duplicates(&shadow, &mut add_duplicate);
     }
     skipped
 }

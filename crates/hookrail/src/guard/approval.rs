@@ -1,4 +1,4 @@
-//! Asking the host's user.
+//! Asks the host's user for approval.
 
 use super::Guard;
 use crate::json::Json;
@@ -17,13 +17,13 @@ pub enum Approval {
     Unavailable,
 }
 
-/// Asks the host's user. Nothing a hook prints is ever taken for their answer.
+/// Asks the host's user. The output of a hook never counts as the user's answer.
 pub trait Approver: Send + Sync {
     /// Asks whether an operation may happen, and shows the final input.
     fn approve<'a>(&'a self, operation: &'a str, input: &'a Json, reason: Option<&'a str>) -> HostFuture<'a, Approval>;
 }
 
-/// The approver of a host without a user: a question is a deny.
+/// The approver of a host without a user: if approval is required, the operation is denied.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoApprover;
 
@@ -54,7 +54,7 @@ impl<'o> Operation<'o> {
 
 impl Guard {
     /// Returns why an operation must not happen. Asks the user first if hooks require approval.
-    pub(super) async fn refused(&self, what: Operation<'_>, input: &Json, outcome: &Outcome) -> Option<String> {
+    pub(super) async fn refusal_reason(&self, what: Operation<'_>, input: &Json, outcome: &Outcome) -> Option<String> {
         let reason = outcome.effects.reason.as_deref();
         match outcome.effects.decision {
             Some(Decision::Deny) => Some(reason.unwrap_or(what.denied).to_owned()),
@@ -74,16 +74,17 @@ impl Guard {
                     reason,
                     answer,
                 };
+                // An approved operation is refused too if its answer had to be recorded and could not be.
                 let unrecorded = self.hooks.record_answer(entry).await;
-                refusal(approval, reason).or(unrecorded)
+                refusal_from_approval(approval, reason).or(unrecorded)
             }
             Some(Decision::Allow) | None => None,
         }
     }
 }
 
-/// The reason of the deny that an answer to a question means; nothing if the user approved.
-fn refusal(approval: Approval, reason: Option<&str>) -> Option<String> {
+/// Returns the reason of the deny that follows from the user's answer, or `None` if the user approved.
+fn refusal_from_approval(approval: Approval, reason: Option<&str>) -> Option<String> {
     let asked = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     match approval {
         Approval::Granted => None,

@@ -8,9 +8,9 @@ use crate::outcome::{Decision, Effects, Outcome};
 
 /// The token that cancels the events that are under way. Each of them holds it, so that they can be counted.
 #[derive(Debug, Default)]
-pub(super) struct Running(Mutex<Arc<CancelToken>>);
+pub(super) struct RunningEvents(Mutex<Arc<CancelToken>>);
 
-impl Running {
+impl RunningEvents {
     /// The token for an event that begins now.
     pub(super) fn token(&self) -> Arc<CancelToken> {
         Arc::clone(&lock(&self.0))
@@ -26,7 +26,7 @@ impl Running {
 
 /// The outcome of an event whose hooks were interrupted. An event that can be denied is denied, because no guard has
 /// answered.
-pub(super) fn shut(mut outcome: Outcome) -> Outcome {
+pub(super) fn deny_if_gating(mut outcome: Outcome) -> Outcome {
     if outcome.event.spec().is_gating() && outcome.effects.decision != Some(Decision::Deny) {
         outcome.effects = Effects::deny("interrupted before the hooks of this event had answered");
     }

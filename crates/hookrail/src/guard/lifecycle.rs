@@ -1,4 +1,4 @@
-//! Sessions, compaction, sub-agents and notifications: events that mostly tell, and sometimes ask.
+//! Sessions, compaction, sub-agents and notifications: events that hooks are told about, some of which they can cancel.
 
 use super::Guard;
 use super::approval::Operation;
@@ -55,7 +55,7 @@ impl Guard {
     pub async fn tell(&self, kind: EventKind, fields: &[(&str, Json)]) -> NotificationResult {
         let event = fields.iter().fold(self.event(kind), |event, (name, value)| event.with(*name, value.clone()));
         let outcome = self.fire(event).await;
-        let cancelled = self.refused(Operation::named(kind.name()), &Json::null(), &outcome).await;
+        let cancelled = self.refusal_reason(Operation::named(kind.name()), &Json::null(), &outcome).await;
         let receipt = Receipt::from_outcome(&outcome);
         let notes = Notes::from_effects(&outcome.effects);
         let Effects { additional_context, result, stop, .. } = outcome.effects;

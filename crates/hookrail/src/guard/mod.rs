@@ -1,4 +1,4 @@
-//! Guards: a host that goes through them cannot forget what hooks said.
+//! Guards: a host that uses them cannot skip the hooks or ignore their effects.
 //!
 //! A tool runs only with a [`Permit`], a model is called only with a [`ModelPermit`], and nothing but a guard can make
 //! one. The guard fires the events around the operation, applies every effect, asks the user where hooks want that, and
@@ -52,9 +52,9 @@ pub struct Guard {
     host: Arc<dyn Host>,
     /// How often in a row hooks have sent the agent back to work.
     sent_back: Arc<AtomicU32>,
-    /// What cancels the hooks that run now.
-    running: Arc<cancel::Running>,
-    most_sent_back: u32,
+    /// Cancels the events that are under way.
+    running: Arc<cancel::RunningEvents>,
+    max_times_sent_back: u32,
     sub_agent: Option<SubAgent>,
 }
 
@@ -71,7 +71,7 @@ impl Guard {
             host: Arc::new(NoHost),
             sent_back: Arc::default(),
             running: Arc::default(),
-            most_sent_back: 5,
+            max_times_sent_back: 5,
             sub_agent: None,
         }
     }
@@ -109,10 +109,10 @@ impl Guard {
         *lock(&self.model_id) = id.into();
     }
 
-    /// How often in a row hooks may send the agent back to work before it ends all the same.
+    /// How often in a row hooks may send the agent back to work. After that it ends.
     #[must_use]
-    pub fn most_sent_back(mut self, times: u32) -> Self {
-        self.most_sent_back = times;
+    pub fn max_times_sent_back(mut self, times: u32) -> Self {
+        self.max_times_sent_back = times;
         self
     }
 
@@ -155,7 +155,7 @@ impl Guard {
         // An event in which no hook takes part cannot be interrupted.
         let has_hooks = fire.id().is_some();
         let outcome = fire.await;
-        if has_hooks && token.is_cancelled() { cancel::shut(outcome) } else { outcome }
+        if has_hooks && token.is_cancelled() { cancel::deny_if_gating(outcome) } else { outcome }
     }
 }
 

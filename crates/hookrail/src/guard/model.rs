@@ -87,7 +87,7 @@ impl Guard {
 
     /// Like [`Guard::model_call`], for a host that knows more about its conversation than the request says: `messages` is the
     /// conversation in the shape of modules, with times, models and usage. Modules see that list in the place of the messages of
-    /// the request, and what they change is laid over the request.
+    /// the request, and their changes are applied to the request.
     ///
     /// # Errors
     /// The error of the call itself, as `call` gave it.
@@ -129,7 +129,7 @@ impl Guard {
             None => request,
         };
         let operation = Operation { name: "model call", denied: "a hook denied this model call" };
-        if let Some(reason) = self.refused(operation, &request, &before).await {
+        if let Some(reason) = self.refusal_reason(operation, &request, &before).await {
             return Ok(result.not_called(before.effects.llm_response.as_ref(), Some(reason)));
         }
         if before.effects.llm_response.is_some() || result.stop.is_some() {
@@ -167,7 +167,7 @@ impl ModelResult {
         }
     }
 
-    /// Adds what one event came to, as far as that is the same for every event.
+    /// Adds the parts of an outcome that are applied in the same way for every event.
     fn add(&mut self, outcome: &Outcome) {
         let effects = &outcome.effects;
         self.receipt.add(outcome);

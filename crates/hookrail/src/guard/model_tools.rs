@@ -1,9 +1,9 @@
-//! Which tools really go out with a model request.
+//! Removes the tools that hooks do not allow from a model request.
 
 use crate::json::{Json, JsonObject};
 
-/// The request with only the tools that hooks allow. The mode and the list are set, and the tools' own declarations are
-/// filtered too, so that a model that ignores the configuration still cannot see what it must not call.
+/// Returns the request with only the tools that hooks allow. It sets `toolConfig` and also removes the declarations of the
+/// other tools, so that a model that ignores the configuration does not see them. A tool without a name is removed.
 pub(super) fn restrict(request: &Json, config: &Json) -> Json {
     let (Some(mut request), Some(config)) = (request.as_object(), config.as_object()) else { return request.clone() };
     request.set("toolConfig", config.to_json());
@@ -17,7 +17,7 @@ pub(super) fn restrict(request: &Json, config: &Json) -> Json {
     request.to_json()
 }
 
-/// One tool, or one group of declarations, without what is not kept.
+/// Returns one tool, or one group of declarations, with only the allowed declarations; `None` if none is left.
 fn filtered(tool: &Json, keeps: &impl Fn(&str) -> bool) -> Option<Json> {
     let mut object: JsonObject = tool.as_object()?;
     if let Some(declarations) = object.get("functionDeclarations").and_then(Json::as_array) {
@@ -29,7 +29,7 @@ fn filtered(tool: &Json, keeps: &impl Fn(&str) -> bool) -> Option<Json> {
     name(tool).is_some_and(|name| keeps(&name)).then(|| tool.clone())
 }
 
-/// The name of a declaration, in either of the common shapes.
+/// The name of a declaration: its `name`, or that of the object in `function`.
 fn name(declaration: &Json) -> Option<String> {
     let object = declaration.as_object()?;
     let inner = object.get("function").and_then(Json::as_object);

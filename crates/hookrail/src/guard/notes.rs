@@ -22,8 +22,8 @@ impl Notes {
     }
 
     pub(super) fn add(&mut self, effects: &Effects) {
-        // Taken apart, so that a new effect cannot be forgotten: every guard comes here. What is left out is applied by the
-        // guard of the operation that it concerns.
+        // Destructured, so that a new effect does not compile before it is handled: every guard calls this. The guard of the
+        // operation applies the effects that are ignored here.
         let Effects {
             system_message,
             messages,

@@ -10,16 +10,16 @@ use crate::event::EventKind;
 use crate::json::Json;
 use crate::outcome::Stop;
 
-/// What becomes of a prompt.
+/// How hooks decided about a prompt.
 #[derive(Clone, Debug)]
 pub enum PromptEnd {
-    /// It goes to the model, with whatever hooks added.
+    /// It is sent to the model, with what hooks added.
     Accepted {
         /// The prompt to send.
         prompt: String,
         /// What hooks want said or kept.
         notes: Notes,
-        /// Whether the agent must stop all the same.
+        /// Why the agent must stop although the prompt is accepted, if a hook demands that.
         stop: Option<Stop>,
         /// What hooks did.
         receipt: Receipt,
@@ -30,14 +30,14 @@ pub enum PromptEnd {
         message: String,
         /// What hooks want said or kept.
         notes: Notes,
-        /// Whether the agent must stop as well.
+        /// Why the agent must stop too, if a hook demands that.
         stop: Option<Stop>,
         /// What hooks did.
         receipt: Receipt,
     },
 }
 
-/// What becomes of the agent after its answer.
+/// What the agent does after its answer.
 #[derive(Clone, Debug)]
 pub enum AgentEnd {
     /// It is done.
@@ -51,7 +51,7 @@ pub enum AgentEnd {
         /// What hooks did.
         receipt: Receipt,
     },
-    /// A hook sends it back to work with this message as a new turn.
+    /// It continues to work: a hook denied the end, and the message begins a new turn.
     SentBack {
         /// The message.
         message: String,
@@ -62,9 +62,9 @@ pub enum AgentEnd {
         /// What hooks did.
         receipt: Receipt,
     },
-    /// A hook wanted to send it back once more, and was not followed: it had done so too often in a row.
+    /// It is done although a hook denied the end, because hooks had done so too often in a row.
     Capped {
-        /// What the hook wanted to say.
+        /// The message that would have begun the new turn.
         message: String,
         /// What hooks want said or kept.
         notes: Notes,
@@ -74,14 +74,14 @@ pub enum AgentEnd {
 }
 
 impl Guard {
-    /// Lets hooks look at a prompt before anything else happens to it.
+    /// Asks hooks about a prompt. The host calls this before it uses the prompt.
     pub async fn prompt(&self, prompt: &str) -> PromptEnd {
         self.sent_back.store(0, Ordering::Relaxed);
         let outcome = self.fire(self.event(EventKind::Prompt).with_text("prompt", prompt)).await;
         let receipt = Receipt::from_outcome(&outcome);
         let notes = Notes::from_effects(&outcome.effects);
         let shown = outcome.effects.prompt.clone().unwrap_or_else(|| prompt.to_owned());
-        let refused = self.refused(Operation::named("prompt"), &Json::string(&shown), &outcome).await;
+        let refused = self.refusal_reason(Operation::named("prompt"), &Json::string(&shown), &outcome).await;
         let stop = outcome.effects.stop;
         match refused {
             Some(message) => PromptEnd::Denied { message, notes, stop, receipt },
@@ -89,10 +89,10 @@ impl Guard {
         }
     }
 
-    /// Lets hooks look at the agent's answer. A block sends its reason back as a new turn, in which hooks are told so;
-    /// the number of times in a row is capped, because a hook that always blocks would never let the agent end.
+    /// Asks hooks about the agent's answer. The reason of a deny begins a new turn, at whose end `stop_hook_active` is true.
+    /// The number of such turns in a row has a limit, because a hook that always denies would never let the agent end.
     ///
-    /// `messages` is the conversation of this work, for hooks that look at all of it.
+    /// `messages` is the conversation since the prompt.
     pub async fn agent_end(&self, prompt: &str, response: &str, messages: Json) -> AgentEnd {
         let times = self.sent_back.load(Ordering::Relaxed);
         let event = self
@@ -111,7 +111,7 @@ impl Guard {
             return AgentEnd::Done { stop: effects.stop, clear_context, notes, receipt };
         }
         let message = effects.reason.unwrap_or_else(|| "a hook wants the agent to continue".to_owned());
-        if times >= self.most_sent_back {
+        if times >= self.max_times_sent_back {
             self.sent_back.store(0, Ordering::Relaxed);
             return AgentEnd::Capped { message, notes, receipt };
         }

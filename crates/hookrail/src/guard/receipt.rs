@@ -1,4 +1,4 @@
-//! What hooks did to one operation, for the record.
+//! The receipt of an operation: which hooks ran or were skipped, and what they decided and changed.
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::registry::DialectId;
@@ -14,11 +14,11 @@ pub struct Receipt {
     pub ran: Vec<ReceiptEntry>,
     /// Every hook that did not run, and why.
     pub skipped: Skips,
-    /// What is worth saying about them: failures, conflicts, what was overridden.
+    /// The diagnostics of the hooks: failures, conflicts, overridden rewrites.
     pub diagnostics: Vec<Diagnostic>,
     /// What was decided.
     pub decision: Option<Decision>,
-    /// The digest of the input that was really used; none when the operation did not happen.
+    /// The digest of the final input; none if the operation did not happen.
     pub input: Option<Digest>,
 }
 
@@ -33,7 +33,7 @@ pub struct ReceiptEntry {
     pub end: EndKind,
     /// What it decided.
     pub decision: Option<Decision>,
-    /// The digest of the input it judged, where others could have changed that afterwards.
+    /// The digest of the value that it was asked about; none if hooks cannot change that value.
     pub judged: Option<Digest>,
     /// Whether its answer changes the tool's input, the prompt or the request to the model.
     pub rewrites: bool,
@@ -44,10 +44,10 @@ impl Receipt {
     #[must_use]
     pub fn denied_by(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        for judged in self.ran.iter().filter(|judged| judged.decision == Some(Decision::Deny)) {
-            // A system hook may have been asked twice.
-            if !names.contains(&judged.hook.as_str()) {
-                names.push(&judged.hook);
+        for entry in self.ran.iter().filter(|entry| entry.decision == Some(Decision::Deny)) {
+            // A guard is asked again if other hooks changed the input, so it can have two entries.
+            if !names.contains(&entry.hook.as_str()) {
+                names.push(&entry.hook);
             }
         }
         names
@@ -57,22 +57,22 @@ impl Receipt {
     #[must_use]
     pub fn rewritten_by(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        for judged in self.ran.iter().filter(|judged| judged.rewrites) {
-            if !names.contains(&judged.hook.as_str()) {
-                names.push(&judged.hook);
+        for entry in self.ran.iter().filter(|entry| entry.rewrites) {
+            if !names.contains(&entry.hook.as_str()) {
+                names.push(&entry.hook);
             }
         }
         names
     }
 
-    /// What one event came to.
+    /// The receipt of one event.
     pub(super) fn from_outcome(outcome: &Outcome) -> Self {
         let mut receipt = Self::default();
         receipt.add(outcome);
         receipt
     }
 
-    /// Adds what an event came to.
+    /// Adds the outcome of an event.
     pub(super) fn add(&mut self, outcome: &Outcome) {
         self.decision = self.decision.max(outcome.effects.decision);
         self.ran.extend(outcome.runs.iter().map(|run| ReceiptEntry {

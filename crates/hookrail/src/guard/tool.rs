@@ -25,7 +25,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call.
+    /// Makes a call of a tool that does not come from an MCP server.
     #[must_use]
     pub fn new(id: impl Into<String>, tool: impl Into<String>, input: Json) -> Self {
         Self { id: id.into(), tool: tool.into(), input, mcp_context: None }
@@ -33,7 +33,7 @@ impl ToolCall {
 }
 
 /// The permission to run one tool once, with exactly this input. Only a guard makes one, after every gating hook has
-/// answered, so a host that asks for it in its tools' signatures cannot run a tool beside the hooks.
+/// answered, so a host whose tools require one as a parameter cannot run a tool without the hooks.
 ///
 /// ```compile_fail
 /// let forged = hookrail::guard::Permit { tool: "write_file".into(), input: hookrail::Json::null() };
@@ -103,7 +103,7 @@ pub enum ToolEnd {
 pub enum Visibility {
     /// The user sees it.
     Shown,
-    /// A hook wants it hidden. The model sees it all the same.
+    /// A hook wants it hidden from the user. The model still sees it.
     Hidden,
 }
 
@@ -116,7 +116,7 @@ pub struct ToolResult {
     pub content: Json,
     /// What the user sees of it.
     pub display: Json,
-    /// Whether they see it.
+    /// Whether the user sees it.
     pub visibility: Visibility,
     /// The input the tool ran with.
     pub input: Json,
@@ -143,10 +143,10 @@ impl Guard {
         if let Some(input) = before.effects.tool_input.clone() {
             result.input = input;
         }
-        if let Some(reason) = self.refused(Operation::named(&call.tool), &result.input, &before).await {
+        if let Some(reason) = self.refusal_reason(Operation::named(&call.tool), &result.input, &before).await {
             return result.denied(&reason);
         }
-        // An agent that must stop starts nothing more.
+        // An agent that must stop does not start another tool.
         if let Some(stop) = &result.stop {
             let reason = stop.reason.clone();
             return result.denied(&reason);
@@ -222,7 +222,7 @@ impl ToolResult {
         self
     }
 
-    /// Takes what holds for the conversation and the agent, whichever event it came from.
+    /// Adds the parts of an outcome that are applied in the same way for every event.
     fn add(&mut self, outcome: &Outcome) {
         self.receipt.add(outcome);
         self.notes.add(&outcome.effects);
@@ -259,7 +259,7 @@ impl ToolResult {
     }
 }
 
-/// Content with text added for the model; what is not text keeps its parts.
+/// Returns the content with text added for the model. Content that is not text keeps its parts and gets one more.
 fn with_context(content: &Json, context: &str) -> Json {
     let part = || [("text", Json::string(context))].into_iter().collect::<JsonObject>().to_json();
     match (content.as_str(), content.as_array()) {

@@ -39,7 +39,7 @@ pub struct ExecError {
 /// As good as no limit.
 const NO_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// The time a program has to tidy up when it is ended.
+/// The time that a program has to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The status of a program that was ended here, as a shell reports it.

@@ -135,7 +135,7 @@ impl HookRunner {
         }
     }
 
-    /// Gives the messages of a model call to the hooks, each of which sees what the one before it made of them.
+    /// Gives the messages of a model call to the hooks, each of which receives the messages that the one before it returned.
     pub async fn emit_context(&self, messages: Vec<Json>) -> Vec<Json> {
         let Ok(list) = Json::of(&messages) else { return messages };
         let outcome = self.emit(self.hooks.event(EventKind::BeforeModel).with("messages", list)).await;

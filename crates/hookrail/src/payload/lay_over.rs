@@ -1,14 +1,14 @@
-//! Lays what hooks made of a model request or response over the host's own document.
+//! Applies the changes of hooks to the host's own model request or response.
 //!
 //! Hooks see text only. Their messages are aligned with the ones that were sent: a message that was kept or changed keeps
 //! its parts that are not text, messages without text keep their place, and no tool call ever loses its response.
 
 use super::model_request::{ModelMessage, ModelRequest, ModelRole};
-use super::model_response::response_in_step;
+use super::model_response::response_with_text_and_candidates;
 use super::parts::{TextForm, list, object, text_of_part};
 use crate::json::{Json, JsonKind, JsonObject};
 
-/// The host's request with what hooks made of it. A request that no hook changed comes back identical.
+/// Returns the host's request with the changes of hooks. A request that no hook changed comes back identical.
 ///
 /// `base` is the request as the host has it, with `contents`; `changed` is the request in the form of
 /// [`ModelRequest::to_json`], for example [`Effects::llm_request`](crate::Effects::llm_request).
@@ -29,7 +29,7 @@ pub fn request_with_changes(changed: &Json, base: &Json) -> Json {
     }
     let messages = differs("messages").and_then(Json::as_array);
     match changed.get("contents").filter(|_| request.get("contents").is_some()) {
-        // A hook that sees the conversation in the host's own form has changed it there, and its text is in step.
+        // The change was made to `contents` itself, and `messages` agrees with it, so nothing has to be aligned.
         Some(contents) => {
             let new: Vec<ModelMessage> = messages.iter().flatten().filter_map(ModelMessage::read).collect();
             if !new.is_empty() {
@@ -47,13 +47,14 @@ pub fn request_with_changes(changed: &Json, base: &Json) -> Json {
     request.to_json()
 }
 
-/// The host's response with what hooks made of it; parts that are not text stay.
+/// Returns the host's response with the changes of hooks. Parts that are not text stay.
 #[must_use]
 pub fn response_with_changes(changed: &Json, base: &Json) -> Json {
     let (Some(mut response), Some(changed)) = (base.as_object(), changed.as_object()) else { return changed.clone() };
     let old = response.get("candidates").and_then(Json::as_array).unwrap_or_default();
-    let sent =
-        response_in_step(base).and_then(|sent| sent.as_object()?.get("candidates")?.as_array()).unwrap_or_default();
+    let sent = response_with_text_and_candidates(base)
+        .and_then(|sent| sent.as_object()?.get("candidates")?.as_array())
+        .unwrap_or_default();
     let Some(new) = changed.get("candidates").and_then(Json::as_array) else { return base.clone() };
     let candidates = new.iter().enumerate().map(|(at, new)| match (old.get(at), sent.get(at)) {
         (Some(old), Some(sent)) if sent.same_as(new) => old.clone(),
@@ -84,7 +85,7 @@ pub(crate) fn response_with_only_text(base: &Json, text: &str) -> Json {
     response.to_json()
 }
 
-/// The old settings with the keys that the new ones set; keys the new ones took away are taken away.
+/// Returns the host's settings with the changes of hooks. A key that was sent to hooks and that they removed is removed.
 fn merged_config(base: Option<&Json>, sent: Option<&Json>, new: &JsonObject) -> Json {
     let mut config = base.and_then(Json::as_object).unwrap_or_default();
     for (key, _) in sent.and_then(Json::as_object).unwrap_or_default().iter() {
@@ -99,13 +100,13 @@ fn merged_config(base: Option<&Json>, sent: Option<&Json>, new: &JsonObject) -> 
 fn set_messages(request: &mut JsonObject, messages: &[Json]) {
     let new: Vec<ModelMessage> = messages.iter().filter_map(ModelMessage::read).collect();
     let Some(contents) = request.get("contents").and_then(Json::as_array) else {
-        // A host that gives `messages` has nothing that could be lost.
+        // A request without `contents` has no parts that could be lost.
         request.set("messages", list(messages.iter().cloned()));
         return;
     };
     let (system, rest): (Vec<_>, Vec<_>) = new.into_iter().partition(|message| message.role == ModelRole::System);
     set_system(request, &system);
-    request.set("contents", list(align(&contents, &rest)));
+    request.set("contents", list(align_contents(&contents, &rest)));
 }
 
 fn set_system(request: &mut JsonObject, system: &[ModelMessage]) {
@@ -127,10 +128,10 @@ fn set_system(request: &mut JsonObject, system: &[ModelMessage]) {
 }
 
 /// The host's contents with the new messages in the place of the old ones.
-fn align(contents: &[Json], new: &[ModelMessage]) -> Vec<Json> {
+fn align_contents(contents: &[Json], new: &[ModelMessage]) -> Vec<Json> {
     let visible: Vec<Option<ModelMessage>> = contents.iter().map(ModelMessage::read_content).collect();
     let sent: Vec<&ModelMessage> = visible.iter().flatten().collect();
-    let mut became = became(&sent, new).into_iter();
+    let mut positions = new_positions(&sent, new).into_iter();
     let form = TextForm::of_contents(contents);
     let message = |message: &ModelMessage| form.content(message.role.name(), &message.text);
     let mut result = Vec::new();
@@ -140,11 +141,11 @@ fn align(contents: &[Json], new: &[ModelMessage]) -> Vec<Json> {
             result.push(entry.clone());
             continue;
         };
-        let Some(to) = became.next().flatten() else {
-            result.extend(without_text(entry));
+        let Some(to) = positions.next().flatten() else {
+            result.extend(tool_parts_only(entry));
             continue;
         };
-        // Messages that are new come before the one they were written before.
+        // New messages keep their place before the message that follows them.
         result.extend(new.get(inserted..to).unwrap_or_default().iter().map(message));
         inserted = to + 1;
         let changed = new.get(to).filter(|new| *new != old);
@@ -158,28 +159,30 @@ fn text_of_content(entry: &Json) -> Option<String> {
     ModelMessage::read_content(entry).map(|message| message.text)
 }
 
-/// Which new message each of the sent ones became; none if it was removed. First those that are equal are matched, by the
-/// longest common subsequence, then, between two of those, the ones of the same role in order.
-fn became(sent: &[&ModelMessage], new: &[ModelMessage]) -> Vec<Option<usize>> {
-    let mut became = vec![None; sent.len()];
+/// Returns for each sent message the position of the new message that corresponds to it, or `None` if it was removed. Equal
+/// messages are paired first, by the longest common subsequence. Between two such pairs, messages of the same role are paired
+/// in order.
+fn new_positions(sent: &[&ModelMessage], new: &[ModelMessage]) -> Vec<Option<usize>> {
+    let mut positions = vec![None; sent.len()];
     let mut anchors = common_subsequence(sent.len(), new.len(), |a, b| sent.get(a).copied() == new.get(b));
     anchors.push((sent.len(), new.len()));
     let (mut from_sent, mut from_new) = (0, 0);
     for (to_sent, to_new) in anchors {
         let mut candidates = from_new..to_new;
-        for (place, sent) in became.iter_mut().zip(sent).take(to_sent).skip(from_sent) {
+        for (place, sent) in positions.iter_mut().zip(sent).take(to_sent).skip(from_sent) {
             *place = candidates.find(|to| new.get(*to).is_some_and(|new| new.role == sent.role));
         }
-        if let Some(place) = became.get_mut(to_sent) {
+        if let Some(place) = positions.get_mut(to_sent) {
             *place = Some(to_new);
         }
         (from_sent, from_new) = (to_sent + 1, to_new + 1);
     }
-    became
+    positions
 }
 
-/// The longest common subsequence of two lists of these lengths, as pairs of places. Equal ends are taken off first, so that
-/// the usual change in one place costs nothing; what is left is bounded.
+/// The longest common subsequence of two lists of these lengths, as pairs of positions. Equal beginnings and endings are
+/// paired first, so that the table stays small for the usual change in one place. If the rest is too large for a table, nothing
+/// in it is paired.
 pub(crate) fn common_subsequence(sent: usize, new: usize, equal: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     const MOST_CELLS: usize = 4_000_000;
     let shortest = sent.min(new);
@@ -188,14 +191,18 @@ pub(crate) fn common_subsequence(sent: usize, new: usize, equal: impl Fn(usize, 
     let mut pairs: Vec<(usize, usize)> = (0..head).map(|at| (at, at)).collect();
     let (rows, columns) = (sent - head - tail, new - head - tail);
     if rows.saturating_mul(columns) <= MOST_CELLS {
-        let middle = longest(rows, columns, |a, b| equal(head + a, head + b));
+        let middle = longest_common_subsequence(rows, columns, |a, b| equal(head + a, head + b));
         pairs.extend(middle.into_iter().map(|(a, b)| (head + a, head + b)));
     }
     pairs.extend((0..tail).rev().map(|at| (sent - 1 - at, new - 1 - at)));
     pairs
 }
 
-fn longest(rows: usize, columns: usize, equal: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+fn longest_common_subsequence(
+    rows: usize,
+    columns: usize,
+    equal: impl Fn(usize, usize) -> bool,
+) -> Vec<(usize, usize)> {
     let width = columns + 1;
     let mut lengths = vec![0_u32; (rows + 1) * width];
     let at = |row: usize, column: usize| row * width + column;
@@ -227,7 +234,7 @@ fn longest(rows: usize, columns: usize, equal: impl Fn(usize, usize) -> bool) ->
     pairs
 }
 
-/// The entry with its first text replaced, its other texts gone, and everything else in its place.
+/// Returns the entry with its first text replaced and its other texts removed. The other parts keep their order.
 fn with_text(entry: &Json, text: &str) -> Json {
     let Some(mut object) = entry.as_object() else {
         return TextForm::of_contents(std::slice::from_ref(entry)).content("user", text);
@@ -261,8 +268,9 @@ fn text_part_like(part: &Json, text: &str) -> Json {
     }
 }
 
-/// What stays of a removed message: its tool calls and responses, because the other half of each stays too.
-fn without_text(entry: &Json) -> Option<Json> {
+/// Returns what stays of a removed message: its tool calls and tool responses. A call and its response are in different
+/// messages, and no call may lose its response.
+fn tool_parts_only(entry: &Json) -> Option<Json> {
     let mut object = entry.as_object()?;
     let parts = object.get("parts").and_then(Json::as_array)?;
     let paired = |part: &Json| {

@@ -1,6 +1,6 @@
 //! Typed views of the neutral payloads: a tool's response, a model request and a model response.
 //!
-//! An event carries these values as JSON, so that what no hook changed keeps its bytes. This folder is the only place that
+//! An event carries these values as JSON, so that what no hook changed keeps its bytes. Only this folder
 //! knows the names of their members; the guard and every dialect read and write them through these types, and each dialect
 //! then writes the shape its own hooks know.
 
@@ -16,5 +16,5 @@ pub use model_response::ModelResponse;
 pub use tool_response::ToolResponse;
 
 pub(crate) use lay_over::{common_subsequence, response_with_only_text};
-pub(crate) use model_response::{candidate_with_text, response_in_step};
+pub(crate) use model_response::{candidate_with_text, response_with_text_and_candidates};
 pub(crate) use parts::{content_of_texts, list, object};

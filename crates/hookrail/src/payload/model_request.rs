@@ -10,8 +10,8 @@ const KNOWN: [&str; 7] =
 /// A request to a model, as text: what the neutral field `llm_request` carries, read from either of its two spellings.
 ///
 /// A host gives `messages`, `config` and `toolConfig`, or its provider's own `contents`, `systemInstruction` and
-/// `generationConfig`. Only text is in this view; [`request_with_changes`](super::request_with_changes) lays a changed
-/// view over the host's own document, so that images and tool calls stay.
+/// `generationConfig`. Only text is in this view; [`request_with_changes`](super::request_with_changes) applies a
+/// changed view to the host's own document, so that images and tool calls stay.
 ///
 /// ```
 /// use hookrail::payload::{ModelRequest, ModelRole};

@@ -18,7 +18,7 @@ impl ModelResponse {
     /// Reads a response; none when it has neither `text` nor `candidates`.
     #[must_use]
     pub fn read(response: &Json) -> Option<Self> {
-        response_in_step(response).map(Self)
+        response_with_text_and_candidates(response).map(Self)
     }
 
     /// A response that consists of this text.
@@ -42,8 +42,9 @@ impl ModelResponse {
     }
 }
 
-/// A response with `text` and `candidates` that agree; none when it has neither.
-pub(crate) fn response_in_step(response: &Json) -> Option<Json> {
+/// Returns the response with both `text` and `candidates`: one is made from the other, and `candidates` counts if they
+/// differ. Returns `None` if the response has neither.
+pub(crate) fn response_with_text_and_candidates(response: &Json) -> Option<Json> {
     let mut members = response.as_object()?;
     let candidates = members.get("candidates").and_then(Json::as_array).filter(|list| !list.is_empty());
     if let Some(candidates) = candidates {
@@ -109,7 +110,7 @@ fn candidate_of_text(text: &str) -> Json {
     object([("content", content_of_texts("model", &[text])), ("finishReason", Json::string("STOP")), ("index", index)])
 }
 
-/// Sets a member that comes first when it is new.
+/// Sets a member. A new member becomes the first one.
 fn set_first(members: &mut JsonObject, key: &str, value: Json) {
     if members.get(key).is_some() {
         members.set(key, value);

@@ -2,7 +2,7 @@
 
 use crate::json::{Json, JsonObject};
 
-/// The texts of parts, which are strings or objects with `text`, run together; none when no part is text.
+/// Returns the concatenated texts of parts, which are strings or objects with `text`; `None` if no part is text.
 pub(super) fn text_of_parts(parts: &Json) -> Option<String> {
     let texts: Vec<String> = match parts.as_array() {
         Some(list) => list.iter().filter_map(text_of_part).collect(),

@@ -1,4 +1,4 @@
-//! What a tool gave back.
+//! The response of a tool.
 
 use super::parts::object;
 use crate::json::{Json, JsonKind, JsonObject};
@@ -7,7 +7,7 @@ const CONTENT: &str = "llmContent";
 const DISPLAY: &str = "returnDisplay";
 const ERROR: &str = "error";
 
-/// What a tool gave back, as the neutral field `tool_response` carries it.
+/// The response of a tool, as the neutral field `tool_response` carries it.
 ///
 /// ```
 /// use hookrail::payload::ToolResponse;
@@ -28,7 +28,7 @@ pub struct ToolResponse {
 }
 
 impl ToolResponse {
-    /// The response of a tool that worked.
+    /// The response of a tool that succeeded.
     #[must_use]
     pub fn new(content: Json, display: Json) -> Self {
         Self { content: Some(content), display: Some(display), error: None }
@@ -61,7 +61,7 @@ impl ToolResponse {
         given.collect::<JsonObject>().to_json()
     }
 
-    /// Whether the tool failed. An error that is `null` is none.
+    /// Whether the tool failed. `"error": null` is not a failure.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.error.as_ref().is_some_and(|error| error.kind() != JsonKind::Null)

@@ -12,8 +12,8 @@ use hookrail_spawn::{
 #[cfg(unix)]
 use super::direct::direct;
 use super::end::{Output, ProcessEnd, RawEnd, SpawnFailure};
-use super::ground::ModuleGround;
 use super::limits::EngineLimits;
+use super::module_environment::ModuleEnvironment;
 use super::pool::ProcessPool;
 use super::request::RunRequest;
 use super::sandboxes::{SandboxPlace, Sandboxes};
@@ -50,8 +50,8 @@ pub(crate) struct ProcessWorld {
     pub(crate) ledger: Option<RunLedger>,
     /// The sandboxes of their processes.
     pub(crate) sandboxes: Sandboxes,
-    /// The surroundings of modules under the configuration that was loaded last.
-    pub(crate) module_ground: ModuleGround,
+    /// The environment of modules in the configuration that was loaded last.
+    pub(crate) module_environment: ModuleEnvironment,
 }
 
 impl ProcessWorld {

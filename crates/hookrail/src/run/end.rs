@@ -268,7 +268,7 @@ pub enum SpawnFailure {
     #[error("its sandbox cannot be started: {0}")]
     Sandbox(String),
     /// It requires a sandbox that this system cannot enforce.
-    #[error("this system cannot enforce its sandbox, which it requires (missing: {})", joined(.0))]
+    #[error("this system cannot enforce its sandbox, which it requires (missing: {})", joined_protections(.0))]
     SandboxIncomplete(Vec<Protection>),
     /// Anything else, as the operating system says it.
     #[error("{0}")]
@@ -276,7 +276,7 @@ pub enum SpawnFailure {
 }
 
 /// The names of protections, for messages.
-pub(crate) fn joined(protections: &[Protection]) -> String {
+pub(crate) fn joined_protections(protections: &[Protection]) -> String {
     protections.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,6 +1,6 @@
-//! Running hooks: the only part of the engine that touches the operating system.
+//! Runs command hooks, and holds the types with which every runner is called and reports how a run ended.
 //!
-//! A runner executes a request and reports how that ended. It knows no dialect, no matching and no merging.
+//! Nothing here knows a dialect, selects hooks or combines their answers.
 
 pub(crate) mod capabilities;
 mod command;
@@ -8,9 +8,9 @@ mod command;
 mod direct;
 mod end;
 pub(crate) mod environment;
-mod ground;
 mod input;
 mod limits;
+mod module_environment;
 #[cfg(unix)]
 mod plain;
 mod pool;
@@ -22,20 +22,20 @@ mod sandboxes;
 mod shell;
 
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
-pub(crate) use end::joined as joined_protections;
+pub(crate) use end::joined_protections;
 pub use end::{
     ModuleEnd, NativeEnd, Output, ProcessEnd, RawEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings,
 };
 pub(crate) use environment::for_hooks as environment_for_hooks;
-pub(crate) use ground::{ModuleGround, protected_places};
 pub use hookrail_spawn::{CancelToken, Environment, Network, OrphanCleanup, Protection, Readable, RunLedger, Sandbox};
 pub use input::RunInput;
 pub use limits::{OutputLimits, RunLimits};
+pub(crate) use module_environment::{ModuleEnvironment, protected_places};
 pub(crate) use redaction::Redaction;
 pub use request::{RunId, RunRequest};
 pub use runner::{
-    CutOffProcess, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender,
-    ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    CutOffProcess, EnforceExport, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
+    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
 
 pub(crate) use command::{ProcessRun, ProcessWorld, Wait};

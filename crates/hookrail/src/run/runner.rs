@@ -322,6 +322,20 @@ pub struct Registrations {
     /// Functions that it called while it was loaded and that its runner does not have. The rest of the module is in
     /// force.
     pub unsupported: Vec<String>,
+    /// What it exports under the name `enforce`.
+    pub enforce: EnforceExport,
+}
+
+/// What a module exports under the name `enforce`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EnforceExport {
+    /// Nothing, or true: what it answers counts.
+    #[default]
+    Enforced,
+    /// False: it has no effect.
+    Shadow,
+    /// Something that is neither true nor false. What it answers counts.
+    NotBoolean,
 }
 
 /// A command that a module registered.

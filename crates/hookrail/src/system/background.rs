@@ -137,6 +137,32 @@ impl Background {
         });
     }
 
+    /// Adds a run without an effect, about which nothing is reported. When the system is shut down it is cancelled after
+    /// that time.
+    pub(super) fn add_shadow<R>(&self, bound: Duration, cancel: CancelToken, run: R)
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
+        let closing = self.closing.clone();
+        let mut tasks = lock(&self.tasks);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            let mut run = pin!(run);
+            let mut over = pin!(async {
+                closing.cancelled().await;
+                tokio::time::sleep(bound).await;
+            });
+            let in_time = poll_fn(|context| match run.as_mut().poll(context) {
+                Poll::Ready(()) => Poll::Ready(Some(())),
+                Poll::Pending => over.as_mut().poll(context).map(|()| None),
+            });
+            if in_time.await.is_none() {
+                cancel.cancel();
+                run.await;
+            }
+        });
+    }
+
     /// The end of the plugin's runs for the previous event, and the group that the new run belongs to.
     fn enter_queue(&self, fire: FireId, hook: &Hook) -> (Option<CancelToken>, Arc<PluginTurn>) {
         let file = &*hook.origin.location.file;

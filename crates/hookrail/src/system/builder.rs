@@ -15,6 +15,7 @@ use super::drive::EngineParts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
 use super::recording::{Recording, TRACE};
+use super::shadow::ShadowParts;
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
@@ -24,10 +25,10 @@ use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::recorder::{HostIdentity, OnRecordFailure, Recorder};
 use crate::run::{
-    Capabilities, EngineLimits, Environment, ModuleGround, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
+    Capabilities, EngineLimits, Environment, ModuleEnvironment, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
     RunLedger, RunLimits, Sandboxes, environment_for_hooks, protected_places,
 };
-use crate::sandbox::SandboxProfile;
+use crate::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::{Location, SourceKind};
 use crate::tools::ToolNames;
@@ -67,6 +68,7 @@ pub struct Builder {
     own_sources: Vec<OwnSource>,
     on_load_failure: OnFailure,
     sandbox_floors: Vec<Arc<SandboxProfile>>,
+    rehearsal: Rehearsal,
     on_redaction: Option<OnRedaction>,
     engine_runtime: EngineRuntime,
     recorder: Option<Arc<dyn Recorder>>,
@@ -93,6 +95,14 @@ enum ProjectTrust {
     #[default]
     AsGranted,
     ForThisRun,
+}
+
+/// Whether hooks may change anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Rehearsal {
+    #[default]
+    No,
+    Yes,
 }
 
 /// A description that was built into a system.
@@ -219,6 +229,14 @@ impl Builder {
         self
     }
 
+    /// Lets no hook change anything, whichever layer it comes from: processes run in the sandbox `guard` and are not started
+    /// where that cannot be enforced in full, and modules may only read. For events that are fired to find out what would be
+    /// decided.
+    pub fn rehearse(mut self) -> Self {
+        self.rehearsal = Rehearsal::Yes;
+        self
+    }
+
     /// Names what the host does when a load finds that secrets are to be withheld from hooks. What hooks do not inherit
     /// they could still read from the host's own process, so a program whose environment holds secrets closes that way
     /// here. It is called in every such load, before a hook of it runs.
@@ -289,6 +307,10 @@ impl Builder {
         let debug_log = DebugLog::new(dialect::log_files(&environment));
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let environment = Arc::new(environment);
+        if self.rehearsal == Rehearsal::Yes {
+            let limits = &mut self.limits.all_hooks;
+            limits.capabilities = limits.capabilities.intersection(&Capabilities::LOOK);
+        }
         let recording = self.recorder.take().map(|recorder| {
             Arc::new(Recording {
                 interest: recorder.interest(),
@@ -302,7 +324,7 @@ impl Builder {
         });
         let parts = EngineParts {
             world: ProcessWorld {
-                module_ground: ModuleGround::new(&environment),
+                module_environment: ModuleEnvironment::new(&environment),
                 environment,
                 depth,
                 project: self.project.clone(),
@@ -316,6 +338,7 @@ impl Builder {
             debug_log,
             pool: ProcessPool::default(),
             closures: ClosureThreads::default(),
+            shadow: ShadowParts::default(),
             session_starts: SessionStarts::default(),
             recording,
         };
@@ -372,6 +395,11 @@ impl Settings {
         policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
         for hook in &mut hooks {
             hook.sandbox_floors = policy.sandbox_floors.floors_for(hook.authority());
+            if self.described.rehearsal == Rehearsal::Yes && hook.action.command().is_some() {
+                let guard = Arc::new(SandboxProfile::guard());
+                hook.sandbox_floors = hook.sandbox_floors.iter().cloned().chain([guard]).collect();
+                hook.sandbox_requirement = SandboxRequirement::Required;
+            }
         }
         let mut snapshot = Snapshot::new(hooks, diagnostics).with_policy(policy);
         snapshot.switch = self.described.switch.clone();
@@ -415,7 +443,7 @@ impl Settings {
         let protected =
             protected_places(named.chain(sources.named_folders()), &self.described.project, home.as_deref());
         let environment = redacted.unwrap_or(&self.parts.world.environment);
-        self.parts.world.module_ground.replace(Arc::clone(environment), protected);
+        self.parts.world.module_environment.replace(Arc::clone(environment), protected);
     }
 
     /// Refuses to load modules while hooks are off, even to learn what they register.

@@ -16,20 +16,21 @@ use tokio::task::JoinSet;
 
 use super::HookSystem;
 use super::background::{Background, DetachedRun, SessionStarts};
-use super::host::Host;
+use super::host::{Host, NoHost};
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
 use super::recording::{Recording, RunStarts, Ticket};
 use super::runtime_pool::InUse;
+use super::shadow::{self, CloseOnDrop, ShadowJob, ShadowParts, ShadowVerdicts, in_plan_order};
 use crate::breadcrumb::DebugLog;
 use crate::diagnostic::Diagnostic;
 use crate::dialect;
 use crate::event::{EventKind, Stage};
-use crate::firing::{Firing, Step};
+use crate::firing::{Firing, ShadowFiring, Step};
 use crate::hook::Action;
 use crate::log::log;
 use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, ShadowRun};
 use crate::run::{
     ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
     Relocation, RelocationReason, RunEnd, RunId, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
@@ -47,6 +48,8 @@ pub(super) struct EngineParts {
     pub(super) pool: ProcessPool,
     /// Threads for closures of the embedding program.
     pub(super) closures: ClosureThreads,
+    /// What hooks without an effect run with.
+    pub(super) shadow: ShadowParts,
     /// Hooks that prepare the session and have not ended.
     pub(super) session_starts: SessionStarts,
     /// The recorder of everything that is fired.
@@ -155,11 +158,102 @@ impl Driver {
         context: FireContext,
         ticket: Option<Ticket>,
     ) -> Outcome {
-        let Some(ticket) = ticket else { return self.run_hooks(firing, detached, context, None).await };
+        let Some(ticket) = ticket else { return self.run_event(firing, detached, context, None).await };
         let mut timing = RunTiming { ticket: &ticket, starts: RunStarts::new() };
-        let outcome = self.run_hooks(firing, detached, context, Some(&mut timing)).await;
+        let outcome = self.run_event(firing, detached, context, Some(&mut timing)).await;
         let starts = timing.starts;
         ticket.settle(outcome, &starts).await
+    }
+
+    /// Runs the hooks of an event, and beside them those that have no effect on it.
+    async fn run_event(
+        self: Arc<Self>,
+        firing: Box<Firing>,
+        detached: Detached,
+        context: FireContext,
+        timing: Option<&mut RunTiming<'_>>,
+    ) -> Outcome {
+        if firing.plan().shadow.is_empty() {
+            return self.run_hooks(firing, detached, context, timing).await;
+        }
+        // Boxed, because most events have no such hooks.
+        match detached {
+            Detached::LeftAlone => Box::pin(self.run_with_shadows_apart(firing, context, timing)).await,
+            Detached::Awaited => Box::pin(self.run_with_shadows(firing, context, timing)).await,
+            Detached::LeftOut => self.run_hooks(firing, detached, context, timing).await,
+        }
+    }
+
+    /// Runs the hooks of an event, and takes the verdicts of the others that are there when the outcome is.
+    async fn run_with_shadows_apart(
+        self: Arc<Self>,
+        firing: Box<Firing>,
+        context: FireContext,
+        timing: Option<&mut RunTiming<'_>>,
+    ) -> Outcome {
+        let verdicts = CloseOnDrop(Arc::new(ShadowVerdicts::new(firing.original().clone())));
+        for job in verdicts.0.jobs(context.id, firing.shadows(), &self.parts) {
+            match &self.driven_by {
+                DrivenBy::Engine { .. } => self.shadow_in_background(job),
+                DrivenBy::CallingThread { system, .. } | DrivenBy::Task { system, .. } => system.start_shadow(job),
+            }
+        }
+        let mut outcome = self.run_hooks(firing, Detached::LeftAlone, context, timing).await;
+        outcome.shadow = verdicts.0.close();
+        outcome
+    }
+
+    /// Runs the hooks of an event, and waits for the others too.
+    async fn run_with_shadows(
+        self: Arc<Self>,
+        firing: Box<Firing>,
+        context: FireContext,
+        timing: Option<&mut RunTiming<'_>>,
+    ) -> Outcome {
+        let mut beside = JoinSet::new();
+        for (place, shadow) in firing.shadows().into_iter().enumerate() {
+            let (driver, id, cancel) = (Arc::clone(&self), context.id, context.cancel.clone());
+            beside.spawn(async move { (place, driver.run_shadow(id, shadow, cancel).await) });
+        }
+        let mut outcome = self.run_hooks(firing, Detached::Awaited, context, timing).await;
+        let mut verdicts = Vec::new();
+        while let Some(ended) = beside.join_next().await {
+            verdicts.extend(ended.ok());
+        }
+        outcome.shadow = in_plan_order(verdicts);
+        outcome
+    }
+
+    /// Runs a hook without an effect that no event waits for.
+    pub(super) fn shadow_in_background(self: &Arc<Self>, job: ShadowJob) {
+        let DrivenBy::Engine { background, .. } = &self.driven_by else { return };
+        let ShadowJob { fire, place, firing, verdicts, held } = job;
+        let (bound, cancel) = (firing.timeout.min(shadow::DRAIN), CancelToken::new());
+        let driver = Arc::clone(self);
+        background.add_shadow(bound, cancel.clone(), async move {
+            let verdict = driver.run_shadow(fire, firing, cancel).await;
+            verdicts.add(fire, place, verdict, driver.parts.recording.as_deref());
+            drop(held);
+        });
+    }
+
+    /// Runs a hook without an effect. It has no way back to the host, and leaves nothing in a dialect's log.
+    async fn run_shadow(&self, id: FireId, shadow: ShadowFiring, cancel: CancelToken) -> ShadowRun {
+        let ShadowFiring { hook, mut firing, .. } = shadow;
+        let context = FireContext { id, host: Arc::new(NoHost), cancel };
+        loop {
+            match firing.step() {
+                Step::Run(batch) => {
+                    for request in batch.requests {
+                        let end = self.run_action(&request, &context, Wait::WithOthers).await;
+                        log!(debug, target: "hookrail::runner", %hook, how = ?end.how(), duration = ?end.duration(), "ended without an effect");
+                        firing.ended(request.id, &end);
+                    }
+                }
+                Step::Done(outcome) => return ShadowFiring::verdict(&hook, *outcome),
+                Step::Wait => return ShadowFiring::verdict(&hook, Outcome::untouched(firing.plan().event)),
+            }
+        }
     }
 
     async fn run_hooks(
@@ -183,6 +277,9 @@ impl Driver {
                         firing.detach(request.id);
                         self.in_background(fire, request, &context.host);
                     }
+                }
+                Step::Run(batch) if batch.stage == Stage::Detached && detached == Detached::LeftOut => {
+                    batch.requests.iter().for_each(|request| firing.detach(request.id));
                 }
                 Step::Run(batch) => match <[RunRequest; 1]>::try_from(batch.requests) {
                     Ok([request]) => {
@@ -311,7 +408,9 @@ impl Driver {
         match &request.hook.action {
             Action::Native(native) => {
                 let began = Instant::now();
-                let how = call_native(&self.parts.closures, native, request, context).await;
+                let closures =
+                    if request.hook.is_shadow() { &self.parts.shadow.closures } else { &self.parts.closures };
+                let how = call_native(closures, native, request, context).await;
                 RunEnd::Native(NativeEnd { how, duration: began.elapsed() })
             }
             Action::Module(path) => RunEnd::Module(self.run_module(path, request, context).await),
@@ -355,7 +454,7 @@ impl Driver {
         let payload = String::from_utf8_lossy(&request.input);
         let event = request.event.kind().spec().column(hook.dialect).map_or("", |column| column.name);
         let world = shared
-            .module_ground
+            .module_environment
             .world(cwd, &shared.project)
             .with_capabilities(shared.limits.for_trust(&hook.trust).capabilities)
             .covering(&hook.trust)
@@ -371,6 +470,8 @@ impl Driver {
         // The runner measures the time, because the time in which the user is asked is not counted.
         let cancel = &context.cancel;
         match self.driven_by {
+            // Nothing waits for it, so it has no thread of a caller.
+            _ if hook.is_shadow() => guarded(runner.call(call), None, cancel).await,
             DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,
             DrivenBy::CallingThread { .. } => guarded(runner.call_here(call), None, cancel).await,
             DrivenBy::Task { .. } => guarded(blocking_in_place(runner.call_here(call)), None, cancel).await,
@@ -379,7 +480,9 @@ impl Driver {
 
     async fn run_process(&self, request: &RunRequest, wait: Wait, cancel: &CancelToken) -> RunEnd {
         // Waiting for a place does not count against the hook's timeout, which starts inside.
-        let place = guarded(self.parts.processes.acquire(), None, cancel);
+        let EngineParts { shadow, processes, .. } = &*self.parts;
+        let places = if request.hook.is_shadow() { &shadow.processes } else { processes };
+        let place = guarded(places.acquire(), None, cancel);
         let Ok(Ok(_place)) = place.await else {
             return RunEnd::NotRun(RawEnd::Cancelled);
         };

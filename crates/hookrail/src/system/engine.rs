@@ -14,6 +14,7 @@ use super::drive::{Driver, EngineParts, FireJob};
 use super::fire::Fire;
 use super::host::Host;
 use super::notify::FireId;
+use super::shadow::ShadowJob;
 use crate::diagnostic::Diagnostic;
 use crate::firing::{Firing, Step};
 use crate::outcome::Outcome;
@@ -53,6 +54,8 @@ enum Job {
         request: Box<RunRequest>,
         host: Arc<dyn Host>,
     },
+    /// A hook without an effect, of an event elsewhere.
+    Shadow(Box<ShadowJob>),
     /// A request for the diagnostics about detached runs that failed.
     Report(oneshot::Sender<Vec<Diagnostic>>),
     Drain(oneshot::Sender<Vec<Diagnostic>>),
@@ -96,6 +99,11 @@ impl Engine {
     /// Takes a detached run over from an event that another thread drives.
     pub(super) fn take_over(&self, fire: FireId, request: RunRequest, host: Arc<dyn Host>) {
         let _ = self.jobs.send(Job::Detached { fire, request: Box::new(request), host });
+    }
+
+    /// Takes a hook without an effect over from an event that is driven elsewhere.
+    pub(super) fn take_over_shadow(&self, job: ShadowJob) {
+        let _ = self.jobs.send(Job::Shadow(Box::new(job)));
     }
 
     /// Takes the diagnostics about detached runs that failed.
@@ -156,6 +164,7 @@ async fn main_loop(parts: Arc<EngineParts>, mut inbox: mpsc::UnboundedReceiver<J
                 });
             }
             Job::Detached { fire, request, host } => driver.in_background(fire, *request, &host),
+            Job::Shadow(job) => driver.shadow_in_background(*job),
             Job::Report(done) => {
                 let _ = done.send(driver.take_detached_report());
             }

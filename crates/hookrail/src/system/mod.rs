@@ -18,6 +18,7 @@ mod parker;
 mod plans;
 mod recording;
 mod runtime_pool;
+mod shadow;
 mod status;
 mod typed;
 
@@ -45,7 +46,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan, TOOL_INPUT};
+use crate::firing::{Firing, Plan, ShadowFiring, TOOL_INPUT};
 use crate::hook::{Action, Hook};
 use crate::json::Json;
 use crate::outcome::Outcome;
@@ -55,6 +56,7 @@ use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
 use recording::Ticket;
+use shadow::{Beside, NotDriven};
 
 /// How deep hooks may start agents that fire hooks. Two levels are in use (a hook that asks an agent for a review); a
 /// third is most likely an endless recursion.
@@ -320,7 +322,7 @@ impl HookSystem {
         if options.detached == Detached::LeftAlone && !self.notes(event.kind()) {
             return Fire::untouched(event.kind());
         }
-        let firing = match self.admit(event) {
+        let firing = match self.admit(event, options.detached) {
             ControlFlow::Continue(firing) => firing,
             ControlFlow::Break(outcome) => return Fire::ready(outcome),
         };
@@ -358,7 +360,7 @@ impl HookSystem {
         if options.detached == Detached::LeftAlone && !self.notes(kind) {
             return Outcome::untouched(kind);
         }
-        let firing = match self.admit(event) {
+        let firing = match self.admit(event, options.detached) {
             ControlFlow::Continue(firing) => firing,
             ControlFlow::Break(outcome) => return outcome,
         };
@@ -420,6 +422,7 @@ impl HookSystem {
         }
         // A closure that blocks cannot be ended, so it is not waited for.
         self.parts().closures.close();
+        self.parts().shadow.closures.close();
         findings
     }
 
@@ -468,22 +471,36 @@ impl HookSystem {
             return None;
         }
         let in_force = self.inner.in_force.load();
-        let plan = in_force.cached_plan(kind, tool).filter(|plan| plan.parts.is_empty())?;
+        let plan = in_force.cached_plan(kind, tool).filter(|plan| plan.is_empty())?;
         Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input)))
     }
 
     /// Plans an event, unless its outcome is known without asking a hook. Such an outcome is recorded here.
-    fn admit(&self, event: Event) -> ControlFlow<Outcome, Box<Firing>> {
+    fn admit(&self, event: Event, detached: Detached) -> ControlFlow<Outcome, Box<Firing>> {
         self.load_what_was_missed();
         if !self.used_by.may_fire(event.kind()) {
             return ControlFlow::Break(Outcome::untouched(event.kind()));
         }
         let in_force = self.inner.in_force.load();
-        let Some(recording) = &self.parts().recording else { return self.plan(&in_force, event) };
-        let ticket =
-            Ticket::new(recording, Arc::clone(&in_force.snapshot), event.clone(), self.parts().notify.next_id());
-        match self.plan(&in_force, event) {
-            ControlFlow::Break(outcome) => ControlFlow::Break(ticket.settle_untouched(outcome)),
+        let Some(recording) = &self.parts().recording else {
+            return self.plan(&in_force, event, detached).map_break(|NotDriven { outcome, shadows }| {
+                if !shadows.is_empty() {
+                    self.start_shadows(self.parts().notify.next_id(), shadows);
+                }
+                outcome
+            });
+        };
+        let id = self.parts().notify.next_id();
+        let ticket = Ticket::new(recording, Arc::clone(&in_force.snapshot), event.clone(), id);
+        match self.plan(&in_force, event, detached) {
+            ControlFlow::Break(NotDriven { outcome, shadows }) if shadows.is_empty() => {
+                ControlFlow::Break(ticket.settle_untouched(outcome))
+            }
+            ControlFlow::Break(NotDriven { outcome, shadows }) => {
+                let outcome = ticket.settle_now(outcome);
+                self.start_shadows(id, shadows);
+                ControlFlow::Break(outcome)
+            }
             ControlFlow::Continue(firing) => {
                 // The event is recorded by what drives it.
                 ticket.give_up();
@@ -492,25 +509,37 @@ impl HookSystem {
         }
     }
 
-    fn plan(&self, in_force: &plans::InForce, event: Event) -> ControlFlow<Outcome, Box<Firing>> {
+    fn plan(&self, in_force: &plans::InForce, event: Event, detached: Detached) -> ControlFlow<NotDriven, Box<Firing>> {
         let kind = event.kind();
         if self.inner.shut_down.load(Ordering::Relaxed) {
             // After a shutdown no guard answers, and that must not count as an allow.
-            return ControlFlow::Break(Outcome::abandoned(kind));
+            return ControlFlow::Break(Outcome::abandoned(kind).into());
         }
         let plan = in_force.plan(&event);
-        // If no hook would run there is no recursion to end.
-        if plan.parts.is_empty() {
-            return ControlFlow::Break(Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT)));
-        }
         let depth = self.parts().world.depth;
+        // If no hook would run there is no recursion to end, and one without an effect is left out there.
+        let beside = match detached {
+            _ if depth >= DEEPEST => Beside::LeftOut,
+            Detached::LeftOut => Beside::LeftOut,
+            Detached::LeftAlone => Beside::Started,
+            Detached::Awaited if plan.shadow.is_empty() => Beside::LeftOut,
+            Detached::Awaited => Beside::Awaited,
+        };
+        if plan.parts.is_empty() && beside != Beside::Awaited {
+            let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT));
+            let shadows = match beside {
+                Beside::Started => ShadowFiring::of_plan(&in_force.snapshot, &plan, &event),
+                Beside::LeftOut | Beside::Awaited => Vec::new(),
+            };
+            return ControlFlow::Break(NotDriven { outcome, shadows });
+        }
         if depth >= DEEPEST {
             let mut outcome = Outcome::too_deep(kind, depth);
             let effects = outcome.effects.clone();
             for dialect in DialectId::ORDER {
-                dialect.contract().refused(&mut outcome, &effects);
+                dialect.contract().record_refusal(&mut outcome, &effects);
             }
-            return ControlFlow::Break(outcome);
+            return ControlFlow::Break(outcome.into());
         }
         ControlFlow::Continue(Box::new(Firing::planned(Arc::clone(&in_force.snapshot), plan, event)))
     }

@@ -38,6 +38,8 @@ pub(super) enum Detached {
     LeftAlone,
     /// The event ends after them.
     Awaited,
+    /// They do not run.
+    LeftOut,
 }
 
 impl FireOptions {
@@ -54,11 +56,19 @@ impl FireOptions {
         self
     }
 
-    /// Waits for every hook, also for those that a host does not have to wait for, and reports every hook that is
-    /// configured and does not run, also if no hook takes part in the event.
+    /// Waits for every hook, also for those that a host does not have to wait for and those that are not enforced, and
+    /// reports every hook that is configured and does not run, also if no hook takes part in the event.
     #[must_use]
     pub fn wait_for_all(mut self) -> Self {
         self.detached = Detached::Awaited;
+        self
+    }
+
+    /// Runs only hooks that the outcome depends on: none that the host does not have to wait for, and none that is not
+    /// enforced. For events that are fired to find out what would be decided.
+    #[must_use]
+    pub fn decisive_only(mut self) -> Self {
+        self.detached = Detached::LeftOut;
         self
     }
 

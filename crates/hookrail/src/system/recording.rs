@@ -16,7 +16,7 @@ use crate::dialect::DialectId;
 use crate::event::Event;
 use crate::firing::Firing;
 use crate::log::log;
-use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome};
+use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
 use crate::recorder::{
     AnsweredEntry, Entry, EntryKind, FiredEntry, HostIdentity, Interest, LateEntry, LateReason, OnRecordFailure,
     RecordError, RecordErrorKind, Recorded, Recorder, RunEntry,
@@ -64,30 +64,37 @@ impl Recording {
         let answered = if end.stdout().bytes.is_empty() { EndKind::Silent } else { EndKind::Answered };
         let kind = end.failure().unwrap_or(answered);
         let run = HookRun {
-            number: request.id.index(),
-            hook: Arc::clone(&request.hook),
-            end: kind,
-            health: Health::from_end(kind),
             exit_code: end.how().exit_code(),
             signal: end.how().signal(),
-            decision: None,
             duration: end.duration(),
-            stdout: String::new(),
-            stderr: String::new(),
-            judged: None,
-            rewrites: false,
+            ..HookRun::not_asked(request.id.index(), &request.hook, kind, Health::from_end(kind))
         };
-        let entry = LateEntry {
+        self.record_late(LateEntry {
             fire: &self.fire_name(fire),
             session: request.event.session_id(),
             event: request.event.kind(),
             why: LateReason::Detached,
             run: RunEntry::new(&self.project, &run, None),
             reason: None,
-        };
+        });
+    }
+
+    /// Records the verdict of a hook without an effect that came after the outcome of its event.
+    pub(super) fn record_shadow(&self, fire: FireId, event: &Event, start: Duration, verdict: &ShadowRun) {
+        self.record_late(LateEntry {
+            fire: &self.fire_name(fire),
+            session: event.session_id(),
+            event: event.kind(),
+            why: LateReason::Shadow,
+            run: RunEntry::new(&self.project, &verdict.run, Some(start)),
+            reason: verdict.effects.reason.as_deref(),
+        });
+    }
+
+    fn record_late(&self, entry: LateEntry<'_>) {
         // No outcome is left that could say so.
         if let Err(error) = self.record(SystemTime::now(), EntryKind::Late(entry)) {
-            log!(warn, target: "hookrail::recorder", %error, "a detached hook was not recorded");
+            log!(warn, target: "hookrail::recorder", %error, "the end of a hook was not recorded");
         }
     }
 }
@@ -168,6 +175,7 @@ impl Ticket {
         let start_of = |run: &HookRun| starts.iter().find(|(id, _)| id.index() == run.number).map(|(_, start)| *start);
         let project = &self.recording.project;
         let runs = outcome.runs.iter().map(|run| RunEntry::new(project, run, start_of(run))).collect();
+        let shadow = outcome.shadow.iter().map(|one| RunEntry::new(project, &one.run, None)).collect();
         let of_event = self.event.variables().iter().find(|(name, _)| name == TRACE).map(|(_, value)| value.clone());
         let entry = FiredEntry {
             fire: &fire,
@@ -176,6 +184,7 @@ impl Ticket {
             configuration: self.snapshot.digest(),
             outcome,
             runs,
+            shadow,
             duration: self.began.elapsed(),
         };
         self.recording.record(self.at, EntryKind::Fired(Box::new(entry)))
@@ -216,7 +225,7 @@ fn apply_failure(policy: OnRecordFailure, error: &RecordError, outcome: &mut Out
         OnRecordFailure::Block => {
             let effects = Effects::deny(message);
             for dialect in DialectId::ORDER {
-                dialect.contract().refused(outcome, &effects);
+                dialect.contract().record_refusal(outcome, &effects);
             }
             outcome.withdraw_rewrites();
             outcome.effects.absorb(effects);

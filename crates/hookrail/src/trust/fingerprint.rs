@@ -14,7 +14,7 @@ use super::imports;
 use crate::config::{is_absence, is_want_of_resources, read_within};
 use crate::dialect::registry::DialectId;
 use crate::exec_options::ProcessLifetime;
-use crate::hook::{Action, CommandText, Hook};
+use crate::hook::{Action, CommandText, ENFORCE_TERM, Hook};
 use crate::run::capabilities::Capabilities;
 
 /// A SHA-256 digest.
@@ -102,6 +102,9 @@ pub struct Definition {
     /// Its timeout in milliseconds, if that is not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
+    /// `false` for a hook that has no effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enforce: Option<String>,
     /// What its processes may do, as JSON, where its entry asks for a sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
@@ -235,6 +238,7 @@ impl Fingerprint {
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
             on_failure: term("onFailure"),
             timeout: term("timeout").map(|_| hook.timeout.as_millis().to_string()),
+            enforce: term(ENFORCE_TERM),
             sandbox: term("sandbox"),
             sandbox_required: term("sandboxRequired"),
         };
@@ -304,6 +308,12 @@ impl Fingerprint {
     pub(super) fn granted_by(mut self, grant: &Grant) -> Self {
         self.granted = Some(Arc::new(grant.clone()));
         self
+    }
+
+    /// Whether the hook was granted as one that has no effect.
+    pub(crate) fn was_granted_as_shadow(&self) -> bool {
+        let described = self.granted.as_ref().and_then(|grant| grant.described.as_ref());
+        described.is_some_and(|described| described.enforce.is_some())
     }
 
     /// The grant that covers the hook, or did before it changed; none when there never was one.

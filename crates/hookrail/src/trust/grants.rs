@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::fingerprint::{Definition, Digest, Fingerprint, NamedFile};
-use crate::hook::{Action, Hook, OnFailure, Trust};
+use crate::hook::{Action, Enforcement, Hook, OnFailure, Trust};
 use crate::run::capabilities::Capabilities;
 
 /// What was granted for one project.
@@ -175,6 +175,10 @@ impl Grants {
 /// The failure policy that the hook keeps after it has changed. The events of a module are known only when it runs, so
 /// a module that mentions the event in any of its files is taken as a guard.
 fn policy_to_grant(hook: &Hook, fingerprint: &Fingerprint) -> OnFailure {
+    // A hook without an effect has none when it has changed.
+    if hook.enforcement == Enforcement::Shadow {
+        return OnFailure::Allow;
+    }
     if fingerprint.is_module_mentioning(GUARDS_TOOL_CALLS) { OnFailure::Block } else { hook.on_failure }
 }
 

@@ -127,7 +127,7 @@ fn a_source_that_is_good_again_is_in_force_at_once() {
 }
 
 #[test]
-fn what_cannot_be_read_for_want_of_permission_stays_in_force() {
+fn what_cannot_be_read_for_lack_of_permission_stays_in_force() {
     let world = World::new();
     let source = "home/.llxprt/settings.json";
     world.write(source, &settings(DENY));

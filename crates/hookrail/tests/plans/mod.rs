@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hookrail::document::outcome_document;
 use hookrail::hook::{Action, GroupOrder};
-use hookrail::plan::{Firing, ModelDecisions, Policy, Snapshot, Step};
+use hookrail::plan::{Firing, ModelDecisions, Plan, Policy, Snapshot, Step};
 use hookrail::process::{NativeEnd, RawEnd, RunEnd, RunRequest, SpawnFailure};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Effects, Event, EventKind, Hook, NativeHook, OnFailure, Outcome};
@@ -271,6 +271,24 @@ fn drive(kind: EventKind, plan: &[Scripted], snapshot: Snapshot, seed: Option<u6
             other => panic!("the machine waits for nothing: {other:?}"),
         }
     }
+}
+
+/// The same with hooks that are not enforced at places between the others, and how many of those are planned.
+pub(crate) fn fire_beside(
+    kind: EventKind,
+    plan: &[Scripted],
+    beside: &[(Scripted, prop::sample::Index)],
+    seed: Option<u64>,
+) -> (Outcome, usize) {
+    let mut hooks: Vec<Hook> =
+        plan.iter().enumerate().map(|(at, scripted)| scripted.hook(kind, &at.to_string())).collect();
+    for (number, (scripted, at)) in beside.iter().enumerate() {
+        let hook = scripted.hook(kind, &format!("shadow {number}")).shadow();
+        hooks.insert(at.index(hooks.len() + 1), hook);
+    }
+    let planned = Plan::new(&Arc::new(Snapshot::new(hooks.clone(), Vec::new())), &sample(kind));
+    let outcome = drive(kind, plan, Snapshot::new(hooks, Vec::new()), seed, None);
+    (outcome, planned.shadow_hooks().count())
 }
 
 /// Where a hook stands in its plan.

@@ -22,6 +22,8 @@ const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 pub(super) struct SessionFile {
     file: File,
     path: PathBuf,
+    /// What the file holds.
+    saved: BridgeSession,
     /// What is remembered.
     pub(super) session: BridgeSession,
 }
@@ -39,17 +41,22 @@ impl SessionFile {
         let file = open_private(&path)?;
         let text = read_limited(&file)?;
         // A damaged file forgets what waits; it must not keep hooks from being asked.
-        let session = serde_json::from_str(&text).unwrap_or_default();
-        Ok(Self { file, path, session })
+        let session: BridgeSession = serde_json::from_str(&text).unwrap_or_default();
+        Ok(Self { file, path, saved: session.clone(), session })
     }
 
-    /// Writes what is remembered now.
+    /// Writes what is remembered now. Most calls change nothing, and an agent waits for each of them.
     pub(super) fn save(&mut self) -> io::Result<()> {
         self.session.cut_to_size();
+        if self.session == self.saved {
+            return Ok(());
+        }
         let text = serde_json::to_string(&self.session)?;
         self.file.rewind()?;
         self.file.set_len(0)?;
-        self.file.write_all(text.as_bytes())
+        self.file.write_all(text.as_bytes())?;
+        self.saved = self.session.clone();
+        Ok(())
     }
 
     /// Forgets the session, but not what its hooks lost.

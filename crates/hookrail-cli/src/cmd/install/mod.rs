@@ -26,7 +26,7 @@ use crate::render::text::visible;
 use crate::style::{BAD, GOOD, HEADING, paint};
 
 use record::{InstalledFile, Record};
-use write::Obstacle;
+use write::SettingsRefusal;
 pub(crate) use write::write_atomically;
 
 /// The events that the bridge always takes part in. Guards of any project can want each of these, so a narrower choice could
@@ -44,9 +44,12 @@ const EVENTS: [EventKind; 7] = [
 /// A change of one file.
 struct Change {
     path: PathBuf,
+    /// The text before the change; none if the file does not exist.
     before: Option<String>,
+    /// The text after the change; none if the file is removed.
     after: Option<String>,
     insertions: Vec<Insertion>,
+    /// Whether the whole file belongs to hookrail.
     own: bool,
 }
 
@@ -174,7 +177,7 @@ fn advise(args: &InstallArgs, files: &[SettingsFile], wanted: &[(EventKind, Stri
 /// Computes the change of one file and writes nothing.
 fn planned(file: &SettingsFile, known: Option<&InstalledFile>) -> Result<Change> {
     let path = file.path().to_owned();
-    let before = write::read_settings(&path).map_err(|obstacle| blocked(&path, &obstacle))?;
+    let before = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
     match file {
         SettingsFile::Own { text, .. } => {
             Ok(Change { path, before, after: Some(text.clone()), insertions: Vec::new(), own: true })
@@ -203,7 +206,7 @@ fn codex_changes<'r>(
     }
     let folder = std::env::var_os("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from);
     let path = folder.join("config.toml");
-    let before = write::read_settings(&path).map_err(|obstacle| blocked(&path, &obstacle))?;
+    let before = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
     let wanted: Vec<_> = changes
         .iter()
         .flat_map(|change| codex_trust(&change.path, change.after.as_deref().unwrap_or_default()))
@@ -265,9 +268,9 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
     }
     let mut changes = Vec::new();
     for file in &mine {
-        let before = write::read_settings(&file.path).map_err(|obstacle| blocked(&file.path, &obstacle))?;
+        let before = write::read_settings(&file.path).map_err(|refusal| refusal_failure(&file.path, &refusal))?;
         let Some(text) = &before else { continue };
-        let after = if file.own { file.original.clone() } else { Some(taken_out(file, text)?) };
+        let after = if file.own { file.original.clone() } else { Some(remove_insertions(file, text)?) };
         // A file that the installation created and that holds nothing else goes with it.
         let after = after.filter(|text| file.existed || !text.trim().is_empty());
         changes.push(Change { path: file.path.clone(), before, after, insertions: Vec::new(), own: file.own });
@@ -295,10 +298,11 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-fn taken_out(file: &InstalledFile, text: &str) -> Result<String> {
+fn remove_insertions(file: &InstalledFile, text: &str) -> Result<String> {
     let is_json = file.path.extension().is_some_and(|extension| extension == "json");
     if !is_json {
-        // What the agent itself changed in between is its own now; the rest is taken back piece by piece.
+        // The insertions are removed one by one, because the agent may have changed the text of one since. That one is
+        // left to the agent.
         let pieces = file.insertions.iter().rev();
         return Ok(
             pieces.fold(text.to_owned(), |text, piece| take_back(&text, std::slice::from_ref(piece)).unwrap_or(text))
@@ -346,15 +350,15 @@ fn unusable_record(error: &std::io::Error) -> Failure {
         .hint("it is `hookrail/bridge/installed.json` in the state directory")
 }
 
-fn blocked(path: &Path, obstacle: &Obstacle) -> Failure {
+fn refusal_failure(path: &Path, refusal: &SettingsRefusal) -> Failure {
     let shown = path.display();
-    match obstacle {
-        Obstacle::Link => Failure::new(format!("`{shown}` is a symbolic link; it is not changed"))
+    match refusal {
+        SettingsRefusal::Link => Failure::new(format!("`{shown}` is a symbolic link; it is not changed"))
             .hint("edit the file it points to by hand, or replace the link by a file"),
-        Obstacle::ReadOnly => Failure::new(format!("`{shown}` is read-only; it is not changed"))
+        SettingsRefusal::ReadOnly => Failure::new(format!("`{shown}` is read-only; it is not changed"))
             .hint("make it writable with `chmod u+w`, then try again"),
-        Obstacle::NotAFile => Failure::new(format!("`{shown}` is not a regular file; it is not changed")),
-        Obstacle::Unreadable(error) => Failure::new(format!("`{shown}` cannot be read: {error}")),
+        SettingsRefusal::NotAFile => Failure::new(format!("`{shown}` is not a regular file; it is not changed")),
+        SettingsRefusal::Unreadable(error) => Failure::new(format!("`{shown}` cannot be read: {error}")),
     }
 }
 

@@ -1,41 +1,43 @@
-//! Writes settings files so that an interruption leaves the old file or the new one.
+//! Reads, replaces and backs up the settings files of agents. An interruption leaves the old file or the new one, never a
+//! part of one.
 
 use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What keeps a file from being changed.
+/// The reason why a settings file is not changed.
 #[derive(Debug)]
-pub(super) enum Obstacle {
-    /// It is a symbolic link: what it points to may belong to another program.
+pub(super) enum SettingsRefusal {
+    /// It is a symbolic link, whose target may belong to another program.
     Link,
     /// It is not a regular file.
     NotAFile,
-    /// Its owner took the permission to write away.
+    /// It is not writable, which its owner may have intended.
     ReadOnly,
     /// It cannot be read.
     Unreadable(io::Error),
 }
 
-/// Reads a file that will be changed. A file that does not exist is empty.
-pub(super) fn read_settings(path: &Path) -> Result<Option<String>, Obstacle> {
+/// Reads a file that will be changed, or returns `None` if it does not exist.
+pub(super) fn read_settings(path: &Path) -> Result<Option<String>, SettingsRefusal> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Obstacle::Unreadable(error)),
-        Ok(data) if data.file_type().is_symlink() => return Err(Obstacle::Link),
-        Ok(data) if !data.is_file() => return Err(Obstacle::NotAFile),
-        // Replacing a file needs the permission of its folder alone, so this has to be looked at.
-        Ok(data) if data.permissions().readonly() => return Err(Obstacle::ReadOnly),
+        Err(error) => return Err(SettingsRefusal::Unreadable(error)),
+        Ok(data) if data.file_type().is_symlink() => return Err(SettingsRefusal::Link),
+        Ok(data) if !data.is_file() => return Err(SettingsRefusal::NotAFile),
+        // A file is changed by replacing it, for which the system checks the permissions of the folder alone.
+        Ok(data) if data.permissions().readonly() => return Err(SettingsRefusal::ReadOnly),
         Ok(_) => {}
     }
-    std::fs::read_to_string(path).map(Some).map_err(Obstacle::Unreadable)
+    std::fs::read_to_string(path).map(Some).map_err(SettingsRefusal::Unreadable)
 }
 
+/// Creates the folders above a file.
 pub(super) fn create_parents(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)
 }
 
-/// Replaces a file at once. The mode of the old file is kept.
+/// Replaces a file in one step. The new file has the given mode, or else the mode of the old file.
 pub(crate) fn write_atomically(path: &Path, text: &str, mode: Option<Permissions>) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -59,14 +61,14 @@ fn default_mode() -> Option<Permissions> {
     None
 }
 
-/// Where the text that a file had before the first installation is kept.
+/// Returns the path of the copy that is made of a file before the first installation.
 pub(super) fn backup_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".before-hookrail");
     path.with_file_name(name)
 }
 
-/// Keeps the text of a file, once.
+/// Writes a backup of a file's text. An existing backup is kept, because it is the text before the first installation.
 pub(super) fn back_up(path: &Path, text: &str) -> io::Result<()> {
     let backup = backup_path(path);
     if backup.exists() {
@@ -76,7 +78,7 @@ pub(super) fn back_up(path: &Path, text: &str) -> io::Result<()> {
     write_atomically(&backup, text, mode)
 }
 
-/// Removes folders that are empty now, upwards, but none that was there before hookrail.
+/// Removes the folders above a file, from the innermost to at most `levels` above it, and stops at one that is not empty.
 pub(super) fn remove_empty_parents(path: &Path, levels: usize) {
     for folder in path.ancestors().skip(1).take(levels) {
         if std::fs::remove_dir(folder).is_err() {

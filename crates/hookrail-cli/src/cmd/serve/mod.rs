@@ -16,17 +16,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_bus::{Bus, BusError, BusOptions};
+use hookrail_journal::{Journal, MAINTENANCE_INTERVAL};
 
 use crate::args::ServeArgs;
 use crate::config::BusSettings;
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::{Interrupts, Signal};
+use crate::journal::{self, RecordDefault, survive_file_size_limit};
 use crate::logging;
 use crate::project::Project;
 use crate::render;
 
 use manager::ServiceManager;
 pub(crate) use metrics::metrics_address;
+use settings::ServedJournal;
 
 /// The time that hooks get to end after a second signal.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -44,9 +47,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     logging::report_panics();
     logging::write_stderr(styled(&render::diagnostic::all(&configuration.findings(), &project.places)));
     let configured = configuration.bus;
-    let settings = settings::settings(&project, args, configured, ledger::open_ledger());
+    let journal = journal::open(&configuration.journal, RecordDefault::On)?;
+    let recording = ServedJournal { journal: journal.clone(), settings: configuration.journal };
+    let settings = settings::settings(&project, args, configured, ledger::open_ledger(), recording);
     let runtime = super::runtime()?;
-    let exit = runtime.block_on(serve(args, settings, configured));
+    let exit = runtime.block_on(async {
+        if let Some(journal) = journal {
+            survive_file_size_limit();
+            tokio::spawn(look_after(journal));
+        }
+        serve(args, settings, configured).await
+    });
     // A thread that reads standard input cannot be stopped, and dropping the runtime would wait for it.
     runtime.shutdown_background();
     exit
@@ -124,6 +135,18 @@ async fn serve(args: &ServeArgs, settings: BusOptions, configured: BusSettings) 
                 }
             }
         }
+    }
+}
+
+/// Compresses and removes segments of the journal from time to time.
+async fn look_after(journal: Journal) {
+    loop {
+        let journal = journal.clone();
+        let done = tokio::task::spawn_blocking(move || journal.maintain()).await;
+        if let Ok(Err(error)) = done {
+            tracing::warn!(target: "hookrail::journal", %error, "the journal cannot be looked after");
+        }
+        tokio::time::sleep(MAINTENANCE_INTERVAL).await;
     }
 }
 

@@ -1,14 +1,24 @@
 //! The settings of the bus, from the command line and the user's configuration.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use hookrail::Builder;
 use hookrail::process::RunLedger;
-use hookrail_bus::BusOptions;
+use hookrail_bus::{BusOptions, CallerContext, CallerRefusal};
+use hookrail_journal::Journal;
 
 use crate::args::{ProjectArgs, ServeArgs};
-use crate::config::BusSettings;
+use crate::config::{BusSettings, JournalSettings};
+use crate::journal;
 use crate::project::Project;
+
+/// The journal that the events of all projects are recorded in.
+#[derive(Clone, Debug)]
+pub(super) struct ServedJournal {
+    pub(super) journal: Option<Journal>,
+    pub(super) settings: JournalSettings,
+}
 
 /// Returns the settings of the bus. The command line overrides the user's configuration, which overrides the defaults of
 /// the bus.
@@ -17,10 +27,22 @@ pub(super) fn settings(
     args: &ServeArgs,
     configured: BusSettings,
     ledger: Option<RunLedger>,
+    recording: ServedJournal,
 ) -> BusOptions {
     let (own, options) = (project.root().to_owned(), args.project.clone());
+    let (ledger_of_callers, recording_of_callers) = (ledger.clone(), recording.clone());
+    let describe_caller = move |directory: &Path, caller: &CallerContext| {
+        let builder = describe_caller(directory, caller)?;
+        let ServedJournal { journal, settings } = &recording_of_callers;
+        let builder = journal::attach(builder, journal.as_ref(), settings, "hookrail bridge");
+        Ok(match &ledger_of_callers {
+            Some(ledger) => builder.record_running_hooks(ledger),
+            None => builder,
+        })
+    };
     let describe = move |directory: &Path| {
         let builder = describe(directory, directory == own, &options)?;
+        let builder = journal::attach(builder, recording.journal.as_ref(), &recording.settings, "hookrail serve");
         Ok(match &ledger {
             Some(ledger) => builder.record_running_hooks(ledger),
             None => builder,
@@ -34,7 +56,7 @@ pub(super) fn settings(
         (configured.buffered, BusOptions::most_buffered),
         (configured.line, BusOptions::longest_line),
     ];
-    let mut settings = BusOptions::fallible(project.root(), describe);
+    let mut settings = BusOptions::fallible(project.root(), describe).callers(describe_caller);
     for (number, set) in given {
         if let Some(number) = number {
             settings = set(settings, number);
@@ -60,4 +82,25 @@ fn describe(directory: &Path, is_own: bool, options: &ProjectArgs) -> std::resul
     };
     let described = Project::open(&options).and_then(|project| project.builder(&options));
     described.map_err(|failure| failure.message().to_owned())
+}
+
+/// The variables that this program itself reads, beside the engine, to find the user's configuration and grants.
+const FOLDERS_OF_THE_USER: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+
+/// Returns the builder that a caller would have by itself: nothing that this server was started with counts.
+fn describe_caller(directory: &Path, caller: &CallerContext) -> std::result::Result<Builder, CallerRefusal> {
+    let differs = |name: &&&str| std::env::var_os(name).as_deref() != caller.variable(name).map(OsStr::new);
+    if let Some(name) = FOLDERS_OF_THE_USER.iter().find(differs) {
+        return Err(CallerRefusal::Unsupported(format!("the server has another `{name}` than the caller")));
+    }
+    let options = ProjectArgs {
+        project: Some(directory.to_owned()),
+        trust_project: false,
+        modules: Vec::new(),
+        no_plugins: false,
+    };
+    let described = Project::open(&options).and_then(|project| project.builder(&options));
+    let builder = described.map_err(|failure| CallerRefusal::Unusable(failure.message().to_owned()))?;
+    let builder = builder.environment(caller.environment());
+    Ok(caller.tools().iter().cloned().fold(builder, Builder::tool))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hookrail::trust::{ChangeKind, Grants, HookChange};
 use hookrail::{Hook, HookSystem};
 
-use super::{discard_typed_ahead, grants, store_failure};
+use super::{discard_typed_ahead, grants, record_grants, store_failure};
 use crate::errors::Result;
 use crate::project::Project;
 use crate::render::counted;
@@ -160,5 +160,8 @@ fn grant(project: &Project, chosen: &[&HookChange]) -> Result<()> {
             }
         }
     };
-    Project::trust_store()?.change(project.root(), change).map_err(store_failure)
+    Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
+    let granted: Vec<Arc<Hook>> = chosen.iter().filter_map(|change| change.hook.clone()).collect();
+    record_grants(project, &granted);
+    Ok(())
 }

@@ -69,18 +69,24 @@ pub(super) fn timeout(definition: &Definition) -> String {
     definition.timeout.as_ref().map(|ms| format!("{ms} ms")).unwrap_or_default()
 }
 
+/// Returns what is said of a hook without an effect; empty for any other.
+pub(super) fn enforced(definition: &Definition) -> String {
+    definition.enforce.as_ref().map(|_| "no: it runs and has no effect".to_owned()).unwrap_or_default()
+}
+
 /// Lists the parts of a definition that differ; all parts if there is only one definition.
 fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Definition>) {
     if before.is_none() && after.is_some() {
         line(out, "before", "not stored: the grant was made with an earlier version of hookrail");
     }
-    let parts: [(&str, DefinitionPart); 9] = [
+    let parts: [(&str, DefinitionPart); 10] = [
         ("event", |definition| definition.event.clone()),
         ("matcher", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
         ("plugin", |definition| definition.package.clone().unwrap_or_default()),
         ("lifetime", |definition| definition.lifetime.clone().unwrap_or_default()),
         ("on failure", on_failure),
         ("timeout", timeout),
+        ("enforced", enforced),
         ("sandbox", |definition| definition.sandbox.clone().unwrap_or_default()),
         ("requires", |definition| {
             definition.sandbox_required.as_ref().map(|_| "the sandbox".to_owned()).unwrap_or_default()

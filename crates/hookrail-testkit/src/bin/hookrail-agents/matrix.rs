@@ -15,6 +15,8 @@ pub(crate) enum Hooks {
     Llxprt,
     Xcode,
     Xcsh,
+    /// All three dialects, one after the other.
+    Chain,
 }
 
 /// An effect that a hook asks for.
@@ -26,6 +28,10 @@ pub(crate) enum HookWish {
     Replace,
     Context,
     Stop,
+    /// The second dialect changes what the first one made, and the third is asked about that.
+    Chain,
+    /// A block holds after the model went into a folder that it made look like a project.
+    ChangedDirectory,
     /// Not a hook: the settings must be as before after an uninstallation.
     Uninstall,
 }
@@ -42,13 +48,14 @@ pub(crate) enum Cell {
 }
 
 impl Hooks {
-    pub(crate) const ALL: [Self; 3] = [Self::Llxprt, Self::Xcode, Self::Xcsh];
+    pub(crate) const ALL: [Self; 4] = [Self::Llxprt, Self::Xcode, Self::Xcsh, Self::Chain];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Llxprt => "llxprt",
             Self::Xcode => "xcode",
             Self::Xcsh => "xcsh",
+            Self::Chain => "chain",
         }
     }
 
@@ -72,13 +79,16 @@ impl Hooks {
                 HookWish::Uninstall,
             ],
             Self::Xcsh => &[HookWish::Block, HookWish::Allow, HookWish::Replace, HookWish::Uninstall],
+            Self::Chain => {
+                &[HookWish::Block, HookWish::Allow, HookWish::Chain, HookWish::ChangedDirectory, HookWish::Uninstall]
+            }
         }
     }
 
     /// Where the agent is started. Guards of the project must hold below its root too.
     fn start(self, project: &Path) -> PathBuf {
         match self {
-            Self::Llxprt | Self::Xcode => project.to_owned(),
+            Self::Llxprt | Self::Xcode | Self::Chain => project.to_owned(),
             Self::Xcsh => project.join("sub"),
         }
     }
@@ -93,6 +103,8 @@ impl HookWish {
             Self::Replace => "replace",
             Self::Context => "context",
             Self::Stop => "stop",
+            Self::Chain => "chain",
+            Self::ChangedDirectory => "cd",
             Self::Uninstall => "uninstall",
         }
     }
@@ -107,17 +119,19 @@ const SHELL: usize = 3;
 const COMMAND: &str = "printf result-%d 42";
 const OUTPUT: &str = "result-42";
 
-fn script(agent: Agent, folder: &Path) -> Script {
+/// Makes a folder look like a project without hooks and goes into it. Claude Code stays there.
+const AWAY: &str = "mkdir -p away/.llxprt && echo '{}' > away/.llxprt/settings.json && cd away && pwd";
+
+fn script(agent: Agent, hooks: Hooks, folder: &Path) -> Script {
     let write = |name: &str, content: &str| ScriptStep::call(agent.write(&folder.join(name), content));
-    let steps = vec![
-        write("deploy.key", "key"),
-        write("plain.txt", "plain"),
-        write("draft.txt", "DRAFT"),
-        ScriptStep::call(agent.shell(COMMAND)),
-        write("halt.txt", "HALT"),
-        write("after.txt", "after"),
-        ScriptStep::text("all done"),
-    ];
+    let mut steps = vec![write("deploy.key", "key"), write("plain.txt", "plain"), write("draft.txt", "DRAFT")];
+    steps.extend(match hooks {
+        Hooks::Llxprt | Hooks::Xcode | Hooks::Xcsh => {
+            [ScriptStep::call(agent.shell(COMMAND)), write("halt.txt", "HALT"), write("after.txt", "after")]
+        }
+        Hooks::Chain => [ScriptStep::call(agent.shell(AWAY)), write("away.key", "key"), write("after.txt", "after")],
+    });
+    steps.push(ScriptStep::text("all done"));
     Script { steps, side: "ok".to_owned() }
 }
 
@@ -133,7 +147,7 @@ struct Traces<'a> {
 pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
     let folder = hooks.start(&lab.project());
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
-    let server = ModelServer::start(script(agent, &folder), Some(log))?;
+    let server = ModelServer::start(script(agent, hooks, &folder), Some(log))?;
     lab.write_user_files(agent, server.port())?;
     let before = lab.snapshot()?;
     lab.hookrail(&["trust", "grant", "--yes", "--project", &lab.project().to_string_lossy()])?;
@@ -151,7 +165,9 @@ pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Hook
         let cell = match wish {
             HookWish::Block => traces.blocked(),
             HookWish::Allow => traces.allowed(),
-            HookWish::Rewrite => traces.rewritten(),
+            HookWish::Rewrite => traces.rewritten(&traces.hook_text("final by")),
+            HookWish::Chain => traces.rewritten("changed twice by chain"),
+            HookWish::ChangedDirectory => traces.blocked_away(),
             HookWish::Replace => traces.replaced(),
             HookWish::Context => traces.context_given(),
             HookWish::Stop => traces.stopped(),
@@ -229,6 +245,20 @@ impl Traces<'_> {
         }
     }
 
+    fn blocked_away(&self) -> Cell {
+        if !self.folder.join("away/.llxprt/settings.json").exists() {
+            return Cell::Failed("the model did not change its directory".to_owned());
+        }
+        if ["away.key", "away/away.key"].iter().any(|name| self.file(name).is_some()) {
+            return Cell::Failed("the file was written".to_owned());
+        }
+        if !self.model_saw(SHELL + 2, &self.hook_text("no key files, says")) {
+            return Cell::Failed("the model was not given the reason".to_owned());
+        }
+        let written = ["after.txt", "away/after.txt"].iter().any(|name| self.file(name).as_deref() == Some("after"));
+        if written { Cell::Honoured } else { Cell::Failed("nothing else can be written any more".to_owned()) }
+    }
+
     fn allowed(&self) -> Cell {
         match self.file("plain.txt").as_deref() {
             Some("plain") => Cell::Honoured,
@@ -236,11 +266,10 @@ impl Traces<'_> {
         }
     }
 
-    fn rewritten(&self) -> Cell {
-        let text = self.hook_text("final by");
+    fn rewritten(&self, text: &str) -> Cell {
         match (self.file("draft.txt"), self.agent) {
             (Some(found), _) if found == text => Cell::Honoured,
-            (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, &text) => Cell::Replaced("denied, with advice"),
+            (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, text) => Cell::Replaced("denied, with advice"),
             (found, _) => Cell::Failed(format!("the file holds {found:?}")),
         }
     }

@@ -1,8 +1,6 @@
-//! Behaviours with stdin, stdout and stderr.
+//! What the test child does with stdin, stdout and stderr. Each function returns the exit status.
 
 use std::io::{self, Read, Write};
-
-const CHUNK: [u8; 8192] = [b'x'; 8192];
 
 /// Copies stdin to stdout.
 pub(crate) fn echo_stdin() -> io::Result<u8> {
@@ -46,18 +44,18 @@ pub(crate) fn print_utf16(text: &str) -> io::Result<u8> {
     write_raw(&[&bytes])
 }
 
-/// Prints a deny beside a value that is nested this deep.
+/// Prints a denial with a member that is nested this deeply.
 pub(crate) fn print_nested(depth: usize) -> io::Result<u8> {
     print(&format!(r#"{{"decision":"deny","reason":"nested","deep":{}{}}}"#, "[".repeat(depth), "]".repeat(depth)))
 }
 
-/// Prints a deny and this many unknown keys.
+/// Prints a denial with this many unknown keys.
 pub(crate) fn print_many_keys(count: usize) -> io::Result<u8> {
     let keys: String = (0..count).map(|number| format!(r#","key{number}":{number}"#)).collect();
     print(&format!(r#"{{"decision":"deny","reason":"keys"{keys}}}"#))
 }
 
-/// Prints a deny with a reason of this many bytes.
+/// Prints a denial with a reason of this many bytes.
 pub(crate) fn print_long_reason(bytes: usize) -> io::Result<u8> {
     write_raw(&[br#"{"decision":"deny","reason":""#])?;
     flood(&mut io::stdout().lock(), bytes as u64)?;
@@ -71,10 +69,10 @@ pub(crate) fn print_and_exit(code: u8, out: &str, err: &str) -> io::Result<u8> {
     Ok(code)
 }
 
-/// Closes stdin at once, then stays for a while.
+/// Closes stdin at once, then keeps running for this many milliseconds.
 ///
-/// Descriptor 0 then is `/dev/null`, which is what the Rust runtime makes of a
-/// closed one as well. A process that writes to the pipe finds no reader.
+/// Descriptor 0 is then `/dev/null`, as the Rust runtime makes it if it is closed at the start. A process that writes to the
+/// pipe finds no reader.
 #[cfg(unix)]
 pub(crate) fn close_stdin(milliseconds: u64) -> io::Result<u8> {
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
@@ -105,23 +103,9 @@ pub(crate) fn write_before_read(bytes: u64) -> io::Result<u8> {
     count_stdin()
 }
 
+/// Writes this many bytes without a line end.
 fn flood(sink: &mut impl Write, bytes: u64) -> io::Result<u8> {
     crate::announce_ready()?;
-    io::copy(&mut io::repeat(b'x').take(bytes), &mut Chunked(sink))?;
+    io::copy(&mut io::repeat(b'x').take(bytes), sink)?;
     Ok(0)
-}
-
-/// Writes in large pieces: stdout would look for line ends.
-struct Chunked<'a, W>(&'a mut W);
-
-impl<W: Write> Write for Chunked<'_, W> {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let length = data.len().min(CHUNK.len());
-        self.0.write_all(CHUNK.get(..length).unwrap_or(&CHUNK))?;
-        Ok(length)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
 }

@@ -89,7 +89,7 @@ pub(crate) fn read_answer<D: CommandDialect>(
     let failed = |as_what: EndKind| Reading::new(as_what, Answer::failure(hook, on_failure, as_what, end.how()));
     let mut reading = match (end.how(), end.failure()) {
         (RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
-        (RawEnd::Exited(EXIT_CODE_SUCCESS), None) => said::<D>(hook, on_failure, kind, end),
+        (RawEnd::Exited(EXIT_CODE_SUCCESS), None) => read_success::<D>(hook, on_failure, kind, end),
         (_, Some(failure)) => failed(failure),
         // These ends come from other runners only, so they are not an answer of a command.
         (_, None) => failed(EndKind::BadOutput),
@@ -120,9 +120,9 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
     let stdout = end.stdout().lossy();
     let mut diagnostics = Vec::new();
     let mut output = match parse(stdout.trim()) {
-        Parsed::Object(said) if !end.stdout().is_truncated() => {
-            let (output, found) = HookOutput::read(&said.object);
-            diagnostics.extend(said.findings());
+        Parsed::Object(parsed) if !end.stdout().is_truncated() => {
+            let (output, found) = HookOutput::read(&parsed.object);
+            diagnostics.extend(parsed.findings());
             diagnostics.extend(found);
             output
         }
@@ -151,7 +151,7 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
 }
 
 /// Reads exit code 0: standard output is the answer.
-fn said<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
+fn read_success<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reading {
     // Invalid UTF-8 is replaced instead of rejected, because a deny in such text is still a deny.
     let text = end.stdout().lossy();
     let is_utf8 = end.stdout().text().is_some();
@@ -170,9 +170,9 @@ fn said<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, 
 fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) -> Reading {
     match parse(text) {
         Parsed::Nothing => Reading::new(EndKind::Silent, None),
-        Parsed::Object(said) => {
-            let (mut output, mut diagnostics) = HookOutput::read(&said.object);
-            diagnostics.extend(said.findings());
+        Parsed::Object(parsed) => {
+            let (mut output, mut diagnostics) = HookOutput::read(&parsed.object);
+            diagnostics.extend(parsed.findings());
             diagnostics.extend(D::check_specific(kind, &mut output));
             let answer = Some(Answer { output, provenance: Provenance::Explicit });
             Reading { end: EndKind::Answered, answer, diagnostics }
@@ -336,8 +336,8 @@ fn what_it_answers(object: &JsonObject) -> Option<String> {
 
 /// Reports a decision that a hook printed before it failed, was ended or died.
 fn discarded_decision(end: &RunEnd) -> Option<Diagnostic> {
-    let Parsed::Object(said) = parse(end.stdout().lossy().trim()) else { return None };
-    let word = HookOutput::read(&said.object).0.effective_decision()?;
+    let Parsed::Object(parsed) = parse(end.stdout().lossy().trim()) else { return None };
+    let word = HookOutput::read(&parsed.object).0.effective_decision()?;
     let message = format!("it said `{}` but failed, so that does not count", word.word());
     Some(Diagnostic::new(Code::DecisionDiscarded, message).hint("exit with 0 to answer, or with 2 to block"))
 }

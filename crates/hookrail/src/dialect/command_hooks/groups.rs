@@ -10,16 +10,16 @@ use super::{CommandDialect, TimeoutUnit};
 use crate::config::{Document, Key, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
-use crate::dialect::sandbox;
+use crate::dialect::{enforcement, sandbox};
 use crate::event::EventKind;
-use crate::hook::{Action, GroupOrder, Hook, OnFailure};
+use crate::hook::{Action, Enforcement, GroupOrder, Hook, OnFailure};
 use crate::matcher::{CompiledMatcher, OnInvalid};
 use crate::source::{Origin, SourceKind};
 
 /// The keys of a group.
 pub(crate) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(crate) const HOOK_KEYS: [&str; 14] = [
+pub(crate) const HOOK_KEYS: [&str; 15] = [
     "type",
     "command",
     "args",
@@ -32,6 +32,7 @@ pub(crate) const HOOK_KEYS: [&str; 14] = [
     "stdin",
     "mode",
     "prewarm",
+    enforcement::KEY,
     sandbox::PROFILE_KEY,
     sandbox::REQUIRED_KEY,
 ];
@@ -133,6 +134,9 @@ impl<D: CommandDialect> Reader<'_, D> {
         }
         if let Some(members) = node.members() {
             if node.get("onFailure").is_some() && self.on_failure(node) != OnFailure::Allow {
+                if self.enforcement(node) == Enforcement::Shadow {
+                    return;
+                }
                 self.unusable(node, "it does not stand in a group of hooks");
                 return;
             }
@@ -206,6 +210,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             return;
         };
         self.document.unknown_keys(members, &HOOK_KEYS, "a hook", &mut self.found);
+        let enforcement = self.enforcement(node);
         let mut on_failure = self.on_failure(node);
         let action = self.action(node).and_then(|action| match &group.matcher {
             GroupMatcher::Broken(why) => Err(why.clone()),
@@ -213,6 +218,8 @@ impl<D: CommandDialect> Reader<'_, D> {
         });
         let action = match action {
             Ok(action) => action,
+            // What is not enforced guards nothing, usable or not; what is wrong with it was reported.
+            Err(_) if enforcement == Enforcement::Shadow => return,
             // A guard whose failure has an effect must never disappear silently.
             Err(why) if on_failure != OnFailure::Allow || self.kind == SourceKind::System => {
                 on_failure = self.failure_of_unusable(on_failure);
@@ -227,6 +234,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         hook.description = self.optional_text(node, "description").map(Arc::from);
         hook.status_message = self.optional_text(node, "statusMessage").map(Arc::from);
         hook.on_failure = on_failure;
+        hook.enforcement = enforcement;
         hook.order = group.order;
         let (exec, findings) = super::exec_options::read(self.document, node);
         hook.exec = exec;
@@ -258,6 +266,10 @@ impl<D: CommandDialect> Reader<'_, D> {
             self.found.push(self.document.mismatch(Code::SettingType, value, format!("`{key}` must be a string")));
         }
         text
+    }
+
+    fn enforcement(&mut self, node: &Node) -> Enforcement {
+        enforcement::read(self.document, node, &mut self.found)
     }
 
     fn on_failure(&mut self, node: &Node) -> OnFailure {

@@ -27,7 +27,7 @@ pub(super) fn variables(hook: &Hook, event: &Event) -> Arc<[(String, String)]> {
 
 /// The key of a hook's work: the command text, and for an extension's hook the extension, because its variables have
 /// other values elsewhere.
-pub(super) fn same_work(hook: &Hook) -> Option<String> {
+pub(super) fn work_key(hook: &Hook) -> Option<String> {
     let own = ["extensionPath", "workspacePath", "pathSeparator"];
     let is_relative = |command: &str| own.iter().any(|name| command.contains(name));
     let owner = hook.owner.as_ref().filter(|_| match &hook.action {

@@ -198,7 +198,7 @@ fn synthetic_response(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<
         None if system().any(|reply| reply.decision == Some(Decision::Deny)) => None,
         None => merged.specific("llm_response").cloned(),
     };
-    crate::payload::response_in_step(&response?)
+    crate::payload::response_with_text_and_candidates(&response?)
 }
 
 /// The stop of any answer, with the reasons of all that stop.

@@ -1,7 +1,7 @@
-//! Command hooks in settings files.
+//! The LLxprt dialect: command hooks in settings files and extensions.
 //!
-//! `command_hooks` reads their settings and answers. Here `settings` and `extension` find them, `input` holds
-//! what a hook receives, `fold` makes one of several answers, `model` keeps the two views of a model request in step, and
+//! `super::command_hooks` reads the entries and the answers. In this folder `settings` and `extension` find the hooks, `input`
+//! holds what a hook receives, `fold` combines several answers, `model` makes the two views of a model request agree, and
 //! `output` holds the documented output types.
 //!
 //! Every event of this dialect has a typed input, which becomes an event, and an outcome gives the documented result back:
@@ -14,7 +14,7 @@
 //! let base = HookInput::new("session-1", hooks.project());
 //! let input = BeforeToolInput::new(base, "write_file", Json::parse(r#"{"path": "a.txt"}"#).unwrap());
 //! let outcome = hooks.fire_blocking(input.into());
-//! assert!(AggregatedHookResult::from_outcome(&outcome).before_tool().is_none(), "no hook had anything to say");
+//! assert!(AggregatedHookResult::from_outcome(&outcome).before_tool().is_none(), "no hook answered");
 //! assert!(!ProcessedHookResult::from(&outcome).should_stop);
 //! ```
 
@@ -72,7 +72,7 @@ use crate::outcome::{Effects, Outcome};
 use crate::payload::list;
 use crate::run::{RunEnd, RunInput};
 
-/// The dialect.
+/// The LLxprt dialect.
 pub(crate) struct Llxprt;
 
 impl Dialect for Llxprt {
@@ -94,7 +94,7 @@ impl Dialect for Llxprt {
         if sequential { Stage::Chain } else { Stage::Parallel }
     }
 
-    /// A matcher is compared with what the hook would see.
+    /// A matcher is compared with the text that the hook receives, which can differ from the neutral field.
     fn matcher_subject(&self, event: &Event, field: &str) -> String {
         input::matched_text(event, field)
     }
@@ -103,11 +103,11 @@ impl Dialect for Llxprt {
         Self::compile_matcher(kind, pattern, OnInvalid::MatchAll).matcher
     }
 
-    fn same_work(&self, hook: &Hook) -> Option<String> {
-        command::same_work(hook)
+    fn work_key(&self, hook: &Hook) -> Option<String> {
+        command::work_key(hook)
     }
 
-    fn refused(&self, outcome: &mut Outcome, effects: &Effects) {
+    fn record_refusal(&self, outcome: &mut Outcome, effects: &Effects) {
         OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
     }
 
@@ -139,7 +139,7 @@ impl Protocol for Llxprt {
         let mut payload = ObjectWriter::new();
         if let Some(input) = AnyHookInput::of_event(event) {
             input.write(&mut payload);
-            // The links of a chain also see the answers so far.
+            // In a chain a hook also receives the answers of the hooks before it.
             if !before.is_empty() {
                 let outputs = before.iter().filter_map(|reply| Some(reply.answer.as_ref()?.output.to_json()));
                 payload.value("previous_outputs", list(outputs));
@@ -160,8 +160,16 @@ impl Protocol for Llxprt {
         read_answer::<Self>(hook, on_failure, kind, end)
     }
 
-    fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow {
-        rewrite::pass_on(event, stage, reply)
+    fn settle_tool_input(answer: &mut Self::Answer, settle: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(settled) = answer.output.specific("tool_input").and_then(settle)
+            && let Some(specific) = &mut answer.output.hook_specific_output
+        {
+            specific.set("tool_input", settled);
+        }
+    }
+
+    fn apply_answer(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow {
+        rewrite::apply_answer(event, stage, reply)
     }
 
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded {
@@ -173,6 +181,7 @@ impl CommandDialect for Llxprt {
     const DIALECT: DialectId = DialectId::Llxprt;
     const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::MILLISECONDS;
 
+    /// A pattern matches any part of a tool's name, but other fields, such as the source of a session, only as a whole.
     fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
         let names_a_tool = event.spec().matched_on(DialectId::Llxprt) == Some("tool_name");
         let scope = if names_a_tool { MatchScope::Anywhere } else { MatchScope::Whole };

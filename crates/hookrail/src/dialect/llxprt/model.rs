@@ -1,11 +1,12 @@
-//! The two views of a model request and response that hooks of this dialect receive, kept in step.
+//! The two views of a model request and response that hooks of this dialect receive. Both always agree.
 //!
 //! A hook receives both in one object: `messages`, `config`, `toolConfig`, and `contents`, `systemInstruction`,
 //! `generationConfig`. It may answer in either. Parts that are not text are not shown to hooks.
 
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::payload::{
-    ModelMessage, ModelRequest, ModelRole, candidate_with_text, content_of_texts, list, response_in_step,
+    ModelMessage, ModelRequest, ModelRole, candidate_with_text, content_of_texts, list,
+    response_with_text_and_candidates,
 };
 
 /// What a hook's answer changes of the request it was sent.
@@ -27,7 +28,7 @@ pub fn to_hook_request(request: &Json) -> Json {
 /// The response as hooks know it: `text`, `candidates`, `usageMetadata`, and text only.
 #[must_use]
 pub fn to_hook_response(response: &Json) -> Json {
-    let Some(object) = response_in_step(response).and_then(|response| response.as_object()) else {
+    let Some(object) = response_with_text_and_candidates(response).and_then(|response| response.as_object()) else {
         return response.clone();
     };
     let known = ["text", "candidates", "usageMetadata"];
@@ -168,7 +169,7 @@ fn changed_messages(
 /// Lays a hook's partial response over the current one; none when nothing is different.
 pub(super) fn apply_to_response(current: &Json, change: &Json) -> Option<Json> {
     let change = change.as_object()?;
-    let sent = response_in_step(current).and_then(|sent| sent.as_object()).unwrap_or_default();
+    let sent = response_with_text_and_candidates(current).and_then(|sent| sent.as_object()).unwrap_or_default();
     let mut new = sent.clone();
     for (key, value) in change.iter().filter(|(key, _)| !matches!(*key, "text" | "candidates")) {
         new.set(key, value.clone());
@@ -183,7 +184,7 @@ pub(super) fn apply_to_response(current: &Json, change: &Json) -> Option<Json> {
         let first = candidate_with_text(first.as_ref(), &text);
         new.set("candidates", list(std::iter::once(first).chain(rest)));
     }
-    let new = response_in_step(&new.to_json()).unwrap_or_else(|| new.to_json());
+    let new = response_with_text_and_candidates(&new.to_json()).unwrap_or_else(|| new.to_json());
     (!new.same_as(&sent.to_json())).then_some(new)
 }
 
@@ -259,7 +260,7 @@ mod tests {
     #[test]
     fn text_and_candidates_stay_in_step() {
         assert_eq!(
-            response_in_step(&json(r#"{"text":"t"}"#)).unwrap().text(),
+            response_with_text_and_candidates(&json(r#"{"text":"t"}"#)).unwrap().text(),
             r#"{"text":"t","candidates":[{"content":{"role":"model","parts":["t"]},"finishReason":"STOP","index":0}]}"#
         );
         let current = json(r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"MAX_TOKENS"}]}"#);

@@ -2,7 +2,7 @@
 
 use crate::dialect::command_hooks::HookOutput;
 use crate::json::{Json, JsonObject};
-use crate::payload::response_in_step;
+use crate::payload::response_with_text_and_candidates;
 
 /// The merged output of any event.
 pub type DefaultHookOutput = HookOutput;
@@ -24,10 +24,10 @@ impl BeforeToolHookOutput {
 pub struct BeforeModelHookOutput(pub HookOutput);
 
 impl BeforeModelHookOutput {
-    /// The response that stands in for the model's, with `text` and `candidates` in step.
+    /// The response that is used in place of the model's, with `text` and `candidates` that agree.
     #[must_use]
     pub fn get_synthetic_response(&self) -> Option<Json> {
-        response_in_step(self.0.specific("llm_response")?)
+        response_with_text_and_candidates(self.0.specific("llm_response")?)
     }
 
     /// The request with the changes a hook asked for.
@@ -65,9 +65,9 @@ impl BeforeToolSelectionHookOutput {
 pub struct AfterModelHookOutput(pub HookOutput);
 
 impl AfterModelHookOutput {
-    /// The response that replaces the model's, with `text` and `candidates` in step.
+    /// The response that replaces the model's, with `text` and `candidates` that agree.
     #[must_use]
     pub fn get_modified_response(&self) -> Option<Json> {
-        response_in_step(self.0.specific("llm_response")?)
+        response_with_text_and_candidates(self.0.specific("llm_response")?)
     }
 }

@@ -14,8 +14,8 @@ use crate::payload::request_with_changes;
 /// dialects see tool calls and images too.
 fn with_contents(request: Json, current: &Json) -> Json {
     let has_contents = current.as_object().is_some_and(|current| current.get("contents").is_some());
-    let laid_over = has_contents.then(|| request_with_changes(&request, current)).and_then(|full| full.as_object());
-    match (request.as_object(), laid_over.and_then(|full| full.get("contents").cloned())) {
+    let with_changes = has_contents.then(|| request_with_changes(&request, current)).and_then(|full| full.as_object());
+    match (request.as_object(), with_changes.and_then(|full| full.get("contents").cloned())) {
         (Some(mut members), Some(contents)) => {
             members.set("contents", contents);
             members.to_json()
@@ -25,12 +25,12 @@ fn with_contents(request: Json, current: &Json) -> Json {
 }
 
 /// Applies one answer's rewrite to the event the hook was asked about.
-pub(super) fn pass_on(event: &mut Event, stage: Stage, reply: &Reply<Answer>) -> Flow {
+pub(super) fn apply_answer(event: &mut Event, stage: Stage, reply: &Reply<Answer>) -> Flow {
     if let Some(output) = rewriting(reply) {
         let sent = event.clone();
         rewrite(event, &sent, stage, output);
     }
-    if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+    if reply.decision == Some(Decision::Deny) { Flow::End } else { Flow::Continue }
 }
 
 /// The output of a hook that may rewrite: only one that exited with zero.

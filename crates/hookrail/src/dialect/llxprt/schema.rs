@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::settings::CONFIG_KEYS;
 use super::specific::MEMBERS;
 use crate::dialect::command_hooks::{GROUP_KEYS, HOOK_KEYS, HookDecision, LONGEST_TIMEOUT};
-use crate::dialect::{DialectId, sandbox};
+use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::{Column, EventKind, FieldKind};
 use crate::exec_options::{ProcessLifetime, ShellUse, StdinKind};
 use crate::json::JsonKind;
@@ -122,6 +122,7 @@ fn hook() -> Value {
             "prewarm" => json!({"type": "integer", "minimum": 0, "maximum": ProcessLifetime::MOST_PREWARMED, "default": 0, "description": "So many processes are started before their event and wait for it."}),
             "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
             "statusMessage" => json!({"type": "string", "description": "What a host shows while the hook runs."}),
+            enforcement::KEY => json!({"type": "boolean", "default": true, "description": "`false`: the hook runs and its verdict is reported, and it has no effect."}),
             sandbox::PROFILE_KEY => profile("What the hook's processes may do; enforced on Linux."),
             sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),
             _ => json!({"type": "string"}),

@@ -61,7 +61,10 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
             found.extend(wrong.into_iter().map(|message| Diagnostic::new(Code::AnswerField, message)));
         }
     }
-    if specific.get("llm_response").is_some_and(|response| crate::payload::response_in_step(response).is_none()) {
+    if specific
+        .get("llm_response")
+        .is_some_and(|response| crate::payload::response_with_text_and_candidates(response).is_none())
+    {
         specific.remove("llm_response");
         let message = "`hookSpecificOutput.llm_response` has neither `text` nor `candidates`; it was left out";
         found.push(Diagnostic::new(Code::AnswerField, message));

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
+use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput};
@@ -53,11 +54,17 @@ impl Protocol for Native {
         Reply::new(hook, end, kind, decision, answer)
     }
 
-    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Effects>) -> Flow {
+    fn settle_tool_input(answer: &mut Effects, settle: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(settled) = answer.tool_input.as_ref().and_then(settle) {
+            answer.tool_input = Some(settled);
+        }
+    }
+
+    fn apply_answer(event: &mut Event, _stage: Stage, reply: &Reply<Effects>) -> Flow {
         if let Some(effects) = &reply.answer {
             apply(event, effects);
         }
-        if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+        if reply.decision == Some(Decision::Deny) { Flow::End } else { Flow::Continue }
     }
 
     fn fold(_context: &FoldContext<'_>, _event: &mut Event, replies: &[Reply<Effects>]) -> Folded {
@@ -98,6 +105,6 @@ fn apply(event: &mut Event, effects: &Effects) {
         event.set_request(request.clone());
     }
     if let Some(prompt) = prompt {
-        event.set("prompt", crate::json::Json::string(prompt));
+        event.set("prompt", Json::string(prompt));
     }
 }

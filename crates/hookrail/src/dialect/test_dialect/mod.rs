@@ -14,6 +14,7 @@ use super::{
 };
 use crate::event::{Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
+use crate::json::Json;
 use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput};
@@ -96,9 +97,11 @@ impl Protocol for TestDialect {
         Reply::new(hook, end, kind, decision, answer)
     }
 
+    fn settle_tool_input(_answer: &mut Answer, _settle: &dyn Fn(&Json) -> Option<Json>) {}
+
     /// No answer rewrites anything.
-    fn pass_on(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
-        if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+    fn apply_answer(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
+        if reply.decision == Some(Decision::Deny) { Flow::End } else { Flow::Continue }
     }
 
     fn fold(_context: &FoldContext<'_>, _event: &mut Event, replies: &[Reply<Answer>]) -> Folded {

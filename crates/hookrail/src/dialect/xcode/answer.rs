@@ -16,7 +16,7 @@ const NO_REASON: &str = "blocked by plugin hook";
 /// A parsed answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    pub(super) verdict: AnswerDecision,
+    pub(super) decision: AnswerDecision,
     pub(super) reason: Option<String>,
     pub(super) args: Option<Json>,
     pub(super) output: Option<Json>,
@@ -69,13 +69,13 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
     };
     if *end.how() != RawEnd::Exited(0)
         && !end.stdout().is_truncated()
-        && let ParsedStdout::Answer(Answer { verdict: AnswerDecision::Deny, .. }) = parse_stdout(&stdout)
+        && let ParsedStdout::Answer(Answer { decision: AnswerDecision::Deny, .. }) = parse_stdout(&stdout)
     {
         let message = format!("hook `{hook}` said `deny` but failed, so that does not count");
         diagnostics.push(hook_diagnostic(hook, Code::DecisionDiscarded, message));
     }
     let decides = can(kind) != Abilities::NONE;
-    let decision = answer.as_ref().filter(|_| decides).map(|answer| match answer.verdict {
+    let decision = answer.as_ref().filter(|_| decides).map(|answer| match answer.decision {
         AnswerDecision::Deny => Decision::Deny,
         AnswerDecision::Allow | AnswerDecision::Modify => Decision::Allow,
     });
@@ -88,7 +88,7 @@ fn can(kind: EventKind) -> Abilities {
 
 fn failed(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> (EndKind, Option<Answer>) {
     let answer = (on_failure == OnFailure::Block).then(|| Answer {
-        verdict: AnswerDecision::Deny,
+        decision: AnswerDecision::Deny,
         reason: Some(failure_reason(hook, on_failure, end, how)),
         args: None,
         output: None,
@@ -155,17 +155,17 @@ pub(super) fn parse_stdout(stdout: &str) -> ParsedStdout {
     let denies =
         value.members().iter().any(|(key, word)| key == "decision" && word.as_str().as_deref() == Some("deny"));
     let word = object.get("decision").and_then(Json::as_str).filter(|_| !denies);
-    let verdict = match word.as_deref().unwrap_or(if denies { "deny" } else { "" }) {
+    let decision = match word.as_deref().unwrap_or(if denies { "deny" } else { "" }) {
         "allow" => AnswerDecision::Allow,
         "deny" => AnswerDecision::Deny,
         "modify" => AnswerDecision::Modify,
         _ => return ParsedStdout::Invalid("`decision` must be `allow`, `deny` or `modify`".to_owned()),
     };
-    let modifies = verdict == AnswerDecision::Modify;
+    let modifies = decision == AnswerDecision::Modify;
     let reason = object.get("reason").and_then(Json::as_str).filter(|reason| !reason.is_empty());
     ParsedStdout::Answer(Answer {
-        verdict,
-        reason: reason.or_else(|| (verdict == AnswerDecision::Deny).then(|| NO_REASON.to_owned())),
+        decision,
+        reason: reason.or_else(|| (decision == AnswerDecision::Deny).then(|| NO_REASON.to_owned())),
         args: object.get("args").filter(|args| modifies && args.as_object().is_some()).cloned(),
         output: object.get("output").filter(|output| modifies && output.as_str().is_some()).cloned(),
         context: object.get("context").and_then(Json::as_str),

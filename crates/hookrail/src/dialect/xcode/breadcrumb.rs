@@ -33,9 +33,9 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
             problem.into_iter().chain([crumb("hooks.exec-ran", format!("decision={decision}"))]).collect()
         }
         RawEnd::Exited(code) => {
-            let said = quoted(&end.stderr().lossy());
-            let said = if said.is_empty() { said } else { format!(" stderr={said}") };
-            vec![crumb("hooks.exec-nonzero", format!("exit={code}{said}"))]
+            let stderr = quoted(&end.stderr().lossy());
+            let stderr = if stderr.is_empty() { stderr } else { format!(" stderr={stderr}") };
+            vec![crumb("hooks.exec-nonzero", format!("exit={code}{stderr}"))]
         }
         RawEnd::TimedOut(after) => vec![crumb("hooks.exec-timeout", format!("after {}ms", after.as_millis()))],
         RawEnd::StatusUnknown => failed("exit status unknown".to_owned()),
@@ -79,7 +79,7 @@ pub(super) fn of_engine(kind: EventKind, why: &str) -> Breadcrumb {
 }
 
 fn word(answer: &Answer) -> &'static str {
-    match answer.verdict {
+    match answer.decision {
         AnswerDecision::Allow => "allow",
         AnswerDecision::Deny => "deny",
         AnswerDecision::Modify => "modify",

@@ -1,5 +1,5 @@
-//! The hooks of one plugin as they are written: a map from events to entries. One bad entry never takes its
-//! neighbours down, and a bad entry that asked to block on failure stays as a guard that cannot be used.
+//! Reads the hooks of one plugin: a map from events to entries. An invalid entry does not affect the others. An invalid
+//! entry whose `failurePolicy` is `block` becomes a guard that cannot be used.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use super::variables;
 use crate::config::{Document, Key, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
-use crate::dialect::{DialectId, sandbox};
+use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::EventKind;
-use crate::hook::{Action, Hook, OnFailure, Owner, bridge_program};
+use crate::hook::{Action, Enforcement, Hook, OnFailure, Owner, bridge_program};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "matcher",
     "command",
     "commandWindows",
@@ -26,15 +26,16 @@ const KEYS: [&str; 11] = [
     "description",
     "statusMessage",
     "failurePolicy",
+    enforcement::KEY,
     sandbox::PROFILE_KEY,
     sandbox::REQUIRED_KEY,
 ];
 const COMMANDS: [&str; 4] = ["command", "commandWindows", "commandDarwin", "commandLinux"];
 
-/// The longest a hook may take, in milliseconds.
-const CEILING_MS: f64 = 30_000.0;
+/// The highest allowed timeout, in milliseconds.
+const MAX_TIMEOUT_MS: f64 = 30_000.0;
 
-/// The longest argument that a program can be started with.
+/// The highest allowed length of a command, in bytes. Linux starts no program with a longer argument.
 const LONGEST_COMMAND: usize = 128 * 1024;
 
 /// What the hooks of a plugin share.
@@ -60,7 +61,7 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
     if root.members().is_none() {
         return (Vec::new(), vec![document.mismatch(Code::FileShape, root, "a file of hooks must be an object")]);
     }
-    // No event has that name, so this can only be the outer key of the other format.
+    // No event is named `hooks`, so this can only be the outer key of Claude Code's format.
     let Some((key, inner)) = root.member("hooks").filter(|(_, inner)| inner.members().is_some()) else {
         return read(context, document, root);
     };
@@ -73,8 +74,8 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
     (hooks, found)
 }
 
-/// The commands of a group in the format of Claude Code that holds nothing but calls of `hookrail bridge`. Such a group is
-/// meant for Claude Code, so it is not a mistake that it stands here.
+/// Returns the commands of a group in the format of Claude Code if all of them call `hookrail bridge`. Such a group is meant
+/// for Claude Code, so it is not reported. The engine skips its hooks, because the bridge would fire every event again.
 fn bridge_calls(group: &[Node]) -> Option<Vec<&str>> {
     fn call(hook: &Node) -> Option<&str> {
         hook.get("command")?.text().filter(|command| bridge_program(command).is_some())
@@ -134,12 +135,15 @@ impl Reader<'_> {
             return;
         }
         self.document.unknown_keys(members, &KEYS, "a hook", &mut self.found);
+        let enforcement = enforcement::read(self.document, node, &mut self.found);
         let on_failure = self.failure_policy(node);
         let command = self.command(node);
         let timeout = self.timeout(node);
         let matcher = self.matcher(event, event_name, node);
         let action = match (&command, &timeout, &matcher) {
             (Ok(command), Ok(_), Ok(_)) => Action::Shell(command.as_str().into()),
+            // What is not enforced guards nothing, usable or not; what is wrong with it was reported.
+            _ if enforcement == Enforcement::Shadow => return,
             // A guard whose failure has an effect must never disappear silently.
             (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) if on_failure == OnFailure::Block => {
                 let message = "this guard cannot be used, so its event ends as its `failurePolicy` says";
@@ -153,6 +157,7 @@ impl Reader<'_> {
         hook.description = self.optional_text(node, "description");
         hook.status_message = self.optional_text(node, "statusMessage");
         hook.on_failure = on_failure;
+        hook.enforcement = enforcement;
         if let Ok(Some(timeout)) = timeout {
             hook.timeout = timeout;
         }
@@ -164,7 +169,7 @@ impl Reader<'_> {
         self.hooks.push(hook);
     }
 
-    /// A hook of the plugin with nothing but its command.
+    /// Makes a hook of the plugin that has only its command.
     fn new_hook(&self, event: EventKind, command: &str, action: Action, node: &Node) -> Hook {
         let label = format!("{}: {command}", self.context.owner.id);
         let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
@@ -189,7 +194,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The command for this system. Those of all systems must be valid, so that a mistake shows everywhere.
+    /// Returns the command for this operating system. The commands for the others are checked too, so that a plugin's author
+    /// sees a mistake on every system.
     fn command(&mut self, node: &Node) -> Result<String, String> {
         let mut problem = None;
         for key in COMMANDS {
@@ -230,10 +236,10 @@ impl Reader<'_> {
             _ => None,
         };
         match given.filter(|ms| ms.is_finite() && *ms > 0.0 && ms.fract() == 0.0) {
-            Some(ms) if ms > CEILING_MS => {
-                let message = format!("`timeout` is over the ceiling of {CEILING_MS} ms and was cut to that");
+            Some(ms) if ms > MAX_TIMEOUT_MS => {
+                let message = format!("`timeout` is over the ceiling of {MAX_TIMEOUT_MS} ms and was cut to that");
                 self.report(Code::TimeoutClamped, &value.span, message);
-                Ok(Some(Duration::from_secs_f64(CEILING_MS / 1000.0)))
+                Ok(Some(Duration::from_secs_f64(MAX_TIMEOUT_MS / 1000.0)))
             }
             Some(ms) => Ok(Some(Duration::from_secs_f64(ms / 1000.0))),
             None => {
@@ -283,7 +289,7 @@ impl Reader<'_> {
             .filter_map(|key| node.get(key))
             .find(|value| value.text() == Some(command))
             .map_or(&node.span, |value| &value.span);
-        let findings = variables::look_at(command, hook.environment.as_deref());
+        let findings = variables::check_variables(command, hook.environment.as_deref());
         for name in findings.unknown {
             let message = format!("`${{{name}}}` is not a variable; the command will see it as it is written");
             let finding = self.document.finding(Code::VariableUnknown, span, message);
@@ -301,7 +307,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a pattern as this dialect does.
+/// Compiles a pattern in the language of this dialect.
 pub(crate) fn compile_matcher(pattern: &str) -> CompiledMatcher {
     Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, OnInvalid::MatchAll)
 }

@@ -6,7 +6,7 @@ use crate::dialect::columns::columns;
 use crate::event::{Abilities, Column, Fold, Occurrences, Stage};
 
 /// An event that hooks are only told about: the host does not wait for them.
-const NEWS: Column = Column {
+const NOTIFY_ONLY: Column = Column {
     name: "",
     matched_on: None,
     fields: &[],
@@ -19,17 +19,17 @@ const NEWS: Column = Column {
 };
 
 /// An event in which answers have an effect.
-const DECISION: Column = Column { fold: Fold::Stack, stage: Stage::Chain, ..NEWS };
+const DECISION: Column = Column { fold: Fold::Stack, stage: Stage::Chain, ..NOTIFY_ONLY };
 
 const DENY: Abilities = Abilities::DENY;
 
 columns! {
-    SessionStart => NEWS { name: "SessionStart", fields: [], occurrences: Occurrences::LaunchOnly }
-    SessionEnd => NEWS { name: "SessionEnd", fields: [], occurrences: Occurrences::LaunchOnly }
+    SessionStart => NOTIFY_ONLY { name: "SessionStart", fields: [], occurrences: Occurrences::LaunchOnly }
+    SessionEnd => NOTIFY_ONLY { name: "SessionEnd", fields: [], occurrences: Occurrences::LaunchOnly }
     Prompt => DECISION {
         name: "UserPromptSubmit", fields: [prompt], can: DENY.union(Abilities::ADD_CONTEXT), gates: true,
     }
-    ModelRoundEnd => NEWS { name: "TurnComplete", fields: [turn, token_usage] }
+    ModelRoundEnd => NOTIFY_ONLY { name: "TurnComplete", fields: [turn, token_usage] }
     BeforeTool => DECISION {
         name: "PreToolUse",
         fields: [tool_name, tool_input, tool_call_id],
@@ -43,10 +43,10 @@ columns! {
         matched_on: Some("tool_name"),
         can: Abilities::REPLACE_TOOL_OUTPUT,
     }
-    BeforeCompact => NEWS { name: "PreCompact", fields: [trigger, message_count, token_estimate] }
-    AfterCompact => NEWS { name: "PostCompact", fields: [trigger, message_count, summary] }
-    SubagentStart => NEWS { name: "SubagentStart", fields: [agent] }
-    SubagentStop => NEWS { name: "SubagentStop", fields: [agent, duration_ms, outcome, token_usage] }
+    BeforeCompact => NOTIFY_ONLY { name: "PreCompact", fields: [trigger, message_count, token_estimate] }
+    AfterCompact => NOTIFY_ONLY { name: "PostCompact", fields: [trigger, message_count, summary] }
+    SubagentStart => NOTIFY_ONLY { name: "SubagentStart", fields: [agent] }
+    SubagentStop => NOTIFY_ONLY { name: "SubagentStop", fields: [agent, duration_ms, outcome, token_usage] }
     [
         AgentStart, AgentEnd, TurnStart, TurnEnd, BeforeModel, AfterModel, ToolSelection, Compacting,
         AutoCompactionStart, AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SessionBeforeSwitch,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::places::PluginPlaces;
-use super::registry::{Plugin, look_at};
+use super::registry::{Plugin, read_folder};
 use crate::config::{Document, Node, read_file};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::event::timestamp;
@@ -20,7 +20,7 @@ use crate::json::Json;
 use crate::payload::object;
 use crate::run::Environment;
 
-/// Files that have no business in an installed plugin.
+/// Files and folders that are not copied into an installed plugin.
 const LEFT_OUT: [&str; 4] = [".git", "node_modules", ".DS_Store", "Thumbs.db"];
 const MOST_FILES: u64 = 20_000;
 const LARGEST_FILE: u64 = 100 * 1024 * 1024;
@@ -76,7 +76,7 @@ pub enum PluginError {
 /// # Errors
 /// When there is none.
 pub fn preview(dir: &Path, environment: &Arc<Environment>) -> Result<Plugin, PluginError> {
-    look_at(dir, environment).map_err(|problem| PluginError::NotAPlugin(Box::new(problem)))
+    read_folder(dir, environment).map_err(|problem| PluginError::NotAPlugin(Box::new(problem)))
 }
 
 /// Installs the plugin of a folder for the user, in place of another version of it. Returns its identity and the files
@@ -244,8 +244,8 @@ fn copy(from: &Path, to: &Path) -> Result<Vec<PathBuf>, PluginError> {
     Ok(left_out)
 }
 
-/// Copies the content of a file, and of its mode only whether it can be executed. A copy that kept all bits would make a
-/// stranger's setuid program one of the user who installs it.
+/// Copies the content of a file, and of its mode only whether it can be executed. A copy that kept all bits could
+/// turn a setuid program of another user into one of the user who installs it.
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = hookrail_spawn::open_regular(from)?;
     let mut target = new_file(to, &source.metadata()?)?;

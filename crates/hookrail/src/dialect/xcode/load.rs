@@ -1,4 +1,4 @@
-//! The hooks of every plugin, ready for the snapshot.
+//! Loads the hooks of every plugin, and determines the trust of those in the project.
 
 use std::sync::Arc;
 
@@ -31,15 +31,14 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     loaded
 }
 
-/// Whether a plugin takes part, for its own list.
 impl Plugin {
-    /// Whether it takes part.
+    /// Whether the plugin is enabled.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.enablement == Enablement::Active
     }
 
-    /// Whether something about it could not be used.
+    /// Whether the plugin has a problem of the level error.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.problems.iter().any(|problem| problem.level == crate::diagnostic::Level::Error)

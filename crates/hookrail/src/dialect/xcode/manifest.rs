@@ -1,4 +1,4 @@
-//! A plugin's manifest: its name, its version, and where its hooks are. All of it is data from a stranger.
+//! A plugin's manifest: its name, its version, and where its hooks are. Nothing in it is trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ pub(super) struct Manifest {
     pub(super) version: String,
     pub(super) description: Option<String>,
     document: Document,
-    /// Keys that were probably meant to be others.
-    pub(super) slips: Vec<Diagnostic>,
+    /// Diagnostics about keys that are probably misspelled.
+    pub(super) likely_typos: Vec<Diagnostic>,
 }
 
 /// A source of a plugin.
@@ -92,8 +92,9 @@ fn parse(file: &Path, document: Document) -> Result<Manifest, Diagnostic> {
         return Err(document.mismatch(Code::SettingType, hooks, "`hooks` must be an object or a path"));
     }
     let description = root.get("description").and_then(Node::text).map(str::to_owned);
-    let slips = root.members().unwrap_or_default().iter().filter_map(|(key, _)| slip(&document, key)).collect();
-    Ok(Manifest { name, version, description, document, slips })
+    let likely_typos =
+        root.members().unwrap_or_default().iter().filter_map(|(key, _)| likely_typo(&document, key)).collect();
+    Ok(Manifest { name, version, description, document, likely_typos })
 }
 
 impl Manifest {
@@ -148,7 +149,7 @@ impl Manifest {
 }
 
 /// Other readers have keys of their own, so only one that nearly says `hooks` is reported.
-fn slip(document: &Document, key: &Key) -> Option<Diagnostic> {
+fn likely_typo(document: &Document, key: &Key) -> Option<Diagnostic> {
     if key.name == "hooks" || nearest(&key.name, ["hooks"]).is_none() {
         return None;
     }

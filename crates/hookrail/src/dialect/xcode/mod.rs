@@ -1,16 +1,17 @@
-//! Command hooks of plugins: where they are found, what they receive, how they answer, how answers stack.
+//! The X-Code dialect: command hooks of plugins.
 //!
-//! `registry` finds plugins with `manifest`, `entries` and `settings`; `variables` and `shell` fit their commands to
-//! the shell; `stdin` and `answer` are the two ends of the pipe; `breadcrumb` is what their users see in the log.
+//! `registry` finds plugins with `manifest`, `entries` and `settings`; `variables` and `shell` insert variables into their
+//! commands; `stdin` writes what a hook receives and `answer` reads what it prints; `breadcrumb` writes the lines of the
+//! debug log.
 //!
-//! Hooks of decision events run one after the other, each with the modifications so far; the last one wins whole.
-//! A deny ends the chain and drops the modifications.
+//! Hooks of decision events run one after the other, each with the modifications so far. A modification replaces the whole
+//! value, so the last one is used. A deny ends the chain and drops the modifications.
 
 mod answer;
 mod assigned;
 mod breadcrumb;
+mod code_words;
 mod entries;
-mod evaluated;
 mod events;
 mod install;
 mod load;
@@ -46,7 +47,7 @@ use crate::run::{Environment, RunEnd, RunInput};
 
 use answer::{Answer, AnswerDecision};
 
-/// The dialect.
+/// The X-Code dialect.
 pub(crate) struct Xcode;
 
 impl Dialect for Xcode {
@@ -74,7 +75,7 @@ impl Dialect for Xcode {
         vec![breadcrumb::of_engine(kind, why)]
     }
 
-    /// The debug log, where the environment asks for it.
+    /// The debug log, if `DEBUG_STDOUT` is `1`. Its path does not depend on the project, so no project is given.
     fn log_file(&self, environment: &Environment) -> Option<PathBuf> {
         let wanted = text_in(environment, "DEBUG_STDOUT") == Some("1");
         PluginPlaces::new(std::path::Path::new(""), environment).log.filter(|_| wanted)
@@ -94,7 +95,8 @@ impl Protocol for Xcode {
     const CANCEL_GRACE: Duration = Duration::ZERO;
 
     fn drain(kind: EventKind) -> Option<Duration> {
-        // A completed round is delivered even at the end; nothing else may hold up the host.
+        // A hook of a completed round may use its own timeout, even during a shutdown. Any other hook delays a shutdown only
+        // briefly.
         (kind != EventKind::ModelRoundEnd).then_some(Duration::from_millis(1500))
     }
 
@@ -110,11 +112,17 @@ impl Protocol for Xcode {
         answer::read(hook, on_failure, kind, end)
     }
 
-    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
-        let Some(column) = Self.column(event.kind()) else { return Flow::On };
-        let Some(answer) = &reply.answer else { return Flow::On };
-        if answer.verdict == AnswerDecision::Deny && column.can.includes(Abilities::DENY) {
-            return Flow::Over;
+    fn settle_tool_input(answer: &mut Answer, settle: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(settled) = answer.args.as_ref().and_then(settle) {
+            answer.args = Some(settled);
+        }
+    }
+
+    fn apply_answer(event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {
+        let Some(column) = Self.column(event.kind()) else { return Flow::Continue };
+        let Some(answer) = &reply.answer else { return Flow::Continue };
+        if answer.decision == AnswerDecision::Deny && column.can.includes(Abilities::DENY) {
+            return Flow::End;
         }
         if let Some(args) = &answer.args
             && column.can.includes(Abilities::REWRITE_TOOL_INPUT)
@@ -126,7 +134,7 @@ impl Protocol for Xcode {
         {
             event.set("tool_output", output.clone());
         }
-        Flow::On
+        Flow::Continue
     }
 
     fn changes(event: &Event, _stage: Stage, reply: &Reply<Answer>, field: &str) -> bool {
@@ -134,7 +142,7 @@ impl Protocol for Xcode {
         let Some(answer) = &reply.answer else { return false };
         match field {
             "tool_input" => answer.args.is_some() && column.can.includes(Abilities::REWRITE_TOOL_INPUT),
-            // Context is added when all have answered.
+            // `apply_answer` does not show this change: `fold` adds the context after all hooks have answered.
             "prompt" => answer.context.is_some() && column.can.includes(Abilities::ADD_CONTEXT),
             _ => false,
         }

@@ -1,4 +1,4 @@
-//! Which plugins there are: those in the list of installed ones, then those the project brings.
+//! Finds plugins: first those in the list of installed plugins, then those in the project's folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::source::{Location, SourceKind};
 /// Where a plugin comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PluginScope {
-    /// Its user installed it.
+    /// The user installed it.
     Installed,
-    /// The project brings it.
+    /// It is in the project's folder.
     Project,
 }
 
@@ -55,13 +55,13 @@ pub struct Plugin {
     pub description: Option<String>,
     /// Whether it takes part.
     pub enablement: Enablement,
-    /// Its hooks, in their order, before trust is asked about.
+    /// Its hooks, in their order. Their trust has not been determined.
     pub hooks: Vec<Hook>,
     /// What is wrong with it.
     pub problems: Vec<Diagnostic>,
 }
 
-/// All plugins, and what is wrong outside of any one of them.
+/// All plugins, and the problems that belong to none of them.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The plugins, in the order in which their hooks run.
@@ -70,25 +70,25 @@ pub struct Survey {
     pub problems: Vec<Diagnostic>,
 }
 
-/// A plugin that was named, before it is read.
+/// A plugin whose folder is known and has not been read.
 struct Candidate {
-    /// Known beforehand for an installed one; a project's is made of its manifest's name.
+    /// The identity of an installed plugin. That of a project's plugin is made from its manifest.
     id: Option<String>,
     version: Option<String>,
     scope: PluginScope,
     dir: PathBuf,
-    /// Where it was named.
+    /// The place that names it, for diagnostics.
     named_at: Location,
 }
 
-/// Finds every plugin. Nothing is executed, and nothing fails.
+/// Finds every plugin. Nothing is executed. Problems are reported in the result.
 #[must_use]
 pub fn survey(places: &PluginPlaces, environment: &Arc<Environment>) -> Survey {
     let mut store = SourceStore::default();
     survey_through(places, environment, &mut SourceReader::new(&mut store, LoadMode::First, true))
 }
 
-/// The same, with everything read through the sources of a load.
+/// Like [`survey`], for a load: the reader records every path, so that changes are noticed.
 pub(super) fn survey_through(
     places: &PluginPlaces,
     environment: &Arc<Environment>,
@@ -118,8 +118,8 @@ fn installed(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut 
             return Parsed::broken(document.finding(Code::PluginRegistry, &root.span, message));
         };
         let mut problems = Vec::new();
-        let of = |record| from_record(places, &document, record, &mut problems);
-        let candidates = records.iter().filter_map(of).collect();
+        let candidate = |record| from_record(places, &document, record, &mut problems);
+        let candidates = records.iter().filter_map(candidate).collect();
         Parsed::usable(candidates, problems)
     });
     read.into_value().unwrap_or_default()
@@ -132,9 +132,9 @@ fn from_record(
     found: &mut Vec<Diagnostic>,
 ) -> Option<Candidate> {
     let text = |key: &str| record.get(key).and_then(Node::text);
-    let (of_id, at) = text("id").and_then(|id| id.rsplit_once('@')).unzip();
-    let name = text("name").or(of_id);
-    let marketplace = text("marketplace").or(at);
+    let (name_in_id, marketplace_in_id) = text("id").and_then(|id| id.rsplit_once('@')).unzip();
+    let name = text("name").or(name_in_id);
+    let marketplace = text("marketplace").or(marketplace_in_id);
     let version = text("version").unwrap_or("0.0.0");
     let usable = (name.filter(|name| is_name(name)))
         .zip(marketplace.filter(|marketplace| is_component(marketplace)))
@@ -153,7 +153,7 @@ fn from_record(
     })
 }
 
-/// The folders a project brings, in the order of their names.
+/// The plugin folders of the project, in the order of their names.
 fn in_project(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
     let Some(folder) = places.project_plugins() else { return Vec::new() };
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
@@ -183,14 +183,14 @@ fn load(
     let mut problems = Vec::new();
     let manifest = manifest::read(dir, kind, reading, &mut problems);
     if manifest.is_none() && dir.metadata().is_err_and(|error| is_absence(&error)) {
-        // Its folder is gone, which says more than what is missing in it.
-        problems = vec![vanished(candidate)];
+        // The missing folder is the cause; a missing manifest is only its consequence.
+        problems = vec![missing_folder(candidate)];
     }
     let name = manifest.as_ref().map_or_else(folder, |manifest| manifest.name.clone());
     let id = candidate.id.clone().unwrap_or_else(|| format!("{name}@local"));
-    let twin = before.iter().find(|plugin| plugin.id == id);
-    if let Some(twin) = twin.filter(|twin| twin.scope == candidate.scope) {
-        let message = format!("`{id}` is here twice; the one in `{}` counts", twin.dir.display());
+    let same_id = before.iter().find(|plugin| plugin.id == id);
+    if let Some(same_id) = same_id.filter(|same_id| same_id.scope == candidate.scope) {
+        let message = format!("`{id}` is here twice; the one in `{}` counts", same_id.dir.display());
         return Err(Diagnostic::new(Code::PluginDuplicate, message).at(candidate.named_at.clone()));
     }
     let mut plugin = Plugin {
@@ -203,7 +203,7 @@ fn load(
         hooks: Vec::new(),
         problems,
     };
-    if twin.is_some() {
+    if same_id.is_some() {
         let message = format!("the project brings `{}`, which is installed too; both take part", plugin.id);
         let mut finding = Diagnostic::new(Code::PluginDuplicate, message).at(candidate.named_at.clone());
         finding.level = Level::Warning;
@@ -214,13 +214,14 @@ fn load(
         if candidate.version.is_none() {
             plugin.version.clone_from(&manifest.version);
         }
-        // What a user configured for an installed plugin is not for a namesake that a project brings.
-        let environment = match twin {
+        // A project's plugin can have the identity of an installed one. It must not get the values that the user configured
+        // for the installed one, which may be secrets.
+        let environment = match same_id {
             Some(_) => Arc::clone(environment),
             None => settings.environment(&plugin.id, environment),
         };
-        // Nor is what an installed one keeps.
-        let data = match twin {
+        // It must not use the data folder of the installed one either.
+        let data = match same_id {
             Some(_) => places.data(&format!("project_{}", plugin.id)),
             None => places.data(&plugin.id),
         };
@@ -241,14 +242,14 @@ fn read_hooks(
     let context = Context { kind: plugin.scope.source_kind(), owner: &Arc::new(owner), environment };
     let mut problems = Vec::new();
     plugin.hooks = manifest.hooks(&context, &plugin.dir, reading, &mut problems);
-    plugin.problems.extend(manifest.slips.iter().cloned());
+    plugin.problems.extend(manifest.likely_typos.iter().cloned());
     plugin.problems.extend(problems);
     for hook in &mut plugin.hooks {
         hook.enablement = plugin.enablement.clone();
     }
 }
 
-fn vanished(candidate: &Candidate) -> Diagnostic {
+fn missing_folder(candidate: &Candidate) -> Diagnostic {
     let dir = &candidate.dir;
     let message = match (candidate.scope, dir.is_symlink()) {
         (_, true) => format!("`{}` is a link that leads nowhere", dir.display()),
@@ -265,8 +266,8 @@ fn vanished(candidate: &Candidate) -> Diagnostic {
     }
 }
 
-/// What a folder holds, for a user who wants to install it.
-pub(super) fn look_at(dir: &Path, environment: &Arc<Environment>) -> Result<Plugin, Diagnostic> {
+/// Reads the plugin in a folder that is not installed, for a preview.
+pub(super) fn read_folder(dir: &Path, environment: &Arc<Environment>) -> Result<Plugin, Diagnostic> {
     let mut store = SourceStore::default();
     let reading = &mut SourceReader::new(&mut store, LoadMode::First, true);
     let mut problems = Vec::new();

@@ -32,7 +32,7 @@ struct Enabled {
 }
 
 impl PluginSettings {
-    /// Reads all of them. What is wrong in one takes nothing from the others.
+    /// Reads all settings files. A problem in one file does not affect the others.
     pub(super) fn read(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Self {
         let mut settings = Self::default();
         if let Some(file) = &places.user_settings {
@@ -51,21 +51,25 @@ impl PluginSettings {
         settings
     }
 
-    /// Whether a plugin takes part. A user's word counts for every plugin; what a project says counts for what the
-    /// project brings, and cannot bring back what its user has disabled.
+    /// Whether a plugin takes part. The user's settings apply to every plugin. The project's settings apply only to
+    /// the project's plugins, and cannot enable what the user has disabled.
     pub(super) fn enablement(&self, id: &str, scope: PluginScope) -> Enablement {
         if self.blocked.iter().any(|blocked| blocked == id) {
             return Enablement::Disabled(format!("`blockedPlugins` in {}", self.blocked_by.display()).into());
         }
-        let reaches = |said: &&Enabled| said.from == PluginScope::Installed || scope == PluginScope::Project;
-        let by = |said: &Enabled| Arc::from(format!("`enabledPlugins` in {}", said.file.display()));
-        let users = self.enabled.iter().find(|said| said.from == PluginScope::Installed);
-        if let Some(said) = users.filter(|said| said.plugins.get(id) == Some(&false)) {
-            return Enablement::Disabled(by(said));
+        let reaches =
+            |file_settings: &&Enabled| file_settings.from == PluginScope::Installed || scope == PluginScope::Project;
+        let by = |file_settings: &Enabled| Arc::from(format!("`enabledPlugins` in {}", file_settings.file.display()));
+        let users = self.enabled.iter().find(|file_settings| file_settings.from == PluginScope::Installed);
+        if let Some(file_settings) = users.filter(|file_settings| file_settings.plugins.get(id) == Some(&false)) {
+            return Enablement::Disabled(by(file_settings));
         }
-        let last = self.enabled.iter().filter(reaches).rev().find(|said| said.plugins.contains_key(id));
+        let last =
+            self.enabled.iter().filter(reaches).rev().find(|file_settings| file_settings.plugins.contains_key(id));
         match last {
-            Some(said) if said.plugins.get(id) == Some(&false) => Enablement::Disabled(by(said)),
+            Some(file_settings) if file_settings.plugins.get(id) == Some(&false) => {
+                Enablement::Disabled(by(file_settings))
+            }
             _ => Enablement::Active,
         }
     }

@@ -2,9 +2,9 @@
 //! that fits those quotes.
 //!
 //! Nothing here knows which names there are. A mistake about quotes can at worst split a value into words: a value
-//! is only ever referred to, never pasted. What a program would read as code is found on the way, see `evaluated`.
+//! is only ever referred to, never pasted. `code_words` finds what a program would read as code.
 
-use super::evaluated::{UnsafeUse, Words};
+use super::code_words::{CommandWords, UnsafeUse};
 
 /// What a `${…}` is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Meaning {
     Known(String),
     /// Text for the program, as it is written.
     Verbatim,
-    /// The shell's own affair.
+    /// An expansion that the shell evaluates.
     Shell,
 }
 
@@ -145,7 +145,7 @@ struct Scan<'s> {
 /// No real command nests deeper than this, and what is there is left to the shell as it is.
 const DEEPEST: usize = 100;
 
-/// A simple command with more words is not looked into, and no value is handed over behind so many.
+/// The most words of a simple command that are checked. No value is passed to a word after that.
 const MOST_WORDS: usize = 256;
 
 /// No name of a variable is longer.
@@ -200,7 +200,7 @@ impl Scan<'_> {
         if self.arithmetic > 0 {
             self.refuse(UnsafeUse::Arithmetic);
         }
-        if let Some(why) = Words::new(&self.words).unsafe_next() {
+        if let Some(why) = CommandWords::new(&self.words).why_next_is_unsafe() {
             self.refuse(why);
         }
     }
@@ -215,11 +215,11 @@ impl Scan<'_> {
             self.has_code = true;
             return;
         }
-        let words = Words::new(&all);
-        self.feeds_an_interpreter |= words.reads_a_program();
+        let words = CommandWords::new(&all);
+        self.feeds_an_interpreter |= words.reads_program_from_stdin();
         self.has_code |= words.has_code_for_a_shell();
         if std::mem::take(&mut self.command_refers)
-            && let Some(why) = words.unsafe_whole()
+            && let Some(why) = words.why_command_is_unsafe()
         {
             self.refuse(why);
         }
@@ -239,7 +239,7 @@ impl Scan<'_> {
             let referred = self.refers;
             // What a word is depends on those before it, so it is asked once for each word.
             if word.is_empty() {
-                is_code = self.words.len() > MOST_WORDS || Words::new(&self.words).next_is_code_for_a_shell();
+                is_code = self.words.len() > MOST_WORDS || CommandWords::new(&self.words).next_is_code_for_a_shell();
                 self.in_code = outer_code || is_code;
             }
             match next {
@@ -283,7 +283,7 @@ impl Scan<'_> {
         // `((…))`, `$((…))`
         let arithmetic = usize::from(self.peek(0) == Some('('));
         // `source <(…)`
-        let code = self.in_code || Words::new(&self.words).is_source();
+        let code = self.in_code || CommandWords::new(&self.words).is_source_command();
         let outer = std::mem::replace(&mut self.in_code, code);
         self.arithmetic += arithmetic;
         self.deeper(|scan| scan.plain(Until::Parenthesis));

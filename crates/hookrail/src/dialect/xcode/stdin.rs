@@ -1,4 +1,4 @@
-//! The one JSON line a plugin's hook receives.
+//! Writes the JSON line that a plugin's hook receives on standard input.
 
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ fn payload(hook: &Hook, event: &Event) -> JsonObject {
     payload
 }
 
-/// A tool's output as text: what an earlier hook made of it, else the content for the model, else everything.
+/// Returns the output of a tool: the replacement by an earlier hook, otherwise the content for the model as text, otherwise
+/// the whole response as JSON text.
 fn output(event: &Event, response: &Json) -> Json {
     if let Some(replaced) = event.field("tool_output") {
         return replaced.clone();
@@ -60,7 +61,7 @@ fn output(event: &Event, response: &Json) -> Json {
     Json::string(&content.unwrap_or_else(|| response.text().to_owned()))
 }
 
-/// A sub-agent in the documented order; what it was asked is told once, when it starts.
+/// Returns the members of a sub-agent in the documented order. Only the start event has its prompt.
 fn agent(kind: EventKind, value: &Json) -> Json {
     let given = value.as_object().unwrap_or_default();
     let keys: &[&'static str] = match kind {
@@ -71,6 +72,7 @@ fn agent(kind: EventKind, value: &Json) -> Json {
     keys.iter().map(member).collect::<JsonObject>().to_json()
 }
 
+/// Returns the trigger of a compaction in this dialect's words. It knows neither `auto` nor `manual`.
 fn trigger(value: &Json) -> Json {
     match value.as_str().as_deref() {
         Some("auto" | "manual") => Json::string("proactive"),

@@ -1,6 +1,6 @@
 //! The variables of a plugin's command.
 //!
-//! A value is never pasted into the command text: it is handed over in the environment, and the text gets a reference
+//! A value is never pasted into the command text: it is passed in the environment, and the text gets a reference
 //! that fits the quotes it stands in. So a path may hold blanks, quotes, line breaks or `$(…)`, and never becomes
 //! shell syntax. An unknown name reaches the program as it is written, so that a typing error shows.
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::assigned::is_assigned;
-use super::evaluated::UnsafeUse;
+use super::code_words::UnsafeUse;
 use super::shell::{self, Meaning};
 use crate::dialect::Launch;
 use crate::event::Event;
@@ -57,8 +57,8 @@ pub(super) struct VariableFindings {
     pub(super) unsafe_use: Option<UnsafeUse>,
 }
 
-/// Looks at the variables of a command.
-pub(super) fn look_at(command: &str, environment: Option<&Environment>) -> VariableFindings {
+/// Finds unknown variables and unsafe uses in a command.
+pub(super) fn check_variables(command: &str, environment: Option<&Environment>) -> VariableFindings {
     let mut found: Vec<String> = Vec::new();
     let mut known_before = HashMap::new();
     let translated = shell::translate(command, &mut |content| {

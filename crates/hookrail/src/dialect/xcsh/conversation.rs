@@ -45,7 +45,7 @@ enum RequestForm {
     None,
 }
 
-/// The host's request, taken apart.
+/// The host's request, split into its entries.
 struct HostRequest {
     members: JsonObject,
     form: RequestForm,

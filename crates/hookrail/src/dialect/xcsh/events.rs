@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::dialect::columns::columns;
 use crate::event::{Abilities, Column, EventKind, Fold, Occurrences, Stage};
 
-/// An event whose results are thrown away.
-const NEWS: Column = Column {
+/// What columns have in common. Results are not used unless a column says so.
+const BASE: Column = Column {
     name: "",
     matched_on: None,
     fields: &[],
@@ -20,58 +20,58 @@ const NEWS: Column = Column {
 
 /// An event that a module can cancel, or give a result for.
 const CANCEL: Column =
-    Column { can: Abilities::DENY.union(Abilities::RESULT), gates: true, fold: Fold::FirstBlock, ..NEWS };
+    Column { can: Abilities::DENY.union(Abilities::RESULT), gates: true, fold: Fold::FirstBlock, ..BASE };
 
 columns! {
-    SessionStart => NEWS { name: "session_start", fields: [], occurrences: Occurrences::LaunchOnly }
-    SessionEnd => NEWS { name: "session_shutdown", fields: [], occurrences: Occurrences::LaunchOnly }
+    SessionStart => BASE { name: "session_start", fields: [], occurrences: Occurrences::LaunchOnly }
+    SessionEnd => BASE { name: "session_shutdown", fields: [], occurrences: Occurrences::LaunchOnly }
     // A module cannot answer with a deny here; that it is a gate concerns modules whose failure has an effect.
-    Prompt => NEWS {
+    Prompt => BASE {
         name: "before_agent_start",
         fields: [prompt, images],
         can: Abilities::ADD_MESSAGE,
         gates: true,
         fold: Fold::FirstMessage,
     }
-    AgentStart => NEWS { name: "agent_start", fields: [] }
-    AgentEnd => NEWS { name: "agent_end", fields: [messages] }
-    TurnStart => NEWS { name: "turn_start", fields: [turn_index, timestamp] }
-    TurnEnd => NEWS { name: "turn_end", fields: [turn_index, message, tool_results] }
+    AgentStart => BASE { name: "agent_start", fields: [] }
+    AgentEnd => BASE { name: "agent_end", fields: [messages] }
+    TurnStart => BASE { name: "turn_start", fields: [turn_index, timestamp] }
+    TurnEnd => BASE { name: "turn_end", fields: [turn_index, message, tool_results] }
     BeforeTool => CANCEL {
         name: "tool_call", fields: [tool_name, tool_call_id, tool_input, agent_id, agent_type], can: Abilities::DENY,
     }
-    AfterTool => NEWS {
+    AfterTool => BASE {
         name: "tool_result",
         fields: [tool_name, tool_call_id, tool_input, tool_response, agent_id, agent_type],
         can: Abilities::REPLACE_TOOL_OUTPUT,
         fold: Fold::LastResult,
     }
-    BeforeModel => NEWS {
+    BeforeModel => BASE {
         name: "context", fields: [messages], can: Abilities::REPLACE_MESSAGES, fold: Fold::ChainMessages,
     }
     BeforeCompact => CANCEL {
         name: "session_before_compact", fields: [preparation, branch_entries, custom_instructions],
     }
-    Compacting => NEWS {
+    Compacting => BASE {
         name: "session.compacting", fields: [session_id, messages], can: Abilities::RESULT, fold: Fold::LastResult,
     }
-    AfterCompact => NEWS { name: "session_compact", fields: [compaction_entry, from_extension] }
-    AutoCompactionStart => NEWS { name: "auto_compaction_start", fields: [reason, action] }
-    AutoCompactionEnd => NEWS {
+    AfterCompact => BASE { name: "session_compact", fields: [compaction_entry, from_extension] }
+    AutoCompactionStart => BASE { name: "auto_compaction_start", fields: [reason, action] }
+    AutoCompactionEnd => BASE {
         name: "auto_compaction_end", fields: [action, result, aborted, will_retry, error_message, skipped],
     }
-    AutoRetryStart => NEWS {
+    AutoRetryStart => BASE {
         name: "auto_retry_start", fields: [attempt, max_attempts, delay_ms, error_message],
     }
-    AutoRetryEnd => NEWS { name: "auto_retry_end", fields: [success, attempt, final_error] }
+    AutoRetryEnd => BASE { name: "auto_retry_end", fields: [success, attempt, final_error] }
     SessionBeforeSwitch => CANCEL { name: "session_before_switch", fields: [reason, target_session_file] }
-    SessionSwitch => NEWS { name: "session_switch", fields: [reason, previous_session_file] }
+    SessionSwitch => BASE { name: "session_switch", fields: [reason, previous_session_file] }
     SessionBeforeBranch => CANCEL { name: "session_before_branch", fields: [entry_id] }
-    SessionBranch => NEWS { name: "session_branch", fields: [previous_session_file] }
+    SessionBranch => BASE { name: "session_branch", fields: [previous_session_file] }
     SessionBeforeTree => CANCEL { name: "session_before_tree", fields: [preparation] }
-    SessionTree => NEWS { name: "session_tree", fields: [new_leaf_id, old_leaf_id, summary_entry, from_extension] }
-    RuleTriggered => NEWS { name: "ttsr_triggered", fields: [rules] }
-    TodoReminder => NEWS { name: "todo_reminder", fields: [todos, attempt, max_attempts] }
+    SessionTree => BASE { name: "session_tree", fields: [new_leaf_id, old_leaf_id, summary_entry, from_extension] }
+    RuleTriggered => BASE { name: "ttsr_triggered", fields: [rules] }
+    TodoReminder => BASE { name: "todo_reminder", fields: [todos, attempt, max_attempts] }
     [ModelRoundEnd, AfterModel, ToolSelection, SubagentStart, SubagentStop, Notification] => None
 }
 

@@ -11,14 +11,14 @@ use crate::outcome::Decision;
 const BLOCKED: &str = "Tool execution was blocked by a hook";
 
 /// A block or a cancel ends the chain; a list of messages is what the next module receives.
-pub(super) fn pass_on(event: &mut Event, reply: &Reply<ModuleAnswer>) -> Flow {
+pub(super) fn apply_answer(event: &mut Event, reply: &Reply<ModuleAnswer>) -> Flow {
     if event.kind() == EventKind::BeforeModel
         && let Some(answer) = &reply.answer
         && let Some(messages) = answer.result.get("messages").and_then(Json::as_array)
     {
         conversation::set_messages(event, &messages);
     }
-    if reply.decision == Some(Decision::Deny) { Flow::Over } else { Flow::On }
+    if reply.decision == Some(Decision::Deny) { Flow::End } else { Flow::Continue }
 }
 
 pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<ModuleAnswer>]) -> Folded {

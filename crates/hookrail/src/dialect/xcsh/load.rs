@@ -13,8 +13,10 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, Inspector, LoadContext, Loaded};
 use crate::event::EventKind;
-use crate::hook::{Action, Enablement, EventScope, Hook, Trust};
-use crate::run::{Capabilities, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, Registrations};
+use crate::hook::{Action, Enablement, Enforcement, EventScope, Hook, Trust};
+use crate::run::{
+    Capabilities, EnforceExport, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, Registrations,
+};
 use crate::snapshot::LoadedModule;
 use crate::source::{LineIndex, Location, Origin, SourceKind};
 use crate::trust::{Digest, NamedFile};
@@ -229,6 +231,17 @@ fn add_hooks(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
 }
 
 fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
+    let mut hook = hook.clone();
+    match registered.enforce {
+        EnforceExport::Enforced => {}
+        EnforceExport::Shadow => hook.enforcement = Enforcement::Shadow,
+        EnforceExport::NotBoolean => {
+            let message = format!("`enforce` of `{hook}` must be true or false; the module is enforced");
+            let finding = Diagnostic::new(Code::SettingType, message).at(hook.origin.location.clone());
+            loaded.diagnostics.push(finding.hint("write `export const enforce = false;`"));
+        }
+    }
+    let hook = &hook;
     for name in &registered.events {
         match event_named(DialectId::Xcsh, name) {
             Some(event) => {
@@ -251,6 +264,8 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
     }
     if let Action::Module(path) = &hook.action
         && !(registered.commands.is_empty() && registered.renderers.is_empty())
+        // A module without an effect offers nothing either.
+        && hook.enforcement == Enforcement::Enforced
     {
         loaded.modules.push(LoadedModule {
             path: Arc::clone(path),

@@ -84,8 +84,11 @@ impl Protocol for Xcsh {
         reply
     }
 
-    fn pass_on(event: &mut Event, _stage: Stage, reply: &Reply<ModuleAnswer>) -> Flow {
-        fold::pass_on(event, reply)
+    /// No answer rewrites a tool input.
+    fn settle_tool_input(_answer: &mut ModuleAnswer, _settle: &dyn Fn(&Json) -> Option<Json>) {}
+
+    fn apply_answer(event: &mut Event, _stage: Stage, reply: &Reply<ModuleAnswer>) -> Flow {
+        fold::apply_answer(event, reply)
     }
 
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<ModuleAnswer>]) -> Folded {

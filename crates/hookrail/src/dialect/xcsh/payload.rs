@@ -52,7 +52,8 @@ fn tool_result(event: &Event, payload: &mut JsonObject) {
     payload.set("isError", Json::boolean(tool_failed(event)));
 }
 
-/// The tool's output: what a hook of another dialect made of it, else the content for the model, else everything.
+/// Returns the tool's output: the replacement by a hook of another dialect, otherwise the content for the model, otherwise the
+/// whole response.
 pub(super) fn tool_content(event: &Event) -> Json {
     if let Some(replaced) = event.field("tool_output") {
         return match replaced.as_object().and_then(|output| output.get("content").cloned()) {

@@ -7,7 +7,7 @@ use hookrail_spawn::Sandbox;
 
 use crate::config::FileStamp;
 use crate::exec_options::ExecOptions;
-use crate::hook::{Action, CommandText, Hook};
+use crate::hook::{Action, CommandText, Enforcement, Hook};
 use crate::run::Environment;
 use crate::run::command::ProcessWorld;
 use crate::run::request::RunRequest;
@@ -18,6 +18,8 @@ use crate::trust;
 pub(super) struct LaunchSettings {
     command: Option<CommandText>,
     exec: ExecOptions,
+    /// A hook without an effect has processes of its own, so that it delays no other.
+    enforcement: Enforcement,
     /// The directory a process is started in.
     pub(super) cwd: PathBuf,
     inherited: Arc<Environment>,
@@ -35,6 +37,7 @@ impl LaunchSettings {
         Self {
             command: command_text(&request.hook.action, request.command.as_ref()),
             exec: request.hook.exec,
+            enforcement: request.hook.enforcement,
             cwd: request.cwd.clone(),
             inherited: Arc::clone(inherited(world, request)),
             variables: variables(request).cloned().collect(),
@@ -44,7 +47,9 @@ impl LaunchSettings {
 
     /// Whether the hook still asks for this.
     pub(super) fn is_of(&self, hook: &Hook) -> bool {
-        self.command == hook.action.command() && self.exec.lifetime == hook.exec.lifetime
+        self.command == hook.action.command()
+            && self.exec.lifetime == hook.exec.lifetime
+            && self.enforcement == hook.enforcement
     }
 
     /// Whether the request would be started in exactly this way. Every event asks this, so it copies no text.
@@ -52,6 +57,7 @@ impl LaunchSettings {
         let theirs = inherited(world, request);
         self.command == command_text(&request.hook.action, request.command.as_ref())
             && self.exec == request.hook.exec
+            && self.enforcement == request.hook.enforcement
             && self.cwd == request.cwd
             && (Arc::ptr_eq(&self.inherited, theirs) || self.inherited == *theirs)
             && self.variables.iter().eq(variables(request))

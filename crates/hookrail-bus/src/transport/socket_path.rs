@@ -10,14 +10,14 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
-/// How long to wait for the lock on the folder. Servers hold it for moments only.
-const LOCK_PATIENCE: Duration = Duration::from_secs(10);
-const LOCK_EVERY: Duration = Duration::from_millis(5);
+/// The time to wait for the lock on the folder, which servers hold only briefly, and the time between two attempts.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The reason why a socket or its folder is not safe to use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum UnsafePlace {
+pub enum UnsafeSocketPath {
     /// The folder or the socket belongs to another user, who could put another socket in its place.
     #[error("`{}` belongs to user {uid}, who could replace the socket; choose a folder of your own", path.display())]
     OwnedByAnotherUser {
@@ -60,25 +60,25 @@ pub(super) fn is_trusted_user(uid: u32) -> bool {
 
 /// Checks that other users cannot replace a socket in this folder. In a folder with the sticky bit, such as `/tmp`, they
 /// cannot replace files of others.
-pub(super) fn check_folder(folder: &Path, found: &Metadata) -> Result<(), UnsafePlace> {
+pub(super) fn check_folder(folder: &Path, found: &Metadata) -> Result<(), UnsafeSocketPath> {
     check_owner(folder, found)?;
     let is_sticky = found.mode() & 0o1000 != 0;
     if found.mode() & 0o022 != 0 && !is_sticky { Err(writable(folder, found)) } else { Ok(()) }
 }
 
 /// Checks that only this user can write to a socket.
-pub(super) fn check_socket(path: &Path, found: &Metadata) -> Result<(), UnsafePlace> {
+pub(super) fn check_socket(path: &Path, found: &Metadata) -> Result<(), UnsafeSocketPath> {
     check_owner(path, found)?;
     if found.mode() & 0o022 != 0 { Err(writable(path, found)) } else { Ok(()) }
 }
 
-fn check_owner(path: &Path, found: &Metadata) -> Result<(), UnsafePlace> {
+fn check_owner(path: &Path, found: &Metadata) -> Result<(), UnsafeSocketPath> {
     let uid = found.uid();
-    if is_trusted_user(uid) { Ok(()) } else { Err(UnsafePlace::OwnedByAnotherUser { path: path.to_owned(), uid }) }
+    if is_trusted_user(uid) { Ok(()) } else { Err(UnsafeSocketPath::OwnedByAnotherUser { path: path.to_owned(), uid }) }
 }
 
-fn writable(path: &Path, found: &Metadata) -> UnsafePlace {
-    UnsafePlace::WritableByOthers { path: path.to_owned(), mode: found.mode() }
+fn writable(path: &Path, found: &Metadata) -> UnsafeSocketPath {
+    UnsafeSocketPath::WritableByOthers { path: path.to_owned(), mode: found.mode() }
 }
 
 /// A lock on the folder of a socket, so that only one server at a time checks and replaces the socket. The folder itself is
@@ -93,7 +93,7 @@ impl FolderLock {
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Self(file)),
-                Err(Errno::WOULDBLOCK) if began.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_EVERY),
+                Err(Errno::WOULDBLOCK) if began.elapsed() < LOCK_TIMEOUT => std::thread::sleep(LOCK_RETRY_INTERVAL),
                 Err(Errno::WOULDBLOCK) => {
                     return Err(io::Error::new(
                         io::ErrorKind::TimedOut,

@@ -1,5 +1,5 @@
-//! The surroundings of modules under the configuration that was loaded last: their environment, and the files that they
-//! must not change because those decide which hooks run.
+//! What the last loaded configuration gives to modules: their environment variables, and the files that they must not
+//! change because those decide which hooks run.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -10,28 +10,28 @@ use super::Environment;
 use super::runner::ModuleWorld;
 use crate::trust::agent_folders;
 
-/// What surrounds modules. A load replaces it.
+/// The environment variables and the protected paths of modules. A load replaces both.
 #[derive(Debug)]
-pub(crate) struct ModuleGround(Mutex<Ground>);
+pub(crate) struct ModuleEnvironment(Mutex<CurrentEnvironment>);
 
 #[derive(Clone, Debug)]
-struct Ground {
+struct CurrentEnvironment {
     environment: Arc<Environment>,
     protected: Arc<[PathBuf]>,
 }
 
-impl ModuleGround {
+impl ModuleEnvironment {
     pub(crate) fn new(environment: &Arc<Environment>) -> Self {
-        Self(Mutex::new(Ground { environment: Arc::clone(environment), protected: Arc::from([]) }))
+        Self(Mutex::new(CurrentEnvironment { environment: Arc::clone(environment), protected: Arc::from([]) }))
     }
 
     pub(crate) fn replace(&self, environment: Arc<Environment>, protected: Arc<[PathBuf]>) {
-        *lock(&self.0) = Ground { environment, protected };
+        *lock(&self.0) = CurrentEnvironment { environment, protected };
     }
 
     /// The world of a module that works in this directory.
     pub(crate) fn world(&self, cwd: &Path, project: &Path) -> ModuleWorld {
-        let Ground { environment, protected } = lock(&self.0).clone();
+        let CurrentEnvironment { environment, protected } = lock(&self.0).clone();
         ModuleWorld::new(cwd, environment).protecting(project, protected)
     }
 }

@@ -1,6 +1,6 @@
 //! The folders that tools may read and write.
 //!
-//! Paths are compared after every link is resolved, so a link that leads out of the project leads nowhere. A command line
+//! Paths are compared after every link is resolved, so a link to a file outside the project is refused. A command line
 //! can do everything that the user can do: hooks, not this module, limit `run_shell_command`.
 
 use std::ffi::OsStr;
@@ -46,41 +46,41 @@ impl Workspace {
 
     /// Resolves a path that exists and may be read.
     pub(super) fn existing(&self, path: &str) -> Result<PathBuf, ToolFailure> {
-        let named = self.root.join(path);
-        let real = named.canonicalize().map_err(|error| failed(path, &error))?;
-        self.inside(path, real)
+        let real = self.root.join(path).canonicalize().map_err(|error| path_failure(path, &error))?;
+        self.require_allowed(path, real)
     }
 
     /// Resolves a path that may be written. It need not exist.
     pub(super) fn writable(&self, path: &str) -> Result<PathBuf, ToolFailure> {
-        let real = resolved(&self.root.join(path)).map_err(|error| failed(path, &error))?;
-        let real = self.inside(path, real)?;
-        // Projects inside of this one have such folders too.
+        let real = resolve_links(&self.root.join(path)).map_err(|error| path_failure(path, &error))?;
+        let real = self.require_allowed(path, real)?;
+        // All parts of the path are checked, because a project inside this one has such folders too.
         let below = real.strip_prefix(&self.root).unwrap_or(&real);
         if below.components().any(|part| is_protected_folder(part.as_os_str())) {
-            return Err(self.protected(&real));
+            return Err(self.protected_failure(&real));
         }
-        // The list is read each time: a hook's file may have been named since.
+        // The list is read each time, because the configuration may have named another file of a hook since.
         for protected in self.hooks.protected_paths() {
-            let protected = resolved(&protected).unwrap_or(protected);
+            let protected = resolve_links(&protected).unwrap_or(protected);
             if real.starts_with(&protected) {
-                return Err(self.protected(&real));
+                return Err(self.protected_failure(&real));
             }
         }
         Ok(real)
     }
 
-    fn protected(&self, path: &Path) -> ToolFailure {
-        ToolFailure(format!("`{}` decides which hooks run and is not written by tools", self.shown(path)))
+    fn protected_failure(&self, path: &Path) -> ToolFailure {
+        ToolFailure(format!("`{}` decides which hooks run and is not written by tools", self.display_path(path)))
     }
 
-    /// Returns the path as the user would write it.
-    pub(super) fn shown(&self, path: &Path) -> String {
+    /// Returns the path for messages: relative to the project if it is in the project.
+    pub(super) fn display_path(&self, path: &Path) -> String {
         let shown = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
         if shown.is_empty() { ".".to_owned() } else { shown }
     }
 
-    fn inside(&self, named: &str, real: PathBuf) -> Result<PathBuf, ToolFailure> {
+    /// Refuses a resolved path that is in none of the allowed folders.
+    fn require_allowed(&self, named: &str, real: PathBuf) -> Result<PathBuf, ToolFailure> {
         if real.starts_with(&self.root) || self.allowed.iter().any(|allowed| real.starts_with(allowed)) {
             return Ok(real);
         }
@@ -95,11 +95,11 @@ fn is_protected_folder(name: &OsStr) -> bool {
 }
 
 /// Resolves every link of a path. The end of the path need not exist yet.
-fn resolved(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Ok(real) => return Ok(real),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        // A link that leads to nothing would be followed when it is written to.
+        // Writing to a link without a target would create the target, which was not checked.
         Err(error) if path.is_symlink() => return Err(error),
         Err(_) => {}
     }
@@ -107,12 +107,13 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
         return Ok(path.to_owned());
     };
     match name {
-        Component::Normal(name) => Ok(resolved(folder)?.join(name)),
-        // What is above a folder that does not exist cannot be known.
+        Component::Normal(name) => Ok(resolve_links(folder)?.join(name)),
+        // `..` after a folder that does not exist cannot be resolved.
         _ => Err(io::Error::new(io::ErrorKind::NotFound, "a folder on the way does not exist")),
     }
 }
 
-pub(super) fn failed(path: &str, error: &io::Error) -> ToolFailure {
+/// Makes the failure of an operation on a path.
+pub(super) fn path_failure(path: &str, error: &io::Error) -> ToolFailure {
     ToolFailure(format!("`{path}`: {error}"))
 }

@@ -1,0 +1,96 @@
+//! What the caller of a request brings in place of the server's own surroundings.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hookrail::{Environment, Json, ToolNames};
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The surroundings of the program that sends a request. Its hooks run as if that program ran them itself: in its
+/// environment, with its names of tools, and with nothing that the server was started with or remembers.
+///
+/// The environment holds secrets. It is given to hooks and never logged, measured or recorded.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallerContext {
+    /// The environment that hooks inherit, and that says where configuration is.
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    /// The caller's tools with their names in the dialects.
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    tools: Vec<ToolNames>,
+}
+
+impl CallerContext {
+    /// The surroundings of a program with this environment.
+    #[must_use]
+    pub fn new(environment: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { environment: environment.into_iter().collect(), tools: Vec::new() }
+    }
+
+    /// Sets the names of the caller's tools in the dialects.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolNames>) -> Self {
+        self.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Returns a variable of the environment.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(String::as_str)
+    }
+
+    /// Returns the environment for hooks.
+    #[must_use]
+    pub fn environment(&self) -> Environment {
+        self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    /// Returns the names of the caller's tools in the dialects.
+    #[must_use]
+    pub fn tools(&self) -> &[ToolNames] {
+        &self.tools
+    }
+}
+
+impl fmt::Debug for CallerContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallerContext")
+            .field("variables", &self.environment.len())
+            .field("tools", &self.tools.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'de> Deserialize<'de> for CallerContext {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Fields {
+            #[serde(default)]
+            environment: BTreeMap<String, String>,
+            #[serde(default)]
+            tools: Vec<ToolNames>,
+        }
+        let json = Json::deserialize(deserializer)?;
+        // An error of the parser quotes the value that it did not expect, and errors are logged.
+        let Fields { environment, tools } = json.decode().ok_or_else(|| {
+            D::Error::custom("`caller` must have an `environment` of strings and `tools` with their names in dialects")
+        })?;
+        Ok(Self { environment, tools })
+    }
+}
+
+/// The reason why a server has no hook system for a caller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallerRefusal {
+    /// The server cannot do what the caller would do itself.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The project cannot be used, by the caller no more than by the server.
+    #[error("{0}")]
+    Unusable(String),
+}

@@ -1,0 +1,130 @@
+//! The arguments of the commands that read the journal.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+
+use super::{ProjectArgs, examples};
+
+/// The options that select records.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Records")]
+pub(crate) struct SelectArgs {
+    /// Only records of this time on: `90s`, `30m`, `2h`, `1d`, `1w`, or a time such as `2026-11-16` or `2026-11-16T08:00`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only events in which this hook ran, by its name or its id
+    #[arg(long, value_name = "HOOK")]
+    pub(crate) hook: Option<String>,
+    /// Only events with this decision
+    #[arg(long, value_name = "DECISION", value_parser = PossibleValuesParser::new(["allow", "ask", "deny"]))]
+    pub(crate) decision: Option<String>,
+    /// Only this event, by its name in any dialect
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    /// Show at most the last N records [default: all]
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) last: Option<usize>,
+    /// Go on with what is recorded from now on
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Show for each hook with `"enforce": false` how often it would have blocked
+    #[arg(long, conflicts_with_all = ["last", "follow"])]
+    pub(crate) shadow: bool,
+    /// Print the records as JSON lines, as they are in the journal
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Only events of this time on: `90s`, `30m`, `2h`, `1d`, `1w`, or a time such as `2026-11-16` or `2026-11-16T08:00`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only this event, by its name in any dialect
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+    /// Use the configuration of this directory instead of the project's own
+    #[arg(long, value_name = "DIR")]
+    pub(crate) against: Option<PathBuf>,
+    /// Run commands and modules as they are, with everything they do
+    #[arg(long)]
+    pub(crate) run_commands: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct JournalArgs {
+    #[command(subcommand)]
+    pub(crate) command: JournalCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum JournalCommand {
+    /// Print the number and the hash of the last record, to be kept elsewhere
+    ///
+    /// A chain of hashes shows what was changed, but not what was cut off at its end. The head that was kept elsewhere does.
+    #[command(after_help = examples::JOURNAL_HEAD)]
+    Head(HeadArgs),
+    /// Verify every record of the journal
+    ///
+    /// Exit status: 0 the chain holds, 1 it does not, or a head that was kept elsewhere is missing from it.
+    #[command(after_help = examples::JOURNAL_VERIFY)]
+    Verify(VerifyArgs),
+    /// Print recorded events in a form for other programs
+    #[command(after_help = examples::JOURNAL_EXPORT)]
+    Export(ExportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HeadArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// A hash that `hookrail journal head` printed
+    #[arg(long, value_name = "HASH")]
+    pub(crate) head: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Print test cases: for each event its payload and what was decided, one JSON document per line
+    #[arg(long, required = true)]
+    pub(crate) fixture: bool,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+}

@@ -1,0 +1,133 @@
+//! A running server of the same user, which has modules loaded already.
+//!
+//! It is used only where the outcome is the same as without it: a server of this version that takes the environment and the
+//! names of this process with the request. Until the first request is sent, everything that is wrong with the server means
+//! that the bridge works alone. Afterwards it does so only if the server says that no hook was run.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hookrail::document::read_effects;
+use hookrail::plan::SkipReason;
+use hookrail::{Decision, Event, Json, JsonObject};
+use hookrail_bridge::{EventResult, tools};
+use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
+
+use super::FiredEvent;
+use crate::cmd::reload::usual_socket;
+
+/// How long a server may take to accept the connection and to say which version it has.
+const GREETING: Duration = Duration::from_millis(200);
+
+/// A server that gives the same outcomes as this process.
+pub(super) struct Server {
+    client: Client,
+    project: PathBuf,
+    caller: CallerContext,
+}
+
+/// Why a server has no outcome for an event, with its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ServerFailure {
+    /// The server says that it ran no hook, so the event may be fired without it.
+    NotRun(String),
+    /// Hooks may have run, and what they said is not known.
+    Unknown(String),
+}
+
+impl Server {
+    /// Connects to the server of this user, if there is one that can be used.
+    pub(super) async fn find(project: &Path, deadline: Duration) -> Option<Self> {
+        let path = usual_socket().filter(|path| path.is_absolute() && path.exists())?;
+        let caller = surroundings()?;
+        let greeting = async {
+            // This refuses a socket that another user could have made, and a server that runs as another user.
+            // The bridge's own deadline comes first, and says what happened.
+            let client = Client::new(transport::connect(&path).await.ok()?).deadline(deadline + GREETING);
+            let welcome = client.hello(Hello::new(PROTOCOL).from_client("hookrail bridge")).await.ok()?;
+            let is_same_version = welcome.server == concat!("hookrail ", env!("CARGO_PKG_VERSION"));
+            let takes_callers = welcome.capabilities.iter().any(|capability| capability == "caller");
+            (is_same_version && takes_callers).then_some(client)
+        };
+        let client = tokio::time::timeout(GREETING, greeting).await.ok().flatten()?;
+        Some(Self { client, project: project.to_owned(), caller })
+    }
+
+    /// Fires an event on the server.
+    pub(super) async fn fire(&self, event: &Event) -> Result<FiredEvent, ServerFailure> {
+        let request =
+            Request::new(event.kind().name(), input(event)).in_project(&self.project).for_caller(self.caller.clone());
+        let executed = match self.client.execute(request).await {
+            Ok(executed) => executed,
+            Err(NotGuarded::Refused(error)) => {
+                return match error.known() {
+                    // Alone the outcome would be this denial.
+                    Some(ErrorCode::SystemUnusable) => Ok(FiredEvent::denied(&error.message)),
+                    Some(code) if ran_no_hook(code) => Err(ServerFailure::NotRun(error.to_string())),
+                    Some(_) | None => Err(ServerFailure::Unknown(error.to_string())),
+                };
+            }
+            Err(other) => return Err(ServerFailure::Unknown(other.to_string())),
+        };
+        let document = executed.report.document().as_object();
+        let fired = document.as_ref().and_then(read_outcome);
+        fired.ok_or_else(|| ServerFailure::Unknown("its answer is not an outcome".to_owned()))
+    }
+}
+
+/// Whether a refusal for this reason comes before any hook is run.
+fn ran_no_hook(code: ErrorCode) -> bool {
+    use ErrorCode::{
+        InvalidProject, InvalidRequest, LineTooLong, Overloaded, ShuttingDown, UnsupportedCaller, UnsupportedEvent,
+        UnsupportedProtocol, UnsupportedType,
+    };
+    matches!(
+        code,
+        InvalidProject
+            | InvalidRequest
+            | LineTooLong
+            | Overloaded
+            | ShuttingDown
+            | UnsupportedCaller
+            | UnsupportedEvent
+            | UnsupportedProtocol
+            | UnsupportedType
+    )
+}
+
+/// What hooks find around them when this process runs them. Nothing if a message cannot carry it.
+fn surroundings() -> Option<CallerContext> {
+    let variables: Option<Vec<(String, String)>> =
+        std::env::vars_os().map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
+    Some(CallerContext::new(variables?).with_tools(tools::all_dialect_names()))
+}
+
+/// The event as the input of a request.
+fn input(event: &Event) -> Json {
+    let mut members = event.fields().clone();
+    let base = [
+        ("session_id", event.session_id().to_owned()),
+        ("transcript_path", event.transcript_path().to_owned()),
+        ("timestamp", event.timestamp().to_owned()),
+        ("cwd", event.cwd().to_string_lossy().into_owned()),
+    ];
+    for (name, text) in base {
+        members.set(name, Json::string(&text));
+    }
+    members.to_json()
+}
+
+fn read_outcome(document: &JsonObject) -> Option<FiredEvent> {
+    let listed = |name: &str| document.get(name).and_then(Json::as_array).unwrap_or_default().into_iter();
+    let text = |entry: &JsonObject, name: &str| entry.get(name).and_then(Json::as_str);
+    let is = |entry: &JsonObject, name: &str, word: &str| text(entry, name).as_deref() == Some(word);
+    let denier =
+        listed("runs").filter_map(|run| run.as_object()).find(|run| is(run, "decision", Decision::Deny.name()));
+    let untrusted = listed("skipped").filter_map(|skipped| skipped.as_object());
+    let untrusted = untrusted.filter(|skipped| is(skipped, "why", SkipReason::Untrusted.name()));
+    let denied_by = denier.and_then(|run| text(&run, "hook"));
+    Some(FiredEvent {
+        said: EventResult { effects: read_effects(document)?, denied_by },
+        untrusted: untrusted.filter_map(|skipped| text(&skipped, "hook")).collect(),
+    })
+}

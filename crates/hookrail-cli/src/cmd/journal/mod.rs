@@ -1,0 +1,192 @@
+//! `hookrail journal`: the head of the chain, its verification, and exports. How records are selected is shared with `log`
+//! and `stats`.
+
+mod select;
+
+use std::fmt::Write as _;
+
+use hookrail::{EventKind, Json, JsonObject};
+use hookrail_journal::{ExpectedHead, Journal, JournalError, Record, RecordKind, Verification};
+use serde_json::json;
+
+use crate::args::{ExportArgs, HeadArgs, JournalArgs, JournalCommand, VerifyArgs};
+use crate::config::{Configuration, ProjectFileTrust};
+use crate::errors::{Exit, Failure, Result};
+use crate::render::counted;
+use crate::render::text::{escaped_json, one_line};
+use crate::style::{BAD, GOOD, paint};
+use crate::{journal, output};
+
+pub(crate) use select::filter;
+
+pub(crate) fn run(args: &JournalArgs) -> Result<Exit> {
+    match &args.command {
+        JournalCommand::Head(args) => head(args),
+        JournalCommand::Verify(args) => verify(args),
+        JournalCommand::Export(args) => export(args),
+    }
+}
+
+/// Opens the user's journal for reading. No project is looked at: the journal is the user's.
+pub(crate) fn open() -> Result<Journal> {
+    let settings = Configuration::load(std::path::Path::new("/"), ProjectFileTrust::Untrusted).journal;
+    journal::open_for_reading(&settings)
+}
+
+/// Turns an error of the journal into a failure of the command.
+pub(crate) fn failure(error: &JournalError) -> Failure {
+    Failure::new(format!("the journal cannot be read: {error}"))
+        .hint("it is the folder `hookrail/journal` in your state directory, or `directory` in `[journal]`")
+}
+
+fn head(args: &HeadArgs) -> Result<Exit> {
+    let journal = open()?;
+    let head = journal.head().map_err(|error| failure(&error))?;
+    if args.json {
+        let document = json!({"seq": head.as_ref().map(|head| head.seq), "hash": head.as_ref().map(|head| &head.hash)});
+        output::json(&document.into())?;
+    } else {
+        match head {
+            Some(head) => output::text(&format!("{} {}\n", head.seq, head.hash))?,
+            None => output::text("the journal is empty\n")?,
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+fn verify(args: &VerifyArgs) -> Result<Exit> {
+    if let Some(head) = &args.head
+        && (head.len() != 64 || !head.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    {
+        return Err(Failure::new("`--head` must be a hash of 64 hexadecimal digits")
+            .hint("`hookrail journal head` prints the number of the last record and its hash"));
+    }
+    let expected = args.head.as_ref().map(|head| head.to_ascii_lowercase());
+    let found = open()?.verify(expected.as_deref()).map_err(|error| failure(&error))?;
+    if args.json {
+        output::json(&document(&found))?;
+    } else {
+        output::text(&report(&found))?;
+    }
+    Ok(if found.is_sound() { Exit::Fine } else { Exit::Failed })
+}
+
+fn report(found: &Verification) -> String {
+    let mut text = String::new();
+    for problem in &found.problems {
+        let _ = writeln!(text, "{}: {}", paint(BAD, "damaged"), one_line(&problem.to_string()));
+    }
+    let more = found.problem_count.saturating_sub(found.problems.len() as u64);
+    if more > 0 {
+        let _ = writeln!(text, "and {}", counted(usize::try_from(more).unwrap_or(usize::MAX), "further problem"));
+    }
+    if found.has_unfinished_record {
+        let _ = writeln!(text, "note: the last line has no end; its writer was ended, or is writing now");
+    }
+    let records = counted(usize::try_from(found.records).unwrap_or(usize::MAX), "record");
+    let segments = counted(found.segments, "segment");
+    match (&found.head, found.first) {
+        (Some(head), Some(first)) => {
+            let verdict = if found.problem_count == 0 {
+                paint(GOOD, "the chain holds")
+            } else {
+                paint(BAD, "the chain is broken")
+            };
+            let _ = writeln!(text, "{verdict}: {records} in {segments}, {first} to {}", head.seq);
+            let _ = writeln!(text, "head: {} {}", head.seq, head.hash);
+        }
+        _ => {
+            let _ = writeln!(text, "no records in {segments}");
+        }
+    }
+    match found.expected {
+        Some(ExpectedHead::Found(seq)) => {
+            let _ = writeln!(text, "the given head is record {seq}");
+        }
+        Some(ExpectedHead::Missing) => {
+            let _ = writeln!(text, "{}: the given head is not in the journal", paint(BAD, "cut off or replaced"));
+        }
+        None => {}
+    }
+    text
+}
+
+fn document(found: &Verification) -> Json {
+    let problems: Vec<_> = found
+        .problems
+        .iter()
+        .map(|problem| {
+            json!({
+                "segment": problem.segment,
+                "line": problem.line,
+                "offset": problem.offset,
+                "problem": problem.kind.to_string(),
+            })
+        })
+        .collect();
+    let expected = match found.expected {
+        Some(ExpectedHead::Found(seq)) => json!({"found": true, "seq": seq}),
+        Some(ExpectedHead::Missing) => json!({"found": false}),
+        None => serde_json::Value::Null,
+    };
+    json!({
+        "sound": found.is_sound(),
+        "segments": found.segments,
+        "records": found.records,
+        "first": found.first,
+        "head": found.head.as_ref().map(|head| json!({"seq": head.seq, "hash": head.hash})),
+        "expected": expected,
+        "problemCount": found.problem_count,
+        "problems": problems,
+        "unfinished": found.has_unfinished_record,
+    })
+    .into()
+}
+
+fn export(args: &ExportArgs) -> Result<Exit> {
+    let mut wanted = filter(&args.select)?;
+    wanted.kind = Some(RecordKind::Fired);
+    let records = open()?.read(wanted).map_err(|error| failure(&error))?;
+    let (mut cases, mut left_out) = (String::new(), 0_usize);
+    for record in records.flatten() {
+        match test_case(&record) {
+            Some(case) => {
+                cases.push_str(&escaped_json(case.text()));
+                cases.push('\n');
+            }
+            None => left_out += 1,
+        }
+    }
+    output::text(&cases)?;
+    if left_out > 0 {
+        let events = counted(left_out, "event");
+        crate::logging::write_stderr(format!(
+            "note: {events} left out, because something was removed from the input; see `input` in `[journal]`\n"
+        ));
+    }
+    Ok(Exit::Fine)
+}
+
+/// Returns an event and what it came to, for a test; none if its input is not complete.
+fn test_case(record: &Record) -> Option<Json> {
+    if !record.is_replayable() {
+        return None;
+    }
+    let kind = EventKind::all().find(|kind| kind.name() == record.event)?;
+    let mut payload = record.input.as_ref()?.as_object()?;
+    payload.set("session_id", Json::string(&record.session));
+    payload.set("cwd", Json::string(&record.cwd));
+    let outcome = record.outcome.as_ref()?.as_object()?;
+    let member = |key: &str| outcome.get(key).cloned().unwrap_or_else(Json::null);
+    let expected: JsonObject =
+        ["decision", "reason", "stop", "toolInput"].into_iter().map(|key| (key, member(key))).collect();
+    let case: JsonObject = [
+        ("name", Json::string(&format!("record-{}", record.seq))),
+        ("event", Json::string(kind.name())),
+        ("payload", payload.to_json()),
+        ("expect", expected.to_json()),
+    ]
+    .into_iter()
+    .collect();
+    Some(case.to_json())
+}

@@ -1,0 +1,165 @@
+//! `hookrail log`: a timeline of what hooks decided.
+
+mod shadow;
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anstyle::Style;
+use hookrail_journal::{Record, RecordKind, RecordedRun, Records};
+
+use super::journal::{failure, filter, open};
+use crate::args::LogArgs;
+use crate::errors::{Exit, Result};
+use crate::output::{self, Reader};
+use crate::render::text::{escaped_json, one_line, short};
+use crate::style::{BAD, CAREFUL, GOOD, PLAIN, QUIET, paint};
+
+/// How often a journal that is followed is looked at.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How many lines are printed at once.
+const LINES_AT_ONCE: usize = 512;
+
+pub(crate) fn run(args: &LogArgs) -> Result<Exit> {
+    if args.shadow {
+        return shadow::run(args);
+    }
+    let journal = open()?;
+    let mut records = journal.read(filter(&args.select)?).map_err(|error| failure(&error))?;
+    let mut reader = match args.last {
+        Some(count) => print_last(args, &mut records, count)?,
+        None => print_all(args, &mut records)?,
+    };
+    if args.follow {
+        while reader == Reader::Present {
+            std::thread::sleep(FOLLOW_INTERVAL);
+            reader = print_all(args, &mut records)?;
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// Prints every record that is there now.
+fn print_all(args: &LogArgs, records: &mut Records) -> Result<Reader> {
+    let mut text = String::new();
+    for (count, record) in records.by_ref().enumerate() {
+        match record {
+            Ok(record) => text.push_str(&line(args, &record)),
+            Err(unreadable) => report_unreadable(&unreadable),
+        }
+        if count % LINES_AT_ONCE == LINES_AT_ONCE - 1 {
+            let reader = output::text_to_reader(&std::mem::take(&mut text))?;
+            if reader == Reader::Gone {
+                return Ok(reader);
+            }
+        }
+    }
+    if text.is_empty() { Ok(Reader::Present) } else { output::text_to_reader(&text) }
+}
+
+fn print_last(args: &LogArgs, records: &mut Records, count: usize) -> Result<Reader> {
+    let mut last = VecDeque::new();
+    for record in records.by_ref() {
+        match record {
+            Ok(record) => {
+                last.push_back(record);
+                if last.len() > count {
+                    last.pop_front();
+                }
+            }
+            Err(unreadable) => report_unreadable(&unreadable),
+        }
+    }
+    output::text_to_reader(&last.iter().map(|record| line(args, record)).collect::<String>())
+}
+
+pub(super) fn report_unreadable(unreadable: &hookrail_journal::Unreadable) {
+    let text = one_line(&unreadable.to_string());
+    crate::logging::write_stderr(format!("warning: {text}; run `hookrail journal verify`\n"));
+}
+
+fn line(args: &LogArgs, record: &Record) -> String {
+    if args.json { format!("{}\n", escaped_json(&record.line)) } else { described(record) }
+}
+
+/// One line for an event, and one for each hook that has something to say.
+fn described(record: &Record) -> String {
+    let at = record.at.get(..23).unwrap_or(&record.at).replace('T', " ");
+    let (word, style) = verdict(record);
+    let mut text = format!("{} {}", paint(QUIET, one_line(&at)), paint(style, format!("{word:9}")));
+    if !record.event.is_empty() {
+        let _ = write!(text, " {}", one_line(&record.event));
+    }
+    match record.kind {
+        RecordKind::Fired => {
+            if let Some(subject) = subject(record) {
+                let _ = write!(text, " {}", one_line(&subject));
+            }
+            let _ = write!(text, "  {}", paint(QUIET, format!("{:.1} ms", record.ms)));
+        }
+        RecordKind::Answered => {
+            let _ = write!(text, " {}", one_line(record.operation.as_deref().unwrap_or_default()));
+        }
+        RecordKind::Lost => {
+            let lost = record.loss.as_deref().unwrap_or_default();
+            let instead = record.instead.as_deref().unwrap_or_default();
+            let _ = write!(text, " {}: {}", one_line(lost), one_line(instead));
+        }
+        RecordKind::Trust => {
+            let what = record.hook.as_deref().unwrap_or("the project");
+            let _ = write!(text, " {} in {}", one_line(what), one_line(&record.project));
+        }
+        _ => {}
+    }
+    text.push('\n');
+    if let Some(reason) = reason(record) {
+        let _ = writeln!(text, "      {}", short(&one_line(&reason), 200));
+    }
+    for run in record.hooks.iter().filter(|run| is_notable(run)) {
+        let decision = run.decision.as_deref().map(|decision| format!(", {decision}")).unwrap_or_default();
+        let said = format!("{}{decision}", run.end);
+        let _ = writeln!(text, "      {} {} {:.1} ms", one_line(&run.hook), one_line(&said), run.ms);
+    }
+    text
+}
+
+/// The word at the beginning of a line.
+fn verdict(record: &Record) -> (&str, Style) {
+    match record.kind {
+        RecordKind::Fired => match record.decision.as_deref() {
+            Some("deny") => ("denied", BAD),
+            Some("ask") => ("ask", CAREFUL),
+            Some("allow") => ("allowed", GOOD),
+            Some(_) | None => ("-", PLAIN),
+        },
+        RecordKind::Answered => (record.answer.as_deref().unwrap_or("answered"), CAREFUL),
+        RecordKind::Late => ("late", PLAIN),
+        RecordKind::Lost => ("lost", CAREFUL),
+        RecordKind::Trust => (record.change.as_deref().unwrap_or("trust"), CAREFUL),
+        _ => ("?", PLAIN),
+    }
+}
+
+/// What an event is about: its tool, with the path or the command.
+pub(super) fn subject(record: &Record) -> Option<String> {
+    let tool = record.tool.as_deref()?;
+    let input = record.input.as_ref().and_then(|input| input.as_object()?.get("tool_input")?.as_object());
+    let keys = ["command", "path", "file_path", "absolute_path", "filePath", "url", "pattern"];
+    let about = input.and_then(|input| keys.into_iter().find_map(|key| input.get(key)?.as_str()));
+    Some(match about {
+        Some(about) => format!("{tool} {}", short(&about, 80)),
+        None => tool.to_owned(),
+    })
+}
+
+fn reason(record: &Record) -> Option<String> {
+    let of_outcome = || record.outcome.as_ref()?.as_object()?.get("reason")?.as_str();
+    record.because.clone().or_else(|| record.reason.clone()).or_else(of_outcome).filter(|text| !text.is_empty())
+}
+
+/// Hooks that ended well and had no opinion are left out.
+fn is_notable(run: &RecordedRun) -> bool {
+    run.decision.is_some() || !matches!(run.end.as_str(), "answered" | "silent" | "detached")
+}

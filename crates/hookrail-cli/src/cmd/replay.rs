@@ -1,0 +1,218 @@
+//! `hookrail replay`: fires recorded events against a configuration and reports what would be decided otherwise.
+//!
+//! Nothing is recorded, and nothing is changed: hooks run in a sandbox that only reads, unless the user says otherwise.
+
+mod compare;
+mod report;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use hookrail::{CancelToken, Event, EventKind, FireOptions, HookSystem};
+use hookrail_bridge::tools;
+use hookrail_journal::{Filter, Record, RecordKind};
+
+use super::journal::{failure, filter, open};
+use crate::args::{ProjectArgs, ReplayArgs, SelectArgs};
+use crate::errors::{Exit, Result};
+use crate::interrupt::Interrupts;
+use crate::output;
+use crate::project::Project;
+use compare::{Comparison, compare};
+use report::Summary;
+
+/// The variable by which a hook knows that its event is of the past.
+const REPLAY_VARIABLE: &str = "HOOKRAIL_REPLAY";
+
+/// The time between two updates of the progress line.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let target = Target::open(args)?;
+    let ReplayArgs { since, session, event, .. } = args;
+    let select =
+        SelectArgs { since: since.clone(), session: session.clone(), event: event.clone(), ..SelectArgs::default() };
+    let filter = Filter { kind: Some(RecordKind::Fired), ..filter(&select)? };
+    let records = open()?.read(filter).map_err(|error| failure(&error))?;
+    let stop = StopSignal::listen();
+    let mut progress = Progress::new();
+    let mut summary = Summary::default();
+    let own = project.root().to_string_lossy();
+    for record in records {
+        match record {
+            Ok(record) if record.project == own => replay(&target, &record, &stop.token, &mut summary),
+            // The events of another project are about another configuration.
+            Ok(_) => {}
+            Err(unreadable) => super::log::report_unreadable(&unreadable),
+        }
+        if stop.token.is_cancelled() {
+            break;
+        }
+        progress.update(&summary);
+    }
+    progress.erase();
+    target.shut_down();
+    if let Some(number) = stop.number() {
+        return Ok(Exit::Signalled(number));
+    }
+    if args.json {
+        output::json(&summary.document())?;
+    } else {
+        output::text(&summary.text(&target.project))?;
+    }
+    Ok(if summary.differs() { Exit::Blocked } else { Exit::Fine })
+}
+
+/// The configuration that events are fired against.
+struct Target {
+    project: Project,
+    args: ProjectArgs,
+    runs_commands: bool,
+    /// For hosts that name their tools as hooks do.
+    plain: OnceLock<HookSystem>,
+    /// For events that a bridge had fired, which knows what each tool is called in the dialects.
+    bridged: OnceLock<HookSystem>,
+}
+
+impl Target {
+    fn open(args: &ReplayArgs) -> Result<Self> {
+        let mut options = args.project.clone();
+        if let Some(against) = &args.against {
+            options.project = Some(against.clone());
+        }
+        let project = Project::open(&options)?;
+        let target = Self {
+            project,
+            args: options,
+            runs_commands: args.run_commands,
+            plain: OnceLock::new(),
+            bridged: OnceLock::new(),
+        };
+        let system = target.build(Vec::new())?;
+        Project::require_modules(&system)?;
+        let _ = target.plain.set(system);
+        Ok(target)
+    }
+
+    fn build(&self, tools: Vec<hookrail::ToolNames>) -> Result<HookSystem> {
+        let builder = self.project.builder(&self.args)?;
+        let builder = tools.into_iter().fold(builder, hookrail::Builder::tool);
+        Ok(if self.runs_commands { builder } else { builder.rehearse() }.build())
+    }
+
+    /// Returns the hook system for events of a host.
+    fn system_for(&self, record: &Record) -> Option<&HookSystem> {
+        let is_bridged = record.host.as_ref().is_some_and(|host| host.name.starts_with("hookrail bridge"));
+        if !is_bridged {
+            return self.plain.get();
+        }
+        if self.bridged.get().is_none() {
+            let _ = self.bridged.set(self.build(tools::all_dialect_names()).ok()?);
+        }
+        self.bridged.get()
+    }
+
+    /// Returns the directory of an event, in the project that it is fired against.
+    fn directory(&self, record: &Record) -> PathBuf {
+        let recorded = Path::new(&record.cwd);
+        match recorded.strip_prefix(&record.project) {
+            Ok(inside) => self.project.root().join(inside),
+            Err(_) => recorded.to_owned(),
+        }
+    }
+
+    fn shut_down(&self) {
+        for system in [&self.plain, &self.bridged].into_iter().filter_map(OnceLock::get) {
+            system.shutdown_blocking();
+        }
+    }
+}
+
+/// Fires one recorded event and counts what came of it.
+fn replay(target: &Target, record: &Record, stop: &CancelToken, summary: &mut Summary) {
+    let kind = EventKind::all().find(|kind| kind.name() == record.event);
+    let fields = record.input.as_ref().and_then(hookrail::Json::as_object);
+    let (Some(kind), Some(fields)) = (kind, fields) else { return summary.not_recorded += 1 };
+    if !record.is_replayable() {
+        return summary.redacted += 1;
+    }
+    let Some(system) = target.system_for(record) else { return summary.not_recorded += 1 };
+    let mut event = Event::new(kind, target.directory(record))
+        .session(&record.session)
+        .transcript(&record.transcript)
+        .at_time(&record.at)
+        .variable(REPLAY_VARIABLE, "1");
+    for (name, value) in fields.iter() {
+        event = event.with(name, value.clone());
+    }
+    let options = FireOptions::new().decisive_only().cancelled_by(stop);
+    let outcome = system.fire_blocking_with(event, options);
+    if stop.is_cancelled() {
+        return;
+    }
+    match compare(record, &outcome) {
+        Comparison::Same => summary.same += 1,
+        Comparison::CommandNotRun => summary.not_run += 1,
+        Comparison::Differs(change) => summary.add(record, change, &outcome),
+    }
+}
+
+/// A signal that ends the replay, with the hooks that run.
+struct StopSignal {
+    token: CancelToken,
+    number: Arc<AtomicU8>,
+}
+
+impl StopSignal {
+    fn listen() -> Self {
+        let (token, number) = (CancelToken::new(), Arc::new(AtomicU8::new(0)));
+        let (stop, received) = (token.clone(), Arc::clone(&number));
+        // Without the thread a signal ends the command at once, as the system does it.
+        let _ = std::thread::Builder::new().name("hookrail-signals".to_owned()).spawn(move || {
+            let Ok(runtime) = super::runtime() else { return };
+            runtime.block_on(async {
+                let Ok(mut interrupts) = Interrupts::listen() else { return };
+                received.store(interrupts.next().await.number(), Ordering::Relaxed);
+                stop.cancel();
+            });
+        });
+        Self { token, number }
+    }
+
+    /// Returns the number of the signal, if one came.
+    fn number(&self) -> Option<u8> {
+        Some(self.number.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    }
+}
+
+/// A line on the terminal that counts; nothing where standard error is not a terminal.
+struct Progress {
+    is_shown: bool,
+    last: Instant,
+}
+
+impl Progress {
+    fn new() -> Self {
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { is_shown: std::io::stderr().is_terminal() && !is_dumb, last: Instant::now() }
+    }
+
+    fn update(&mut self, summary: &Summary) {
+        if self.is_shown && self.last.elapsed() >= UPDATE_INTERVAL {
+            self.last = Instant::now();
+            let (count, differ) = (summary.replayed(), summary.differing());
+            // A terminal that cannot be written to shows no progress.
+            let _ = write!(std::io::stderr(), "\r\x1b[2Kreplayed {count}, {differ} differ");
+        }
+    }
+
+    fn erase(&self) {
+        if self.is_shown {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What an event came to then and now.
+
+use hookrail::hook::Action;
+use hookrail::{Decision, Effects, EndKind, Json, Outcome};
+use hookrail_journal::Record;
+
+/// How an event that was fired again compares with its record.
+pub(super) enum Comparison {
+    /// The same was decided and rewritten.
+    Same,
+    /// A command hook could not be run in the sandbox, so nothing can be said.
+    CommandNotRun,
+    Differs(Change),
+}
+
+/// A difference, in words: the verdict then and now.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Change {
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+/// What an event comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Allowed,
+    ApprovalRequired,
+    Stopped,
+    Denied,
+}
+
+impl Verdict {
+    fn new(decision: Option<&str>, stops: bool) -> Self {
+        match decision {
+            Some("deny") => Self::Denied,
+            _ if stops => Self::Stopped,
+            Some("ask") => Self::ApprovalRequired,
+            _ => Self::Allowed,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::ApprovalRequired => "approval required",
+            Self::Stopped => "stopped",
+            Self::Denied => "denied",
+        }
+    }
+}
+
+/// What hooks can put in the place of something, by its name in an outcome document.
+const REWRITES: [&str; 6] = ["toolInput", "toolOutput", "prompt", "llmRequest", "llmResponse", "toolConfig"];
+
+/// Compares an outcome with a record of the same event.
+pub(super) fn compare(record: &Record, outcome: &Outcome) -> Comparison {
+    let is_command = |action: &Action| matches!(action, Action::Shell(_) | Action::Program(_));
+    if outcome.runs.iter().any(|run| run.end == EndKind::SpawnFailed && is_command(&run.hook.action)) {
+        return Comparison::CommandNotRun;
+    }
+    let recorded = record.outcome.as_ref().and_then(Json::as_object).unwrap_or_default();
+    let stopped = recorded.get("stop").and_then(Json::as_bool) == Some(true);
+    let before = Verdict::new(record.decision.as_deref(), stopped);
+    let after = Verdict::new(outcome.effects.decision.map(Decision::name), outcome.effects.stop.is_some());
+    // What was removed from the record cannot be compared, and is not guessed.
+    let is_whole = record.outcome.as_ref().is_some_and(|outcome| !outcome.text().contains("{\"redacted\":"));
+    let then = REWRITES.map(|name| recorded.get(name).filter(|value| value.text() != "null").cloned());
+    let now = rewrites(&outcome.effects);
+    let same = |(then, now): (&Option<Json>, &Option<Json>)| match (then, now) {
+        (Some(then), Some(now)) => then.same_as(now),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    let is_rewritten_alike = !is_whole || then.iter().zip(&now).all(same);
+    if before == after && is_rewritten_alike {
+        return Comparison::Same;
+    }
+    let described = |verdict: Verdict, rewrites: &[Option<Json>]| match rewrites.iter().any(Option::is_some) {
+        true if is_whole => format!("{}, rewritten", verdict.name()),
+        true | false => verdict.name().to_owned(),
+    };
+    let mut change = Change { before: described(before, &then), after: described(after, &now) };
+    if change.before == change.after {
+        change.after.push_str(" differently");
+    }
+    Comparison::Differs(change)
+}
+
+/// Returns what an outcome rewrites, in the order of [`REWRITES`].
+fn rewrites(effects: &Effects) -> [Option<Json>; 6] {
+    let prompt = effects.prompt.as_ref().map(|prompt| Json::string(prompt));
+    let Effects { tool_input, tool_output, llm_request, llm_response, tool_config, .. } = effects;
+    [tool_input, tool_output, &prompt, llm_request, llm_response, tool_config].map(Clone::clone)
+}

@@ -1,0 +1,276 @@
+//! The journal: which commands record, what `log`, `stats` and `journal` print, and what its settings do.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{ProgramOutput, Sandbox};
+
+const DENIES: &str = r#"cat > /dev/null; echo '{"decision":"deny","reason":"not today"}'"#;
+
+/// A project whose hook denies, and which is trusted.
+fn denying() -> Sandbox {
+    let sandbox = Sandbox::with_hook("BeforeTool", DENIES);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox
+}
+
+fn configure(sandbox: &Sandbox, text: &str) {
+    let file = sandbox.home.join(".config/hookrail/config.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+}
+
+fn folder(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home.join(".local/state/hookrail/journal")
+}
+
+fn segment(sandbox: &Sandbox) -> PathBuf {
+    let mut entries = std::fs::read_dir(folder(sandbox)).unwrap().map(|entry| entry.unwrap().path());
+    entries.find(|path| path.extension().is_some_and(|ending| ending == "jsonl")).unwrap()
+}
+
+/// The records, as `log --json` prints them.
+fn records(sandbox: &Sandbox, options: &[&str]) -> Vec<Value> {
+    let ran = sandbox.run(&[&["log", "--json"], options].concat()).ends_with(0);
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const FIRE: [&str; 7] = [
+    "fire",
+    "BeforeTool",
+    "--tool",
+    "write_file",
+    "--tool-input",
+    r#"{"path":".env","token":"hunter2222"}"#,
+    "--journal",
+];
+
+#[test]
+fn fire_records_only_if_it_is_asked_to() {
+    let sandbox = denying();
+    let grants = records(&sandbox, &[]);
+    assert_eq!(grants.iter().map(|record| record["kind"].as_str().unwrap()).collect::<Vec<_>>(), ["trust", "trust"]);
+    sandbox.run(&FIRE[..6]).ends_with(2);
+    assert_eq!(records(&sandbox, &["--event", "before-tool", "--decision", "deny"]).len(), 0);
+    sandbox.run(&FIRE).ends_with(2);
+    let fired = records(&sandbox, &["--event", "PreToolUse", "--decision", "deny"]);
+    assert_eq!(fired.len(), 1);
+    let record = &fired[0];
+    assert_eq!(record["host"]["name"], "hookrail fire");
+    assert_eq!((&record["hooks"][0]["hook"], &record["hooks"][0]["layer"]), (&json!("sample"), &json!("project")));
+    // What was granted is what ran.
+    let granted = grants.iter().find(|record| record["hook"] == "sample").unwrap();
+    assert_eq!(record["hooks"][0]["fingerprint"], granted["content"]);
+    assert_eq!(record["input"]["tool_input"]["path"], ".env");
+    assert_eq!(record["input"]["tool_input"]["token"]["bytes"], 12);
+    let mode = std::fs::metadata(segment(&sandbox)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    configure(&sandbox, "[journal]\nrecord = \"always\"\n");
+    sandbox.run(&FIRE[..6]).ends_with(2);
+    assert_eq!(records(&sandbox, &["--hook", "sample", "--decision", "deny"]).len(), 2);
+    configure(&sandbox, "[journal]\nrecord = \"never\"\n");
+    sandbox.run(&FIRE).ends_with(2);
+    assert_eq!(records(&sandbox, &["--hook", "sample", "--decision", "deny"]).len(), 2);
+}
+
+#[test]
+fn a_timeline_for_people() {
+    let sandbox = denying();
+    sandbox.run(&FIRE).ends_with(2);
+    sandbox.run(&["fire", "AfterTool", "--tool", "x", "--journal"]).ends_with(0);
+    sandbox.run(&["trust", "revoke"]).ends_with(0);
+    let text = sandbox.run(&["log"]).ends_with(0).stdout;
+    let without_time = |line: &str| match line.starts_with('2') {
+        true => line.get(24..).unwrap_or_default().to_owned(),
+        false => line.to_owned(),
+    };
+    let steady: Vec<String> = sandbox.steady(&text).lines().map(without_time).collect();
+    insta::assert_snapshot!(steady.join("\n"), @r"
+    granted   the project in [PROJECT]
+    granted   before-tool sample in [PROJECT]
+    denied    before-tool write_file .env  [TIME]
+          not today
+          sample answered, deny  [TIME]
+    revoked   the project in [PROJECT]
+    revoked   before-tool sample in [PROJECT]
+    ");
+    let last = sandbox.run(&["log", "-n", "1"]).ends_with(0).stdout;
+    assert!(last.contains("revoked") && last.lines().count() == 1, "{last}");
+    assert_eq!(sandbox.run(&["log", "--since", "2999-01-01"]).ends_with(0).stdout, "");
+    assert!(sandbox.run(&["log", "--since", "yesterday"]).ends_with(1).stderr.contains("is not a time"));
+    assert!(sandbox.run(&["log", "--event", "BeforTool"]).ends_with(1).stderr.contains("is not an event"));
+}
+
+#[test]
+fn what_a_terminal_would_act_on_is_written_out() {
+    let sandbox = Sandbox::with_hook("BeforeTool", r"cat >/dev/null; printf 'a\033[31mb\033]0;title\007' >&2; exit 2");
+    sandbox.run(&["fire", "BeforeTool", "--tool", "\u{1b}[2Jx\u{202e}", "--trust-project", "--journal"]).ends_with(2);
+    for arguments in [&["log"][..], &["log", "--json"], &["stats"], &["journal", "export", "--fixture"]] {
+        let text = sandbox.run(arguments).ends_with(0).stdout;
+        assert!(
+            !text.chars().any(|letter| letter != '\n' && (letter.is_control() || letter == '\u{202e}')),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn statistics_for_each_hook() {
+    let sandbox = denying();
+    assert_eq!(sandbox.run(&["stats"]).ends_with(0).stdout, "no hook has run in these records\n");
+    for _ in 0..3 {
+        sandbox.run(&FIRE).ends_with(2);
+    }
+    let document = sandbox.run(&["stats", "--json"]).ends_with(0).json();
+    let hook = &document["hooks"][0];
+    assert_eq!((&hook["hook"], &hook["runs"], &hook["denied"]), (&json!("sample"), &json!(3), &json!(3)));
+    assert_eq!(hook["failed"], 0);
+    assert!(hook["p99Ms"].as_f64().unwrap() >= hook["p50Ms"].as_f64().unwrap());
+    let text = sandbox.run(&["stats"]).ends_with(0).stdout;
+    assert!(text.starts_with("hook") && text.contains("sample") && text.contains('█'), "{text}");
+}
+
+#[test]
+fn a_head_is_kept_and_a_chain_is_verified() {
+    let sandbox = denying();
+    sandbox.run(&FIRE).ends_with(2);
+    let head = sandbox.run(&["journal", "head"]).ends_with(0).stdout;
+    let (seq, hash) = head.trim().split_once(' ').unwrap();
+    assert_eq!((seq, hash.len()), ("3", 64));
+    sandbox.run(&FIRE).ends_with(2);
+    let ran = sandbox.run(&["journal", "verify", "--head", hash]).ends_with(0);
+    assert!(ran.stdout.starts_with("the chain holds: 4 records in 1 segment, 1 to 4\n"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("the given head is record 3\n"), "{}", ran.stdout);
+    let document = sandbox.run(&["journal", "verify", "--json"]).ends_with(0).json();
+    assert_eq!((&document["sound"], &document["records"]), (&json!(true), &json!(4)));
+    // The end is cut off: the chain alone does not show that.
+    let file = segment(&sandbox);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    std::fs::write(&file, format!("{}\n{}\n", lines[0], lines[1])).unwrap();
+    sandbox.run(&["journal", "verify"]).ends_with(0);
+    let ran = sandbox.run(&["journal", "verify", "--head", hash]).ends_with(1);
+    assert!(ran.stdout.contains("cut off or replaced: the given head is not in the journal"), "{}", ran.stdout);
+    // A record is changed.
+    std::fs::write(&file, text.replacen("write_file", "read_file", 1)).unwrap();
+    let ran = sandbox.run(&["journal", "verify"]).ends_with(1);
+    assert!(ran.stdout.contains(":3: record 3 was changed: its hash is not that of its bytes"), "{}", ran.stdout);
+    assert!(sandbox.run(&["journal", "verify", "--head", "abc"]).ends_with(1).stderr.contains("64 hexadecimal digits"));
+}
+
+#[test]
+fn an_empty_journal_is_no_error() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.run(&["log"]).ends_with(0).stdout, "");
+    assert_eq!(sandbox.run(&["journal", "head"]).ends_with(0).stdout, "the journal is empty\n");
+    assert_eq!(sandbox.run(&["journal", "verify"]).ends_with(0).stdout, "no records in 0 segments\n");
+    assert!(!folder(&sandbox).exists(), "reading makes nothing");
+}
+
+#[test]
+fn recorded_events_become_test_cases() {
+    let sandbox = denying();
+    sandbox.run(&FIRE).ends_with(2);
+    let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
+    assert_eq!(ran.stdout, "", "an input from which something was removed is no test case");
+    assert!(ran.stderr.contains("1 event left out"), "{}", ran.stderr);
+    let plain = ["fire", "BeforeTool", "--tool", "shell", "--tool-input", r#"{"command":"ls"}"#, "--journal"];
+    sandbox.run(&plain).ends_with(2);
+    let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
+    let case: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&case["event"], &case["expect"]["decision"]), (&json!("before-tool"), &json!("deny")));
+    assert_eq!(case["payload"]["tool_input"], json!({"command": "ls"}));
+    // The payload is one that `fire` takes.
+    let again = sandbox.run(&["fire", "before-tool", "--payload", &case["payload"].to_string(), "--json"]).ends_with(2);
+    assert_eq!(again.json()["reason"], case["expect"]["reason"]);
+}
+
+/// The bridge records by default, with what the agent cannot be made to do.
+#[test]
+fn the_bridge_records() {
+    let sandbox = Sandbox::with_hook("BeforeTool", r#"cat >/dev/null; echo '{"decision":"ask","reason":"sure?"}'"#);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let payload = json!({
+        "session_id": "s1", "hook_event_name": "PreToolUse", "cwd": sandbox.project, "turn_id": "t",
+        "tool_name": "Bash", "tool_input": {"command": "ls"}, "model": "m", "permission_mode": "default",
+    });
+    let mut command = sandbox.command(&["bridge", "codex", "--event", "PreToolUse"]);
+    let ran = ProgramOutput::with_input(&mut command, &payload.to_string());
+    let fired = records(&sandbox, &["--session", "s1", "--decision", "ask"]);
+    assert_eq!(fired.len(), 1, "{} {}", ran.stdout, ran.stderr);
+    assert_eq!(fired[0]["host"]["name"], "hookrail bridge codex");
+    let lost = records(&sandbox, &["--session", "s1"]);
+    assert!(lost.iter().any(|record| record["loss"] == "loss.ask"), "{lost:?}");
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_is_decided_not_discovered() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    std::fs::remove_dir_all(folder(&sandbox)).unwrap();
+    std::fs::write(folder(&sandbox), "no folder").unwrap();
+    let arguments = [&FIRE[..], &["--json"]].concat();
+    let outcome = sandbox.run(&arguments).ends_with(0).json();
+    assert_eq!(outcome["decision"], Value::Null);
+    assert_eq!(outcome["diagnostics"][0]["code"], "record-failed");
+    configure(&sandbox, "[journal]\non_failure = \"block\"\n");
+    let outcome = sandbox.run(&arguments).ends_with(2).json();
+    assert!(outcome["reason"].as_str().unwrap().starts_with("the event was not recorded: "), "{outcome}");
+    assert_eq!(outcome["aggregated"]["finalOutput"]["decision"], "deny");
+    let failed = sandbox.run(&["log"]).ends_with(1).stderr;
+    assert!(failed.contains("the journal cannot be read"), "{failed}");
+}
+
+/// A limit on the size of files does not end the command: the record fails, and the policy decides.
+#[test]
+fn a_limit_on_the_size_of_files_is_survived() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let program = env!("CARGO_BIN_EXE_hookrail");
+    let mut shell = sandbox.place_command("sh");
+    shell.args(["-c", "ulimit -f 0; exec \"$0\" \"$@\"", program]).args(FIRE).arg("--json");
+    let outcome = ProgramOutput::capture(&mut shell).ends_with(0).json();
+    assert_eq!(outcome["diagnostics"][0]["code"], "record-failed", "{outcome}");
+}
+
+#[test]
+fn a_mistake_in_the_settings_never_records_more_than_was_meant() {
+    let sandbox = denying();
+    configure(&sandbox, "[journal]\ninput = \"redact\"\ndirectory = \"relative\"\non_failure = 3\n");
+    let text = sandbox.run(&["check"]).ends_with(1).stdout;
+    assert!(text.contains("`input` must be \"redacted\", \"full\" or \"none\"; it is read as \"none\""), "{text}");
+    assert!(text.contains("`directory` must be an absolute path"), "{text}");
+    assert!(text.contains("it is read as \"block\""), "{text}");
+    sandbox.run(&FIRE).ends_with(2);
+    let record = &records(&sandbox, &["--decision", "deny"])[0];
+    assert!(record["input"].is_null() && record["outcome"].is_null(), "{record}");
+}
+
+#[test]
+fn a_project_cannot_change_the_journal() {
+    let sandbox = denying();
+    sandbox.write(".hookrail/config.toml", "[journal]\nrecord = \"never\"\n");
+    let text = sandbox.run(&["check"]).stdout;
+    assert!(text.contains("`record` can only be set in the user configuration"), "{text}");
+    sandbox.run(&FIRE).ends_with(2);
+    assert_eq!(records(&sandbox, &["--decision", "deny"]).len(), 1);
+}
+
+/// A timeline goes on with what is recorded, and ends with its reader.
+#[test]
+fn a_timeline_is_followed_until_its_reader_is_gone() {
+    use std::io::{BufRead as _, BufReader};
+    let sandbox = denying();
+    let mut child = sandbox.command(&["log", "--follow", "--json", "--decision", "deny"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for _ in 0..2 {
+        sandbox.run(&FIRE).ends_with(2);
+        let record: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        assert_eq!(record["decision"], "deny");
+    }
+    drop(lines);
+    sandbox.run(&FIRE).ends_with(2);
+    assert!(child.wait().unwrap().success());
+}

@@ -1,0 +1,180 @@
+//! `hookrail replay` with real journals, and what `log --shadow` says about hooks without an effect.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{ProgramOutput, Sandbox};
+
+/// Sets the user's hooks, which need no grant.
+fn configure(sandbox: &Sandbox, hooks: &Value) {
+    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}});
+    sandbox.write_home(".llxprt/settings.json", settings.to_string());
+}
+
+fn with_guard(command: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    configure(&sandbox, &guard(command));
+    sandbox
+}
+
+fn guard(command: &str) -> Value {
+    json!([{"type": "command", "name": "guard", "command": command}])
+}
+
+/// Fires a tool call and records it.
+fn record(sandbox: &Sandbox, input: &Value) -> ProgramOutput {
+    let input = input.to_string();
+    sandbox.run(&["fire", "BeforeTool", "--tool", "shell", "--tool-input", &input, "--session-id", "s1", "--journal"])
+}
+
+fn record_commands(sandbox: &Sandbox, commands: &[&str]) {
+    for command in commands {
+        record(sandbox, &json!({ "command": command })).ends_with(0);
+    }
+}
+
+fn replay(sandbox: &Sandbox, options: &[&str], status: i32) -> Value {
+    sandbox.run(&[&["replay", "--json"], options].concat()).ends_with(status).json()
+}
+
+#[test]
+fn differences_are_grouped_with_an_example_each() {
+    let sandbox = with_guard("cat > /dev/null");
+    record_commands(&sandbox, &["ls", "git push --force", "git commit", "git push --force now"]);
+    let before = sandbox.run(&["journal", "head"]).ends_with(0).stdout;
+    let same = replay(&sandbox, &[], 0);
+    assert_eq!((&same["replayed"], &same["differing"], &same["changes"]), (&json!(4), &json!(0), &json!([])));
+    configure(&sandbox, &guard("grep -q force && { echo too strong >&2; exit 2; }; exit 0"));
+    let changed = replay(&sandbox, &[], 2);
+    assert_eq!((&changed["replayed"], &changed["differing"]), (&json!(4), &json!(2)));
+    assert_eq!(changed["changes"].as_array().unwrap().len(), 1);
+    let group = &changed["changes"][0];
+    assert_eq!((&group["before"], &group["after"], &group["count"]), (&json!("allowed"), &json!("denied"), &json!(2)));
+    assert_eq!((&group["example"]["seq"], &group["example"]["hook"]), (&json!(2), &json!("guard")));
+    assert!(group["example"]["reason"].as_str().unwrap().contains("too strong"));
+    let text = sandbox.run(&["replay"]).ends_with(2).stdout;
+    assert!(text.contains("4 events replayed") && text.contains("allowed → denied, 2 of 4"), "{text}");
+    assert!(text.contains("for example before-tool shell git push --force"), "{text}");
+    assert_eq!(replay(&sandbox, &["--session", "other"], 0)["replayed"], 0);
+    assert_eq!(replay(&sandbox, &["--since", "1d", "--session", "s1"], 2)["replayed"], 4);
+    assert_eq!(sandbox.run(&["journal", "head"]).ends_with(0).stdout, before, "a replay is not recorded");
+}
+
+#[test]
+fn rewrites_and_stops_are_differences() {
+    let sandbox = with_guard("cat > /dev/null");
+    record_commands(&sandbox, &["ls"]);
+    let change = |answer: &str| {
+        configure(&sandbox, &guard(&format!("cat > /dev/null; echo '{answer}'")));
+        let found = replay(&sandbox, &[], 2);
+        (found["changes"][0]["before"].clone(), found["changes"][0]["after"].clone())
+    };
+    let rewrite = r#"{"hookSpecificOutput":{"tool_input":{"command":"ls -l"}}}"#;
+    assert_eq!(change(rewrite), (json!("allowed"), json!("allowed, rewritten")));
+    assert_eq!(change(r#"{"continue":false}"#), (json!("allowed"), json!("stopped")));
+    assert_eq!(change(r#"{"decision":"ask"}"#), (json!("allowed"), json!("approval required")));
+    configure(&sandbox, &guard(&format!("cat > /dev/null; echo '{rewrite}'")));
+    record_commands(&sandbox, &["pwd"]);
+    let other = rewrite.replace("ls -l", "ls -a");
+    configure(&sandbox, &guard(&format!("cat > /dev/null; echo '{other}'")));
+    let found = replay(&sandbox, &[], 2);
+    let after: Vec<&str> =
+        found["changes"].as_array().unwrap().iter().filter_map(|one| one["after"].as_str()).collect();
+    assert_eq!(after, ["allowed, rewritten", "allowed, rewritten differently"]);
+}
+
+#[test]
+fn removed_values_are_counted_and_never_guessed() {
+    let sandbox = with_guard("cat > /dev/null");
+    record(&sandbox, &json!({"command": "ls", "token": "hunter2222"})).ends_with(0);
+    record_commands(&sandbox, &["ls"]);
+    configure(&sandbox, &guard("exit 2"));
+    let found = replay(&sandbox, &[], 2);
+    assert_eq!((&found["replayed"], &found["redacted"]), (&json!(1), &json!(1)));
+    assert!(sandbox.run(&["replay"]).ends_with(2).stdout.contains("1 event: cannot be replayed"));
+}
+
+#[test]
+fn commands_can_change_nothing_unless_they_are_let() {
+    let sandbox = with_guard("cat > /dev/null");
+    record_commands(&sandbox, &["ls"]);
+    let ran = sandbox.project.join("ran");
+    // Denies in a replay only, and tries to leave a file.
+    configure(
+        &sandbox,
+        &guard(r#"cat > /dev/null; : > "$LLXPRT_PROJECT_DIR/ran"; [ "$HOOKRAIL_REPLAY" = 1 ] && exit 2"#),
+    );
+    let found = sandbox.run(&["replay", "--json"]).json();
+    assert!(!ran.exists());
+    if found["commandsNotRun"] == 1 {
+        println!("skipped: there is no sandbox here");
+    } else {
+        assert_eq!(found["changes"][0]["after"], "denied");
+    }
+    replay(&sandbox, &["--run-commands"], 2);
+    assert!(ran.exists());
+}
+
+#[test]
+fn modules_run_without_their_capabilities() {
+    let sandbox = Sandbox::new();
+    let module = sandbox.write(
+        "guard.ts",
+        r#"import { writeFileSync } from "node:fs";
+export default (pi) => { pi.on("tool_call", (event) => {
+  if (event.input.command === "write") { writeFileSync("ran", "x"); return; }
+  if (event.input.command === "rm") return { block: true, reason: "no" };
+}); };
+"#,
+    );
+    let module = module.to_str().unwrap();
+    record_commands(&sandbox, &["ls", "rm", "write"]);
+    let found = replay(&sandbox, &["--hook", module], 2);
+    assert_eq!(found["replayed"], 3);
+    // The module that may not write has failed, which blocks a tool call.
+    assert_eq!((&found["changes"][0]["after"], &found["changes"][0]["count"]), (&json!("denied"), &json!(2)));
+    assert!(!sandbox.project.join("ran").exists());
+    let found = replay(&sandbox, &["--hook", module, "--run-commands"], 2);
+    assert_eq!(found["changes"][0]["count"], 1);
+    assert!(sandbox.project.join("ran").exists());
+}
+
+#[test]
+fn another_configuration_and_only_events_of_the_project() {
+    let sandbox = with_guard("cat > /dev/null");
+    record_commands(&sandbox, &["ls"]);
+    let other = sandbox.path("other");
+    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "name": "new", "command": "grep -q \"$PWD\" && exit 2; exit 0"}
+    ]}]}});
+    sandbox.write_at("other/.llxprt/settings.json", settings.to_string());
+    let other = other.to_str().unwrap();
+    replay(&sandbox, &["--against", other], 0);
+    // The event happens in the directory that it is fired against.
+    let found = replay(&sandbox, &["--against", other, "--trust-project"], 2);
+    assert_eq!(found["changes"][0]["example"]["hook"], "new");
+    assert_eq!(replay(&sandbox, &["--project", other], 0)["replayed"], 0);
+    sandbox.run(&["replay", "--against", "/nowhere/at/all"]).ends_with(1);
+}
+
+#[test]
+fn hooks_without_an_effect_are_counted() {
+    let sandbox = Sandbox::new();
+    configure(
+        &sandbox,
+        &json!([{"type": "command", "name": "new", "command": "grep -q force && exit 2; exit 0", "enforce": false}]),
+    );
+    assert!(sandbox.run(&["log", "--shadow"]).ends_with(0).stdout.starts_with("no hook"));
+    record_commands(&sandbox, &["ls", "git push --force", "git commit"]);
+    let text = sandbox.run(&["log", "--shadow"]).ends_with(0).stdout;
+    assert!(text.contains("new") && text.contains("would have blocked 1 of 3"), "{text}");
+    let found = sandbox.run(&["log", "--shadow", "--json"]).ends_with(0).json();
+    assert_eq!((&found["hooks"][0]["denied"], &found["hooks"][0]["verdicts"]), (&json!(1), &json!(3)));
+    assert_eq!(sandbox.run(&["log", "--shadow", "--hook", "other", "--json"]).ends_with(0).json()["hooks"], json!([]));
+    // A bridge is over before most hooks are, and records what they would have done all the same.
+    let call = json!({"session_id": "b", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": sandbox.project,
+        "tool_input": {"command": "git push --force"}, "transcript_path": "/t"});
+    sandbox.run_with_input(&["bridge", "claude"], &call.to_string()).ends_with(0);
+    let text = sandbox.run(&["log", "--shadow"]).ends_with(0).stdout;
+    assert!(text.contains("would have blocked 2 of 4"), "{text}");
+    assert_eq!(replay(&sandbox, &[], 0)["replayed"], 4);
+}

@@ -1,0 +1,161 @@
+// The page: its frame, the views, and the keyboard.
+
+import { button, el, replace } from './dom.js';
+import { counted } from './format.js';
+import { addRows, listen, select, setFilter, store } from './store.js';
+import { openSource } from './source.js';
+import { eventList } from './list.js';
+import { detailView } from './detail.js';
+import { compareView } from './compare.js';
+import { statsView } from './stats.js';
+import { hooksView } from './hooks.js';
+import { testerView } from './tester.js';
+import { replayView } from './replay.js';
+import { helpDialog } from './help.js';
+
+const VIEWS = [['events', 'Events'], ['stats', 'Numbers'], ['hooks', 'Hooks'], ['tester', 'Tester'], ['replay', 'Replay']];
+const isNarrow = () => matchMedia('(max-width: 800px)').matches;
+
+// The text of an address, also if a user typed a percent sign into it.
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
+function startPage(source) {
+  const root = document.getElementById('app');
+  const state = el('span', { class: 'state', id: 'state', role: 'status' }, 'loading');
+  const count = el('span', { class: 'dim', id: 'count' });
+  const filter = el('input', { id: 'filter', type: 'search', placeholder: 'Filter: decision:deny hook:guard …  ( / )', 'aria-label': 'Filter events', autocomplete: 'off', spellcheck: 'false' });
+  const deep = el('input', { id: 'deep', type: 'checkbox' });
+  const list = eventList(() => open(store.selected, !isNarrow() ? false : true));
+  const detail = detailView(source, { back: () => back(), open: (number) => open(number, true), test: (number, record) => test(record) });
+  const views = { stats: statsView(), hooks: hooksView(source), tester: testerView(source), replay: replayView(), compare: compareView(source) };
+  const help = helpDialog();
+  const links = VIEWS.map(([name, title]) => el('a', { href: `#/${name}`, id: `nav-${name}` }, title));
+  const events = el('div', { class: 'split', id: 'events' },
+    el('div', { class: 'left' },
+      el('div', { class: 'bar' }, filter, el('label', { class: 'check' }, deep, ' in all fields'), count), list.node),
+    detail.node);
+  const main = el('main', { id: 'main' }, events);
+  replace(root,
+    el('a', { class: 'skip', href: '#/events', onclick: (event) => { event.preventDefault(); list.focus(); } }, 'Skip to the events'),
+    el('header', null, el('h1', null, 'hookrail'), el('nav', { 'aria-label': 'Views' }, links),
+      el('span', { class: 'project dim' }, source.about.project), state, button('?', () => help.showModal(), { 'aria-label': 'Keys and filter', id: 'help-button' })),
+    main, help);
+
+  function open(number, takesFocus) {
+    if (number === null) return;
+    select(number);
+    events.classList.add('opened');
+    list.reveal(number);
+    detail.show(number, takesFocus);
+  }
+
+  function back() {
+    events.classList.remove('opened');
+    list.focus();
+    list.reveal(store.selected);
+  }
+
+  function test(record) {
+    views.tester.fill(record);
+    location.hash = '#/tester';
+  }
+
+  // The view is in the address: `#/event/12`, `#/compare/3/9`, `#/events?FILTER`.
+  function route() {
+    const [path, query] = decoded(location.hash.slice(2)).split(/\?(.*)/s);
+    const [name, ...rest] = path.split('/');
+    const view = Object.hasOwn(views, name) ? views[name] : null;
+    for (const link of links) {
+      if (link.id === `nav-${view ? name : 'events'}`) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
+    }
+    main.replaceChildren(view ? view.node : events);
+    if (view) view.show(...rest.map(Number));
+    else {
+      list.redraw();
+      if (query !== undefined) { filter.value = query; applyFilter(); }
+      if (name === 'event' && /^\d+$/.test(rest[0] ?? '')) open(Number(rest[0]), true); else list.focus();
+    }
+  }
+
+  let timer = null;
+  async function applyFilter() {
+    const text = filter.value.trim();
+    if (!deep.checked || !text) return setFilter(text);
+    try {
+      return await setFilter('', await source.search(text));
+    } catch (error) {
+      state.textContent = error.message;
+      return undefined;
+    }
+  }
+  filter.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(applyFilter, 80); });
+  deep.addEventListener('change', applyFilter);
+
+  listen((what) => {
+    if (what === 'selected' && !isNarrow() && main.contains(events)) detail.show(store.selected, false);
+    if (what === 'rows' || what === 'filter') {
+      // The result of a filter is announced; events that come in are not, because they may be many.
+      count.setAttribute('aria-live', what === 'filter' ? 'polite' : 'off');
+      const all = counted(store.rows.length, 'event');
+      count.textContent = store.shown.length === store.rows.length ? all : `${store.shown.length.toLocaleString('en')} of ${all}`;
+    }
+  });
+
+  function onFilterKey(event) {
+    if (event.key === 'Escape') {
+      if (filter.value) { filter.value = ''; applyFilter(); }
+      list.focus();
+    } else if (event.key === 'Enter' || event.key === 'ArrowDown') {
+      list.focus();
+      if (store.selected === null) list.onKey('j');
+    } else return;
+    event.preventDefault();
+  }
+
+  function onPageKey(event) {
+    const isEvents = main.contains(events);
+    const key = event.key;
+    const inDetail = detail.node.contains(document.activeElement);
+    if (key === '/') {
+      if (!isEvents) location.hash = '#/events';
+      requestAnimationFrame(() => { filter.focus(); filter.select(); });
+    } else if (key === '?') help.showModal();
+    else if (/^[1-5]$/.test(key)) location.hash = `#/${VIEWS[Number(key) - 1][0]}`;
+    else if (key === 'Escape') { if (isEvents) back(); else location.hash = '#/events'; }
+    else if (!isEvents) return;
+    else if (key === 'Enter' && !inDetail && !event.target.closest('a, button, summary')) open(store.selected, true);
+    else if (key === 't' && source.isLive && store.selected !== null) source.record(store.selected).then((record) => record?.kind === 'fired' && test(record));
+    else if (inDetail && !['j', 'k', 'c'].includes(key)) return;
+    else if (event.target.closest('a, button, summary') || !list.onKey(key)) return;
+    event.preventDefault();
+  }
+
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || help.open) return;
+    if (event.target === filter) onFilterKey(event);
+    else if (event.target.matches?.('input, textarea, select')) { if (event.key === 'Escape') document.activeElement.blur(); }
+    else onPageKey(event);
+  });
+  addEventListener('hashchange', route);
+  detail.show(null);
+  route();
+  return { setState: (text) => { state.textContent = text; state.dataset.state = text; } };
+}
+
+async function start() {
+  const root = document.getElementById('app');
+  try {
+    const source = await openSource();
+    document.title = `hookrail · ${source.about.project || 'inspect'}`;
+    const page = startPage(source);
+    const next = await source.load(addRows);
+    page.setState(source.isLive ? 'loaded' : 'exported');
+    source.follow(next, addRows, page.setState);
+  } catch (error) {
+    replace(root, el('main', { class: 'page' }, el('h1', null, 'hookrail inspect'), el('p', { role: 'alert', id: 'problem' }, error.message)));
+  }
+}
+
+start();

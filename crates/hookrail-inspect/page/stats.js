@@ -1,0 +1,106 @@
+// What each hook did, over the events that the filter shows.
+
+import { button, el, note, pause, replace } from './dom.js';
+import { counted, milliseconds } from './format.js';
+import { durationPlot, quantile, timePlot } from './plot.js';
+import { store } from './store.js';
+
+const SLICE = 10000;
+
+async function collect(isCurrent) {
+  const hooks = new Map();
+  let [from, to] = [Infinity, -Infinity];
+  for (let index = 0; index < store.shown.length; index += 1) {
+    const row = store.shown[index];
+    const time = Date.parse(row.at);
+    if (row.hooks.length && Number.isFinite(time)) [from, to] = [Math.min(from, time), Math.max(to, time)];
+    for (const [id, name, layer, end, decision, ms, failed] of row.hooks) {
+      const key = id || name;
+      let hook = hooks.get(key);
+      if (!hook) hooks.set(key, hook = { key, name, layer, runs: [] });
+      hook.runs.push({ time, ms, decision, end, failed: failed === 1 });
+    }
+    if (index % SLICE === SLICE - 1) {
+      await pause();
+      if (!isCurrent()) return null;
+    }
+  }
+  const numbers = [];
+  for (const hook of hooks.values()) {
+    numbers.push(summary(hook, from, to));
+    await pause();
+  }
+  return isCurrent() ? numbers : null;
+}
+
+function summary({ key, name, layer, runs }, from, to) {
+  const durations = Float64Array.from(runs, (run) => run.ms).sort();
+  const decided = (decision) => runs.reduce((count, run) => count + (run.decision === decision ? 1 : 0), 0);
+  return {
+    key, name, layer, count: runs.length, deny: decided('deny'), ask: decided('ask'), allow: decided('allow'),
+    failed: runs.reduce((count, run) => count + (run.failed ? 1 : 0), 0),
+    p50: quantile(durations, 0.5), p99: quantile(durations, 0.99), most: durations[durations.length - 1],
+    durations: durationPlot(durations), times: timePlot(runs, from, to),
+  };
+}
+
+// The filter that shows the events of a hook: by its name, which can be read, or by its id if the name cannot be quoted.
+function filterOf({ key, name }) {
+  return /^[^"\p{Cc}\p{Cs}]+$/u.test(name) ? `hook:"${name}"` : `hook:${key.toWellFormed()}`;
+}
+
+const COLUMNS = [
+  ['name', 'Hook'], ['layer', 'Layer'], ['count', 'Runs'], ['deny', 'Deny'], ['ask', 'Ask'], ['allow', 'Allow'], ['failed', 'Failed'],
+  ['p50', 'Median'], ['p99', '99 %'], ['most', 'Longest'],
+];
+
+export function statsView() {
+  const node = el('article', { class: 'page', id: 'stats' });
+  let [sortKey, isUp, generation, hooks] = ['count', false, 0, []];
+
+  function sorted() {
+    const order = (a, b) => (typeof a[sortKey] === 'number' ? a[sortKey] - b[sortKey] : String(a[sortKey]).localeCompare(String(b[sortKey])));
+    return [...hooks].sort((a, b) => (isUp ? order(a, b) : order(b, a)));
+  }
+
+  function head([key, title]) {
+    const state = key === sortKey ? (isUp ? 'ascending' : 'descending') : 'none';
+    return el('th', { scope: 'col', 'aria-sort': state }, button(title, () => {
+      [isUp, sortKey] = [key === sortKey ? !isUp : key === 'name', key];
+      draw();
+      node.querySelector(`th[aria-sort="${isUp ? 'ascending' : 'descending'}"] button`)?.focus();
+    }, { class: 'plain' }));
+  }
+
+  function line(hook) {
+    const number = (key) => el('td', { class: `number${hook[key] && (key === 'deny' || key === 'failed') ? ` ${key}` : ''}` }, hook[key].toLocaleString('en'));
+    const time = (key) => el('td', { class: 'number' }, milliseconds(hook[key]));
+    return el('tr', null,
+      el('th', { scope: 'row' }, el('a', { href: `#/events?${encodeURIComponent(filterOf(hook))}` }, hook.name)),
+      el('td', null, hook.layer), ['count', 'deny', 'ask', 'allow', 'failed'].map(number), ['p50', 'p99', 'most'].map(time),
+      el('td', null, hook.durations), el('td', null, hook.times));
+  }
+
+  function draw() {
+    const events = counted(store.shown.length, 'event');
+    const heads = [...COLUMNS.map(head), el('th', { scope: 'col' }, 'Durations (doubling)'), el('th', { scope: 'col' }, 'Runs over time')];
+    replace(node, el('h2', { tabindex: '-1' }, 'Hooks in numbers'),
+      note(`Over ${events}${store.filterText ? ` that match ${store.filterText}` : ''}. In the last plot, red is denied and yellow has failed.`),
+      hooks.length
+        ? el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Hooks in numbers' },
+          el('table', { class: 'numbers' }, el('caption', null, 'Runs, decisions and times of each hook'),
+            el('thead', null, el('tr', null, heads)), el('tbody', null, sorted().map(line))))
+        : note('No hook ran in these events.'));
+  }
+
+  async function show(takesFocus = true) {
+    generation += 1;
+    const own = generation;
+    const collected = await collect(() => own === generation);
+    if (!collected) return;
+    hooks = collected;
+    draw();
+    if (takesFocus) node.querySelector('h2').focus();
+  }
+  return { node, show };
+}

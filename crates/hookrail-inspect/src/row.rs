@@ -1,0 +1,240 @@
+//! A row of the list: what the page needs of every record, before the record itself is looked at.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The longest subject of a row, in characters.
+const LONGEST_SUBJECT: usize = 120;
+
+/// What a row needs of a line. Members that are missing are empty.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Line<'l> {
+    seq: u64,
+    #[serde(borrow)]
+    at: Cow<'l, str>,
+    #[serde(borrow)]
+    kind: Cow<'l, str>,
+    host: Host,
+    #[serde(borrow)]
+    project: Cow<'l, str>,
+    #[serde(borrow)]
+    fire: Cow<'l, str>,
+    #[serde(borrow)]
+    session: Cow<'l, str>,
+    event: Option<Cow<'l, str>>,
+    tool: Option<Cow<'l, str>>,
+    decision: Option<Cow<'l, str>>,
+    input: Option<Input>,
+    outcome: Outcome,
+    hooks: Vec<Run>,
+    ms: f64,
+    reason: Option<Cow<'l, str>>,
+    operation: Option<Cow<'l, str>>,
+    answer: Option<Cow<'l, str>>,
+    loss: Option<Cow<'l, str>>,
+    change: Option<Cow<'l, str>>,
+    hook: Option<Cow<'l, str>>,
+    why: Option<Cow<'l, str>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Host {
+    name: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Input {
+    tool_input: Option<Value>,
+    prompt: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Outcome {
+    stop: bool,
+    tool_input: Option<IgnoredAny>,
+    tool_output: Option<IgnoredAny>,
+    prompt: Option<IgnoredAny>,
+    llm_request: Option<IgnoredAny>,
+    llm_response: Option<IgnoredAny>,
+    runs: Vec<ExitCode>,
+    shadow: Vec<IgnoredAny>,
+    diagnostics: Vec<IgnoredAny>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ExitCode {
+    exit_code: Option<i64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Run {
+    id: String,
+    hook: String,
+    layer: String,
+    end: String,
+    decision: Option<String>,
+    ms: f64,
+}
+
+#[derive(Serialize)]
+struct Row<'r> {
+    n: u64,
+    seq: u64,
+    at: &'r str,
+    kind: &'r str,
+    event: &'r str,
+    tool: &'r str,
+    decision: &'r str,
+    session: &'r str,
+    host: &'r str,
+    project: &'r str,
+    fire: &'r str,
+    ms: f64,
+    text: String,
+    /// Of each run: id, name, layer, end, decision, milliseconds, and whether it failed (1) or not (0).
+    hooks: Vec<(&'r str, &'r str, &'r str, &'r str, &'r str, f64, u8)>,
+    marks: Vec<&'static str>,
+}
+
+/// The row of a line, as JSON.
+pub(crate) fn row_of(number: u64, line: &Result<String, String>) -> String {
+    let parsed = match line {
+        Ok(line) => serde_json::from_str::<Line<'_>>(line).map_err(|error| error.to_string()),
+        Err(problem) => Err(problem.clone()),
+    };
+    match parsed {
+        Ok(line) => write(&row(number, &line)),
+        Err(problem) => {
+            let nothing = Line { kind: Cow::Borrowed("unreadable"), ..Line::default() };
+            write(&Row { text: shortened(&problem), marks: vec!["failed"], ..row(number, &nothing) })
+        }
+    }
+}
+
+fn write(row: &Row<'_>) -> String {
+    // A row consists of texts and numbers, so it has a JSON form.
+    serde_json::to_string(row).unwrap_or_default()
+}
+
+fn row<'r>(number: u64, line: &'r Line<'_>) -> Row<'r> {
+    let text = |value: &'r Option<Cow<'_, str>>| value.as_deref().unwrap_or_default();
+    let codes = line.outcome.runs.iter().map(|run| run.exit_code).chain(std::iter::repeat(None));
+    let runs = line.hooks.iter().zip(codes).map(|(run, code)| {
+        let failed = u8::from(has_failed(&run.end, code));
+        let decision = run.decision.as_deref().unwrap_or_default();
+        (run.id.as_str(), run.hook.as_str(), run.layer.as_str(), run.end.as_str(), decision, run.ms, failed)
+    });
+    let hooks = Vec::from_iter(runs);
+    let outcome = &line.outcome;
+    let rewrites =
+        [&outcome.tool_input, &outcome.tool_output, &outcome.prompt, &outcome.llm_request, &outcome.llm_response];
+    let marks = [
+        ("rewrite", rewrites.iter().any(|rewrite| rewrite.is_some())),
+        ("stop", outcome.stop),
+        ("failed", hooks.iter().any(|run| run.6 == 1)),
+        ("shadow", !outcome.shadow.is_empty() || line.why.as_deref() == Some("shadow")),
+        ("diagnostic", !outcome.diagnostics.is_empty()),
+    ];
+    Row {
+        n: number,
+        seq: line.seq,
+        at: &line.at,
+        kind: &line.kind,
+        event: text(&line.event),
+        tool: text(&line.tool),
+        decision: text(&line.decision),
+        session: &line.session,
+        host: &line.host.name,
+        project: &line.project,
+        fire: &line.fire,
+        ms: line.ms,
+        text: subject(line),
+        hooks,
+        marks: marks.into_iter().filter_map(|(mark, is_set)| is_set.then_some(mark)).collect(),
+    }
+}
+
+/// Whether a hook failed. An exit with status 2 is an answer.
+fn has_failed(end: &str, exit_code: Option<i64>) -> bool {
+    match end {
+        "answered" | "silent" | "detached" | "cancelled" | "" => false,
+        "exited" => exit_code != Some(2),
+        _ => true,
+    }
+}
+
+/// What a record is about, in a few words.
+fn subject(line: &Line<'_>) -> String {
+    let fields = ["command", "file_path", "path", "absolute_path", "url", "query", "pattern"];
+    let of_tool = |input: &Value| {
+        let named = fields.iter().find_map(|field| input.get(field)?.as_str());
+        let any = || input.as_object()?.values().find_map(Value::as_str);
+        named.or_else(any).map(str::to_owned)
+    };
+    let of_input = line.input.as_ref().and_then(|input| {
+        let prompt = || input.prompt.as_ref().and_then(Value::as_str).map(str::to_owned);
+        input.tool_input.as_ref().and_then(of_tool).or_else(prompt)
+    });
+    let others = [&line.operation, &line.answer, &line.loss, &line.change, &line.hook, &line.why, &line.reason];
+    let text = of_input.unwrap_or_else(|| {
+        let words = others.into_iter().filter_map(|word| word.as_deref());
+        Vec::from_iter(words).join(" ")
+    });
+    shortened(&text)
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SUBJECT) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Value {
+        serde_json::from_str(&row_of(3, &Ok(line.to_owned()))).unwrap()
+    }
+
+    #[test]
+    fn a_row_says_what_was_decided_about_what() {
+        let row = parsed(
+            r#"{"seq":9,"at":"2026-11-16T03:00:00.123Z","kind":"fired","event":"before-tool","tool":"bash","decision":"deny",
+                "input":{"tool_input":{"command":"rm -rf \u001b[31m"}},"outcome":{"toolInput":{"a":1},"runs":[{"exitCode":2}]},
+                "hooks":[{"id":"x","hook":"guard","layer":"user","end":"exited","decision":"deny","ms":1.5}]}"#,
+        );
+        assert_eq!((row["n"].as_u64(), row["seq"].as_u64()), (Some(3), Some(9)));
+        assert_eq!(row["text"], "rm -rf \u{1b}[31m");
+        assert_eq!(row["hooks"][0], serde_json::json!(["x", "guard", "user", "exited", "deny", 1.5, 0]));
+        assert_eq!(row["marks"], serde_json::json!(["rewrite"]));
+    }
+
+    #[test]
+    fn a_failure_is_marked_and_an_answer_by_status_is_not() {
+        for (end, code, failed) in
+            [("timed-out", "null", 1), ("exited", "1", 1), ("exited", "2", 0), ("silent", "0", 0)]
+        {
+            let line = format!(
+                r#"{{"seq":1,"kind":"fired","outcome":{{"runs":[{{"exitCode":{code}}}]}},"hooks":[{{"hook":"h","end":"{end}"}}]}}"#
+            );
+            assert_eq!(parsed(&line)["hooks"][0][6], failed, "{end} {code}");
+        }
+    }
+
+    #[test]
+    fn a_long_subject_is_cut_between_characters() {
+        let line = format!(r#"{{"seq":1,"kind":"fired","input":{{"prompt":"{}"}}}}"#, "é".repeat(500));
+        assert_eq!(parsed(&line)["text"].as_str().unwrap().chars().count(), LONGEST_SUBJECT + 1);
+    }
+}

@@ -1,0 +1,24 @@
+//! The inspector as a browser and as an attacker see it.
+//!
+//! The tests of the HTTP layer need nothing. Those in a browser need `chromium` and `chromedriver` and are skipped by name
+//! without them; with `HOOKRAIL_REQUIRE_ALL=1` they fail instead. What takes long is ignored and run by `scripts/inspect.sh`.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test as the tests themselves do"
+)]
+
+mod attacks;
+mod driver;
+mod exported;
+mod hostile;
+mod http;
+mod keyboard;
+mod lab;
+mod large;
+mod raw;
+mod records;
+mod views;

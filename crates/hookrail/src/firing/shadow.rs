@@ -1,0 +1,49 @@
+//! Hooks that are not enforced. Each is a firing of its own, with the event as it was fired, so that nothing it does can
+//! reach the event's own outcome: what it comes to is a verdict and nothing more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::machine::Firing;
+use super::plan::{PartPlan, Plan};
+use crate::event::Event;
+use crate::hook::Hook;
+use crate::outcome::{EndKind, Health, HookRun, Outcome, ShadowRun};
+use crate::skips::Skips;
+use crate::snapshot::Snapshot;
+
+/// One hook that is not enforced, about to be driven.
+pub(crate) struct ShadowFiring {
+    pub(crate) hook: Arc<Hook>,
+    /// The time it has.
+    pub(crate) timeout: Duration,
+    pub(crate) firing: Box<Firing>,
+}
+
+impl ShadowFiring {
+    /// The firings of all hooks of a plan that are not enforced, in plan order.
+    pub(crate) fn of_plan(snapshot: &Arc<Snapshot>, plan: &Plan, event: &Event) -> Vec<Self> {
+        let alone = |part: &PartPlan| {
+            let only = part.hooks.first()?;
+            let plan = Plan {
+                event: plan.event,
+                parts: vec![part.clone()],
+                shadow: Vec::new(),
+                skipped: Skips::default(),
+                diagnostics: Vec::new(),
+            };
+            let firing = Firing::of_shadow(Arc::clone(snapshot), Arc::new(plan), event.clone());
+            Some(Self { hook: Arc::clone(&only.hook), timeout: only.timeout, firing: Box::new(firing) })
+        };
+        plan.shadow.iter().filter_map(alone).collect()
+    }
+
+    /// What the hook would have done, from what its firing came to.
+    pub(crate) fn verdict(hook: &Arc<Hook>, outcome: Outcome) -> ShadowRun {
+        let Outcome { runs, effects, .. } = outcome;
+        let first = runs.into_iter().next();
+        let run = first.unwrap_or_else(|| HookRun::not_asked(0, hook, EndKind::Unusable, Health::Failed));
+        // In an event that cannot be denied a deny comes to nothing.
+        ShadowRun { run: HookRun { decision: effects.decision, ..run }, effects }
+    }
+}
