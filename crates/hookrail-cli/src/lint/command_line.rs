@@ -86,6 +86,21 @@ pub(super) fn commands_of(root: &Path, hook: &Hook) -> Vec<CommandUse> {
     }
 }
 
+/// The programs that a shell's code starts by name, each once with its first place. Functions of the code and programs
+/// whose absence it handles are left out.
+pub(super) fn programs_in(code: &str) -> Vec<(String, Range<usize>)> {
+    let Some(tree) = parse_shell(code) else { return Vec::new() };
+    let own = [guarded_programs(&tree, code), names_of(&tree, code, "function_definition")].concat();
+    let mut found: Vec<(String, Range<usize>)> = Vec::new();
+    for node in nodes(&tree).filter(|node| node.kind() == "command_name") {
+        let Some(name) = code.get(node.byte_range()) else { continue };
+        if !own.iter().any(|known| known == name) && !found.iter().any(|(known, _)| known == name) {
+            found.push((name.to_owned(), node.byte_range()));
+        }
+    }
+    found
+}
+
 /// The variables without quotes in a line, each once, but not those that the engine or the dialect quotes.
 pub(super) fn unquoted_variables(line: &str, known: &[&str]) -> Vec<(String, Range<usize>)> {
     let Some(tree) = parse_shell(line) else { return Vec::new() };

@@ -88,13 +88,20 @@ fn is_list_with(pattern: &str, separator: char) -> bool {
 }
 
 fn known_tools(dialect: DialectId) -> Vec<&'static str> {
-    let named = vocabularies().map(|tool| tool.name_in(dialect));
+    // A matcher is compared with the host's own name for a tool too.
+    let named = vocabularies().map(|tool| tool.name_in(dialect)).chain(vocabularies().map(|tool| tool.name));
     let own: &[&str] = match dialect {
         DialectId::Llxprt => &OTHER_TOOLS,
         DialectId::Xcode => &["todoWrite", "task", "webSearch", "askUser"],
         _ => &[],
     };
-    named.chain(own.iter().copied()).collect()
+    let mut known: Vec<&'static str> = Vec::new();
+    for name in named.chain(own.iter().copied()) {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    known
 }
 
 /// The name that a dialect has for a tool of another vocabulary; the same name if there is none.
@@ -135,7 +142,8 @@ mod tests {
             (DialectId::Llxprt, "Bash", "run_shell_command"),
             (DialectId::Llxprt, "Write_File", "write_file"),
             (DialectId::Llxprt, "MultiEdit", "replace"),
-            (DialectId::Xcode, "write_file", "writeFile"),
+            (DialectId::Xcode, "write_file", "write_file"),
+            (DialectId::Xcode, "Write", "writeFile"),
             (DialectId::Xcode, "Bash", "shell"),
             (DialectId::Llxprt, "deploy", "deploy"),
         ] {

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail::sources::nearest;
+use hookrail::sources::{Location, nearest};
 use hookrail::{Code, Diagnostic, Hook};
 
 use super::Finding;
-use super::command_line::{Lookup, Runner, ScriptUse};
+use super::command_line::{Lookup, Runner, ScriptUse, programs_in};
 use super::fix::Fix;
+use super::interpreter::Interpreter;
 use super::scene::{HookScene, Scene, find_program};
+use super::syntax::language_of;
 
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
     scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
@@ -21,6 +23,7 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
     for command in &seen.commands {
         if let Some(script) = &command.script {
             found.extend(about_script(scene, hook, script));
+            found.extend(missing_tools(scene, seen, script));
         }
         if let Lookup::SearchPath(name) = &command.lookup
             && find_program(&seen.search_path(), name).is_none()
@@ -29,6 +32,49 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Tools that scripts of hooks use and that a system may lack. A name that is not here may be a function from a file that
+/// the script sources.
+const TOOLS: [&str; 20] = [
+    "jq",
+    "yq",
+    "rg",
+    "fd",
+    "curl",
+    "wget",
+    "git",
+    "gh",
+    "docker",
+    "python3",
+    "python",
+    "node",
+    "npx",
+    "deno",
+    "bun",
+    "ruby",
+    "perl",
+    "shellcheck",
+    "prettier",
+    "ruff",
+];
+
+/// The tools that a shell script starts and that are not in the search path of its hook.
+fn missing_tools(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) -> Vec<Finding> {
+    let Some(text) = scene.text(&script.path) else { return Vec::new() };
+    if language_of(script, &text) != Some(Interpreter::Shell) {
+        return Vec::new();
+    }
+    let search_path = seen.search_path();
+    let is_missing = |name: &str| TOOLS.contains(&name) && find_program(&search_path, name).is_none();
+    let missing = programs_in(&text).into_iter().filter(|(name, _)| is_missing(name));
+    let finding = |(name, place): (String, std::ops::Range<usize>)| {
+        let message = format!("this script of hook `{}` starts `{name}`, which is not in the search path", seen.hook);
+        let diagnostic = Diagnostic::new(Code::ProgramMissing, message);
+        let hint = format!("install `{name}`, or handle its absence, as in `command -v {name} >/dev/null || exit 2`");
+        Finding::new(diagnostic.at(Location::in_text(&script.path, &text, place)).hint(hint))
+    };
+    missing.map(finding).collect()
 }
 
 fn missing_program(scene: &Scene<'_>, hook: &Hook, name: &str) -> Finding {

@@ -173,6 +173,21 @@ fn findings_as_sarif() {
 }
 
 #[test]
+fn a_tool_that_a_script_needs_and_the_search_path_lacks() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "/bin/sh \"$LLXPRT_PROJECT_DIR/guard.sh\"");
+    let check = |script: &str| {
+        sandbox.write("guard.sh", script);
+        let ran = hookrail_testkit::ProgramOutput::capture(sandbox.command(&["check", "--json"]).env("PATH", "/empty"));
+        let found = ran.json()["diagnostics"].clone();
+        found.as_array().unwrap().iter().map(|one| (one["code"].clone(), one["line"].clone())).collect::<Vec<_>>()
+    };
+    let missing = vec![("program-missing".into(), 2.into())];
+    assert_eq!(check("#!/bin/sh\nname=$(jq -r .tool_name)\necho \"$name\" >&2\n"), missing);
+    assert_eq!(check("#!/bin/sh\ncommand -v jq >/dev/null || exit 2\njq .\n"), []);
+    assert_eq!(check("#!/bin/sh\njq() { cat; }\njq .\nmy-own-helper # jq\n"), []);
+}
+
+#[test]
 fn nothing_is_run() {
     let sandbox = Sandbox::with_hook("BeforeTool", "touch ran; sh -c 'touch ran' $(touch ran)");
     sandbox.write(

@@ -51,8 +51,8 @@ pub(crate) fn rows() -> Vec<Row> {
             Code("variable-unknown"),
         ),
         plugin(
-            "the matcher `write_file` in a plugin",
-            r#"{"PreToolUse": [{"matcher": "write_file", "command": "true"}]}"#,
+            "the matcher `Bash` in a plugin",
+            r#"{"PreToolUse": [{"matcher": "Bash", "command": "true"}]}"#,
             "matcher-no-tool",
             Nothing,
         ),
