@@ -42,12 +42,47 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
 
 /// Parses a shell's code.
 pub(super) fn parse_shell(text: &str) -> Option<Tree> {
+    if !is_plausible(text) {
+        return None;
+    }
     parse(tree_sitter_bash::LANGUAGE.into(), text)
 }
 
 /// Parses Python's code.
 pub(super) fn parse_python(text: &str) -> Option<Tree> {
     parse(tree_sitter_python::LANGUAGE.into(), text)
+}
+
+/// Whether an author could have written a text. Parsers need a stack for what is nested, and much longer for brackets
+/// without an end than the length of a text says, and a project may bring any text.
+fn is_plausible(text: &str) -> bool {
+    const LONGEST: usize = 64 * 1024;
+    const DEEPEST: usize = 16;
+    const MOST_OPEN_BLOCKS: usize = 40;
+    const MOST_MARKS: usize = 200;
+    if text.len() > LONGEST || ["`", "<<"].iter().any(|mark| text.matches(mark).count() > MOST_MARKS) {
+        return false;
+    }
+    let mut depth = 0_usize;
+    let brackets_fit = text.chars().all(|character| {
+        match character {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth <= DEEPEST
+    });
+    let mut open = 0_usize;
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric());
+    brackets_fit
+        && words.into_iter().all(|word| {
+            match word {
+                "if" | "while" | "until" | "for" | "case" | "select" => open += 1,
+                "fi" | "done" | "esac" => open = open.saturating_sub(1),
+                _ => {}
+            }
+            open <= MOST_OPEN_BLOCKS
+        })
 }
 
 fn parse(language: Language, text: &str) -> Option<Tree> {
@@ -120,6 +155,9 @@ fn command(scene: &Scene<'_>, hook: &Hook, line: &str) -> Option<Finding> {
 
 /// The place of the first error of a shell's code.
 fn shell_error(text: &str) -> Option<Range<usize>> {
+    if !is_plausible(text) {
+        return None;
+    }
     let error = match brush_parser::tokenize_str(text) {
         Ok(tokens) => brush_parser::parse_tokens(&tokens, &brush_parser::ParserOptions::default()).err()?,
         Err(inner) => brush_parser::ParseError::Tokenizing { inner, position: None },
