@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use hookrail::guard::{Notes, NotificationResult, Receipt};
 use hookrail::hook::Enablement;
+use hookrail::plan::SkipReason;
 use hookrail::{Diagnostic, EventKind, Hook, Json, Level};
 use hookrail_spawn::lock;
 
@@ -172,7 +173,8 @@ pub(super) fn receipt(parts: &AgentParts, session: &Arc<Mutex<Session>>, operati
     for diagnostic in &receipt.diagnostics {
         warn(parts, diagnostic);
     }
-    if receipt.ran.is_empty() && receipt.skipped.is_empty() {
+    // An event that is fired only for the journal has no receipt if hooks are switched off, as without a journal.
+    if receipt.ran.is_empty() && receipt.skipped.iter().all(|skipped| skipped.why == SkipReason::HooksOff) {
         return;
     }
     let json = receipt_json(operation, receipt);

@@ -160,7 +160,8 @@ impl Driver {
     ) -> Outcome {
         let Some(ticket) = ticket else { return self.run_event(firing, detached, context, None).await };
         let mut timing = RunTiming { ticket: &ticket, starts: RunStarts::new() };
-        let outcome = self.run_event(firing, detached, context, Some(&mut timing)).await;
+        // This driver is held until the event is recorded, because a shutdown waits for it.
+        let outcome = Arc::clone(&self).run_event(firing, detached, context, Some(&mut timing)).await;
         let starts = timing.starts;
         ticket.settle(outcome, &starts).await
     }
