@@ -274,7 +274,7 @@ pub(crate) struct SegmentEnd {
 }
 
 /// How much is read at once when the end of a segment is looked for.
-const CHUNK: u64 = 64 * 1024;
+const CHUNK: u64 = 8 * 1024;
 
 /// Looks at the end of a segment.
 pub(crate) fn end_of(file: &mut File) -> io::Result<SegmentEnd> {
