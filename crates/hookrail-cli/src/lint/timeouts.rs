@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookrail::{Code, EventKind, Hook};
+use hookrail::{Code, DialectId, EventKind, Hook};
 
 use super::Finding;
 use super::fix::Fix;
@@ -11,10 +11,10 @@ use super::scene::Scene;
 /// Shorter timeouts end before an interpreter has started.
 const SHORTEST_USEFUL: Duration = Duration::from_millis(100);
 
-/// How long a host waits for hooks when a session ends.
+/// How long a host waits for hooks of plugins when a session ends.
 const SESSION_END_GRACE: Duration = Duration::from_millis(1500);
 
-/// The longest time that an agent waits for a hook before it shows the user a failure, by the documentation of the agents.
+/// A longer timeout is more often a mistake of the unit than meant: the agent does nothing else while a hook runs.
 const LONGEST_USEFUL: Duration = Duration::from_secs(600);
 
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
@@ -36,18 +36,21 @@ fn short(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
 }
 
 fn long(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
-    let (limit, what) = match hook.event {
-        EventKind::SessionEnd => (SESSION_END_GRACE, "a host ends hooks of this event after 1.5 s"),
-        _ => (LONGEST_USEFUL, "agents wait for a hook for 10 minutes at most"),
+    let is_cut_off = hook.event == EventKind::SessionEnd && hook.dialect == DialectId::Xcode;
+    let (limit, what) = if is_cut_off {
+        (SESSION_END_GRACE, "but a host ends hooks of this event after 1.5 s")
+    } else {
+        (LONGEST_USEFUL, "and the agent waits all that time if the hook hangs")
     };
     if hook.timeout <= limit {
         return None;
     }
     let seconds = hook.timeout.as_secs_f64();
-    let message = format!("the timeout of hook `{hook}` is {seconds} s, but {what}");
-    let hint = match hook.event {
-        EventKind::SessionEnd => "do less, or start a process of its own that goes on",
-        _ => "`timeout` is in milliseconds; write for example `\"timeout\": 60000` for a minute",
+    let message = format!("the timeout of hook `{hook}` is {seconds} s, {what}");
+    let hint = if is_cut_off {
+        "do less, or start a process of its own that goes on"
+    } else {
+        "`timeout` is in milliseconds; write for example `\"timeout\": 60000` for a minute"
     };
     Some(Finding::new(scene.about_key(hook, "timeout", Code::TimeoutLong, message).hint(hint)))
 }

@@ -94,8 +94,6 @@ fn timeout(name: &'static str, value: &str, code: &'static str, told: crate::row
 }
 
 pub(crate) fn matchers() -> Vec<Row> {
-    let session_end = "{\n  \"hooksConfig\": {\"enabled\": true},\n  \"hooks\": {\n    \"SessionEnd\": [{\"hooks\": \
-        [{\"type\": \"command\", \"name\": \"save\", \"command\": \"true\", \"timeout\": 60000}]}]\n  }\n}\n";
     let always = "{\n  \"hooksConfig\": {\"enabled\": true},\n  \"hooks\": {\n    \"BeforeAgent\": [{\"matcher\": \"secret\", \
         \"hooks\": [{\"type\": \"command\", \"name\": \"guard\", \"command\": \"true\"}]}]\n  }\n}\n";
     vec![
@@ -114,7 +112,6 @@ pub(crate) fn matchers() -> Vec<Row> {
         timeout("a timeout in quotes", "\"5000\"", "timeout-invalid", Code("timeout-invalid")),
         timeout("a negative timeout", "-1", "timeout-invalid", Code("timeout-invalid")),
         timeout("a timeout of more than a day", "90000000", "timeout-invalid", Code("timeout-invalid")),
-        Row::settings("a timeout that no host waits for", session_end, Some("timeout-long"), Nothing)
-            .fires(&["SessionEnd"]),
+        timeout("a timeout of an hour", "3600000", "timeout-long", Nothing),
     ]
 }
