@@ -1,4 +1,4 @@
-//! What an event came to then and now.
+//! The outcome of an event when it was recorded, and now.
 
 use hookrail::hook::Action;
 use hookrail::{Decision, Effects, EndKind, Json, Outcome};
