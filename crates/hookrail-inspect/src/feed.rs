@@ -116,7 +116,7 @@ impl Feed {
         RowPage { rows, first, next, end: kept.next }
     }
 
-    /// The line of a record; none if there is none of that number, or if it is not kept any more.
+    /// The line of a record, if a record of that number is still kept.
     pub(crate) fn line(&self, number: u64) -> io::Result<Option<String>> {
         let mut kept = self.kept();
         let Some(block) = kept.blocks.iter_mut().rev().find(|block| block.first <= number) else { return Ok(None) };

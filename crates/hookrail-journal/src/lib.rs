@@ -147,7 +147,7 @@ impl Journal {
         verify::verify(self.directory(), expected_head)
     }
 
-    /// The last record of the chain; none if there is none.
+    /// The last record of the chain, if it has records.
     ///
     /// # Errors
     /// If the journal cannot be read.

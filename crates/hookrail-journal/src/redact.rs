@@ -101,7 +101,7 @@ impl Redactor {
         made
     }
 
-    /// Reads the key; none if there is none.
+    /// Reads the key, if one was made.
     fn read(directory: &Path) -> Result<Option<Self>, JournalError> {
         let path = directory.join("key");
         let mut options = OpenOptions::new();

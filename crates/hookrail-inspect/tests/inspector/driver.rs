@@ -31,7 +31,7 @@ pub(crate) const ENTER: char = '\u{e007}';
 pub(crate) const TAB: char = '\u{e004}';
 
 impl Browser {
-    /// Starts a browser; none if there is none on this machine.
+    /// Starts a browser, if this machine has one.
     pub(crate) fn start() -> Option<Self> {
         if !has_program("chromium") || !has_program("chromedriver") {
             return None;
