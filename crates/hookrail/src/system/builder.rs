@@ -405,6 +405,8 @@ impl Settings {
         snapshot.switch = self.described.switch.clone();
         snapshot.dialects.clone_from(&self.described.dialects);
         snapshot.modules = loaded.modules;
+        snapshot.enrolment_refusals = loaded.enrolment.refusals;
+        snapshot.changes_at = loaded.enrolment.changes_at;
         snapshot
             .with_tools(self.described.tools.iter().cloned())
             .with_sources(loaded.sources, self.described.on_load_failure)
