@@ -157,6 +157,10 @@ pub(crate) enum Command {
     /// Exit status: 0 nothing differs, 2 something differs, 1 the command itself failed.
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
+    /// Make, sign, verify and install bundles: one policy for many machines
+    #[cfg(feature = "fleet")]
+    #[command(after_help = examples::BUNDLE)]
+    Bundle(BundleArgs),
     /// Create a first hook in a project
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
@@ -487,6 +491,8 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 
 mod agent;
 mod bridge;
+#[cfg(feature = "fleet")]
+mod bundle;
 mod examples;
 #[cfg(feature = "inspect")]
 mod inspect;
@@ -496,6 +502,11 @@ mod quick;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
+#[cfg(feature = "fleet")]
+pub(crate) use bundle::{
+    BundleApplyArgs, BundleArgs, BundleBuildArgs, BundleCommand, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs,
+    BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
+};
 #[cfg(feature = "inspect")]
 pub(crate) use inspect::InspectArgs;
 pub(crate) use journal::{

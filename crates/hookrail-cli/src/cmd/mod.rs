@@ -3,6 +3,8 @@
 
 mod agent;
 pub(crate) mod bridge;
+#[cfg(feature = "fleet")]
+mod bundle;
 mod check;
 mod completions;
 mod demo;
@@ -54,6 +56,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Replay(args) => replay::run(&args),
+        #[cfg(feature = "fleet")]
+        Command::Bundle(args) => bundle::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
