@@ -157,9 +157,28 @@ pub(crate) enum Command {
     /// Exit status: 0 nothing differs, 2 something differs, 1 the command itself failed.
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
+    /// Create a hook from a template, with its settings and its test cases
+    ///
+    /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
+    ///
+    /// Exit status: 0 created, 1 nothing was written.
+    #[command(after_help = examples::NEW)]
+    New(NewArgs),
     /// Create a first hook in a project
+    ///
+    /// Exit status: 0 created, 1 nothing was written.
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
+    /// Add a hook of the cookbook to a project
+    ///
+    /// Exit status: 0 added, 1 nothing was written.
+    #[command(after_help = examples::ADD)]
+    Add(AddArgs),
+    /// Write types for hooks in TypeScript and Python, for editors and type checkers
+    ///
+    /// Exit status: 0 written, 1 nothing was written.
+    #[command(after_help = examples::TYPES)]
+    Types(TypesArgs),
     /// Print a JSON Schema, or the names of all of them
     #[command(after_help = examples::SCHEMA)]
     Schema(SchemaArgs),
@@ -353,12 +372,6 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct InitArgs {
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
     /// The schema, for example `settings` or `BeforeTool.stdin`
     #[arg(value_name = "NAME")]
@@ -491,6 +504,7 @@ mod examples;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod journal;
+mod new;
 mod plugin;
 mod quick;
 
@@ -501,6 +515,7 @@ pub(crate) use inspect::InspectArgs;
 pub(crate) use journal::{
     ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, ReplayArgs, SelectArgs, StatsArgs, VerifyArgs,
 };
+pub(crate) use new::{AddArgs, HookLanguage, InitArgs, NewArgs, TemplateArgs, TypesArgs, TypesLanguage};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };

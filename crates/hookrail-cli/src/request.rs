@@ -52,7 +52,8 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedE
     Ok(RequestedEvent { event, findings })
 }
 
-fn find_kind(name: &str) -> Result<EventKind> {
+/// Finds an event by its name in any dialect or its neutral one.
+pub(crate) fn find_kind(name: &str) -> Result<EventKind> {
     find_event(name).ok_or_else(|| {
         let failure = Failure::new(format!("`{name}` is not an event"));
         if let Some((kind, whose)) = in_other_words(name) {

@@ -120,10 +120,35 @@ EXAMPLES:
   hookrail reload
   hookrail reload --socket /run/user/1000/hookrail.sock";
 
+pub(super) const NEW: &str = "\
+EXAMPLES:
+  hookrail new protect-files                         a shell script for BeforeTool
+  hookrail new protect-files --lang python --event AfterTool
+  hookrail new no-force-push --lang typescript       a module
+  hookrail new gate --dialect xcode --lang node      a plugin
+  hookrail new fast-guard --lang rust
+
+LANGUAGES:
+  llxprt  bash, python, node, rust
+  xcode   bash, python, node, rust
+  xcsh    typescript, node";
+
 pub(super) const INIT: &str = "\
 EXAMPLES:
   hookrail init
+  hookrail init --lang python
   hookrail init --project ../other";
+
+pub(super) const ADD: &str = "\
+EXAMPLES:
+  hookrail add --list
+  hookrail add secret-scan";
+
+pub(super) const TYPES: &str = "\
+EXAMPLES:
+  hookrail types                           for modules in .xcsh/hooks
+  hookrail types --lang python             for scripts in .llxprt/hooks
+  hookrail types --out src/types";
 
 pub(super) const SCHEMA: &str = "\
 EXAMPLES:

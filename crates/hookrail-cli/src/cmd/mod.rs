@@ -10,13 +10,13 @@ pub(crate) mod docs;
 mod doctor;
 pub(crate) mod explain;
 mod fire;
-mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
 mod journal;
 mod list;
 mod log;
+mod new;
 mod plugin;
 mod reference;
 mod reload;
@@ -25,8 +25,10 @@ mod schema;
 pub(crate) mod serve;
 mod stats;
 mod trust;
+mod types;
 
 pub(crate) use install::write_atomically;
+pub(crate) use new::recipes;
 
 use crate::args::Command;
 use crate::errors::{Exit, Failure, Result};
@@ -54,7 +56,10 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Replay(args) => replay::run(&args),
-        Command::Init(args) => init::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Init(args) => new::init(&args),
+        Command::Add(args) => new::add(&args),
+        Command::Types(args) => types::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
         Command::Docs(args) => docs::run(&args),
