@@ -18,12 +18,14 @@ mod journal;
 mod list;
 mod log;
 mod plugin;
+mod record;
 mod reference;
 mod reload;
 mod replay;
 mod schema;
 pub(crate) mod serve;
 mod stats;
+mod test;
 mod trust;
 
 pub(crate) use install::write_atomically;
@@ -54,6 +56,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Record(args) => record::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
@@ -63,7 +67,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
 }
 
 /// Starts the runtime on which a command waits for hooks.
-fn runtime() -> Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Failure::new(format!("the asynchronous runtime cannot be started: {error}"))
             .hint("the system may be out of file descriptors or threads")

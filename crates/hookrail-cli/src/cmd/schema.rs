@@ -11,6 +11,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
     let mut schemas = schemas();
     schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
     schemas.push(("config".to_owned(), crate::config::schema()));
+    schemas.push(("hooktest".to_owned(), super::test::schema()));
     let Some(wanted) = &args.name else {
         let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
         output::text(&names)?;
