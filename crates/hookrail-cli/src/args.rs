@@ -164,6 +164,19 @@ pub(crate) enum Command {
     /// Exit status: 0 created, 1 nothing was written.
     #[command(after_help = examples::NEW)]
     New(NewArgs),
+    /// Run the test cases of hooks, each in a directory of its own
+    ///
+    /// Finds files `NAME.hooktest.toml` and `NAME.hooktest.json`. The hooks of a case see a copy of the project's hooks, an empty
+    /// home directory, and nothing of the user's settings. Cases run code of the project: without `--trust-project` only
+    /// cases run that send data to hooks that were granted, and a terminal is asked about all others.
+    #[command(after_help = examples::TEST)]
+    Test(TestArgs),
+    /// Write test cases from recorded events
+    ///
+    /// Reads the journal. With `--follow` it waits for the next events of the project, for example of an agent that is used
+    /// meanwhile. An event from whose record something was removed is counted and left out.
+    #[command(after_help = examples::RECORD)]
+    Record(RecordArgs),
     /// Create a first hook in a project
     ///
     /// Exit status: 0 created, 1 nothing was written.
@@ -396,6 +409,8 @@ pub(crate) enum ReferencePage {
     Bus,
     /// Every setting of hookrail's own configuration
     Configuration,
+    /// Every key of a file with test cases
+    TestCases,
 }
 
 #[derive(Debug, Args)]
@@ -507,6 +522,7 @@ mod journal;
 mod new;
 mod plugin;
 mod quick;
+mod test;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
@@ -519,3 +535,4 @@ pub(crate) use new::{AddArgs, HookLanguage, InitArgs, NewArgs, TemplateArgs, Typ
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };
+pub(crate) use test::{RecordArgs, TestArgs, TestFormat};

@@ -1,5 +1,5 @@
-//! `hookrail schema`: the JSON Schemas of settings, plugins and hookrail's own configuration, of what hooks receive and answer,
-//! and of the bus's messages.
+//! `hookrail schema`: the JSON Schemas of settings, plugins and hookrail's own configuration, of test cases, of
+//! what hooks receive and answer, and of the bus's messages.
 
 use hookrail::Json;
 use hookrail::dialect::{llxprt, xcode};
@@ -42,5 +42,6 @@ fn all() -> Vec<(String, Value)> {
     schemas.extend(xcode::schemas());
     schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
     schemas.push(("config".to_owned(), crate::config::schema()));
+    schemas.push(("hooktest".to_owned(), super::test::schema()));
     schemas
 }

@@ -7,13 +7,16 @@
 )]
 
 mod bridge;
+mod case_schema;
 mod check;
+mod ci;
 mod config;
 mod demo;
 mod docs;
 mod exhausted;
 mod explain;
 mod fire;
+mod hook_tests;
 mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
@@ -25,6 +28,7 @@ mod payloads;
 mod plugin;
 mod pseudo_terminal;
 mod readme;
+mod record_cases;
 mod recording;
 mod reference;
 mod replay;

@@ -123,6 +123,9 @@ impl Command {
 
     /// The path that a word means, as it is written.
     fn meant_path(&self, cwd: &Path, word: &str) -> PathBuf {
+        if !word.contains(['$', '~']) {
+            return cwd.join(word);
+        }
         let mut text = word.to_owned();
         // `~` is a folder only where a shell expands it, which the caller says by naming it.
         if let Some((rest, (_, home))) = word.strip_prefix("~/").zip(self.folders.iter().find(|(name, _)| name == "~"))
