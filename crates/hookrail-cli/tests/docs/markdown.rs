@@ -14,7 +14,7 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 30] = [
+pub(super) const DOCUMENTS: [&str; 31] = [
     "journal.md",
     "hooks.md",
     "inspect.md",
@@ -38,6 +38,7 @@ pub(super) const DOCUMENTS: [&str; 30] = [
     "how-to/keep-secrets.md",
     "how-to/replay-events.md",
     "how-to/sandbox-hooks.md",
+    "how-to/test-hooks.md",
     "how-to/try-a-hook.md",
     "reference/answers.md",
     "reference/event-samples.md",
