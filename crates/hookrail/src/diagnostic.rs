@@ -90,6 +90,8 @@ codes! {
     BundleStale = "bundle-stale", Warning;
     /// The system settings or a bundle can be changed by other users than their owner, so they are not used.
     SystemFileUnsafe = "system-file-unsafe", Error;
+    /// A case of `hookrail test` is not as it should be, so no case is run.
+    CaseInvalid = "case-invalid", Error;
     /// An object has a key more than once, and the last value is used.
     DuplicateKey = "duplicate-key", Warning;
     /// A key is not known here and has no effect.

@@ -34,6 +34,7 @@ static PAGES: &[Page] = &pages! {
     "cookbook", "Copy a hook that does what you need";
     "how-to/debug-hooks", "Find out why a hook does not work";
     "how-to/editor-support", "Complete and check settings in an editor";
+    "how-to/test-hooks", "Test hooks, and run the tests in continuous integration";
     "how-to/try-a-hook", "Try a hook before it counts";
     "how-to/replay-events", "Find out what a change of hooks would have done";
     "how-to/faster-hooks", "Make hooks faster";
@@ -71,7 +72,7 @@ static PAGES: &[Page] = &pages! {
 };
 
 /// The pages of the reference, which another command makes from the engine's tables.
-const REFERENCE: [&str; 4] = ["events", "diagnostics", "bus", "configuration"];
+const REFERENCE: [&str; 5] = ["events", "diagnostics", "bus", "configuration", "test-cases"];
 
 pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     let Some(topic) = &args.topic else {

@@ -12,23 +12,27 @@ pub(crate) mod docs;
 mod doctor;
 pub(crate) mod explain;
 mod fire;
-mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
 mod journal;
 mod list;
 mod log;
+mod new;
 mod plugin;
+mod record;
 mod reference;
 mod reload;
 mod replay;
 mod schema;
 pub(crate) mod serve;
 mod stats;
+mod test;
 mod trust;
+mod types;
 
 pub(crate) use install::write_atomically;
+pub(crate) use new::recipes;
 
 use crate::args::Command;
 use crate::errors::{Exit, Failure, Result};
@@ -58,7 +62,12 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Replay(args) => replay::run(&args),
         #[cfg(feature = "fleet")]
         Command::Bundle(args) => bundle::run(&args),
-        Command::Init(args) => init::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Init(args) => new::init(&args),
+        Command::Add(args) => new::add(&args),
+        Command::Types(args) => types::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Record(args) => record::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
         Command::Docs(args) => docs::run(&args),
@@ -67,7 +76,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
 }
 
 /// Starts the runtime on which a command waits for hooks.
-fn runtime() -> Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Failure::new(format!("the asynchronous runtime cannot be started: {error}"))
             .hint("the system may be out of file descriptors or threads")

@@ -7,23 +7,28 @@
 )]
 
 mod bridge;
+mod case_schema;
 mod check;
+mod ci;
 mod config;
 mod demo;
 mod docs;
 mod exhausted;
 mod explain;
 mod fire;
+mod hook_tests;
 mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
 mod journal;
 mod list;
+mod new;
 mod payloads;
 mod plugin;
 mod pseudo_terminal;
 mod readme;
+mod record_cases;
 mod recording;
 mod reference;
 mod replay;
@@ -33,4 +38,5 @@ mod stopped;
 mod terminal;
 mod trust;
 mod trust_diff;
+mod types;
 mod usage;

@@ -40,6 +40,7 @@ pub(super) const DOCUMENTS: &[&str] = &[
     "how-to/keep-secrets.md",
     "how-to/replay-events.md",
     "how-to/sandbox-hooks.md",
+    "how-to/test-hooks.md",
     "how-to/try-a-hook.md",
     "reference/answers.md",
     "reference/event-samples.md",
