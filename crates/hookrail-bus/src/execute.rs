@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail::host::{FireId, Notification, Notifications};
-use hookrail::outcome::Refusal;
-use hookrail::{Event, FireOptions, HookSystem, OnFailure, Outcome};
+use hookrail::{Event, FireOptions, HookSystem, Outcome};
 
 use crate::bus::BusCore;
 use crate::error::{BusError, ErrorCode};
@@ -52,20 +51,12 @@ pub(crate) async fn execute(
     outcome.report_loading(&snapshot);
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
-    if is_system_refusal(outcome.refusal) {
+    if crate::configuration::is_system_refusal(outcome.refusal) {
         // An error, so that a client that only checks `success` does not take the operation for allowed.
         let reason = outcome.effects.reason.unwrap_or_else(|| "the system configuration cannot be used".to_owned());
         return Response::refused(correlation_id, BusError::new(ErrorCode::SystemUnusable, reason));
     }
     Response { correlation_id, result: Ok(HookReport::from_outcome(outcome)), queued, took, truncated: false }
-}
-
-/// Whether the engine denied the event because the system layer, or the bundle that it consists of, cannot be used.
-fn is_system_refusal(refusal: Option<Refusal>) -> bool {
-    match refusal {
-        Some(Refusal::SystemUnusable | Refusal::BundleMissing | Refusal::BundleExpired(OnFailure::Block)) => true,
-        Some(Refusal::BundleExpired(OnFailure::Allow | OnFailure::Ask) | Refusal::LoadFailure(_)) | None => false,
-    }
 }
 
 async fn prepare_event(core: &Arc<BusCore>, mut request: Request) -> Result<(crate::projects::Lease, Event), BusError> {

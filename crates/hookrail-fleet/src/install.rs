@@ -158,6 +158,9 @@ pub fn apply(
 ) -> Result<ApplyEnd, BundleError> {
     places.create_state()?;
     let _lock = lock(places)?;
+    // What a killed process left behind is of no use.
+    let staging = places.staging();
+    empty_folder(&staging).map_err(BundleError::at(&staging))?;
     let before = InForce::read(places)?;
     let signed = source.signed_manifest()?;
     signature::verify(&signed.manifest, &signed.signature, &config.keys)?;
@@ -183,7 +186,7 @@ pub fn apply(
     if before.as_ref() != Some(&next) {
         let text = serde_json::to_vec_pretty(&next)
             .map_err(|error| BundleError::State { file: places.pointer(), problem: error.to_string() })?;
-        write_atomically(&places.pointer(), &text, 0o644)?;
+        write_through(&staging, &places.pointer(), &text, 0o644)?;
     }
     prune(places, &next.kept)?;
     if is_in_force {
@@ -256,8 +259,6 @@ fn next_state(
 /// Unpacks an archive beside the others, and gives it its name when it is whole and durable.
 fn install_archive(places: &FleetPlaces, bytes: &[u8], digest: &Digest) -> Result<(), BundleError> {
     let staging = places.staging();
-    // What a killed process left behind is of no use.
-    empty_folder(&staging).map_err(BundleError::at(&staging))?;
     let folder = staging.join(digest.to_string());
     create_shared_folder(&folder).map_err(BundleError::at(&folder))?;
     archive::unpack(bytes, &folder, &ArchiveLimits::DEFAULT)?;
@@ -298,7 +299,7 @@ fn empty_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn record_check(places: &FleetPlaces, now: Timestamp) -> Result<(), BundleError> {
-    write_atomically(&places.checked(), now.seconds().to_string().as_bytes(), 0o644)
+    write_through(&places.staging(), &places.checked(), now.seconds().to_string().as_bytes(), 0o644)
 }
 
 /// Lets one process at a time change the state. The lock ends with the process.
@@ -310,12 +311,17 @@ fn lock(places: &FleetPlaces) -> Result<File, BundleError> {
     Ok(file)
 }
 
-/// Replaces a file with one rename, and makes that durable.
+/// Replaces a file with one rename, and makes that durable. What is not complete yet stands beside it.
 pub(crate) fn write_atomically(file: &Path, bytes: &[u8], mode: u32) -> Result<(), BundleError> {
+    write_through(file.parent().unwrap_or(Path::new(".")), file, bytes, mode)
+}
+
+/// [`write_atomically`] with another folder of the same file system for what is not complete yet.
+fn write_through(staging: &Path, file: &Path, bytes: &[u8], mode: u32) -> Result<(), BundleError> {
     let folder = file.parent().unwrap_or(Path::new("."));
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
-    let beside = folder.join(name);
+    let beside = staging.join(name);
     let written = (|| {
         let mut new = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
         new.write_all(bytes)?;

@@ -83,6 +83,8 @@ pub struct Configuration {
     pub unusable: Vec<UnusableSource>,
     /// Whether a load lacked resources, so that the next event loads again.
     pub is_incomplete: bool,
+    /// The engine's own decision about every event that can be denied.
+    pub refusal: Option<Refusal>,
 }
 
 /// Up to this many matchers are tried one by one; a larger number is compiled into a set, which takes time.
@@ -283,6 +285,7 @@ impl Snapshot {
             kept: self.sources.kept.clone(),
             unusable: self.sources.unusable.clone(),
             is_incomplete: self.sources.try_again,
+            refusal: self.refusal.as_ref().map(|refused| refused.refusal),
         }
     }
 

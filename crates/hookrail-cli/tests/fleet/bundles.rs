@@ -235,3 +235,14 @@ fn every_command_has_examples_and_completions() {
         assert!(script.contains("bundle") && script.contains("keygen"), "{shell}");
     }
 }
+
+#[test]
+fn the_command_line_of_the_unit_applies_the_bundle() {
+    let fleet = Fleet::new();
+    fleet.publish(&denying("by the timer"), &[]);
+    let unit = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/systemd/hookrail-bundle.service");
+    let text = fs::read_to_string(unit).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/hookrail ")).unwrap();
+    fleet.hookrail(&line.split(' ').collect::<Vec<_>>()).ends_with(0);
+    assert_eq!(fleet.fire().1["reason"], "by the timer");
+}

@@ -28,6 +28,8 @@ pub(crate) struct Sources {
     pub(crate) trust_all: bool,
     /// Whether plugins are loaded at all.
     pub(crate) plugins: Plugins,
+    /// Whether bundles of a fleet are sources.
+    pub(crate) bundles: Bundles,
     /// Modules that were named on the command line or by the embedding program.
     pub(crate) modules: Vec<PathBuf>,
     /// How modules are inspected.
@@ -61,6 +63,14 @@ pub(crate) enum Plugins {
     #[default]
     Loaded,
     LeftAlone,
+}
+
+/// Whether bundles of a fleet are sources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Bundles {
+    #[default]
+    Honoured,
+    LeftOut,
 }
 
 impl Sources {
@@ -175,7 +185,12 @@ impl Loader {
         let mut reading = SourceReader::new(&mut self.sources, mode, sources.project_counts());
         let mut loaded = Loaded::default();
         own(&mut reading, &mut loaded.diagnostics);
-        let enrolment = Enrolment::read(&sources.project, &sources.environment, &mut reading, &mut loaded.diagnostics);
+        let enrolment = match sources.bundles {
+            Bundles::Honoured => {
+                Enrolment::read(&sources.project, &sources.environment, &mut reading, &mut loaded.diagnostics)
+            }
+            Bundles::LeftOut => Enrolment::default(),
+        };
         let mut common = CommonSettings::default();
         for dialect in DialectId::ORDER {
             let bundles = &enrolment.bundles;

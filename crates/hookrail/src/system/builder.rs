@@ -19,7 +19,7 @@ use super::shadow::ShadowParts;
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
+use crate::dialect::{self, Bundles, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
@@ -58,6 +58,7 @@ pub struct Builder {
     modules: Option<Arc<dyn ModuleRunner>>,
     hooks: Vec<Hook>,
     plugins: Plugins,
+    bundles: Bundles,
     module_files: Vec<PathBuf>,
     limits: EngineLimits,
     most_processes: usize,
@@ -159,6 +160,13 @@ impl Builder {
     /// Loads no plugins.
     pub fn no_plugins(mut self) -> Self {
         self.plugins = Plugins::LeftAlone;
+        self
+    }
+
+    /// Leaves out every bundle of a fleet, and the enrolment of the machine. This is for a host that tries hooks out in a folder of
+    /// its own, such as one that runs test cases, and not for one that guards an agent.
+    pub fn no_bundles(mut self) -> Self {
+        self.bundles = Bundles::LeftOut;
         self
     }
 
@@ -363,6 +371,7 @@ impl Settings {
             grants: grants.grants.clone(),
             trust_all: self.described.project_trust == ProjectTrust::ForThisRun,
             plugins: self.described.plugins,
+            bundles: self.described.bundles,
             modules: self.described.module_files.clone(),
             inspector: self.inspector(),
         };

@@ -95,6 +95,8 @@ fn no_switch_but_no_hooks_lets_an_enrolled_machine_without_a_bundle_go_on() {
     let builder = || HookSystem::builder(world.path("project")).environment(world.fleet_environment());
     assert!(world.fire(&builder().only_dialects(vec![hookrail::DialectId::Xcsh]).build()).is_denied());
     assert!(!world.fire(&builder().hooks_off("`--no-hooks` was given").build()).is_denied());
+    assert!(!world.fire(&builder().no_bundles().build()).is_denied(), "a host that only tries hooks out");
+    assert_eq!(builder().build().configuration().refusal, Some(Refusal::BundleMissing));
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn write_files(case: &Case, places: &Places) -> Result<(), SetupFailure> {
 /// Loads the hooks of a case, trusted: the user consented before, and the copy is all there is.
 fn load(case: &Case, places: &Places, module: Option<PathBuf>, byte_code: Option<&Path>) -> HookSystem {
     let configuration = Configuration::of_project_alone(&places.project);
-    let mut builder = configuration.apply(HookSystem::builder(&places.project));
+    let mut builder = configuration.apply(HookSystem::builder(&places.project)).no_bundles();
     builder = builder.environment(environment(case, places, byte_code)).trust_project();
     if let Some(module) = module {
         builder = builder.module(module);
