@@ -20,6 +20,12 @@ impl Signature {
         Self(paths.iter().map(|path| read_path(path)).collect())
     }
 
+    /// Reads the metadata of those of these paths that it does not know yet, and keeps what it knows of the others.
+    pub(crate) fn extended_to(&self, paths: &[PathBuf]) -> Self {
+        let known = |path: &PathBuf| self.0.iter().find(|(known, _, _)| known == path).cloned();
+        Self(paths.iter().map(|path| known(path).unwrap_or_else(|| read_path(path))).collect())
+    }
+
     /// Reads the metadata of the same paths again.
     pub(crate) fn read_again(&self) -> Self {
         Self(self.0.iter().map(|(path, _, _)| read_path(path)).collect())
