@@ -52,7 +52,8 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedE
     Ok(RequestedEvent { event, findings })
 }
 
-fn find_kind(name: &str) -> Result<EventKind> {
+/// Finds an event by any of its names.
+pub(crate) fn find_kind(name: &str) -> Result<EventKind> {
     find_event(name).ok_or_else(|| {
         let failure = Failure::new(format!("`{name}` is not an event"));
         if let Some((kind, whose)) = in_other_words(name) {
@@ -70,7 +71,7 @@ fn find_kind(name: &str) -> Result<EventKind> {
 }
 
 /// Returns every name of every event, the neutral ones and those of the dialects.
-fn event_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn event_names() -> impl Iterator<Item = &'static str> {
     EventKind::all().flat_map(|kind| {
         let spec = kind.spec();
         let in_dialects = DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));

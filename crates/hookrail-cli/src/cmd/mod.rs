@@ -4,12 +4,14 @@
 mod agent;
 pub(crate) mod bridge;
 mod check;
-mod completions;
+pub(crate) mod completions;
 mod demo;
+mod dev;
 pub(crate) mod docs;
 mod doctor;
 pub(crate) mod explain;
 mod fire;
+mod firing;
 mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
@@ -17,14 +19,16 @@ mod install;
 mod journal;
 mod list;
 mod log;
-mod plugin;
+mod man;
+pub(crate) mod plugin;
 mod reference;
 mod reload;
 mod replay;
-mod schema;
+pub(crate) mod schema;
 pub(crate) mod serve;
 mod stats;
 mod trust;
+mod try_hook;
 
 pub(crate) use install::write_atomically;
 
@@ -36,6 +40,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Fire(args) => fire::run(&args),
+        Command::Dev(args) => dev::run(&args),
+        Command::Try(args) => try_hook::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::List(args) => list::run(&args),
         Command::Check(args) => check::run(&args),
@@ -59,6 +65,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Reference(args) => reference::run(&args),
         Command::Docs(args) => docs::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 

@@ -8,9 +8,7 @@ use crate::errors::{Exit, Failure, Result};
 use crate::output;
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
-    let mut schemas = schemas();
-    schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
-    schemas.push(("config".to_owned(), crate::config::schema()));
+    let schemas = all();
     let Some(wanted) = &args.name else {
         let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
         output::text(&names)?;
@@ -29,4 +27,12 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
             })
         }
     }
+}
+
+/// Returns the name and the text of every schema.
+pub(crate) fn all() -> Vec<(String, serde_json::Value)> {
+    let mut schemas = schemas();
+    schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
+    schemas.push(("config".to_owned(), crate::config::schema()));
+    schemas
 }

@@ -8,8 +8,10 @@
 
 mod bridge;
 mod check;
+mod completions;
 mod config;
 mod demo;
+mod dev;
 mod docs;
 mod exhausted;
 mod explain;
@@ -20,6 +22,7 @@ mod inspect;
 mod install;
 mod journal;
 mod list;
+mod narrow;
 mod payloads;
 mod plugin;
 mod pseudo_terminal;
@@ -33,4 +36,6 @@ mod stopped;
 mod terminal;
 mod trust;
 mod trust_diff;
+mod try_hook;
 mod usage;
+mod view;
