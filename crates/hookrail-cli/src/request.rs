@@ -100,7 +100,7 @@ pub(crate) fn find_kind(name: &str) -> Result<EventKind> {
 }
 
 /// Returns every name of every event, the neutral ones and those of the dialects.
-fn event_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn event_names() -> impl Iterator<Item = &'static str> {
     EventKind::all().flat_map(|kind| {
         let spec = kind.spec();
         let in_dialects = DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));

@@ -33,6 +33,7 @@ pub(super) const DOCUMENTS: [&str; 31] = [
     "tutorial/module-hook.md",
     "tutorial/embedding.md",
     "how-to/debug-hooks.md",
+    "how-to/develop-hooks.md",
     "how-to/editor-support.md",
     "how-to/faster-hooks.md",
     "how-to/keep-secrets.md",
