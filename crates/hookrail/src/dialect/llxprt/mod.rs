@@ -112,8 +112,8 @@ impl Dialect for Llxprt {
         OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
     }
 
-    fn settle(&self, outcome: &mut Outcome) {
-        aggregate::settle(outcome);
+    fn settle(&self, outcome: &mut Outcome, event: Option<&Event>) {
+        aggregate::settle(outcome, event);
     }
 
     fn outcome_members(&self, outcome: &Outcome) -> Vec<(&'static str, Json)> {
