@@ -4,19 +4,36 @@ use std::io::Read as _;
 use std::path::Path;
 
 use hookrail::dialect::find_event;
+use hookrail::plan::SkipReason;
 use hookrail::sources::nearest;
 use hookrail::{Diagnostic, DialectId, Event, EventKind, Json, JsonObject};
 
 use crate::args::EventArgs;
 use crate::errors::{Failure, Result};
 use crate::lint::in_other_words;
-use crate::payload_shape::{PayloadShape, report_fields};
+use crate::payload_shape::{PayloadShape, missing_subject, report_fields};
 use crate::render::diagnostic::excerpt_of;
 
 /// The event that the options describe, and the diagnostics about its fields.
 pub(crate) struct RequestedEvent {
     pub(crate) event: Event,
-    pub(crate) findings: Vec<Diagnostic>,
+    pub(crate) fields: FieldReport,
+}
+
+/// What there is to report about the fields of an event.
+pub(crate) struct FieldReport {
+    findings: Vec<Diagnostic>,
+    /// Reported if a matcher was compared with a field that is missing.
+    missing_subject: Option<Diagnostic>,
+}
+
+impl FieldReport {
+    /// Returns the diagnostics, given why hooks of the event do not run.
+    pub(crate) fn into_findings(self, mut skipped: impl Iterator<Item = SkipReason>) -> Vec<Diagnostic> {
+        let Self { mut findings, missing_subject } = self;
+        findings.extend(missing_subject.filter(|_| skipped.any(|why| why == SkipReason::Matcher)));
+        findings
+    }
 }
 
 /// Builds the event that the options describe. Options such as `--tool` override the payload's fields.
@@ -35,9 +52,12 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedE
     {
         fields.set(*field, parse_json(option, text)?);
     }
-    // Fields are checked for a payload only, which stands for what a host sends. `--tool` without a payload asks
+    // All fields are checked for a payload only, which stands for what a host sends. `--tool` without a payload asks
     // which matchers select a tool, and that needs no other field.
-    let findings = if args.payload.is_some() { report_fields(kind, &args.name, shape, &fields) } else { Vec::new() };
+    let (findings, missing_subject) = match args.payload {
+        Some(_) => (report_fields(kind, &args.name, shape, &fields), None),
+        None => (Vec::new(), missing_subject(kind, &fields)),
+    };
     let event = Event::new(kind, project)
         .with_payload(&fields.to_json())
         .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
@@ -49,7 +69,7 @@ pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedE
         Some(path) => event.transcript(path),
         None => event,
     };
-    Ok(RequestedEvent { event, findings })
+    Ok(RequestedEvent { event, fields: FieldReport { findings, missing_subject } })
 }
 
 fn find_kind(name: &str) -> Result<EventKind> {

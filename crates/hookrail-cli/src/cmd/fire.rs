@@ -19,7 +19,7 @@ use crate::{output, render, request};
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;
     let project = Project::open(&args.project)?;
-    let RequestedEvent { event, findings } = request::build_event(&args.event, project.root())?;
+    let RequestedEvent { event, fields } = request::build_event(&args.event, project.root())?;
     let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
     let (builder, journal) = project.recorded_builder(&args.project, default, "hookrail fire")?;
     let system = narrow(builder, &args.event).lend_runtime().build();
@@ -39,6 +39,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         }
         let (mut outcome, signal) = fire(&system, event).await?;
         explain_failures(&system, &mut outcome);
+        let findings = fields.into_findings(outcome.skipped.iter().map(|skipped| skipped.why));
         outcome.diagnostics.extend(findings);
         if args.event.json {
             outcome.report_loading(&system.snapshot());
