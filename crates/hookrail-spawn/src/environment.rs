@@ -26,25 +26,59 @@ pub struct Environment {
 }
 
 /// One variable.
+#[cfg(unix)]
 #[derive(PartialEq, Eq)]
 pub(crate) struct EnvironmentVariable {
-    pub(crate) name: OsString,
-    value: OsString,
-    /// The variable as `execve` takes it, `name=value`, made once for all children; `None` if it contains a NUL byte.
-    #[cfg(unix)]
-    pub(crate) c_string: Option<std::ffi::CString>,
+    /// The variable as `execve` takes it: `name=value` and a NUL byte. It is made once for all children.
+    terminated: Vec<u8>,
+    name_length: usize,
 }
 
+#[cfg(unix)]
 impl EnvironmentVariable {
     fn new(name: &OsStr, value: &OsStr) -> Self {
-        #[cfg(unix)]
-        let c_string = std::ffi::CString::new([name.as_encoded_bytes(), b"=", value.as_encoded_bytes()].concat()).ok();
-        Self {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            #[cfg(unix)]
-            c_string,
-        }
+        let (name, value) = (name.as_encoded_bytes(), value.as_encoded_bytes());
+        Self { terminated: [name, b"=", value, b"\0"].concat(), name_length: name.len() }
+    }
+
+    pub(crate) fn name(&self) -> &OsStr {
+        self.part(..self.name_length)
+    }
+
+    fn value(&self) -> &OsStr {
+        self.part(self.name_length + 1..self.terminated.len() - 1)
+    }
+
+    fn part(&self, part: impl std::slice::SliceIndex<[u8], Output = [u8]>) -> &OsStr {
+        std::os::unix::ffi::OsStrExt::from_bytes(self.terminated.get(part).unwrap_or_default())
+    }
+
+    /// The variable as `execve` takes it; `None` if it contains a NUL byte.
+    pub(crate) fn c_string(&self) -> Option<&std::ffi::CStr> {
+        std::ffi::CStr::from_bytes_with_nul(&self.terminated).ok()
+    }
+}
+
+/// One variable.
+#[cfg(not(unix))]
+#[derive(PartialEq, Eq)]
+pub(crate) struct EnvironmentVariable {
+    name: OsString,
+    value: OsString,
+}
+
+#[cfg(not(unix))]
+impl EnvironmentVariable {
+    fn new(name: &OsStr, value: &OsStr) -> Self {
+        Self { name: name.to_owned(), value: value.to_owned() }
+    }
+
+    fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    fn value(&self) -> &OsStr {
+        &self.value
     }
 }
 
@@ -74,7 +108,7 @@ impl Environment {
 
     /// Returns the variables in order.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.entries.iter().map(|entry| (&*entry.name, &*entry.value))
+        self.entries.iter().map(|entry| (entry.name(), entry.value()))
     }
 
     fn set(&mut self, name: &OsStr, value: &OsStr) {
@@ -82,9 +116,11 @@ impl Environment {
         if name.as_encoded_bytes().iter().skip(1).any(|byte| *byte == b'=') || name.is_empty() {
             return;
         }
-        match self.entries.iter_mut().find(|known| same_name(&known.name, name)) {
+        match self.entries.iter_mut().find(|known| same_name(known.name(), name)) {
+            // It stays shared with the environment that this one is a clone of.
+            Some(known) if known.value() == value => {}
             // On Windows names may differ in case; the spelling that came first is kept.
-            Some(known) => *known = Arc::new(EnvironmentVariable::new(&known.name, value)),
+            Some(known) => *known = Arc::new(EnvironmentVariable::new(known.name(), value)),
             None => self.entries.push(Arc::new(EnvironmentVariable::new(name, value))),
         }
     }

@@ -105,7 +105,7 @@ pub use lock::lock;
 pub use memory::{give_back_free_memory, give_back_large_blocks};
 pub use outcome::{ChildEnd, ChildExit, ChildResult, OrphanCleanup, Survivors, TerminationForce, TerminationReport};
 pub use parked::{Exchange, ExchangeReply, ParkedChild};
-pub use run::{run, run_holding_the_thread};
+pub use run::run;
 pub use run_id::run_id;
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;

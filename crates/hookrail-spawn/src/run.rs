@@ -28,9 +28,6 @@ use crate::termination::Termination;
 const BUSY_PAUSES: [Duration; 4] =
     [Duration::from_millis(1), Duration::from_millis(4), Duration::from_millis(16), Duration::from_millis(64)];
 
-/// How long the calling thread waits for a child before the runtime waits instead.
-const THREAD_WAIT: Duration = Duration::from_millis(5);
-
 /// The delay after which a missed deadline means that the host was stopped or blocked, and not merely slow.
 const HOST_STALL: Duration = Duration::from_millis(100);
 
@@ -58,33 +55,6 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 ///
 /// Outside a tokio runtime with the I/O and time drivers.
 pub async fn run(command: &ChildCommand, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
-    run_with(command, cancel, FirstWait::Runtime).await
-}
-
-/// Does the same as [`run`] for a thread that has nothing else to do.
-///
-/// Most children exit within a few milliseconds. For that long the calling thread itself waits, before any descriptor is
-/// registered with the runtime. Meanwhile other tasks of the runtime make no progress, and a cancellation is not noticed.
-///
-/// # Errors
-///
-/// If the program cannot be started. Nothing is left running then.
-///
-/// # Panics
-///
-/// Outside a tokio runtime with the I/O and time drivers.
-pub async fn run_holding_the_thread(command: &ChildCommand, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
-    run_with(command, cancel, FirstWait::Thread).await
-}
-
-/// What waits for a child during its first milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FirstWait {
-    Runtime,
-    Thread,
-}
-
-async fn run_with(command: &ChildCommand, cancel: &CancelToken, wait: FirstWait) -> Result<ChildResult, SpawnError> {
     let begun = Instant::now();
     let deadline = pin!(sleep_until(deadline_after(begun, command.timeout)));
     let cancelled = pin!(cancel.cancelled());
@@ -94,10 +64,6 @@ async fn run_with(command: &ChildCommand, cancel: &CancelToken, wait: FirstWait)
     }
     match start_with_retries(command, &mut stop).await? {
         ControlFlow::Continue(mut started) => {
-            if wait == FirstWait::Thread && started.wait_for_exit_within(THREAD_WAIT.min(command.timeout)) {
-                let running = RunningChild::new(started, command.limits, begun);
-                return Ok(running.into_result(RunEvent::Exited, command, &mut stop).await);
-            }
             started.watch().map_err(|error| sys::resource_error(command, error))?;
             Ok(drive_to_end(started, command, &mut stop, begun).await)
         }
@@ -181,7 +147,7 @@ async fn start_with_retries<C: Future<Output = ()>>(
     stop: &mut StopCondition<'_, C>,
 ) -> Result<ControlFlow<ChildEnd, sys::StartedChild>, SpawnError> {
     for pause in BUSY_PAUSES {
-        match start_once(command) {
+        match sys::start_with_input(command) {
             Err(SpawnError::Busy { .. }) => {}
             started => return Ok(ControlFlow::Continue(started?)),
         }
@@ -194,14 +160,7 @@ async fn start_with_retries<C: Future<Output = ()>>(
             return Ok(ControlFlow::Break(end));
         }
     }
-    Ok(ControlFlow::Continue(start_once(command)?))
-}
-
-/// Starts the command once and begins to write its stdin.
-fn start_once(command: &ChildCommand) -> Result<sys::StartedChild, SpawnError> {
-    let mut started = sys::start(command)?;
-    started.stdin.feed(&command.stdin, sys::AfterInput::End).map_err(|error| sys::resource_error(command, error))?;
-    Ok(started)
+    Ok(ControlFlow::Continue(sys::start_with_input(command)?))
 }
 
 /// What ends the wait of a run.

@@ -37,7 +37,6 @@ mod start_error;
 mod wait;
 
 use std::io;
-use std::time::Duration;
 
 use crate::command::ChildCommand;
 use crate::error::SpawnError;
@@ -68,14 +67,6 @@ pub(crate) struct StartedChild {
 }
 
 impl StartedChild {
-    /// Blocks the thread until the child has exited, at most for this time, and returns whether it has.
-    ///
-    /// Nothing is read meanwhile, so a child that fills a pipe is blocked too. For that reason the time must be short, and
-    /// nothing is waited for while there is input to write.
-    pub(crate) fn wait_for_exit_within(&mut self, time: Duration) -> bool {
-        self.stdin.is_written() && self.child.wait_for_exit_within(time)
-    }
-
     /// Registers stdout and stderr with the current runtime. Unlike in `poll_read`, a failure is an error and not the end of
     /// the stream.
     pub(crate) fn watch(&mut self) -> io::Result<()> {
@@ -102,6 +93,19 @@ impl StartedChild {
 
 /// Starts the command once. Nothing is registered with a runtime yet, and nothing was written to its stdin.
 pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
+    start_with(command, |_| Ok(()))
+}
+
+/// Starts the command once, with its input in its stdin. An input that fits into the pipe is all there, with its end,
+/// before the program runs, so the program never waits for it: that saves a switch between two processes.
+pub(crate) fn start_with_input(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
+    start_with(command, |stdin| stdin.feed(&command.stdin, AfterInput::End))
+}
+
+fn start_with(
+    command: &ChildCommand,
+    feed: impl FnOnce(&mut StdinPipe) -> io::Result<()>,
+) -> Result<StartedChild, SpawnError> {
     let arguments = ExecArguments::new(command, command.full_environment())?;
     let open = || {
         let (mut stdin, mut child_stdin) = StdinPipe::open()?;
@@ -109,6 +113,7 @@ pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> 
             child_stdin = sealed.0.reader()?;
             stdin.close();
         }
+        feed(&mut stdin)?;
         let (stdout, child_stdout) = OutputPipe::open()?;
         let (stderr, child_stderr) = OutputPipe::open()?;
         let child_ends = ChildPipeEnds { stdin: child_stdin, stdout: child_stdout, stderr: child_stderr };

@@ -68,11 +68,6 @@ pub(crate) struct StartedChild {
 }
 
 impl StartedChild {
-    /// Returns `false` at once: other threads read and wait, so blocking this one saves nothing.
-    pub(crate) fn wait_for_exit_within(&mut self, _time: Duration) -> bool {
-        false
-    }
-
     /// Does nothing: threads read the pipes, so nothing is registered with a runtime.
     pub(crate) fn watch(&mut self) -> io::Result<()> {
         Ok(())
@@ -109,6 +104,13 @@ pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> 
     let stdout = OutputPipe::new(child.stdout.take());
     let stderr = OutputPipe::new(child.stderr.take());
     Ok(StartedChild { child: Child::adopt(child), stdin, stdout, stderr })
+}
+
+/// Starts the command once and begins to write its input.
+pub(crate) fn start_with_input(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
+    let mut started = start(command)?;
+    started.stdin.feed(&command.stdin, AfterInput::End).map_err(|error| resource_error(command, error))?;
+    Ok(started)
 }
 
 /// The ledger of running children, which does not exist on Windows.

@@ -4,14 +4,11 @@
 
 mod support;
 
-#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
-const WAY: &str = "usual";
-
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildEnd, ChildExit, Survivors, TerminationForce};
+use hookrail_spawn::{CancelToken, ChildEnd, ChildExit, Survivors, TerminationForce, run};
 use hookrail_testkit::{process_state, processes_with_marker, wait_until};
-use support::{Case, HANG, NEVER, is_reaped, run};
+use support::{Case, HANG, NEVER, is_reaped};
 
 const SHORT: Duration = Duration::from_millis(50);
 

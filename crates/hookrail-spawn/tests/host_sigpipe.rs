@@ -7,9 +7,6 @@
 
 mod support;
 
-#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
-const WAY: &str = "usual";
-
 use hookrail_spawn::ChildEnd;
 use support::Case;
 

@@ -5,15 +5,12 @@
 
 mod support;
 
-#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
-const WAY: &str = "usual";
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd, ChildExit, Environment, ExchangeReply, ParkedChild};
+use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd, ChildExit, Environment, ExchangeReply, ParkedChild, run};
 use hookrail_testkit::{TestProject, wait_until};
-use support::{HANG, run};
+use support::HANG;
 
 /// The timeout of each child. They need a small part of it.
 const TIMEOUT: Duration = Duration::from_millis(500);

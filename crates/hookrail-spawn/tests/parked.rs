@@ -5,9 +5,6 @@
 
 mod support;
 
-#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
-const WAY: &str = "usual";
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -5,18 +5,15 @@
 
 mod support;
 
-#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
-const WAY: &str = "usual";
-
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd, Environment, NulPlace, SpawnError};
+use hookrail_spawn::{CancelToken, ChildCommand, ChildEnd, Environment, NulPlace, SpawnError, run};
 use hookrail_testkit::{TestProject, child};
-use support::{Case, run, stdout};
+use support::{Case, stdout};
 
 fn print_args(program: impl Into<std::ffi::OsString>) -> ChildCommand {
     ChildCommand::new(program).arg("print-args")

@@ -4,9 +4,6 @@
 
 mod support;
 
-#[allow(dead_code, reason = "`other_ways.rs` includes the file and has another value")]
-const WAY: &str = "usual";
-
 use std::time::Duration;
 
 use hookrail_spawn::{CaptureLimits, ChildEnd, ChildExit, Survivors, Truncation};

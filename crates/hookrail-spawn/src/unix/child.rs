@@ -1,16 +1,14 @@
 //! The interface of a child process for the rest of the crate.
 
-use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
 use super::pidfd;
 use super::process_family::FamilyScope;
 use super::session_leader::SessionLeader;
-use super::wait::{ExitWaiter, becomes_readable};
+use super::wait::ExitWaiter;
 use crate::ledger::LedgerEntry;
 use crate::outcome::ChildExit;
 
@@ -54,16 +52,6 @@ impl Child {
     /// Whether the direct child has exited. This asks the system, because the runtime may not have noticed yet.
     pub(crate) fn has_exited(&self) -> bool {
         self.leader.has_exited()
-    }
-
-    /// Blocks the thread until the direct child has exited, at most for this time, and returns whether it has.
-    pub(super) fn wait_for_exit_within(&mut self, time: Duration) -> bool {
-        let Some(pidfd) = self.leader.pidfd() else { return false };
-        let exited = becomes_readable(pidfd.as_fd(), time);
-        if exited {
-            self.waiter = ExitWaiter::Over;
-        }
-        exited
     }
 
     /// Returns how the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.

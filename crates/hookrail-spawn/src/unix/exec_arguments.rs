@@ -39,8 +39,8 @@ impl ExecArguments {
         for (index, arg) in command.args.iter().enumerate() {
             argv.push(c_string(arg, || NulPlace::Argument(index + 1))?);
         }
-        if let Some(entry) = environment.entries.iter().find(|entry| entry.c_string.is_none()) {
-            return Err(SpawnError::NulByte { place: NulPlace::Variable(entry.name.clone()) });
+        if let Some(entry) = environment.entries.iter().find(|entry| entry.c_string().is_none()) {
+            return Err(SpawnError::NulByte { place: NulPlace::Variable(entry.name().to_owned()) });
         }
         let marker = match &command.marker {
             Some((name, value)) => Some(c_string(&join_variable(name, value), || NulPlace::Variable(name.clone()))?),
@@ -57,7 +57,7 @@ impl ExecArguments {
 
     /// Returns pointers to the variables, valid as long as `self`.
     pub(super) fn envp_pointers(&self) -> Vec<*const c_char> {
-        pointers(self.environment.entries.iter().filter_map(|entry| entry.c_string.as_deref()))
+        pointers(self.environment.entries.iter().filter_map(|entry| entry.c_string()))
     }
 
     /// Returns the program's path, resolved from the child's working directory as the child does it.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildCommand, ChildResult, Environment, SpawnError};
+use hookrail_spawn::{CancelToken, ChildCommand, ChildResult, Environment, run};
 use hookrail_testkit::{TestProject, child, process_state, processes_with_marker, wait_until};
 
 /// The time after which a test counts as hanging; far longer than any test takes.
@@ -19,14 +19,6 @@ pub(crate) const NEVER: &str = "600";
 
 /// The name of the marker variable.
 pub(crate) const MARKER: &str = "HOOKRAIL_TEST_RUN";
-
-/// Runs a command in the way that the test binary tests.
-pub(crate) async fn run(command: &ChildCommand, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
-    match crate::WAY {
-        "usual" => hookrail_spawn::run(command, cancel).await,
-        _ => hookrail_spawn::run_holding_the_thread(command, cancel).await,
-    }
-}
 
 /// A run of the misbehaving child, with a marker and a ready file of its own.
 pub(crate) struct Case {

@@ -34,7 +34,22 @@ pub fn timestamp(at: SystemTime) -> String {
     let (seconds, millis) = (since.as_secs(), since.subsec_millis());
     let (year, month, day) = civil_from_days(seconds / 86_400);
     let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+    let mut text = String::with_capacity("2025-02-18T16:30:00.000Z".len());
+    let numbers = [(year, 4), (month, 2), (day, 2), (hour, 2), (minute, 2), (second, 2), (u64::from(millis), 3)];
+    for ((number, digits), after) in numbers.into_iter().zip(['-', '-', 'T', ':', ':', '.', 'Z']) {
+        push_digits(&mut text, number, digits);
+        text.push(after);
+    }
+    text
+}
+
+/// Appends a number with at least so many digits. Every event with a hook has a time, and `format!` takes ten times as
+/// long for it.
+fn push_digits(text: &mut String, number: u64, digits: u32) {
+    if digits > 1 || number > 9 {
+        push_digits(text, number / 10, digits.saturating_sub(1));
+    }
+    text.extend(char::from_digit((number % 10) as u32, 10));
 }
 
 /// Returns the Gregorian year, month and day of a day counted from 1970-01-01. An era has 400 years, and its years begin in

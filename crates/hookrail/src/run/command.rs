@@ -27,15 +27,6 @@ use crate::hook::Action;
 /// The environment variable that marks all processes of a run.
 pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
 
-/// Whether the thread that runs a hook has other work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// Other hooks run on it too.
-    WithOthers,
-    /// It has nothing else to do before this hook has ended.
-    Alone,
-}
-
 /// What all hook processes of an engine share.
 #[derive(Debug)]
 pub(crate) struct ProcessWorld {
@@ -67,7 +58,6 @@ pub(crate) struct ProcessRun<'r> {
     pub(crate) world: &'r ProcessWorld,
     /// Processes that are kept from one event to the next.
     pub(crate) pool: &'r ProcessPool,
-    pub(crate) wait: Wait,
     pub(crate) cancel: &'r CancelToken,
 }
 
@@ -86,7 +76,7 @@ impl From<ProcessEnd> for ProcessResult {
 
 /// Runs a command to its end.
 pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
-    let ProcessRun { world, wait, cancel, .. } = context;
+    let ProcessRun { world, cancel, .. } = context;
     let began = Instant::now();
     let run_id = run_id();
     let environment = Arc::new(environment(world, request));
@@ -102,23 +92,16 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
         }
     };
     if let Some(command) = without_shell(world, request, &environment)
-        && let Ok(finished) = run(&clothed(command), wait, cancel).await
+        && let Ok(finished) = hookrail_spawn::run(&clothed(command), cancel).await
     {
         return ended(finished, request);
     }
     let Some(command) = program(world, request) else {
         return ProcessEnd::new(RawEnd::Unusable("it has no command".into()), began.elapsed()).into();
     };
-    match run(&clothed(command), wait, cancel).await {
+    match hookrail_spawn::run(&clothed(command), cancel).await {
         Ok(finished) => ended(finished, request),
         Err(error) => ProcessEnd::new(RawEnd::SpawnFailed(failure(&error)), began.elapsed()).into(),
-    }
-}
-
-async fn run(command: &ChildCommand, wait: Wait, cancel: &CancelToken) -> Result<ChildResult, SpawnError> {
-    match wait {
-        Wait::WithOthers => hookrail_spawn::run(command, cancel).await,
-        Wait::Alone => hookrail_spawn::run_holding_the_thread(command, cancel).await,
     }
 }
 

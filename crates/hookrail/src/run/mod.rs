@@ -38,7 +38,7 @@ pub use runner::{
     ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
 };
 
-pub(crate) use command::{ProcessRun, ProcessWorld, Wait};
+pub(crate) use command::{ProcessRun, ProcessWorld};
 pub(crate) use limits::EngineLimits;
 pub(crate) use pool::ProcessPool;
 pub(crate) use process::run_process;

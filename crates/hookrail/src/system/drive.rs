@@ -33,7 +33,7 @@ use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::{Outcome, ShadowRun};
 use crate::run::{
     ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
-    Relocation, RelocationReason, RunEnd, RunId, RunRequest, SpawnFailure, Surroundings, Wait, run_process,
+    Relocation, RelocationReason, RunEnd, RunId, RunRequest, SpawnFailure, Surroundings, run_process,
 };
 
 /// What all runs of an engine share.
@@ -246,7 +246,7 @@ impl Driver {
             match firing.step() {
                 Step::Run(batch) => {
                     for request in batch.requests {
-                        let end = self.run_action(&request, &context, Wait::WithOthers).await;
+                        let end = self.run_action(&request, &context).await;
                         log!(debug, target: "hookrail::runner", %hook, how = ?end.how(), duration = ?end.duration(), "ended without an effect");
                         firing.ended(request.id, &end);
                     }
@@ -285,7 +285,7 @@ impl Driver {
                 Step::Run(batch) => match <[RunRequest; 1]>::try_from(batch.requests) {
                     Ok([request]) => {
                         let id = request.id;
-                        let end = self.run_one(&context, request, self.wait()).await;
+                        let end = self.run_one(&context, request).await;
                         note_start(&mut timing, id, &end);
                         firing.ended(id, &end);
                     }
@@ -317,7 +317,7 @@ impl Driver {
         let mut runs = JoinSet::new();
         for request in requests {
             let (id, driver, context) = (request.id, Arc::clone(self), context.clone());
-            runs.spawn(async move { (id, driver.run_one(&context, request, Wait::WithOthers).await) });
+            runs.spawn(async move { (id, driver.run_one(&context, request).await) });
         }
         while let Some(ended) = runs.join_next().await {
             if let Ok((id, end)) = ended {
@@ -351,7 +351,7 @@ impl Driver {
             let run = request.id;
             // The request is used up by the run, and cheap to copy.
             let recorded = driver.parts.recording.as_ref().map(|recording| (recording, request.clone()));
-            let end = driver.run_one(&context, request, Wait::WithOthers).await;
+            let end = driver.run_one(&context, request).await;
             driver.parts.session_starts.ended(fire, run);
             if let Some((recording, request)) = recorded {
                 recording.record_detached(fire, &request, &end);
@@ -383,20 +383,12 @@ impl Driver {
         let _ = guarded(all, Some(SessionStarts::LONGEST_WAIT), &context.cancel).await;
     }
 
-    /// How to wait for the only hook of a batch.
-    fn wait(&self) -> Wait {
-        match self.driven_by {
-            DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Wait::WithOthers,
-            DrivenBy::CallingThread { .. } => Wait::Alone,
-        }
-    }
-
-    async fn run_one(&self, context: &FireContext, request: RunRequest, wait: Wait) -> RunEnd {
+    async fn run_one(&self, context: &FireContext, request: RunRequest) -> RunEnd {
         let (fire, run, hook) = (context.id, request.id, Arc::clone(&request.hook));
         log!(debug, target: "hookrail::runner", %hook, input_bytes = request.input.len(), "started");
         log!(trace, target: "hookrail::runner", %hook, input = %String::from_utf8_lossy(&request.input), "input");
         self.parts.notify.tell(|| Notification::Started { fire, run, hook: Arc::clone(&hook) });
-        let end = self.run_action(&request, context, wait).await;
+        let end = self.run_action(&request, context).await;
         log!(debug, target: "hookrail::runner", %hook, how = ?end.how(), duration = ?end.duration(), "ended");
         log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout().lossy(), stderr = %end.stderr().lossy(), "output");
         self.parts.debug_log.append(&hook.dialect.contract().run_log(&hook, request.event.kind(), &end));
@@ -405,7 +397,7 @@ impl Driver {
         end
     }
 
-    async fn run_action(&self, request: &RunRequest, context: &FireContext, wait: Wait) -> RunEnd {
+    async fn run_action(&self, request: &RunRequest, context: &FireContext) -> RunEnd {
         match &request.hook.action {
             Action::Native(native) => {
                 let began = Instant::now();
@@ -416,7 +408,7 @@ impl Driver {
             }
             Action::Module(path) => RunEnd::Module(self.run_module(path, request, context).await),
             Action::Shell(_) | Action::Program(_) | Action::NotExecutable(_) | Action::Unusable(_) => {
-                self.run_process(request, wait, &context.cancel).await
+                self.run_process(request, &context.cancel).await
             }
         }
     }
@@ -479,7 +471,7 @@ impl Driver {
         }
     }
 
-    async fn run_process(&self, request: &RunRequest, wait: Wait, cancel: &CancelToken) -> RunEnd {
+    async fn run_process(&self, request: &RunRequest, cancel: &CancelToken) -> RunEnd {
         // Waiting for a place does not count against the hook's timeout, which starts inside.
         let EngineParts { shadow, processes, .. } = &*self.parts;
         let places = if request.hook.is_shadow() { &shadow.processes } else { processes };
@@ -489,7 +481,7 @@ impl Driver {
         };
         // Whether the hook is still what was granted is checked inside, because a file can change while its hook waits.
         let EngineParts { world, pool, .. } = &*self.parts;
-        let result = run_process(ProcessRun { world, pool, wait, cancel }, request).await;
+        let result = run_process(ProcessRun { world, pool, cancel }, request).await;
         result.terminations.into_iter().for_each(|termination| self.finish_later(termination));
         RunEnd::Process(result.end)
     }

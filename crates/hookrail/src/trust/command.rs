@@ -112,6 +112,15 @@ impl Command {
         self.closed(root, root).err()
     }
 
+    /// The path of its program, if the command names one by its path.
+    pub(super) fn program_path(&self, cwd: &Path) -> Option<PathBuf> {
+        let program = match &self.text {
+            CommandText::Line(line) => plain_words(line, &self.folders).ok()?.into_iter().next()?,
+            CommandText::Words(words) => words.first()?.clone(),
+        };
+        program.contains('/').then(|| self.meant_path(cwd, &program))
+    }
+
     fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<ResolvedFile> {
         let found = self.file(cwd, word)?;
         (without_dots(&found.path).starts_with(root) || found.real.starts_with(root)).then_some(found)
@@ -123,6 +132,9 @@ impl Command {
 
     /// The path that a word means, as it is written.
     fn meant_path(&self, cwd: &Path, word: &str) -> PathBuf {
+        if !word.contains(['$', '~']) {
+            return cwd.join(word);
+        }
         let mut text = word.to_owned();
         // `~` is a folder only where a shell expands it, which the caller says by naming it.
         if let Some((rest, (_, home))) = word.strip_prefix("~/").zip(self.folders.iter().find(|(name, _)| name == "~"))
