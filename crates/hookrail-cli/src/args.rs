@@ -202,11 +202,41 @@ pub(crate) enum Command {
     /// Exit status: 0 nothing differs, 2 something differs, 1 the command itself failed.
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
+    /// Create a hook from a template, with its settings and its test cases
+    ///
+    /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
+    ///
+    /// Exit status: 0 created, 1 nothing was written.
+    #[command(after_help = examples::NEW)]
+    New(NewArgs),
+    /// Run the test cases of hooks, each in a directory of its own
+    ///
+    /// Finds files `NAME.hooktest.toml` and `NAME.hooktest.json`. The hooks of a case see a copy of the project's hooks, an empty
+    /// home directory, and nothing of the user's settings. Cases run code of the project: without `--trust-project` only
+    /// cases run that send data to hooks that were granted, and a terminal is asked about all others.
+    #[command(after_help = examples::TEST)]
+    Test(TestArgs),
+    /// Write test cases from recorded events
+    ///
+    /// Reads the journal. With `--follow` it waits for the next events of the project, for example of an agent that is used
+    /// meanwhile. An event from whose record something was removed is counted and left out.
+    #[command(after_help = examples::RECORD)]
+    Record(RecordArgs),
     /// Create a first hook in a project
     ///
-    /// Exit status: 0 created, 1 nothing was created.
+    /// Exit status: 0 created, 1 nothing was written.
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
+    /// Add a hook of the cookbook to a project
+    ///
+    /// Exit status: 0 added, 1 nothing was written.
+    #[command(after_help = examples::ADD)]
+    Add(AddArgs),
+    /// Write types for hooks in TypeScript and Python, for editors and type checkers
+    ///
+    /// Exit status: 0 written, 1 nothing was written.
+    #[command(after_help = examples::TYPES)]
+    Types(TypesArgs),
     /// Print a JSON Schema, or the names of all of them
     ///
     /// Exit status: 0 done, 1 the command itself failed.
@@ -413,12 +443,6 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct InitArgs {
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
     /// The schema, for example `settings` or `BeforeTool.stdin`
     #[arg(value_name = "NAME", add = names::schemas())]
@@ -445,6 +469,8 @@ pub(crate) enum ReferencePage {
     Bus,
     /// Every setting of hookrail's own configuration
     Configuration,
+    /// Every key of a file with test cases
+    TestCases,
 }
 
 #[derive(Debug, Args)]
@@ -571,8 +597,10 @@ mod global;
 mod inspect;
 mod journal;
 mod names;
+mod new;
 mod plugin;
 mod quick;
+mod test;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
@@ -583,6 +611,8 @@ pub(crate) use inspect::InspectArgs;
 pub(crate) use journal::{
     ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, ReplayArgs, SelectArgs, StatsArgs, VerifyArgs,
 };
+pub(crate) use new::{AddArgs, HookLanguage, InitArgs, NewArgs, TemplateArgs, TypesArgs, TypesLanguage};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };
+pub(crate) use test::{RecordArgs, TestArgs, TestFormat};

@@ -13,7 +13,7 @@ use crate::style::{BAD, HINT, paint};
 pub(crate) enum Exit {
     /// The command succeeded; after `fire`, the event is allowed.
     Fine,
-    /// The command failed, `check` found an error, or `trust diff` a change.
+    /// The command failed, `check` found an error, `trust diff` a change, or a case of `test` failed.
     Failed,
     /// Hooks blocked the event.
     Blocked,
@@ -58,6 +58,11 @@ impl Failure {
     /// Returns the sentence alone, for callers that report it in their own way.
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Returns the first hint, for callers that report it in their own way.
+    pub(crate) fn first_hint(&self) -> Option<&str> {
+        self.hints.first().map(String::as_str)
     }
 
     /// Adds a hint.

@@ -138,10 +138,60 @@ EXAMPLES:
   hookrail reload
   hookrail reload --socket /run/user/1000/hookrail.sock";
 
+pub(super) const NEW: &str = "\
+EXAMPLES:
+  hookrail new protect-files                         a shell script for BeforeTool
+  hookrail new protect-files --lang python --event AfterTool
+  hookrail new no-force-push --lang typescript       a module
+  hookrail new gate --dialect xcode --lang node      a plugin
+  hookrail new fast-guard --lang rust
+
+LANGUAGES:
+  llxprt  bash, python, node, rust
+  xcode   bash, python, node, rust
+  xcsh    typescript, node";
+
+pub(super) const TEST: &str = "\
+EXAMPLES:
+  hookrail test                                 every case of the project
+  hookrail test --trust-project                 also cases that run files of the project; for continuous integration
+  hookrail test .llxprt/hooks -E secret         the cases below a folder whose file or name contains `secret`
+  hookrail test -E event:BeforeTool -E '!slow'
+  hookrail test --watch                         again whenever a hook or a case changes
+  hookrail test --accept                        store the outcomes of cases with `snapshot = true`
+  hookrail test --format junit > results.xml
+
+EXIT STATUS:
+  0  every case passed, or was skipped
+  1  a case failed, a case file cannot be used, there are no cases, or the project is not trusted";
+
+pub(super) const RECORD: &str = "\
+EXAMPLES:
+  hookrail record --since 1h                            print the events of the last hour as cases
+  hookrail record guard.hooktest.toml --decision deny   add those that were denied to a case file
+  hookrail record guard.hooktest.toml --follow --count 1
+                                                        wait for the next event
+
+EXIT STATUS:
+  0  at least one case was written
+  1  there was nothing to write, or the command failed";
+
 pub(super) const INIT: &str = "\
 EXAMPLES:
   hookrail init
+  hookrail init --lang python
   hookrail init --project ../other";
+
+pub(super) const ADD: &str = "\
+EXAMPLES:
+  hookrail add --list
+  hookrail add secret-scan";
+
+pub(super) const TYPES: &str = "\
+EXAMPLES:
+  hookrail types                           for modules in .xcsh/hooks
+  hookrail types --lang python             for scripts in .llxprt/hooks
+  hookrail types --out src/types";
 
 pub(super) const SCHEMA: &str = "\
 EXAMPLES:

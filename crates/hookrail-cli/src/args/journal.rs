@@ -126,7 +126,7 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Print test cases: for each event its payload and what was decided, one JSON document per line
+    /// Print test cases as `hookrail record` writes them, one JSON document per line
     #[arg(long, required = true)]
     pub(crate) fixture: bool,
     #[command(flatten)]

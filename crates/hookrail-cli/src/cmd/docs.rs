@@ -36,6 +36,7 @@ static PAGES: &[Page] = &pages! {
     "how-to/debug-hooks", "Find out why a hook does not work";
     "how-to/editor-support", "Complete and check settings in an editor";
     "how-to/shell-setup", "Set up completion, manual pages and colours";
+    "how-to/test-hooks", "Test hooks, and run the tests in continuous integration";
     "how-to/try-a-hook", "Try a hook before it counts";
     "how-to/replay-events", "Find out what a change of hooks would have done";
     "how-to/faster-hooks", "Make hooks faster";
@@ -72,7 +73,7 @@ static PAGES: &[Page] = &pages! {
 };
 
 /// The pages of the reference, which another command makes from the engine's tables.
-const REFERENCE: [&str; 5] = ["commands", "events", "diagnostics", "bus", "configuration"];
+const REFERENCE: [&str; 6] = ["commands", "events", "diagnostics", "bus", "configuration", "test-cases"];
 
 pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     let Some(topic) = &args.topic else {

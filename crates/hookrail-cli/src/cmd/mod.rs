@@ -12,7 +12,6 @@ mod doctor;
 pub(crate) mod explain;
 mod fire;
 mod firing;
-mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
@@ -20,17 +19,22 @@ mod journal;
 mod list;
 mod log;
 mod man;
+mod new;
 pub(crate) mod plugin;
+mod record;
 mod reference;
 mod reload;
 mod replay;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod stats;
+mod test;
 mod trust;
 mod try_hook;
+mod types;
 
 pub(crate) use install::write_atomically;
+pub(crate) use new::recipes;
 
 use crate::args::Command;
 use crate::errors::{Exit, Failure, Result};
@@ -60,7 +64,12 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Replay(args) => replay::run(&args),
-        Command::Init(args) => init::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Init(args) => new::init(&args),
+        Command::Add(args) => new::add(&args),
+        Command::Types(args) => types::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Record(args) => record::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
         Command::Docs(args) => docs::run(&args),
@@ -70,7 +79,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
 }
 
 /// Starts the runtime on which a command waits for hooks.
-fn runtime() -> Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Failure::new(format!("the asynchronous runtime cannot be started: {error}"))
             .hint("the system may be out of file descriptors or threads")

@@ -7,8 +7,7 @@ mod report;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use hookrail::{CancelToken, Event, EventKind, FireOptions, HookSystem};
@@ -18,7 +17,7 @@ use hookrail_journal::{Filter, Record, RecordKind};
 use super::journal::{failure, filter, open};
 use crate::args::{ProjectArgs, ReplayArgs, SelectArgs};
 use crate::errors::{Exit, Result};
-use crate::interrupt::Interrupts;
+use crate::interrupt::StopSignal;
 use crate::output;
 use crate::project::Project;
 use compare::{Comparison, compare};
@@ -161,34 +160,6 @@ fn replay(target: &Target, record: &Record, stop: &CancelToken, summary: &mut Su
         Comparison::Same => summary.same += 1,
         Comparison::CommandNotRun => summary.not_run += 1,
         Comparison::Differs(change) => summary.add(record, change, &outcome),
-    }
-}
-
-/// A signal that ends the replay, with the hooks that run.
-struct StopSignal {
-    token: CancelToken,
-    number: Arc<AtomicU8>,
-}
-
-impl StopSignal {
-    fn listen() -> Self {
-        let (token, number) = (CancelToken::new(), Arc::new(AtomicU8::new(0)));
-        let (stop, received) = (token.clone(), Arc::clone(&number));
-        // Without the thread a signal ends the command at once, as the system does it.
-        let _ = std::thread::Builder::new().name("hookrail-signals".to_owned()).spawn(move || {
-            let Ok(runtime) = super::runtime() else { return };
-            runtime.block_on(async {
-                let Ok(mut interrupts) = Interrupts::listen() else { return };
-                received.store(interrupts.next().await.number(), Ordering::Relaxed);
-                stop.cancel();
-            });
-        });
-        Self { token, number }
-    }
-
-    /// Returns the number of the signal, if one came.
-    fn number(&self) -> Option<u8> {
-        Some(self.number.load(Ordering::Relaxed)).filter(|number| *number != 0)
     }
 }
 

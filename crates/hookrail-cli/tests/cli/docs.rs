@@ -7,7 +7,7 @@ use crate::sandbox::{ProgramOutput, Sandbox};
 
 /// What is below `docs/` and not for users: indexes, the rules for contributors, what `hookrail reference` prints, and
 /// evidence that pages refer to.
-const NOT_TOPICS: [&str; 13] = [
+const NOT_TOPICS: [&str; 14] = [
     "README.md",
     "SUMMARY.md",
     "STYLE.md",
@@ -16,6 +16,7 @@ const NOT_TOPICS: [&str; 13] = [
     "reference/diagnostics.md",
     "reference/bus.md",
     "reference/configuration.md",
+    "reference/test-cases.md",
     "performance/",
     "reliability/",
     "pictures/",

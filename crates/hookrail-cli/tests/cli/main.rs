@@ -7,7 +7,9 @@
 )]
 
 mod bridge;
+mod case_schema;
 mod check;
+mod ci;
 mod completions;
 mod config;
 mod demo;
@@ -16,6 +18,7 @@ mod docs;
 mod exhausted;
 mod explain;
 mod fire;
+mod hook_tests;
 mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
@@ -23,10 +26,12 @@ mod install;
 mod journal;
 mod list;
 mod narrow;
+mod new;
 mod payloads;
 mod plugin;
 mod pseudo_terminal;
 mod readme;
+mod record_cases;
 mod recording;
 mod reference;
 mod replay;
@@ -37,5 +42,6 @@ mod terminal;
 mod trust;
 mod trust_diff;
 mod try_hook;
+mod types;
 mod usage;
 mod view;

@@ -37,11 +37,6 @@ impl Sandbox {
         Self { place }
     }
 
-    /// Puts a program on the search path.
-    pub(super) fn program(&self, name: &str, text: &str) {
-        self.write_program_at(&format!("bin/{name}"), text);
-    }
-
     /// A program in the project, in a clean environment.
     pub(super) fn command(&self, program: &str) -> Command {
         let mut path = OsString::from(self.path("bin"));

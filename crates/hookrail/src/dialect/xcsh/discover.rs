@@ -85,6 +85,10 @@ fn files_in(
     for when in ["pre", "post"] {
         for path in sorted_files(&root.join(when), kind, reading, problems) {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            // Test cases may stand beside the hooks that they test.
+            if name.contains(".hooktest.") {
+                continue;
+            }
             let key = Some(format!("{when}:{}:{name}", tool_of(&name, provider)));
             found.push(ModuleFile { path, kind, key, shadowed_by: None });
         }
