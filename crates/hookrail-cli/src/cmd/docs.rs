@@ -35,6 +35,7 @@ static PAGES: &[Page] = &pages! {
     "how-to/develop-hooks", "See what a hook does while you write it";
     "how-to/debug-hooks", "Find out why a hook does not work";
     "how-to/editor-support", "Complete and check settings in an editor";
+    "how-to/shell-setup", "Set up completion, manual pages and colours";
     "how-to/test-hooks", "Test hooks, and run the tests in continuous integration";
     "how-to/try-a-hook", "Try a hook before it counts";
     "how-to/replay-events", "Find out what a change of hooks would have done";

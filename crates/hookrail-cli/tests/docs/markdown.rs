@@ -14,7 +14,7 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 32] = [
+pub(super) const DOCUMENTS: [&str; 33] = [
     "journal.md",
     "hooks.md",
     "inspect.md",
@@ -39,6 +39,7 @@ pub(super) const DOCUMENTS: [&str; 32] = [
     "how-to/keep-secrets.md",
     "how-to/replay-events.md",
     "how-to/sandbox-hooks.md",
+    "how-to/shell-setup.md",
     "how-to/test-hooks.md",
     "how-to/try-a-hook.md",
     "reference/answers.md",
