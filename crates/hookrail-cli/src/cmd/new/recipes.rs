@@ -85,11 +85,6 @@ pub(crate) fn recipes() -> PossibleValuesParser {
     PossibleValuesParser::new(RECIPES.iter().map(|recipe| PossibleValue::new(recipe.name).help(recipe.about)))
 }
 
-/// The names of the recipes.
-pub(crate) fn recipe_names() -> impl Iterator<Item = &'static str> {
-    RECIPES.iter().map(|recipe| recipe.name)
-}
-
 pub(crate) fn add(args: &AddArgs) -> Result<Exit> {
     let Some(wanted) = args.recipe.as_deref().filter(|_| !args.list) else {
         output::text(&list())?;
