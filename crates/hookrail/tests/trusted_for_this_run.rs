@@ -199,6 +199,26 @@ fn a_script_that_was_missing_is_not_covered_when_it_appears() {
     }
 }
 
+/// The command stays open-ended for as long as its program is the same file outside of the project.
+#[cfg(unix)]
+#[test]
+fn a_program_outside_that_is_led_into_the_project_is_not_covered() {
+    let world = World::new(&[]);
+    let link = world.path("tool");
+    std::os::unix::fs::symlink("/bin/echo", &link).unwrap();
+    world.configure(&[hook("tool", &format!("{} ran", link.display()))]);
+    let system = world.system();
+    for _ in 0..2 {
+        assert_eq!(said(&world.fire(&system)).trim(), "ran");
+    }
+    world.write("project/own.sh", "#!/bin/sh\necho other\n");
+    let own = world.path("project/own.sh");
+    std::fs::set_permissions(&own, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(own, &link).unwrap();
+    assert_eq!(said(&world.fire(&system)), "");
+}
+
 #[test]
 fn an_open_ended_command_may_write_the_files_it_names() {
     let command = "echo x >> log; touch seen; cp log copy; echo ran";

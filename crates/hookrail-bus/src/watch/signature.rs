@@ -6,34 +6,46 @@ use std::path::{Path, PathBuf};
 
 /// The metadata of paths. Two signatures differ if a path has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signature(Vec<(PathBuf, PathState, PathState)>);
+pub(crate) struct Signature(Vec<(PathBuf, PathState)>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PathState {
     Nothing(io::ErrorKind),
     There(FileFacts),
+    /// A link, and what it leads to.
+    Link(FileFacts, Result<FileFacts, io::ErrorKind>),
 }
 
 impl Signature {
     /// Reads the metadata of these paths: of each path itself, and of its target if it is a link.
     pub(crate) fn read(paths: &[PathBuf]) -> Self {
-        Self(paths.iter().map(|path| read_path(path)).collect())
+        Self(paths.iter().map(|path| (path.clone(), PathState::read(path))).collect())
+    }
+
+    /// Reads the metadata of those of these paths that it does not know yet, and keeps what it knows of the others.
+    pub(crate) fn extended_to(&self, paths: &[PathBuf]) -> Self {
+        let known = |path: &PathBuf| self.0.iter().find(|(known, _)| known == path).map(|(_, state)| state.clone());
+        let state = |path: &PathBuf| known(path).unwrap_or_else(|| PathState::read(path));
+        Self(paths.iter().map(|path| (path.clone(), state(path))).collect())
     }
 
     /// Reads the metadata of the same paths again.
     pub(crate) fn read_again(&self) -> Self {
-        Self(self.0.iter().map(|(path, _, _)| read_path(path)).collect())
+        Self(self.0.iter().map(|(path, _)| (path.clone(), PathState::read(path))).collect())
     }
 }
 
-fn read_path(path: &Path) -> (PathBuf, PathState, PathState) {
-    (path.to_owned(), path_state(path.symlink_metadata()), path_state(path.metadata()))
-}
-
-fn path_state(looked: io::Result<Metadata>) -> PathState {
-    match looked {
-        Ok(about) => PathState::There(FileFacts::from_metadata(&about)),
-        Err(error) => PathState::Nothing(error.kind()),
+impl PathState {
+    /// Most of the paths have no file, and few are links, so that one system call is enough for most.
+    fn read(path: &Path) -> Self {
+        match path.symlink_metadata() {
+            Ok(about) if about.is_symlink() => {
+                let target = path.metadata().map(|about| FileFacts::from_metadata(&about));
+                Self::Link(FileFacts::from_metadata(&about), target.map_err(|error| error.kind()))
+            }
+            Ok(about) => Self::There(FileFacts::from_metadata(&about)),
+            Err(error) => Self::Nothing(error.kind()),
+        }
     }
 }
 

@@ -32,6 +32,7 @@ static PAGES: &[Page] = &pages! {
     "tutorial/module-hook", "Write your first module hook";
     "tutorial/embedding", "Build the engine into a small Rust program";
     "cookbook", "Copy a hook that does what you need";
+    "how-to/develop-hooks", "See what a hook does while you write it";
     "how-to/debug-hooks", "Find out why a hook does not work";
     "how-to/editor-support", "Complete and check settings in an editor";
     "how-to/test-hooks", "Test hooks, and run the tests in continuous integration";
@@ -71,7 +72,7 @@ static PAGES: &[Page] = &pages! {
 };
 
 /// The pages of the reference, which another command makes from the engine's tables.
-const REFERENCE: [&str; 5] = ["events", "diagnostics", "bus", "configuration", "test-cases"];
+const REFERENCE: [&str; 6] = ["commands", "events", "diagnostics", "bus", "configuration", "test-cases"];
 
 pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     let Some(topic) = &args.topic else {
@@ -81,18 +82,13 @@ pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     let Some(page) = PAGES.iter().find(|page| page.topic == topic) else {
         return Err(Failure::new(format!("there is no page `{topic}`")).hint("`hookrail docs` lists the topics"));
     };
-    output::text(&readable(page.text, page.topic))?;
+    output::verbatim(&readable(page.text, page.topic))?;
     Ok(Exit::Fine)
 }
 
 /// The topics, for the parser of the command line, which completes and corrects them.
 pub(crate) fn topics() -> PossibleValuesParser {
     PossibleValuesParser::new(PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.title)))
-}
-
-/// The names of the topics.
-pub(super) fn topic_names() -> impl Iterator<Item = &'static str> {
-    PAGES.iter().map(|page| page.topic)
 }
 
 fn list() -> String {

@@ -105,8 +105,7 @@ impl Target {
 
     /// Returns the hook system for events of a host.
     fn system_for(&self, record: &Record) -> Option<&HookSystem> {
-        let is_bridged = record.host.as_ref().is_some_and(|host| host.name.starts_with("hookrail bridge"));
-        if !is_bridged {
+        if !is_bridged(record) {
             return self.plain.get();
         }
         if self.bridged.get().is_none() {
@@ -131,23 +130,27 @@ impl Target {
     }
 }
 
+/// Returns whether a bridge fired the recorded event, which knows what each tool is called in the dialects.
+pub(super) fn is_bridged(record: &Record) -> bool {
+    record.host.as_ref().is_some_and(|host| host.name.starts_with("hookrail bridge"))
+}
+
+/// Returns a recorded event as it was fired, in this directory; none if its fields were not recorded.
+pub(super) fn event_of(record: &Record, directory: PathBuf) -> Option<Event> {
+    let kind = EventKind::all().find(|kind| kind.name() == record.event)?;
+    let fields = record.input.as_ref()?.as_object()?;
+    let event = Event::new(kind, directory).session(&record.session).transcript(&record.transcript).at_time(&record.at);
+    Some(fields.iter().fold(event, |event, (name, value)| event.with(name, value.clone())))
+}
+
 /// Fires one recorded event and counts what came of it.
 fn replay(target: &Target, record: &Record, stop: &CancelToken, summary: &mut Summary) {
-    let kind = EventKind::all().find(|kind| kind.name() == record.event);
-    let fields = record.input.as_ref().and_then(hookrail::Json::as_object);
-    let (Some(kind), Some(fields)) = (kind, fields) else { return summary.not_recorded += 1 };
+    let Some(event) = event_of(record, target.directory(record)) else { return summary.not_recorded += 1 };
     if !record.is_replayable() {
         return summary.redacted += 1;
     }
     let Some(system) = target.system_for(record) else { return summary.not_recorded += 1 };
-    let mut event = Event::new(kind, target.directory(record))
-        .session(&record.session)
-        .transcript(&record.transcript)
-        .at_time(&record.at)
-        .variable(REPLAY_VARIABLE, "1");
-    for (name, value) in fields.iter() {
-        event = event.with(name, value.clone());
-    }
+    let event = event.variable(REPLAY_VARIABLE, "1");
     let options = FireOptions::new().decisive_only().cancelled_by(stop);
     let outcome = system.fire_blocking_with(event, options);
     if stop.is_cancelled() {
@@ -169,7 +172,10 @@ struct Progress {
 impl Progress {
     fn new() -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { is_shown: std::io::stderr().is_terminal() && !is_dumb, last: Instant::now() }
+        Self {
+            is_shown: std::io::stderr().is_terminal() && !is_dumb && !crate::verbosity::is_quiet(),
+            last: Instant::now(),
+        }
     }
 
     fn update(&mut self, summary: &Summary) {

@@ -14,7 +14,7 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 31] = [
+pub(super) const DOCUMENTS: [&str; 32] = [
     "journal.md",
     "hooks.md",
     "inspect.md",
@@ -33,6 +33,7 @@ pub(super) const DOCUMENTS: [&str; 31] = [
     "tutorial/module-hook.md",
     "tutorial/embedding.md",
     "how-to/debug-hooks.md",
+    "how-to/develop-hooks.md",
     "how-to/editor-support.md",
     "how-to/faster-hooks.md",
     "how-to/keep-secrets.md",

@@ -57,10 +57,12 @@ pub fn read_file(path: &Path) -> Result<Option<String>, ReadProblem> {
 pub(crate) fn read_within(path: &Path, budget: &mut u64) -> io::Result<Option<Vec<u8>>> {
     let file = hookrail_spawn::open_regular(path)?;
     // The size is checked first, so that a file that is too large is not read at all.
-    if file.metadata()?.len() > *budget {
+    let expected = file.metadata()?.len();
+    if expected > *budget {
         return Ok(None);
     }
-    let mut bytes = Vec::new();
+    // One byte more shows the end of the file without a second buffer.
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
     let length = file.take(*budget + 1).read_to_end(&mut bytes)?;
     let Some(left) = u64::try_from(length).ok().and_then(|length| budget.checked_sub(length)) else { return Ok(None) };
     *budget = left;

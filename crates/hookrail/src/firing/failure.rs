@@ -57,10 +57,13 @@ fn about_relocation(hook: &Hook, relocation: &Relocation) -> Diagnostic {
 }
 
 fn about_sandbox(hook: &Hook, unenforced: &[Protection]) -> Option<Diagnostic> {
+    if unenforced.is_empty() {
+        return None;
+    }
     let missing = joined_protections(unenforced);
     let message = format!("this system cannot enforce all of the sandbox of hook `{hook}` (missing: {missing})");
     let hint = "use Linux 6.12 or newer, or set `sandboxRequired` to run the hook only in a full sandbox";
-    (!unenforced.is_empty()).then(|| Diagnostic::new(Code::SandboxNotEnforced, message).hint(hint))
+    Some(Diagnostic::new(Code::SandboxNotEnforced, message).hint(hint))
 }
 
 fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic> {

@@ -112,6 +112,15 @@ impl Command {
         self.closed(root, root).err()
     }
 
+    /// The path of its program, if the command names one by its path.
+    pub(super) fn program_path(&self, cwd: &Path) -> Option<PathBuf> {
+        let program = match &self.text {
+            CommandText::Line(line) => plain_words(line, &self.folders).ok()?.into_iter().next()?,
+            CommandText::Words(words) => words.first()?.clone(),
+        };
+        program.contains('/').then(|| self.meant_path(cwd, &program))
+    }
+
     fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<ResolvedFile> {
         let found = self.file(cwd, word)?;
         (without_dots(&found.path).starts_with(root) || found.real.starts_with(root)).then_some(found)
@@ -297,12 +306,14 @@ impl Interpreter {
         let mut isolation = Isolation::None;
         while let Some((first, rest)) = arguments.split_first() {
             let Some(letters) = first.strip_prefix('-') else { break };
-            let pipefail = self == Self::Shell && letters == "o" && rest.first().is_some_and(|name| name == "pipefail");
-            if pipefail {
-                arguments = rest.get(1..).unwrap_or_default();
-                continue;
-            }
-            if letters.is_empty() || !letters.chars().all(|letter| harmless.contains(letter)) {
+            // `-o pipefail`, also as `-euo pipefail`
+            let sets_pipefail = self == Self::Shell && rest.first().is_some_and(|name| name == "pipefail");
+            let (letters, rest) = match letters.strip_suffix('o').filter(|_| sets_pipefail) {
+                Some(others) => (others, rest.get(1..).unwrap_or_default()),
+                None if letters.is_empty() => return Err(OpenEnd::InterpreterOption),
+                None => (letters, rest),
+            };
+            if !letters.chars().all(|letter| harmless.contains(letter)) {
                 return Err(OpenEnd::InterpreterOption);
             }
             if self == Self::Python && letters.contains('I') {

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::command::{Command, CommandFiles, OpenEnd, ResolvedFile};
 use super::grants::Grant;
 use super::imports;
-use crate::config::{is_absence, is_want_of_resources, read_within};
+use crate::config::{FileStamp, is_absence, is_want_of_resources, read_within};
 use crate::dialect::registry::DialectId;
 use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, CommandText, ENFORCE_TERM, Hook};
@@ -113,6 +113,28 @@ pub struct Definition {
     pub sandbox_required: Option<String>,
 }
 
+/// What was known of a hook's files when its project was trusted for a run.
+#[derive(Clone, Debug)]
+enum Beginning {
+    /// It ran the files that it names and no others.
+    Closed,
+    /// It could run others too. Its program, if that lay outside of the project.
+    OpenEnded(Option<Arc<StampedProgram>>),
+}
+
+/// A program with the metadata that it had.
+#[derive(Debug)]
+struct StampedProgram {
+    path: PathBuf,
+    stamp: FileStamp,
+}
+
+impl StampedProgram {
+    fn is_unchanged(&self) -> bool {
+        FileStamp::read(&self.path).as_ref() == Some(&self.stamp)
+    }
+}
+
 /// A hook's definition and the content of the files it runs.
 ///
 /// The files are read when they are first needed, so a hook that was never granted costs nothing.
@@ -136,8 +158,8 @@ pub struct Fingerprint {
     granted: Option<Arc<Grant>>,
     /// The digests of the definition with and without its terms: every grant is compared with them.
     digests: Arc<OnceLock<[Digest; 2]>>,
-    /// Whether the command was open-ended when its project was trusted for a run.
-    began_open_ended: bool,
+    /// What was known of its files when its project was trusted for a run.
+    beginning: Beginning,
 }
 
 impl PartialEq for Fingerprint {
@@ -270,16 +292,18 @@ impl Fingerprint {
             narrowed_to: None,
             granted: None,
             digests: Arc::default(),
-            began_open_ended: false,
+            beginning: Beginning::Closed,
         }
     }
 
     /// The fingerprint of a hook whose project is trusted for a run that begins now. The files of a closed command and
     /// of a module are read now. An open-ended command is known by its definition: it may name files that it writes.
     pub(super) fn at_the_beginning(mut self) -> Self {
-        self.began_open_ended = self.is_open_ended();
-        if !self.began_open_ended {
-            self.inspected();
+        match self.open_end() {
+            Some(why) => self.beginning = Beginning::OpenEnded(self.program_outside(why).map(Arc::new)),
+            None => {
+                self.inspected();
+            }
         }
         self
     }
@@ -287,10 +311,10 @@ impl Fingerprint {
     /// Whether a hook with the same definition has the content that this one had at the start of the run. A command
     /// that was open-ended because its script was missing is another one when the script exists.
     pub(super) fn is_same_as(&self, now: &Self) -> bool {
-        match (self.began_open_ended, now.is_open_ended()) {
-            (true, is_open_ended) => is_open_ended,
-            (false, true) => false,
-            (false, false) => self.files() == now.files(),
+        match (&self.beginning, now.is_open_ended()) {
+            (Beginning::OpenEnded(_), is_open_ended) => is_open_ended,
+            (Beginning::Closed, true) => false,
+            (Beginning::Closed, false) => self.files() == now.files(),
         }
     }
 
@@ -299,9 +323,24 @@ impl Fingerprint {
         match &self.runs {
             // A module that is gone has no other content: its runner keeps the version that it loaded.
             FileOrigin::Module(module) if is_gone(module) => true,
-            FileOrigin::Command(_) if self.began_open_ended => self.is_open_ended(),
-            FileOrigin::Module(_) | FileOrigin::Command(_) => self.still_holds(cwd),
+            FileOrigin::Module(_) => self.still_holds(cwd),
+            FileOrigin::Command(_) => match &self.beginning {
+                Beginning::Closed => self.still_holds(cwd),
+                Beginning::OpenEnded(Some(program)) if program.is_unchanged() => true,
+                Beginning::OpenEnded(_) => self.is_open_ended(),
+            },
         }
+    }
+
+    /// The program of a command that is open-ended because its program lies outside of the project: as long as it is the
+    /// same file, nothing else has to be looked at.
+    fn program_outside(&self, why: OpenEnd) -> Option<StampedProgram> {
+        let FileOrigin::Command(command) = &self.runs else { return None };
+        if why != OpenEnd::UnknownProgram {
+            return None;
+        }
+        let path = command.program_path(&self.root)?;
+        Some(StampedProgram { stamp: FileStamp::read(&path)?, path })
     }
 
     /// The fingerprint of a hook that this grant covers, or did before the hook changed.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{EntryKind, SourceId, SourceReader, without_dots};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{DialectId, Sources};
+use crate::dialect::{ConfiguredHooks, DialectId, Sources};
 use crate::source::SourceKind;
 
 /// A file that was found or named.
@@ -42,7 +42,7 @@ pub(super) fn discover(
     ];
     let mut found: Vec<ModuleFile> = Vec::new();
     for (root, kind, provider) in roots {
-        let Some(root) = root else { continue };
+        let Some(root) = root.filter(|_| sources.configured == ConfiguredHooks::Loaded) else { continue };
         reading.look_at(&root);
         for file in files_in(&root, kind, provider, reading, problems) {
             add_file(&mut found, file);
