@@ -3,7 +3,6 @@
 //! A failure is a sentence, an optional excerpt of what is wrong, and hints. Outcomes of hooks are not failures.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use crate::render::text::visible;
@@ -87,7 +86,6 @@ impl Failure {
         for hint in &self.hints {
             let _ = writeln!(text, "{}: {}", paint(HINT, "hint"), visible(hint));
         }
-        // If standard error cannot be written, there is no other place to report it.
-        let _ = anstream::stderr().write_all(text.as_bytes());
+        crate::output::errors(&text);
     }
 }

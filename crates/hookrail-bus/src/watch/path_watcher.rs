@@ -36,9 +36,13 @@ impl PathWatcher {
         Self { watcher, reported, followed: Mutex::default() }
     }
 
-    /// Follows these paths from now on, instead of the previous ones. A folder is meant with what is directly in it.
+    /// Follows these paths from now on, instead of the previous ones. A folder is meant with what is directly in it. A change
+    /// of a path that is followed already is still reported.
     pub fn follow(&self, paths: Vec<PathBuf>) {
-        *lock(&self.followed) = Followed { last: Signature::read(&paths), paths: paths.clone() };
+        {
+            let mut followed = lock(&self.followed);
+            *followed = Followed { last: followed.last.extended_to(&paths), paths: paths.clone() };
+        }
         self.watcher.follow(Path::new(""), paths);
     }
 
@@ -89,6 +93,9 @@ mod tests {
         std::fs::write(&file, "three")?;
         watcher.wait_for_change().await;
         assert!(!watcher.has_changed(), "a change is reported once");
+        std::fs::write(&file, "four")?;
+        watcher.follow(vec![file.clone(), folder.path().join("missing/later")]);
+        watcher.wait_for_change().await;
         std::fs::create_dir(folder.path().join("missing"))?;
         std::fs::write(folder.path().join("missing/later"), "x")?;
         watcher.wait_for_change().await;

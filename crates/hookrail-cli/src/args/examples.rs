@@ -6,17 +6,39 @@ EXAMPLES:
   hookrail init                                        create a first hook
   hookrail trust grant                                 let the project's hooks run
   hookrail fire BeforeTool --tool write_file --tool-input '{\"path\":\".env\"}'
-  hookrail explain BeforeTool --tool write_file        why does a hook run, or not?";
+  hookrail explain BeforeTool --tool write_file        why does a hook run, or not?
+  hookrail try ./guard.sh --event BeforeTool           run one script without any settings
+  hookrail dev                                         fire again whenever a hook is saved";
 
 pub(super) const DEMO: &str = "\
 EXAMPLES:
   hookrail demo
   hookrail demo --keep           look at the sample project afterwards";
 
+pub(super) const DEV: &str = "\
+EXAMPLES:
+  hookrail dev                                 the last recorded event, else a sample
+  hookrail dev guard                           an event that the hook `guard` is for
+  hookrail dev --event BeforeTool --tool run_shell_command --tool-input '{\"command\":\"rm -r /\"}'
+  hookrail dev --hook ./guard.ts               a module that needs neither settings nor a grant
+  hookrail dev --once                          fire once and end";
+
+pub(super) const TRY: &str = "\
+EXAMPLES:
+  hookrail try ./guard.sh
+  hookrail try ./guard.py --event BeforeTool --tool write_file --input '{\"path\":\".env\"}'
+  hookrail try ./guard.ts --event tool_call
+  hookrail try ./lint.sh --event PostToolUse --dialect xcode";
+
+pub(super) const MAN: &str = "\
+EXAMPLES:
+  hookrail man ~/.local/share/man/man1         then `man hookrail-fire`";
+
 pub(super) const FIRE: &str = "\
 EXAMPLES:
   hookrail fire BeforeTool --tool write_file --tool-input '{\"path\":\".env\"}'
   hookrail fire SessionStart --payload '{\"source\":\"startup\"}'
+  hookrail fire BeforeTool --tool write_file -v   with what each hook received and wrote
   hookrail fire PreToolUse --payload @event.json --json
   echo '{\"prompt\":\"hello\"}' | hookrail fire prompt --payload -";
 
@@ -67,11 +89,7 @@ EXAMPLES:
 pub(super) const TRUST_DIFF: &str = "\
 EXAMPLES:
   hookrail trust diff                      each hook as it was and as it is
-  hookrail trust diff --json
-
-EXIT STATUS:
-  0  no hook that could run is new or has changed
-  1  a hook is new or has changed, or the command failed";
+  hookrail trust diff --json";
 
 pub(super) const TRUST_REVOKE: &str = "\
 EXAMPLES:

@@ -6,29 +6,33 @@ pub(crate) mod bridge;
 #[cfg(feature = "fleet")]
 mod bundle;
 mod check;
-mod completions;
+pub(crate) mod completions;
 mod demo;
+mod dev;
 pub(crate) mod docs;
 mod doctor;
 pub(crate) mod explain;
 mod fire;
+mod firing;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
 mod journal;
 mod list;
 mod log;
+mod man;
 mod new;
-mod plugin;
+pub(crate) mod plugin;
 mod record;
 mod reference;
 mod reload;
 mod replay;
-mod schema;
+pub(crate) mod schema;
 pub(crate) mod serve;
 mod stats;
 mod test;
 mod trust;
+mod try_hook;
 mod types;
 
 pub(crate) use install::write_atomically;
@@ -42,6 +46,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Fire(args) => fire::run(&args),
+        Command::Dev(args) => dev::run(&args),
+        Command::Try(args) => try_hook::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::List(args) => list::run(&args),
         Command::Check(args) => check::run(&args),
@@ -72,6 +78,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Reference(args) => reference::run(&args),
         Command::Docs(args) => docs::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 

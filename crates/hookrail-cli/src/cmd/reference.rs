@@ -1,5 +1,7 @@
 //! `hookrail reference`: pages of the reference, generated from the tables that the engine itself uses.
 
+mod commands;
+
 use std::fmt::Write as _;
 
 use hookrail::event::{Abilities, Column, EventSpec, FieldKind};
@@ -10,7 +12,8 @@ use crate::errors::{Exit, Result};
 use crate::output;
 
 pub(crate) fn run(args: &ReferenceArgs) -> Result<Exit> {
-    output::text(&match args.page {
+    output::verbatim(&match args.page {
+        ReferencePage::Commands => commands::page(GENERATED),
         ReferencePage::Events => events(),
         ReferencePage::Diagnostics => diagnostics(),
         ReferencePage::Bus => hookrail_bus::reference(),

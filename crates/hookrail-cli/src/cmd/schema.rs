@@ -36,8 +36,8 @@ pub(super) fn find(wanted: &str) -> Option<Value> {
     all().into_iter().find(|(name, _)| name == wanted).map(|(_, schema)| schema)
 }
 
-/// Returns every schema with its name.
-fn all() -> Vec<(String, Value)> {
+/// Returns the name and the text of every schema.
+pub(crate) fn all() -> Vec<(String, Value)> {
     let mut schemas = llxprt::schemas();
     schemas.extend(xcode::schemas());
     schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));

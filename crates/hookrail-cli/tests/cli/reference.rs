@@ -8,7 +8,7 @@ use crate::sandbox::Sandbox;
 fn the_pages_of_the_reference_in_the_repository_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let bless = std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1");
-    for page in ["events", "diagnostics", "bus", "configuration", "test-cases"] {
+    for page in ["commands", "events", "diagnostics", "bus", "configuration", "test-cases"] {
         let printed = Sandbox::new().run(&["reference", page]).stdout;
         let file = folder.join(format!("{page}.md"));
         if bless {

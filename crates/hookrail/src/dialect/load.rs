@@ -30,6 +30,8 @@ pub(crate) struct Sources {
     pub(crate) plugins: Plugins,
     /// Whether bundles of a fleet are sources.
     pub(crate) bundles: Bundles,
+    /// Whether hooks that are configured take part.
+    pub(crate) configured: ConfiguredHooks,
     /// Modules that were named on the command line or by the embedding program.
     pub(crate) modules: Vec<PathBuf>,
     /// How modules are inspected.
@@ -70,6 +72,14 @@ pub(crate) enum Plugins {
 pub(crate) enum Bundles {
     #[default]
     Honoured,
+    LeftOut,
+}
+
+/// Whether the hooks that files and folders configure take part, beside those that were named for this run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ConfiguredHooks {
+    #[default]
+    Loaded,
     LeftOut,
 }
 

@@ -19,7 +19,9 @@ use super::shadow::ShadowParts;
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{self, Bundles, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
+use crate::dialect::{
+    self, Bundles, ConfiguredHooks, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in,
+};
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
@@ -59,6 +61,7 @@ pub struct Builder {
     hooks: Vec<Hook>,
     plugins: Plugins,
     bundles: Bundles,
+    configured: ConfiguredHooks,
     module_files: Vec<PathBuf>,
     limits: EngineLimits,
     most_processes: usize,
@@ -167,6 +170,14 @@ impl Builder {
     /// its own, such as one that runs test cases, and not for one that guards an agent.
     pub fn no_bundles(mut self) -> Self {
         self.bundles = Bundles::LeftOut;
+        self
+    }
+
+    /// Leaves out every hook that is configured anywhere: only those that were named with [`Builder::module`] and
+    /// [`Builder::hook`] take part. What the settings say about all hooks, such as sandboxes and secrets, stays in force.
+    pub fn only_named_hooks(mut self) -> Self {
+        self.plugins = Plugins::LeftAlone;
+        self.configured = ConfiguredHooks::LeftOut;
         self
     }
 
@@ -372,6 +383,7 @@ impl Settings {
             trust_all: self.described.project_trust == ProjectTrust::ForThisRun,
             plugins: self.described.plugins,
             bundles: self.described.bundles,
+            configured: self.described.configured,
             modules: self.described.module_files.clone(),
             inspector: self.inspector(),
         };
@@ -393,6 +405,9 @@ impl Settings {
         log!(debug, target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
+        if self.described.configured == ConfiguredHooks::LeftOut {
+            hooks.retain(|hook| hook.origin.kind == SourceKind::Option);
+        }
         let mut trusted = sources.grants.clone();
         trusted.hooks.extend(loader.guards_for_this_run(&sources.grants));
         trusted.recognise_guards(&mut hooks);

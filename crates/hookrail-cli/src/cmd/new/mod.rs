@@ -20,7 +20,7 @@ use crate::project::Project;
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
 pub(crate) use files::{FileChange, FileMode, IfExists, NewFile, StagedFiles, read_below};
-pub(crate) use recipes::{add, recipe_names, recipes};
+pub(crate) use recipes::{add, recipes};
 use template::{DescribedFile, HookTemplate};
 
 /// The name of the hook that `init` writes.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{EntryKind, SourceId, SourceReader, without_dots};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{DialectId, Sources};
+use crate::dialect::{ConfiguredHooks, DialectId, Sources};
 use crate::enrolment::Bundle;
 use crate::source::SourceKind;
 
@@ -44,13 +44,13 @@ pub(super) fn discover(
     ];
     let mut found: Vec<ModuleFile> = Vec::new();
     for (root, kind, provider) in roots {
-        let Some(root) = root else { continue };
+        let Some(root) = root.filter(|_| sources.configured == ConfiguredHooks::Loaded) else { continue };
         reading.look_at(&root);
         for file in files_in(&root, kind, provider, reading, problems) {
             add_file(&mut found, file);
         }
     }
-    for bundle in bundles {
+    for bundle in bundles.iter().filter(|_| sources.configured == ConfiguredHooks::Loaded) {
         let files = sorted_files(&bundle.folder.join("modules"), bundle.kind, reading, problems);
         // Without a key, no file of another layer stands for one of a bundle.
         let module = |path| ModuleFile { path, kind: bundle.kind, key: None, shadowed_by: None };
