@@ -203,6 +203,8 @@ pub(crate) enum Command {
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
     /// Make, sign, verify and install bundles: one policy for many machines
+    ///
+    /// Exit status: 0 done, 1 refused or failed; see each command.
     #[cfg(feature = "fleet")]
     #[command(after_help = examples::BUNDLE)]
     Bundle(BundleArgs),

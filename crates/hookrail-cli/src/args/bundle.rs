@@ -20,6 +20,8 @@ pub(crate) struct BundleArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BundleCommand {
     /// Make a pair of keys, in the format of minisign
+    ///
+    /// Exit status: 0 made, 1 nothing was written.
     #[command(after_help = examples::BUNDLE_KEYGEN)]
     Keygen(BundleKeygenArgs),
     /// Pack a folder into a bundle: an archive and a manifest that is not signed yet
@@ -40,6 +42,8 @@ pub(crate) enum BundleCommand {
     #[command(after_help = examples::BUNDLE_VERIFY)]
     Verify(BundleVerifyArgs),
     /// Show the manifest and the files of a bundle, signed or not
+    ///
+    /// Exit status: 0 shown, 1 the folder holds no whole bundle.
     #[command(after_help = examples::BUNDLE_INSPECT)]
     Inspect(BundleInspectArgs),
     /// Show how two bundles differ
