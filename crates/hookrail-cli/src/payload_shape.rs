@@ -189,6 +189,16 @@ pub(crate) fn report_fields(
     findings
 }
 
+/// Reports that the field is missing that matchers of the event are compared with.
+pub(crate) fn missing_subject(kind: EventKind, fields: &JsonObject) -> Option<Diagnostic> {
+    let spec = kind.spec();
+    let subject = spec.subject?;
+    let is_given = fields.get(subject).and_then(Json::as_str).is_some_and(|text| !text.is_empty());
+    let message = format!("`{subject}` is missing; matchers of {} are compared with it", spec.name);
+    let hint = format!("a host always gives it; give it with `--payload '{{\"{subject}\": …}}'`");
+    (!is_given).then(|| Diagnostic::new(Code::FieldMissing, message).hint(hint))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

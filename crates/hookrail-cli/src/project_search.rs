@@ -27,10 +27,10 @@ pub(crate) fn find_project(start: &Path, home: Option<&Path>) -> PathBuf {
 fn is_within_reach(start: &Path, folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let owner = rustix::process::geteuid().as_raw();
+    let is_own = |about: &std::fs::Metadata| about.uid() == owner;
     match (start.metadata(), folder.metadata()) {
-        (Ok(start), Ok(folder)) => {
-            folder.dev() == start.dev() && (folder.uid() == owner || folder.ino() == start.ino())
-        }
+        _ if folder == start => true,
+        (Ok(start), Ok(folder)) => folder.dev() == start.dev() && is_own(&start) && is_own(&folder),
         _ => false,
     }
 }
@@ -65,6 +65,18 @@ mod tests {
         assert_eq!(find_project(&root.join("a/b/c"), None), root.join("a"));
         let (_folder, root) = project(&["a/b"]);
         assert_eq!(find_project(&root.join("a/b"), None), root.join("a/b"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_search_does_not_pass_a_folder_of_another_user() {
+        let (_folder, root) = project(&["a/.xcsh/hooks", "a/b/c"]);
+        if std::os::unix::fs::chown(root.join("a/b"), Some(12345), None).is_err() {
+            return; // only root can give a folder away
+        }
+        assert_eq!(find_project(&root.join("a/b/c"), None), root.join("a/b/c"));
+        assert_eq!(find_project(&root.join("a/b"), None), root.join("a/b"));
+        assert_eq!(find_project(&root.join("a"), None), root.join("a"));
     }
 
     #[test]

@@ -4,19 +4,42 @@ use std::io::Read as _;
 use std::path::Path;
 
 use hookrail::dialect::find_event;
+use hookrail::plan::SkipReason;
 use hookrail::sources::nearest;
 use hookrail::{Diagnostic, DialectId, Event, EventKind, Json, JsonObject};
 
 use crate::args::EventArgs;
 use crate::errors::{Failure, Result};
 use crate::lint::in_other_words;
-use crate::payload_shape::{PayloadShape, report_fields};
+use crate::payload_shape::{PayloadShape, missing_subject, report_fields};
 use crate::render::diagnostic::excerpt_of;
 
 /// The event that the options describe, and the diagnostics about its fields.
 pub(crate) struct RequestedEvent {
     pub(crate) event: Event,
-    pub(crate) findings: Vec<Diagnostic>,
+    pub(crate) fields: FieldReport,
+}
+
+/// What there is to report about the fields of an event.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldReport {
+    findings: Vec<Diagnostic>,
+    /// Reported if a matcher was compared with a field that is missing.
+    missing_subject: Option<Diagnostic>,
+}
+
+impl FieldReport {
+    /// The diagnostics that do not depend on the hooks.
+    pub(crate) fn findings(&self) -> &[Diagnostic] {
+        &self.findings
+    }
+
+    /// Returns the diagnostics, given why hooks of the event do not run.
+    pub(crate) fn into_findings(self, mut skipped: impl Iterator<Item = SkipReason>) -> Vec<Diagnostic> {
+        let Self { mut findings, missing_subject } = self;
+        findings.extend(missing_subject.filter(|_| skipped.any(|why| why == SkipReason::Matcher)));
+        findings
+    }
 }
 
 /// The fields of an event, from options or from a case of `hookrail test`.
@@ -64,9 +87,12 @@ pub(crate) fn make_event(given: &EventFields, project: &Path) -> Result<Requeste
     for (field, value) in values.iter().filter_map(|(field, value)| Some((field, value.as_ref()?))) {
         fields.set(*field, value.clone());
     }
-    // Fields are checked for a payload only, which stands for what a host sends. `--tool` without a payload asks
+    // All fields are checked for a payload only, which stands for what a host sends. `--tool` without a payload asks
     // which matchers select a tool, and that needs no other field.
-    let findings = if given.payload.is_some() { report_fields(kind, &given.name, shape, &fields) } else { Vec::new() };
+    let (findings, missing_subject) = match given.payload {
+        Some(_) => (report_fields(kind, &given.name, shape, &fields), None),
+        None => (Vec::new(), missing_subject(kind, &fields)),
+    };
     let event = Event::new(kind, project)
         .with_payload(&fields.to_json())
         .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
@@ -78,7 +104,7 @@ pub(crate) fn make_event(given: &EventFields, project: &Path) -> Result<Requeste
         Some(path) => event.transcript(path),
         None => event,
     };
-    Ok(RequestedEvent { event, findings })
+    Ok(RequestedEvent { event, fields: FieldReport { findings, missing_subject } })
 }
 
 /// Finds an event by its name in any dialect or its neutral one.

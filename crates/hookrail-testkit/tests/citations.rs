@@ -123,24 +123,57 @@ fn every_rule_of_the_coverage_table_is_on_its_page() {
     assert!(missing.is_empty(), "docs/specification/llxprt.md lacks {missing:?}");
 }
 
+/// The last cell of a row of a table, with the rules that it names and the tests that it names in code style.
+fn proofs(row: &str) -> (Vec<&str>, Vec<&str>) {
+    let last = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+    let parts = || last.split([',', '–']).map(str::trim).filter(|part| !part.is_empty());
+    let rules = parts().filter(|part| !part.starts_with('`')).collect();
+    let tests = parts().filter_map(|part| part.strip_prefix('`')?.strip_suffix('`')).collect();
+    (rules, tests)
+}
+
 #[test]
-fn a_page_of_differences_names_known_rules() {
+fn every_difference_from_an_original_is_shown_by_a_case_or_a_test() {
     let rules = all_rules();
+    let (mut cases, mut tests) = (Vec::new(), Vec::new());
+    files(&root().join("conformance"), &mut cases);
+    files(&root().join("crates"), &mut tests);
+    let read = |files: Vec<PathBuf>| -> String {
+        files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect::<Vec<_>>().join("\n")
+    };
+    let cases = read(cases.into_iter().filter(|file| file.extension().is_some_and(|end| end == "json")).collect());
+    let tests = read(tests.into_iter().filter(|file| file.extension().is_some_and(|end| end == "rs")).collect());
+    let cited: BTreeMap<&str, BTreeSet<String>> =
+        PAGES.iter().map(|(page, _)| (*page, citations(&cases, page).into_iter().collect())).collect();
+
     let text = std::fs::read_to_string(root().join("docs/differences.md")).unwrap();
-    let mut known = &rules["llxprt"];
+    let (mut dialect, mut rows) = ("llxprt", 0);
     for line in text.lines() {
-        if line.starts_with("## ") {
-            known = &rules[if line == "## Modules" { "xcsh" } else { "llxprt" }];
+        match line {
+            "## Plugins" => dialect = "xcode",
+            "## Modules" => dialect = "xcsh",
+            _ => {}
         }
-        if !line.starts_with('|') {
+        if !line.starts_with("| ") || line.starts_with("| topic") {
             continue;
         }
-        let last = line.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
-        for number in last.split([',', '–']).map(str::trim).filter(|cell| cell.contains(|c: char| c.is_ascii_digit()))
-        {
-            assert!(known.contains(number), "docs/differences.md: {number} in {line}");
+        rows += 1;
+        let (named, shown_by) = proofs(line);
+        let page_of = |rule: &str| match rule.chars().next() {
+            Some('E') => "engine",
+            Some('C') => "cli",
+            _ => dialect,
+        };
+        for rule in &named {
+            assert!(rules[page_of(rule)].contains(*rule), "docs/differences.md: no rule {rule} in {line}");
         }
+        for test in &shown_by {
+            assert!(tests.contains(*test), "docs/differences.md: no test {test} in {line}");
+        }
+        let has_case = named.iter().any(|rule| cited[page_of(rule)].contains(*rule));
+        assert!(has_case || !shown_by.is_empty(), "docs/differences.md: no case and no test shows {line}");
     }
+    assert!(rows > 80, "only {rows} rows were found");
 }
 
 #[test]

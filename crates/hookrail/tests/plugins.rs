@@ -268,7 +268,9 @@ fn a_plugin_whose_hooks_cannot_run_is_not_installed() {
     };
     let nested =
         value!({"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": "x"}]}]}});
-    for (name, hooks) in [("nested", nested), ("broken", value!({"PreToolUse": [{"command": ""}]}))] {
+    let broken = value!({"PreToolUse": [{"command": ""}]});
+    let unknown = value!({"BeforeTool": [{"command": "true"}]});
+    for (name, hooks) in [("nested", nested), ("broken", broken), ("unknown", unknown)] {
         let error = install(name, &hooks).unwrap_err().to_string();
         assert!(error.contains("cannot run"), "{error}");
     }

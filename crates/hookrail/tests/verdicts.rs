@@ -7,6 +7,7 @@ mod common;
 mod plans;
 
 use hookrail::dialect::llxprt::AggregatedHookResult;
+use hookrail::document::outcome_document;
 use hookrail::hook::GroupOrder;
 use hookrail::plan::SkipReason;
 use hookrail::process::RawEnd;
@@ -252,13 +253,25 @@ proptest! {
 
     #[test]
     fn the_merged_output_says_what_the_effects_say(kind in gates(), plan in plans()) {
-        let commands: Vec<Scripted> = plan.into_iter().filter(|one| one.dialect == DialectId::Llxprt).collect();
-        let outcome = fire(kind, &commands, None);
-        let Some(merged) = AggregatedHookResult::from_outcome(&outcome).final_output.map(|output| output.to_json().to_value()) else { return Ok(()) };
-        let effects = &outcome.effects;
-        let decision = effects.decision.map(Decision::name);
-        prop_assert_eq!(strength(merged["decision"].as_str()), strength(decision), "{}", document(&outcome));
-        prop_assert_eq!(merged["continue"] == false, effects.stop.is_some(), "{}", document(&outcome));
+        let outcome = fire(kind, &of_dialects_with(kind, plan), None);
+        let told = outcome_document(&outcome).to_value();
+        let merged = &told["aggregated"]["finalOutput"];
+        prop_assert_eq!(strength(merged["decision"].as_str()), strength(told["decision"].as_str()), "{}", told);
+        prop_assert_eq!(merged["continue"] == false, told["stop"] == true, "{}", told);
+        if told["stop"] == true {
+            prop_assert_eq!(&merged["stopReason"], &told["stopReason"], "{}", told);
+        }
+        let rewritten = match kind {
+            EventKind::BeforeTool => [("toolInput", "tool_input")].as_slice(),
+            EventKind::BeforeModel => &[("llmRequest", "llm_request"), ("llmResponse", "llm_response")],
+            _ => &[],
+        };
+        for (field, in_output) in rewritten {
+            // Arguments that came out unchanged may be told.
+            if !told[field].is_null() || told["decision"] == "deny" {
+                prop_assert_eq!(&merged["hookSpecificOutput"][in_output], &told[field], "{}", told);
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ProjectArgs, SelectArgs, at_least_one};
+use super::{SelectArgs, at_least_one};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -39,13 +39,6 @@ pub(crate) struct TestArgs {
     /// Run everything that the cases and the hooks of the project contain, for this one invocation
     #[arg(long, help_heading = "Project")]
     pub(crate) trust_project: bool,
-}
-
-impl TestArgs {
-    /// Returns the options that select a project.
-    pub(crate) fn project_args(&self, project: Option<PathBuf>) -> ProjectArgs {
-        ProjectArgs { project, trust_project: false, modules: Vec::new(), no_plugins: false }
-    }
 }
 
 /// The forms in which `test` prints its results.

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
     let ExplainArgs { agent, event: args } = args;
     let project = Project::open(&args.project)?;
     let named = in_neutral_words(&args.event, *agent);
-    let RequestedEvent { event, findings } = request::build_event(&named, project.root())?;
+    let RequestedEvent { event, fields } = request::build_event(&named, project.root())?;
     let mut builder = fire::narrow(project.builder(&args.project)?, &args.event);
     if let Some(tool) = event.text("tool_name").filter(|_| agent.is_some()) {
         builder = builder.tool(dialect_names(&tool));
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
     }
     let mut plan = Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
+    let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));
     plan.diagnostics.extend(findings);
     let losses = agent.map(|agent| (agent, losses(agent, &plan)));
     if args.event.json {

@@ -14,7 +14,7 @@ use crate::{output, render, request, verbosity};
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;
     let project = Project::open(&args.project)?;
-    let RequestedEvent { event, findings } = request::build_event(&args.event, project.root())?;
+    let RequestedEvent { event, fields } = request::build_event(&args.event, project.root())?;
     let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
     let (builder, journal) = project.recorded_builder(&args.project, default, "hookrail fire")?;
     let system = narrow(builder, &args.event).lend_runtime().build();
@@ -34,7 +34,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         let is_shown = !args.event.json && verbosity::is_detailed();
         let detail = if is_shown { Detail::Everything } else { Detail::Summary };
         let mut fired = firing::fire(&system, event, &mut firing::listen()?, detail).await;
-        fired.explain(&system, findings);
+        fired.explain(&system, fields);
         if args.event.json {
             fired.outcome.report_loading(&system.snapshot());
         }

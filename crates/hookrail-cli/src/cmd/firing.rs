@@ -12,6 +12,7 @@ use crate::progress::ProgressLine;
 use crate::render;
 use crate::render::outcome::{Ending, OutcomeReport};
 use crate::render::path_display::PathDisplay;
+use crate::request::FieldReport;
 use crate::trace::{RunTrace, TraceCollector};
 
 /// How much is shown of each run.
@@ -67,9 +68,11 @@ pub(super) async fn fire(system: &HookSystem, event: Event, interrupts: &mut Int
 }
 
 impl FiredEvent {
-    /// Adds the causes of failures, and the findings about the event itself, to the diagnostics of the outcome.
-    pub(super) fn explain(&mut self, system: &HookSystem, findings: Vec<Diagnostic>) {
+    /// Adds the causes of failures, and what there is to report about the event's fields, to the diagnostics of the
+    /// outcome.
+    pub(super) fn explain(&mut self, system: &HookSystem, fields: FieldReport) {
         explain_failures(system, &mut self.outcome);
+        let findings = fields.into_findings(self.outcome.skipped.iter().map(|skipped| skipped.why));
         self.outcome.diagnostics.extend(findings);
     }
 

@@ -152,21 +152,23 @@ impl ProjectWorkbench {
 
     fn plan(&self, trial: &Trial) -> Result<String> {
         let project = Project::open(&self.project)?;
-        let RequestedEvent { event, findings } = self.event(trial, &project)?;
+        let RequestedEvent { event, fields } = self.event(trial, &project)?;
         let system = project.builder(&self.project)?.build();
         let mut plan = hookrail::plan::Plan::clone(&system.explain(&event));
+        let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));
         plan.diagnostics.extend(findings);
         Ok(explain_document(&plan).text().to_owned())
     }
 
     fn outcome(&self, trial: &Trial) -> Result<String> {
         let project = Project::open(&self.project)?;
-        let RequestedEvent { event, findings } = self.event(trial, &project)?;
+        let RequestedEvent { event, fields } = self.event(trial, &project)?;
         let (builder, _) = project.recorded_builder(&self.project, RecordDefault::Off, "hookrail inspect")?;
         let system = builder.build();
         let runtime = super::runtime()?;
         let outcome = runtime.block_on(async {
             let mut outcome = system.fire_with(event, FireOptions::new().wait_for_all()).await;
+            let findings = fields.into_findings(outcome.skipped.iter().map(|skipped| skipped.why));
             outcome.diagnostics.extend(findings);
             system.shutdown().await;
             outcome

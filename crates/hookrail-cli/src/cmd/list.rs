@@ -16,5 +16,6 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     } else {
         output::text(&render::hooks::list(&snapshot, &system.commands(), &project.places))?;
     }
+    Project::require_modules(&system)?;
     Ok(Exit::Fine)
 }

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     };
     let project = Project::open(&options)?;
     let event = args.sample.to_event(&args.event, sample.text());
-    let RequestedEvent { event, findings } = request::build_event(&event, project.root())?;
+    let RequestedEvent { event, fields } = request::build_event(&event, project.root())?;
     let mut builder = project.builder(&options)?.only_named_hooks().lend_runtime();
     if dialect != DialectId::Xcsh {
         builder = builder.hook(script_hook(kind, dialect, &args.script, &file)?);
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     let exit = runtime.block_on(async {
         let event = with_project(event, project.root());
         let mut fired = firing::fire(&system, event, &mut firing::listen()?, Detail::Everything).await;
-        fired.explain(&system, findings);
+        fired.explain(&system, fields);
         fired.advise(&system);
         let report = format!("{}{}", fired.report(&system, &project.places), unasked(&fired, &system, dialect));
         let printed = output::text(&report);

@@ -38,7 +38,6 @@ pub(crate) struct Configuration {
     on_load_failure: OnFailure,
     sandbox_floor: Option<SandboxProfile>,
     pub(crate) journal: JournalSettings,
-    user_file: Option<PathBuf>,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
 }
 
@@ -91,20 +90,11 @@ fn project_file(project: &Path) -> PathBuf {
 impl Configuration {
     /// Reads both files.
     pub(crate) fn load(project: &Path, trust: ProjectFileTrust) -> Self {
-        Self::load_files(user_file(), project, trust)
-    }
-
-    /// Reads the file of a trusted project, for a user who has none.
-    pub(crate) fn of_project_alone(project: &Path) -> Self {
-        Self::load_files(None, project, ProjectFileTrust::Trusted)
-    }
-
-    fn load_files(user_file: Option<PathBuf>, project: &Path, trust: ProjectFileTrust) -> Self {
         let mut files = Vec::new();
         let mut user = ConfigFile::default();
-        if let Some(file) = &user_file {
-            user = read::read_config_file(file);
-            files.push((file.clone(), std::mem::take(&mut user.findings)));
+        if let Some(file) = user_file() {
+            user = read::read_config_file(&file);
+            files.push((file, std::mem::take(&mut user.findings)));
         }
         let user_hooks = HookLimits::default().overridden_by(&user);
         let file = project_file(project);
@@ -124,7 +114,6 @@ impl Configuration {
             on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
             sandbox_floor: user.sandbox_floor(),
             journal: JournalSettings::new(&user),
-            user_file,
             files,
         }
     }
@@ -147,7 +136,7 @@ impl Configuration {
         if let Some(floor) = self.sandbox_floor {
             builder = builder.sandbox_floor(floor);
         }
-        if let Some(file) = self.user_file {
+        if let Some(file) = user_file() {
             let checked = file.clone();
             builder = builder.described_by_source(file, move |text| read::check_config(&checked, text));
         }

@@ -286,6 +286,28 @@ fn nothing_runs_without_consent() {
     assert!(marker.exists());
 }
 
+/// On a terminal the user is asked, and only yes runs anything. Progress is shown there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_user_is_asked_on_a_terminal() {
+    use crate::pseudo_terminal::OnTerminal;
+    let sandbox = guarded();
+    sandbox.write("a.hooktest.toml", DENIED);
+    for (ahead, answer, ends) in [("", "n\n", 1), ("y\n", "\n", 1), ("", "y\n", 0)] {
+        let mut terminal = OnTerminal::start(&sandbox, &["test"], ahead);
+        let shown = terminal.sees_next("run them now? [y/N] ");
+        assert!(shown.contains("1 hook is not trusted") && shown.contains("hook  guard"), "{shown}");
+        terminal.types(answer);
+        let passed = if ends == 0 { "1 passed" } else { "nothing was run" };
+        terminal.sees_next(passed);
+        assert_eq!(terminal.command.wait().unwrap().code(), Some(ends));
+    }
+    let slow = "#!/bin/sh\nsleep 1\n".to_owned() + GUARD;
+    sandbox.write(".llxprt/hooks/guard.sh", slow);
+    let shown = OnTerminal::start(&sandbox, &["test", "--trust-project"], "").everything();
+    assert!(shown.contains("0/1 a.hooktest.toml: denied"), "{shown:?}");
+}
+
 #[test]
 fn a_malformed_case_is_shown_and_nothing_runs() {
     let sandbox = Sandbox::with_hook("BeforeTool", "touch \"$TMPDIR/../../ran\"");

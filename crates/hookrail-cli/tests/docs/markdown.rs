@@ -14,7 +14,7 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 33] = [
+pub(super) const DOCUMENTS: [&str; 37] = [
     "journal.md",
     "hooks.md",
     "inspect.md",
@@ -28,6 +28,10 @@ pub(super) const DOCUMENTS: [&str; 33] = [
     "cookbook.md",
     "embedding.md",
     "differences.md",
+    "tutorial/typescript-hook.md",
+    "tutorial/python-hook.md",
+    "tutorial/rust-hook.md",
+    "tutorial/tested-plugin.md",
     "tutorial/command-hook.md",
     "tutorial/plugin-hook.md",
     "tutorial/module-hook.md",

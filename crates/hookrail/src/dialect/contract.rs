@@ -66,8 +66,9 @@ pub(crate) trait Dialect: Sync {
     /// Records in the dialect's own detail of an outcome that the engine itself refused the event, with these effects.
     fn record_refusal(&self, _outcome: &mut Outcome, _effects: &Effects) {}
 
-    /// Makes the dialect's own detail of an outcome agree with the final effects of the event.
-    fn settle(&self, _outcome: &mut Outcome) {}
+    /// Makes the dialect's own detail of an outcome agree with the final effects of the event. `event` is the event as the
+    /// last hook left it, if hooks ran.
+    fn settle(&self, _outcome: &mut Outcome, _event: Option<&Event>) {}
 
     /// The members that this dialect adds to the document of an outcome.
     fn outcome_members(&self, _outcome: &Outcome) -> Vec<(&'static str, Json)> {

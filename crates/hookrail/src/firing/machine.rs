@@ -130,6 +130,9 @@ impl Firing {
         let mut outcome = before_any_hook(snapshot, plan);
         outcome.diagnostics.extend(tool_input.and_then(Json::repeated_key).map(repeated_key_finding));
         outcome.skipped.append(&plan.skipped);
+        if outcome.refusal.is_some() {
+            settle_details(&mut outcome, None);
+        }
         outcome
     }
 
@@ -376,10 +379,7 @@ impl Firing {
         self.outcome.skipped.append(&self.plan.skipped);
         self.phase = Phase::Done;
         self.settle_rewrites();
-        // A caller that knows a single dialect reads only that dialect's detail, so it must agree with the outcome.
-        for dialect in DialectId::ORDER {
-            dialect.contract().settle(&mut self.outcome);
-        }
+        settle_details(&mut self.outcome, Some(&self.event));
     }
 
     fn settle_rewrites(&mut self) {
@@ -414,6 +414,13 @@ impl Firing {
                 .map(|base| response_with_only_text(base, &stop.reason));
             effects.llm_response = Some(ModelResponse::of_text(&stop.reason).to_json());
         }
+    }
+}
+
+/// Makes the detail of every dialect agree with the outcome: a caller that knows a single dialect reads nothing else.
+fn settle_details(outcome: &mut Outcome, event: Option<&Event>) {
+    for dialect in DialectId::ORDER {
+        dialect.contract().settle(outcome, event);
     }
 }
 

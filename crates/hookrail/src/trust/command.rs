@@ -306,12 +306,14 @@ impl Interpreter {
         let mut isolation = Isolation::None;
         while let Some((first, rest)) = arguments.split_first() {
             let Some(letters) = first.strip_prefix('-') else { break };
-            let pipefail = self == Self::Shell && letters == "o" && rest.first().is_some_and(|name| name == "pipefail");
-            if pipefail {
-                arguments = rest.get(1..).unwrap_or_default();
-                continue;
-            }
-            if letters.is_empty() || !letters.chars().all(|letter| harmless.contains(letter)) {
+            // `-o pipefail`, also as `-euo pipefail`
+            let sets_pipefail = self == Self::Shell && rest.first().is_some_and(|name| name == "pipefail");
+            let (letters, rest) = match letters.strip_suffix('o').filter(|_| sets_pipefail) {
+                Some(others) => (others, rest.get(1..).unwrap_or_default()),
+                None if letters.is_empty() => return Err(OpenEnd::InterpreterOption),
+                None => (letters, rest),
+            };
+            if !letters.chars().all(|letter| harmless.contains(letter)) {
                 return Err(OpenEnd::InterpreterOption);
             }
             if self == Self::Python && letters.contains('I') {

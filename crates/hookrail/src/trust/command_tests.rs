@@ -68,6 +68,7 @@ fn an_interpreter_with_one_script_and_a_program_of_the_project_are_closed() {
         "bash hooks/guard.sh",
         "/bin/sh ./a.sh --flag value",
         "bash -eu -o pipefail a.sh",
+        "bash -euo pipefail a.sh",
         "sh \"$LLXPRT_PROJECT_DIR/a.sh\"",
         "sh $LLXPRT_PROJECT_DIR/a.sh",
         "sh ${LLXPRT_PROJECT_DIR}/hooks/guard.sh",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hookrail::plan::SkipReason;
 use hookrail::sources::nearest;
-use hookrail::{Diagnostic, Event, EventKind, Hook, HookSystem, JsonObject, ToolNames};
+use hookrail::{Event, EventKind, Hook, HookSystem, JsonObject, ToolNames};
 use hookrail_bridge::tools;
 use hookrail_journal::{Filter, Record, RecordKind};
 
@@ -15,7 +15,7 @@ use crate::args::DevArgs;
 use crate::errors::{Failure, Result};
 use crate::project::Project;
 use crate::render::text::one_line;
-use crate::request::{self, RequestedEvent};
+use crate::request::{self, FieldReport, RequestedEvent};
 use crate::sample;
 
 /// How many recorded events are looked at, from the last one back, for one that the hook takes part in.
@@ -24,8 +24,8 @@ const MOST_RECORDS: usize = 200;
 /// The event to fire.
 pub(super) struct ChosenEvent {
     pub(super) event: Event,
-    /// Diagnostics about the fields that were given.
-    pub(super) findings: Vec<Diagnostic>,
+    /// What there is to report about the fields that were given.
+    pub(super) fields: FieldReport,
     pub(super) source: EventSource,
     /// The hook that the user named.
     pub(super) hook: Option<Arc<str>>,
@@ -60,12 +60,12 @@ pub(super) fn choose(args: &DevArgs, project: &Project) -> Result<(HookSystem, C
     let hook = args.name.as_deref().map(|name| find_hook(&system, name)).transpose()?;
     let label = hook.as_ref().map(|hook| Arc::clone(&hook.label));
     if args.event.is_some() || args.sample.is_given() {
-        let (event, findings) = given(args, project, hook.as_deref())?;
-        return Ok((system, ChosenEvent { event, findings, source: EventSource::Options, hook: label }));
+        let (event, fields) = given(args, project, hook.as_deref())?;
+        return Ok((system, ChosenEvent { event, fields, source: EventSource::Options, hook: label }));
     }
     if let Some((system, event, at)) = recorded(args, project, &system, hook.as_deref())? {
         let source = EventSource::Journal(at);
-        return Ok((system, ChosenEvent { event, findings: Vec::new(), source, hook: label }));
+        return Ok((system, ChosenEvent { event, fields: FieldReport::default(), source, hook: label }));
     }
     let event = match hook.or_else(|| first_hook(&system)) {
         Some(hook) => sampled(&hook, project)?,
@@ -75,7 +75,7 @@ pub(super) fn choose(args: &DevArgs, project: &Project) -> Result<(HookSystem, C
             ));
         }
     };
-    Ok((system, ChosenEvent { event, findings: Vec::new(), source: EventSource::Sample, hook: label }))
+    Ok((system, ChosenEvent { event, fields: FieldReport::default(), source: EventSource::Sample, hook: label }))
 }
 
 fn build(args: &DevArgs, project: &Project, tools: Vec<ToolNames>) -> Result<HookSystem> {
@@ -119,7 +119,7 @@ fn first_hook(system: &HookSystem) -> Option<Arc<Hook>> {
 }
 
 /// The event that the options describe.
-fn given(args: &DevArgs, project: &Project, hook: Option<&Hook>) -> Result<(Event, Vec<Diagnostic>)> {
+fn given(args: &DevArgs, project: &Project, hook: Option<&Hook>) -> Result<(Event, FieldReport)> {
     let kind = match (&args.event, hook) {
         (Some(name), _) => request::find_kind(name)?,
         (None, Some(hook)) => event_of(hook),
@@ -129,8 +129,8 @@ fn given(args: &DevArgs, project: &Project, hook: Option<&Hook>) -> Result<(Even
     let of_hook = hook.filter(|hook| event_of(hook) == kind && args.sample.tool.is_none());
     let fields = of_hook.map_or_else(|| sample::fields(kind, args.sample.tool.as_deref()), sample::fields_for);
     let event = args.sample.to_event(args.event.as_deref().unwrap_or(kind.name()), fields.to_json().text());
-    let RequestedEvent { event, findings } = request::build_event(&event, project.root())?;
-    Ok((event, findings))
+    let RequestedEvent { event, fields } = request::build_event(&event, project.root())?;
+    Ok((event, fields))
 }
 
 /// The event of a hook; for a module that was not loaded, the usual one.

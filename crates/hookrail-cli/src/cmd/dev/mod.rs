@@ -145,7 +145,7 @@ impl Session<'_> {
         }
         let event = self.chosen.event.clone();
         let mut fired = firing::fire(&self.system, event, &mut self.interrupts, Detail::Everything).await;
-        fired.explain(&self.system, self.chosen.findings.clone());
+        fired.explain(&self.system, self.chosen.fields.clone());
         fired.advise(&self.system);
         fired.show_only(self.chosen.hook.as_deref());
         let mut text = format!("{heading}{}", fired.report(&self.system, &self.project.places));

@@ -17,6 +17,7 @@ mod run;
 mod sandbox;
 mod schema;
 mod snapshot;
+mod standing;
 mod survey;
 mod table;
 mod watch;
@@ -39,6 +40,7 @@ use case::{CaseFile, LocatedCase};
 use discover::{FoundFile, find_case_files};
 use filter::CaseFilter;
 use report::Report;
+use standing::ProjectStanding;
 use survey::Survey;
 
 pub(crate) use discover::is_case_file;
@@ -46,17 +48,18 @@ pub(crate) use place::PROJECT as PROJECT_PLACE;
 pub(crate) use schema::{reference, schema};
 
 pub(crate) fn run(args: &TestArgs) -> Result<Exit> {
-    let stop = StopSignal::listen();
-    if args.watch {
-        return watch::run(args, &stop);
-    }
     let selection = Selection::find(args)?;
     if args.list {
         selection.print_list()?;
         return Ok(Exit::Fine);
     }
-    consent::require_consent(args, &selection.cases, &selection.surveys)?;
-    let report = pool::run_cases(args, &selection, &stop.token)?;
+    let trust = consent::require_consent(args, &selection)?;
+    // Signals are handled from now on: at the question, Ctrl-C ends the program as usual.
+    let stop = StopSignal::listen();
+    if args.watch {
+        return watch::run(args, selection, trust, &stop);
+    }
+    let report = pool::run_cases(args, &selection, trust, &stop.token)?;
     report.print(args.format)?;
     Ok(match stop.number() {
         Some(number) => Exit::Signalled(number),
@@ -68,11 +71,17 @@ fn exit_of(report: &Report) -> Exit {
     if report.failed() > 0 { Exit::Failed } else { Exit::Fine }
 }
 
-/// The cases that were selected, and what their projects configure.
+/// A project whose hooks are tested.
+struct TestedProject {
+    survey: Survey,
+    standing: ProjectStanding,
+}
+
+/// The cases that were selected, and their projects.
 struct Selection {
     files: Vec<FoundFile>,
     cases: Vec<LocatedCase>,
-    surveys: BTreeMap<Arc<Path>, Arc<Survey>>,
+    projects: BTreeMap<Arc<Path>, TestedProject>,
 }
 
 impl Selection {
@@ -108,12 +117,15 @@ impl Selection {
             return Err(Failure::new(format!("no case is selected of {}", counted(count, "case")))
                 .hint("`hookrail test --list` lists the cases"));
         }
-        let mut surveys = BTreeMap::new();
+        let mut projects = BTreeMap::new();
         for case in &cases {
-            let project = Arc::clone(&case.project);
-            surveys.entry(project).or_insert_with_key(|project| Arc::new(Survey::read(project)));
+            if !projects.contains_key(&case.project) {
+                let standing = ProjectStanding::read(&case.project)?;
+                let project = TestedProject { survey: Survey::read(&case.project), standing };
+                projects.insert(Arc::clone(&case.project), project);
+            }
         }
-        Ok(Self { files, cases, surveys })
+        Ok(Self { files, cases, projects })
     }
 
     fn print_list(&self) -> Result<()> {
@@ -125,7 +137,7 @@ impl Selection {
     /// Returns every file whose change can change what a case comes to.
     fn watched(&self) -> Vec<PathBuf> {
         let files = self.files.iter().flat_map(|file| [Some(file.path.as_path()), file.path.parent()]).flatten();
-        let needed: Vec<PathBuf> = self.surveys.values().flat_map(|survey| survey.needed()).collect();
+        let needed: Vec<PathBuf> = self.projects.values().flat_map(|project| project.survey.needed()).collect();
         with_contents(files.map(Path::to_owned).chain(needed))
     }
 }

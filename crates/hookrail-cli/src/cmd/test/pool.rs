@@ -11,6 +11,7 @@ use hookrail::CancelToken;
 use super::Selection;
 use super::report::{Report, print_line};
 use super::run::{CaseResult, RunSettings, Snapshots, Verdict, run_case};
+use super::standing::CopyTrust;
 use crate::args::TestArgs;
 use crate::errors::Result;
 use crate::render::text::{one_line, short};
@@ -19,11 +20,16 @@ use crate::render::text::{one_line, short};
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs all selected cases.
-pub(super) fn run_cases(args: &TestArgs, selection: &Selection, stop: &CancelToken) -> Result<Report> {
+pub(super) fn run_cases(
+    args: &TestArgs,
+    selection: &Selection,
+    trust: CopyTrust,
+    stop: &CancelToken,
+) -> Result<Report> {
     let began = Instant::now();
     let snapshots = if args.accept { Snapshots::Accept } else { Snapshots::Compare };
     let byte_code = tempfile::Builder::new().prefix("hookrail-python-").tempdir().ok();
-    let settings = RunSettings { snapshots, stop, byte_code: byte_code.as_ref().map(tempfile::TempDir::path) };
+    let settings = RunSettings { snapshots, stop, trust, byte_code: byte_code.as_ref().map(tempfile::TempDir::path) };
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.unwrap_or(available).clamp(1, selection.cases.len().max(1));
     let (next, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -36,8 +42,8 @@ pub(super) fn run_cases(args: &TestArgs, selection: &Selection, stop: &CancelTok
                 while !ended.load(Ordering::Relaxed) && !stop.is_cancelled() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = selection.cases.get(at) else { return };
-                    let Some(survey) = selection.surveys.get(&case.project) else { return };
-                    let result = run_case(case, survey, settings);
+                    let Some(project) = selection.projects.get(&case.project) else { return };
+                    let result = run_case(case, project, settings);
                     if args.fail_fast && matches!(result.verdict, Verdict::Failed(_)) {
                         ended.store(true, Ordering::Relaxed);
                     }

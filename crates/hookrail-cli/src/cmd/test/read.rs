@@ -180,7 +180,7 @@ impl Reader<'_> {
         case.event = event;
         let payload = || values.get("payload").or_else(|| values.get("stdin"));
         let made = make_event(&event_fields(case), Path::new("/"));
-        for finding in made.iter().flat_map(|made| &made.findings) {
+        for finding in made.iter().flat_map(|made| made.fields.findings()) {
             // A field that is not known may be one of the host's own, unless it is nearly the name of a known one.
             let (Code::UnknownKey, Some(hint)) = (finding.code, &finding.hint) else { continue };
             let name = finding.message.split('`').nth(1).unwrap_or_default();

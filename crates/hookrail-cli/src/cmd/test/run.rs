@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use hookrail::{CancelToken, FireOptions, Level, Outcome};
 
+use super::TestedProject;
 use super::case::LocatedCase;
 use super::expect::{Happened, Mismatch, mismatches};
 use super::read::event_fields;
 use super::sandbox::{Sandbox, SetupFailure};
 use super::snapshot::{snapshot_file, stored_form};
-use super::survey::Survey;
+use super::standing::CopyTrust;
 use crate::cmd::write_atomically;
 use crate::lint::explain_failures;
 use crate::render::text::{one_line, short};
@@ -57,16 +58,17 @@ pub(super) enum Snapshots {
 pub(super) struct RunSettings<'r> {
     pub(super) snapshots: Snapshots,
     pub(super) stop: &'r CancelToken,
+    pub(super) trust: CopyTrust,
     /// A folder for Python's byte code. Compiling the standard library again for every case would take a second.
     pub(super) byte_code: Option<&'r Path>,
 }
 
 /// Runs a case.
-pub(super) fn run_case(case: &LocatedCase, survey: &Survey, settings: &RunSettings<'_>) -> CaseResult {
+pub(super) fn run_case(case: &LocatedCase, project: &TestedProject, settings: &RunSettings<'_>) -> CaseResult {
     let began = Instant::now();
     let (verdict, accepted) = match reason_to_skip(case) {
         Some(why) => (Verdict::Skipped(why), false),
-        None => match fire(case, survey, settings) {
+        None => match fire(case, project, settings) {
             Ok(done) => done,
             Err(SetupFailure { message, hint }) => (Verdict::Failed(Failed::Setup { message, hint }), false),
         },
@@ -85,14 +87,18 @@ fn is_on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.is_absolute() && folder.join(program).is_file())
 }
 
-fn fire(located: &LocatedCase, survey: &Survey, settings: &RunSettings<'_>) -> Result<(Verdict, bool), SetupFailure> {
+fn fire(
+    located: &LocatedCase,
+    project: &TestedProject,
+    settings: &RunSettings<'_>,
+) -> Result<(Verdict, bool), SetupFailure> {
     let case = &located.case;
     let no_event = |failure: crate::errors::Failure| SetupFailure {
         message: failure.message().to_owned(),
         hint: failure.first_hint().map(str::to_owned),
     };
     let kind = find_kind(&case.event).map_err(no_event)?;
-    let sandbox = Sandbox::prepare(located, survey, kind, settings.byte_code)?;
+    let sandbox = Sandbox::prepare(located, project, kind, settings)?;
     let places = &sandbox.places;
     let mut filled = (**case).clone();
     for value in [&mut filled.payload, &mut filled.tool_input, &mut filled.tool_response].into_iter().flatten() {

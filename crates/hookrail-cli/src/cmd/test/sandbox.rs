@@ -8,15 +8,16 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use hookrail::{DialectId, Environment, EventKind, HookSystem};
+use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem};
 use hookrail_bridge::tools;
 use serde_json::json;
 use tempfile::TempDir;
 
+use super::TestedProject;
 use super::case::{Case, LocatedCase};
 use super::place::{Places, SandboxPath};
+use super::run::RunSettings;
 use super::survey::{Survey, module_files};
-use crate::config::Configuration;
 
 /// The most that is copied for one case.
 const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
@@ -139,11 +140,11 @@ impl Sandbox {
     /// Makes the directory of a case and loads its hooks.
     pub(super) fn prepare(
         located: &LocatedCase,
-        survey: &Survey,
+        project: &TestedProject,
         kind: EventKind,
-        byte_code: Option<&Path>,
+        settings: &RunSettings<'_>,
     ) -> Result<Self, SetupFailure> {
-        let subject = Subject::of_case(located, survey)?;
+        let subject = Subject::of_case(located, &project.survey)?;
         let case = &*located.case;
         let unusable = |error: io::Error| {
             SetupFailure::new(format!("the case's directory cannot be made: {error}"))
@@ -155,11 +156,13 @@ impl Sandbox {
         for made in [&places.project, &places.home, &places.base.join("tmp"), &places.base.join("bin")] {
             fs::create_dir(made).map_err(unusable)?;
         }
-        let module = fill(located, survey, &subject, kind, &places)?;
+        let module = fill(located, &project.survey, &subject, kind, &places)?;
         write_files(case, &places)?;
-        let system = load(case, &places, module, byte_code);
+        let builder = project.standing.describe_copy(&places.project, settings.trust);
+        let builder = builder.environment(environment(case, &places, settings.byte_code));
+        let system = load(case, builder, module);
         if let Subject::Selected(labels) = &subject {
-            leave_only(&system, labels);
+            leave_only(&system, labels, &located.project, &places);
         }
         Ok(Self { _folder: folder, places, system })
     }
@@ -268,11 +271,8 @@ fn write_files(case: &Case, places: &Places) -> Result<(), SetupFailure> {
     Ok(())
 }
 
-/// Loads the hooks of a case, trusted: the user consented before, and the copy is all there is.
-fn load(case: &Case, places: &Places, module: Option<PathBuf>, byte_code: Option<&Path>) -> HookSystem {
-    let configuration = Configuration::of_project_alone(&places.project);
-    let mut builder = configuration.apply(HookSystem::builder(&places.project));
-    builder = builder.environment(environment(case, places, byte_code)).trust_project();
+/// Loads the hooks of a case.
+fn load(case: &Case, mut builder: Builder, module: Option<PathBuf>) -> HookSystem {
     if let Some(module) = module {
         builder = builder.module(module);
     }
@@ -280,7 +280,7 @@ fn load(case: &Case, places: &Places, module: Option<PathBuf>, byte_code: Option
         builder = builder.only_dialects(vec![dialect]);
     }
     if case.agent.is_some() {
-        builder = tools::all_dialect_names().into_iter().fold(builder, hookrail::Builder::tool);
+        builder = tools::all_dialect_names().into_iter().fold(builder, Builder::tool);
     }
     builder.build()
 }
@@ -323,24 +323,18 @@ fn search_path(places: &Places) -> OsString {
     std::env::join_paths(parts).unwrap_or(users)
 }
 
-/// Turns off every hook but the selected ones.
-fn leave_only(system: &HookSystem, labels: &[Arc<str>]) {
+/// Turns off every hook but the selected ones. The label of a module is its path, which is another one in the copy.
+fn leave_only(system: &HookSystem, labels: &[Arc<str>], root: &Path, places: &Places) {
+    let (root, copy) = (root.to_string_lossy(), places.project.to_string_lossy());
+    let selected: Vec<String> = labels.iter().map(|label| label.replace(&*root, &copy)).collect();
     let snapshot = system.snapshot();
     let mut others: Vec<&str> = snapshot.hooks().iter().map(|hook| &*hook.label).collect();
-    others.retain(|label| !labels.iter().any(|selected| is_same_hook(selected, label)));
+    others.retain(|label| !selected.iter().any(|selected| selected == label));
     others.sort_unstable();
     others.dedup();
     for label in others {
         system.disable_hook(label);
     }
-}
-
-/// Whether a label of the project names the same hook as a label of its copy. The label of a module is its path.
-fn is_same_hook(selected: &str, label: &str) -> bool {
-    let tail =
-        |path: &str| Path::new(path).components().rev().take(3).map(|part| part.as_os_str().to_owned()).collect();
-    let (one, other): (Vec<OsString>, Vec<OsString>) = (tail(selected), tail(label));
-    selected == label || Path::new(selected).is_absolute() && Path::new(label).is_absolute() && one == other
 }
 
 /// Copies files, up to a limit.

@@ -2,21 +2,21 @@
 
 use hookrail_bus::PathWatcher;
 
-use super::{Selection, consent, exit_of, pool};
+use super::standing::CopyTrust;
+use super::{Selection, exit_of, pool};
 use crate::args::TestArgs;
 use crate::errors::{Exit, Result};
 use crate::interrupt::StopSignal;
 use crate::output;
 use crate::style::{QUIET, paint};
 
-/// Runs the cases, and again whenever a case file or a hook changes, until a signal comes. The user consents once: `--watch`
-/// says that what changes is to be run.
-pub(super) fn run(args: &TestArgs, stop: &StopSignal) -> Result<Exit> {
+/// Runs the cases, and again whenever a case file or a hook changes, until a signal comes. The user has consented to the
+/// first selection, and `--watch` says that what changes is to be run too.
+pub(super) fn run(args: &TestArgs, first: Selection, trust: CopyTrust, stop: &StopSignal) -> Result<Exit> {
     let runtime = crate::cmd::runtime()?;
     let watcher = PathWatcher::new();
-    let mut has_consent = false;
+    let mut found: Result<Selection> = Ok(first);
     loop {
-        let found = Selection::find(args);
         // The paths are followed before any case runs, so that no change is missed.
         watcher.follow(match &found {
             Ok(selection) => selection.watched(),
@@ -24,11 +24,7 @@ pub(super) fn run(args: &TestArgs, stop: &StopSignal) -> Result<Exit> {
         });
         let last = match found {
             Ok(selection) => {
-                if !has_consent {
-                    consent::require_consent(args, &selection.cases, &selection.surveys)?;
-                    has_consent = true;
-                }
-                let report = pool::run_cases(args, &selection, &stop.token)?;
+                let report = pool::run_cases(args, &selection, trust, &stop.token)?;
                 report.print(args.format)?;
                 exit_of(&report)
             }
@@ -50,5 +46,6 @@ pub(super) fn run(args: &TestArgs, stop: &StopSignal) -> Result<Exit> {
         if stop.token.is_cancelled() {
             return Ok(stop.number().map_or(last, Exit::Signalled));
         }
+        found = Selection::find(args);
     }
 }

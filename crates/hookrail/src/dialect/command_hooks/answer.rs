@@ -270,23 +270,22 @@ fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
-/// Escapes line breaks and tabs inside strings; none if there are none.
+/// Escapes line breaks, tabs and other control characters inside strings; none if there are none.
 fn with_escaped_breaks(text: &str) -> Option<String> {
     let mut repaired = String::with_capacity(text.len() + 16);
     let mut in_string = false;
     let mut escaped = false;
     let mut changed = false;
     for character in text.chars() {
-        let escape = match character {
-            '\n' => "\\n",
-            '\r' => "\\r",
-            '\t' => "\\t",
-            _ => "",
-        };
-        if in_string && !escape.is_empty() {
+        if in_string && character < ' ' {
             // After a backslash a line break would be an invalid escape, so the backslash is escaped too.
             repaired.push_str(if escaped { "\\" } else { "" });
-            repaired.push_str(escape);
+            match character {
+                '\n' => repaired.push_str("\\n"),
+                '\r' => repaired.push_str("\\r"),
+                '\t' => repaired.push_str("\\t"),
+                other => repaired.push_str(&format!("\\u{:04x}", u32::from(other))),
+            }
             (escaped, changed) = (false, true);
             continue;
         }

@@ -55,7 +55,7 @@ impl Unambiguous {
     pub(super) fn findings(&self) -> impl Iterator<Item = Diagnostic> {
         let raw = (self.line_breaks == LineBreaks::Raw).then(|| {
             let message =
-                "the strings of its answer contain line breaks or tabs that are not escaped; it was read all the same";
+                "the strings of its answer contain line breaks or other control characters that are not escaped; it was read all the same";
             Diagnostic::new(Code::BadOutput, message)
                 .hint("write a line break in a JSON string as `\\n`, for example with `jq`")
         });

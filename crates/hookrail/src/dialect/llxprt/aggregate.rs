@@ -7,6 +7,7 @@ use super::output::{
 };
 use crate::dialect::command_hooks::{Answer, HookDecision, HookOutput};
 use crate::dialect::{OutcomeDetail, Reply};
+use crate::event::{Event, EventKind};
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, Effects, EndKind, Outcome};
 
@@ -179,11 +180,16 @@ fn exited_with_zero(end: EndKind) -> bool {
 }
 
 /// Makes the merged output agree with the final effects of the event: hooks of other dialects run later, and layers
-/// with more authority decide last. Callers of this dialect read nothing else.
-pub(super) fn settle(outcome: &mut Outcome) {
-    let Some(mut aggregated) = outcome.detail::<AggregatedHookResult>().cloned() else { return };
-    let Some(output) = &mut aggregated.final_output else { return };
+/// with more authority decide last. Callers of this dialect read nothing else, so an event that only others decided
+/// has a merged output too. `event` is the event as the last hook left it, if hooks ran.
+pub(super) fn settle(outcome: &mut Outcome, event: Option<&Event>) {
+    let mut aggregated = AggregatedHookResult::from_outcome(outcome);
     let effects = &outcome.effects;
+    let is_restricted = matches!(effects.decision, Some(Decision::Deny | Decision::Ask)) || effects.stop.is_some();
+    if aggregated.final_output.is_none() && !is_restricted && rewrites(effects).next().is_none() {
+        return;
+    }
+    let output = aggregated.final_output.get_or_insert_default();
     let weaker = output.effective_decision().map(HookDecision::decision) < effects.decision;
     match effects.decision.filter(|_| weaker) {
         Some(Decision::Deny) => output.decision = Some(HookDecision::Deny),
@@ -193,20 +199,46 @@ pub(super) fn settle(outcome: &mut Outcome) {
     if weaker {
         output.reason = effects.reason.clone().or(output.reason.take());
     }
-    if let Some(stop) = effects.stop.as_ref().filter(|_| !output.should_stop_execution()) {
+    if let Some(stop) = &effects.stop {
         output.r#continue = Some(false);
         output.stop_reason = Some(stop.reason.clone());
     }
-    let texts = [("additionalContext", effects.additional_context.as_deref().map(Json::string))];
+    if let Some(specific) = &mut output.hook_specific_output {
+        let is_denied = effects.decision == Some(Decision::Deny);
+        let unchanged = event.and_then(|event| event.field("tool_input")).filter(|_| !is_denied);
+        for field in rewritten_fields(outcome.event) {
+            // An answer that changes nothing, whose change was taken back, or whose operation is denied rewrites nothing.
+            let answered = specific.remove(field);
+            // Arguments replace the original ones whole, so those that came out unchanged are told as they are.
+            if let (Some(_), "tool_input", Some(input)) = (answered, *field, unchanged) {
+                specific.set("tool_input", input.clone());
+            }
+        }
+    }
+    for (key, value) in rewrites(effects) {
+        output.hook_specific_output.get_or_insert_default().set(key, value);
+    }
+    outcome.set_detail(aggregated);
+}
+
+/// The members of `hookSpecificOutput` that rewrite something in this event. Those of other events mean nothing in it.
+fn rewritten_fields(event: EventKind) -> &'static [&'static str] {
+    match event {
+        EventKind::BeforeTool => &["tool_input"],
+        EventKind::BeforeModel => &["llm_request", "llm_response"],
+        EventKind::AfterModel => &["llm_response"],
+        _ => &[],
+    }
+}
+
+/// The rewrites and the context among the effects, with the names that they have in an output.
+fn rewrites(effects: &Effects) -> impl Iterator<Item = (&'static str, Json)> {
     let values = [
         ("tool_input", effects.tool_input.clone()),
         ("llm_request", effects.llm_request.clone()),
         ("llm_response", effects.llm_response.clone()),
+        ("toolConfig", effects.tool_config.clone()),
+        ("additionalContext", effects.additional_context.as_deref().map(Json::string)),
     ];
-    for (key, value) in values.into_iter().chain(texts) {
-        if let Some(value) = value {
-            output.hook_specific_output.get_or_insert_default().set(key, value);
-        }
-    }
-    outcome.set_detail(aggregated);
+    values.into_iter().filter_map(|(key, value)| Some((key, value?)))
 }

@@ -30,6 +30,7 @@ mod layers;
 mod llm;
 mod model;
 mod output;
+mod project_references;
 mod rewrite;
 mod schema;
 mod settings;
@@ -111,8 +112,8 @@ impl Dialect for Llxprt {
         OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
     }
 
-    fn settle(&self, outcome: &mut Outcome) {
-        aggregate::settle(outcome);
+    fn settle(&self, outcome: &mut Outcome, event: Option<&Event>) {
+        aggregate::settle(outcome, event);
     }
 
     fn outcome_members(&self, outcome: &Outcome) -> Vec<(&'static str, Json)> {
@@ -150,7 +151,7 @@ impl Protocol for Llxprt {
 
     fn launch(hook: &Hook, event: &Event) -> Launch {
         let command = match &hook.action {
-            Action::Shell(line) => command::with_quoted_project(line),
+            Action::Shell(line) => project_references::with_quoted_project(line),
             _ => None,
         };
         Launch { command, variables: command::variables(hook, event), ..Launch::default() }

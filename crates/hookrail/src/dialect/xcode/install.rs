@@ -135,7 +135,8 @@ pub fn install(
 fn why_hooks_cannot_run(plugin: &Plugin) -> Option<Diagnostic> {
     let foreign = plugin.problems.iter().find(|problem| problem.code == Code::PluginForeignFormat);
     let can_run = plugin.hooks.iter().any(|hook| matches!(hook.action, Action::Shell(_) | Action::Program(_)));
-    let broken = || plugin.problems.iter().find(|problem| problem.level == Level::Error && !can_run);
+    // An unknown event is only a warning, but it can be the reason why there is no hook at all.
+    let broken = || plugin.problems.iter().filter(|problem| problem.level > Level::Note).find(|_| !can_run);
     foreign.or_else(broken).cloned()
 }
 
