@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use hookrail_hook::{Answer, BeforeTool};
+use hookrail_hook::{BeforeTool, HookAnswer};
 
 fn main() -> ExitCode {
     hookrail_hook::run(|event: BeforeTool| match event.input_text("path") {
-        Some(path) if path.ends_with(".env") => Answer::deny("files named `.env` hold secrets"),
-        _ => Answer::none(),
+        Some(path) if path.ends_with(".env") => HookAnswer::deny("files named `.env` hold secrets"),
+        _ => HookAnswer::none(),
     })
 }

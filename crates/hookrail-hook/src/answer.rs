@@ -13,22 +13,22 @@ use crate::event::{
 /// The answer to an event.
 ///
 /// ```
-/// use hookrail_hook::{Answer, BeforeTool, json};
+/// use hookrail_hook::{HookAnswer, BeforeTool, json};
 ///
-/// let answer: Answer<BeforeTool> = Answer::deny("only people deploy");
+/// let answer: HookAnswer<BeforeTool> = HookAnswer::deny("only people deploy");
 /// assert_eq!(answer.to_value(), Some(json!({"decision": "deny", "reason": "only people deploy"})));
 /// ```
 ///
 /// What an event does not allow does not compile:
 ///
 /// ```compile_fail
-/// use hookrail_hook::{Answer, SessionEnd};
+/// use hookrail_hook::{HookAnswer, SessionEnd};
 ///
-/// let answer: Answer<SessionEnd> = Answer::deny("stay");
+/// let answer: HookAnswer<SessionEnd> = HookAnswer::deny("stay");
 /// ```
 #[derive(Debug)]
 #[must_use = "an answer has an effect when the handler returns it"]
-pub struct Answer<E> {
+pub struct HookAnswer<E> {
     members: Map<String, Value>,
     /// The members of `hookSpecificOutput`.
     specific: Map<String, Value>,
@@ -42,17 +42,17 @@ pub trait Reply<E> {
     /// # Errors
     ///
     /// The handler failed.
-    fn into_answer(self) -> Result<Answer<E>, String>;
+    fn into_answer(self) -> Result<HookAnswer<E>, String>;
 }
 
-impl<E> Reply<E> for Answer<E> {
-    fn into_answer(self) -> Result<Answer<E>, String> {
+impl<E> Reply<E> for HookAnswer<E> {
+    fn into_answer(self) -> Result<HookAnswer<E>, String> {
         Ok(self)
     }
 }
 
-impl<E, F: Display> Reply<E> for Result<Answer<E>, F> {
-    fn into_answer(self) -> Result<Answer<E>, String> {
+impl<E, F: Display> Reply<E> for Result<HookAnswer<E>, F> {
+    fn into_answer(self) -> Result<HookAnswer<E>, String> {
         self.map_err(|error| error.to_string())
     }
 }
@@ -78,7 +78,7 @@ impl ToolMode {
     }
 }
 
-impl<E> Answer<E> {
+impl<E> HookAnswer<E> {
     /// No opinion: the hook prints nothing.
     pub fn none() -> Self {
         Self { members: Map::new(), specific: Map::new(), event: PhantomData }
@@ -110,7 +110,7 @@ impl<E> Answer<E> {
     }
 }
 
-impl<E: HookEvent> Answer<E> {
+impl<E: HookEvent> HookAnswer<E> {
     /// Returns the JSON object that the hook prints; none if it has no opinion.
     #[must_use]
     pub fn to_value(&self) -> Option<Value> {
@@ -124,15 +124,15 @@ impl<E: HookEvent> Answer<E> {
     }
 
     /// The same answer, for a program that handles several events. The name of the event stays in it.
-    pub(crate) fn for_any_event(mut self) -> Answer<AnyEvent> {
+    pub(crate) fn for_any_event(mut self) -> HookAnswer<AnyEvent> {
         if !self.specific.is_empty() {
             self = self.with_specific("hookEventName", E::NAME);
         }
-        Answer { members: self.members, specific: self.specific, event: PhantomData }
+        HookAnswer { members: self.members, specific: self.specific, event: PhantomData }
     }
 }
 
-impl<E: Denies> Answer<E> {
+impl<E: Denies> HookAnswer<E> {
     /// Denies the operation. The model and the user read the reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::none().with("decision", "deny").with("reason", reason.into())
@@ -149,28 +149,28 @@ impl<E: Denies> Answer<E> {
     }
 }
 
-impl<E: AddsContext> Answer<E> {
+impl<E: AddsContext> HookAnswer<E> {
     /// Gives the model additional text.
     pub fn context(self, text: impl Into<String>) -> Self {
         self.with_specific("additionalContext", text.into())
     }
 }
 
-impl<E: RewritesToolInput> Answer<E> {
+impl<E: RewritesToolInput> HookAnswer<E> {
     /// Replaces the arguments of the tool. Give all of them: outside of a sequential group what is missing is gone.
     pub fn tool_input(self, input: Map<String, Value>) -> Self {
         self.with_specific("tool_input", input)
     }
 }
 
-impl<E: RewritesRequest> Answer<E> {
+impl<E: RewritesRequest> HookAnswer<E> {
     /// Replaces these members of the request to the model; the others stay.
     pub fn llm_request(self, request: Map<String, Value>) -> Self {
         self.with_specific("llm_request", request)
     }
 }
 
-impl<E: GivesResponse> Answer<E> {
+impl<E: GivesResponse> HookAnswer<E> {
     /// Gives a text in place of the model's response.
     pub fn response_text(self, text: impl Into<String>) -> Self {
         self.with_specific("llm_response", json!({ "text": text.into() }))
@@ -182,7 +182,7 @@ impl<E: GivesResponse> Answer<E> {
     }
 }
 
-impl<E: ChoosesTools> Answer<E> {
+impl<E: ChoosesTools> HookAnswer<E> {
     /// Limits the tools that the model may call. Without names the mode is for all tools.
     pub fn tools<N: Into<String>>(self, mode: ToolMode, names: impl IntoIterator<Item = N>) -> Self {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
@@ -194,7 +194,7 @@ impl<E: ChoosesTools> Answer<E> {
     }
 }
 
-impl<E: ClearsContext> Answer<E> {
+impl<E: ClearsContext> HookAnswer<E> {
     /// Clears the conversation.
     pub fn clear_context(self) -> Self {
         self.with_specific("clearContext", true)
@@ -208,45 +208,45 @@ mod tests {
 
     #[test]
     fn no_opinion_is_no_output() {
-        assert_eq!(Answer::<BeforeTool>::none().to_value(), None);
+        assert_eq!(HookAnswer::<BeforeTool>::none().to_value(), None);
     }
 
     #[test]
     fn each_method_writes_its_member() {
         let input = Map::from_iter([("path".to_owned(), json!("a"))]);
-        let rewritten: Answer<BeforeTool> = Answer::allow().tool_input(input.clone()).system_message("m");
+        let rewritten: HookAnswer<BeforeTool> = HookAnswer::allow().tool_input(input.clone()).system_message("m");
         let expected = json!({
             "decision": "allow", "systemMessage": "m",
             "hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"path": "a"}},
         });
         assert_eq!(rewritten.to_value(), Some(expected));
-        let stopped: Answer<AfterTool> = Answer::stop("enough").suppress_output().context("c");
+        let stopped: HookAnswer<AfterTool> = HookAnswer::stop("enough").suppress_output().context("c");
         let expected = json!({
             "continue": false, "stopReason": "enough", "suppressOutput": true,
             "hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": "c"},
         });
         assert_eq!(stopped.to_value(), Some(expected));
         let specific = |value: Option<Value>| value.and_then(|value| value.get("hookSpecificOutput").cloned());
-        let tools: Answer<BeforeToolSelection> = Answer::none().tools(ToolMode::Any, ["read_file"]);
+        let tools: HookAnswer<BeforeToolSelection> = HookAnswer::none().tools(ToolMode::Any, ["read_file"]);
         let expected = json!({"mode": "ANY", "allowedFunctionNames": ["read_file"]});
         assert_eq!(specific(tools.to_value()).and_then(|value| value.get("toolConfig").cloned()), Some(expected));
-        let none: Answer<BeforeToolSelection> = Answer::none().tools(ToolMode::None, [""; 0]);
+        let none: HookAnswer<BeforeToolSelection> = HookAnswer::none().tools(ToolMode::None, [""; 0]);
         let expected = Some(json!({"hookEventName": "BeforeToolSelection", "toolConfig": {"mode": "NONE"}}));
         assert_eq!(specific(none.to_value()), expected);
-        let response: Answer<AfterModel> = Answer::none().response_text("t");
+        let response: HookAnswer<AfterModel> = HookAnswer::none().response_text("t");
         let expected = Some(json!({"hookEventName": "AfterModel", "llm_response": {"text": "t"}}));
         assert_eq!(specific(response.to_value()), expected);
-        let request: Answer<BeforeModel> = Answer::none().llm_request(input);
+        let request: HookAnswer<BeforeModel> = HookAnswer::none().llm_request(input);
         let expected = Some(json!({"hookEventName": "BeforeModel", "llm_request": {"path": "a"}}));
         assert_eq!(specific(request.to_value()), expected);
-        let cleared: Answer<AfterAgent> = Answer::deny("again").clear_context();
+        let cleared: HookAnswer<AfterAgent> = HookAnswer::deny("again").clear_context();
         let expected = Some(json!({"hookEventName": "AfterAgent", "clearContext": true}));
         assert_eq!(specific(cleared.to_value()), expected);
     }
 
     #[test]
     fn an_answer_keeps_the_name_of_its_event() {
-        let answer: Answer<AnyEvent> = Answer::<AfterTool>::none().context("c").into();
+        let answer: HookAnswer<AnyEvent> = HookAnswer::<AfterTool>::none().context("c").into();
         let expected = json!({"hookSpecificOutput": {"hookEventName": "AfterTool", "additionalContext": "c"}});
         assert_eq!(answer.to_value(), Some(expected));
     }

@@ -6,7 +6,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::answer::Answer;
+use crate::answer::HookAnswer;
 use crate::field::{EventField, FieldValue, InputError, take};
 
 /// An event that a hook can handle.
@@ -108,8 +108,8 @@ macro_rules! events {
 
             $(impl $ability for $event {})*
 
-            impl From<Answer<$event>> for Answer<AnyEvent> {
-                fn from(answer: Answer<$event>) -> Self {
+            impl From<HookAnswer<$event>> for HookAnswer<AnyEvent> {
+                fn from(answer: HookAnswer<$event>) -> Self {
                     answer.for_any_event()
                 }
             }
@@ -118,15 +118,15 @@ macro_rules! events {
         /// Any event, for a program that handles several.
         ///
         /// ```
-        /// use hookrail_hook::{Answer, AnyEvent, BeforeTool, SessionStart};
+        /// use hookrail_hook::{AnyEvent, BeforeTool, HookAnswer, SessionStart};
         ///
-        /// fn handle(event: AnyEvent) -> Answer<AnyEvent> {
+        /// fn handle(event: AnyEvent) -> HookAnswer<AnyEvent> {
         ///     match event {
         ///         AnyEvent::BeforeTool(call) if call.tool_name == "deploy" => {
-        ///             Answer::<BeforeTool>::deny("only people deploy").into()
+        ///             HookAnswer::<BeforeTool>::deny("only people deploy").into()
         ///         }
-        ///         AnyEvent::SessionStart(_) => Answer::<SessionStart>::none().context("Only people deploy.").into(),
-        ///         _ => Answer::none(),
+        ///         AnyEvent::SessionStart(_) => HookAnswer::<SessionStart>::none().context("Only people deploy.").into(),
+        ///         _ => HookAnswer::none(),
         ///     }
         /// }
         /// ```

@@ -7,12 +7,12 @@
 //! ```no_run
 //! use std::process::ExitCode;
 //!
-//! use hookrail_hook::{Answer, BeforeTool};
+//! use hookrail_hook::{BeforeTool, HookAnswer};
 //!
 //! fn main() -> ExitCode {
 //!     hookrail_hook::run(|event: BeforeTool| match event.input_text("path") {
-//!         Some(path) if path.ends_with(".env") => Answer::deny("files named `.env` hold secrets"),
-//!         _ => Answer::none(),
+//!         Some(path) if path.ends_with(".env") => HookAnswer::deny("files named `.env` hold secrets"),
+//!         _ => HookAnswer::none(),
 //!     })
 //! }
 //! ```
@@ -39,7 +39,7 @@ mod event;
 mod field;
 mod program;
 
-pub use answer::{Answer, Reply, ToolMode};
+pub use answer::{HookAnswer, Reply, ToolMode};
 pub use event::{
     AddsContext, AfterAgent, AfterModel, AfterTool, AnyEvent, BeforeAgent, BeforeModel, BeforeTool,
     BeforeToolSelection, ChoosesTools, ClearsContext, Denies, GivesResponse, HookEvent, Notification, PreCompress,
@@ -48,3 +48,8 @@ pub use event::{
 pub use field::{EventField, FieldShape, FieldValue, InputError};
 pub use program::{Streams, run, run_with};
 pub use serde_json::{Map, Value, json};
+
+/// The examples of the crate's page are compiled too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeExamples;

@@ -13,18 +13,18 @@ use crate::field::InputError;
 const FAILED: u8 = 1;
 
 /// Runs a hook: reads the event, calls the handler and prints its answer. The handler returns an
-/// [`Answer`](crate::Answer), or a `Result` with one, whose error is a failure of the hook.
+/// [`HookAnswer`](crate::HookAnswer), or a `Result` with one, whose error is a failure of the hook.
 ///
 /// If the engine has started the program as a worker, the handler is called for each event until standard input ends.
 ///
 /// ```no_run
-/// use hookrail_hook::{Answer, BeforeTool};
+/// use hookrail_hook::{BeforeTool, HookAnswer};
 ///
 /// fn main() -> std::process::ExitCode {
 ///     hookrail_hook::run(|event: BeforeTool| {
 ///         let forbidden = std::fs::read_to_string("forbidden-tools.txt")?;
 ///         let is_forbidden = forbidden.lines().any(|line| line == event.tool_name);
-///         Ok::<_, std::io::Error>(if is_forbidden { Answer::deny("this tool is forbidden") } else { Answer::none() })
+///         Ok::<_, std::io::Error>(if is_forbidden { HookAnswer::deny("this tool is forbidden") } else { HookAnswer::none() })
 ///     })
 /// }
 /// ```
@@ -49,11 +49,11 @@ pub struct Streams<I, O, X> {
 /// Runs a hook on other streams, for tests. Returns the exit status.
 ///
 /// ```
-/// use hookrail_hook::{Answer, BeforeTool, Streams, run_with};
+/// use hookrail_hook::{HookAnswer, BeforeTool, Streams, run_with};
 ///
 /// let input = br#"{"hook_event_name": "BeforeTool", "tool_name": "deploy", "tool_input": {}}"#;
 /// let mut streams = Streams { input: input.as_slice(), output: Vec::new(), errors: Vec::new() };
-/// let status = run_with(&mut streams, false, |event: BeforeTool| Answer::deny(format!("no {}", event.tool_name)));
+/// let status = run_with(&mut streams, false, |event: BeforeTool| HookAnswer::deny(format!("no {}", event.tool_name)));
 /// assert_eq!(status, 0);
 /// assert_eq!(streams.output, b"{\"decision\":\"deny\",\"reason\":\"no deploy\"}\n");
 /// ```
@@ -135,15 +135,15 @@ fn write_line(output: &mut impl Write, answer: &Value) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Answer;
+    use crate::answer::HookAnswer;
     use crate::event::BeforeTool;
 
     fn ask(input: &str, is_worker: bool) -> (u8, String, String) {
         let mut streams = Streams { input: input.as_bytes(), output: Vec::new(), errors: Vec::new() };
         let status = run_with(&mut streams, is_worker, |event: BeforeTool| match event.tool_name.as_str() {
-            "deny" => Ok(Answer::deny("no")),
+            "deny" => Ok(HookAnswer::deny("no")),
             "fail" => Err("the list cannot be read"),
-            _ => Ok(Answer::none()),
+            _ => Ok(HookAnswer::none()),
         });
         (status, String::from_utf8(streams.output).unwrap(), String::from_utf8(streams.errors).unwrap())
     }

@@ -5,7 +5,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, ExitCode, Output, Stdio};
 
-use hookrail_hook::{Answer, BeforeTool, Value, json};
+use hookrail_hook::{BeforeTool, HookAnswer, Value, json};
 
 const ROLE: &str = "HOOKRAIL_HOOK_TEST";
 
@@ -13,8 +13,8 @@ fn main() -> ExitCode {
     if std::env::var_os(ROLE).is_some() {
         return hookrail_hook::run(|event: BeforeTool| match event.input_text("path") {
             Some("panic") => panic!("as asked"),
-            Some(path) if path.ends_with(".env") => Answer::deny(format!("{path} holds secrets")),
-            _ => Answer::none(),
+            Some(path) if path.ends_with(".env") => HookAnswer::deny(format!("{path} holds secrets")),
+            _ => HookAnswer::none(),
         });
     }
     for (name, check) in [

@@ -31,7 +31,10 @@ pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit> {
 /// Answers a shell that asks what fits; none if no shell asks.
 pub(crate) fn answer(given: &[OsString]) -> Option<Exit> {
     let (first, words) = given.get(1..)?.split_first()?;
-    let shell = std::env::var(VARIABLE).ok().filter(|_| first == "--")?;
+    if first != "--" {
+        return None;
+    }
+    let shell = std::env::var(VARIABLE).ok()?;
     let shells = Shells::builtins();
     let completer = shells.completer(&shell)?;
     let mut command = Cli::command();

@@ -27,6 +27,10 @@ macro_rules! pages {
 }
 
 static PAGES: &[Page] = &pages! {
+    "tutorial/typescript-hook", "Get to a tested hook in TypeScript";
+    "tutorial/python-hook", "Get to a tested hook in Python";
+    "tutorial/rust-hook", "Get to a tested hook in Rust";
+    "tutorial/tested-plugin", "Get to a tested plugin";
     "tutorial/command-hook", "Write your first command hook";
     "tutorial/plugin-hook", "Write your first plugin with a hook";
     "tutorial/module-hook", "Write your first module hook";
@@ -34,7 +38,8 @@ static PAGES: &[Page] = &pages! {
     "cookbook", "Copy a hook that does what you need";
     "how-to/develop-hooks", "See what a hook does while you write it";
     "how-to/debug-hooks", "Find out why a hook does not work";
-    "how-to/editor-support", "Complete and check settings in an editor";
+    "how-to/editor-support", "Set up an editor for hooks";
+    "how-to/shell-setup", "Set up completion, manual pages and colours";
     "how-to/test-hooks", "Test hooks, and run the tests in continuous integration";
     "how-to/try-a-hook", "Try a hook before it counts";
     "how-to/replay-events", "Find out what a change of hooks would have done";

@@ -8,15 +8,16 @@ mod report;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use hookrail::{CancelToken, Event, EventKind, FireOptions, HookSystem};
 use hookrail_bridge::tools;
-use hookrail_journal::{Filter, Record, RecordKind};
+use hookrail_journal::{Filter, Record, RecordKind, Records, Unreadable};
 
 use super::journal::{failure, filter, open};
 use crate::args::{ProjectArgs, ReplayArgs, SelectArgs};
-use crate::errors::{Exit, Result};
+use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::StopSignal;
 use crate::output;
 use crate::project::Project;
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
     let mut progress = Progress::new();
     let mut summary = Summary::default();
     let own = project.root().to_string_lossy();
-    for record in records {
+    for record in read_ahead(records)? {
         match record {
             Ok(record) if record.project == own => replay(&target, &record, &stop.token, &mut summary),
             // The events of another project are about another configuration.
@@ -64,6 +65,31 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
         output::text(&summary.text(&target.project))?;
     }
     Ok(if summary.differs() { Exit::Blocked } else { Exit::Fine })
+}
+
+/// The number of records that are read at once, and of such batches that wait to be fired.
+const READ_AT_ONCE: usize = 32;
+const BATCHES_AHEAD: usize = 4;
+
+/// Reads records on a thread of its own, while those before them are fired.
+fn read_ahead(mut records: Records) -> Result<impl Iterator<Item = std::result::Result<Record, Unreadable>>> {
+    let (send, receive) = sync_channel(BATCHES_AHEAD);
+    let body = move || {
+        loop {
+            let batch: Vec<_> = records.by_ref().take(READ_AT_ONCE).collect();
+            let is_last = batch.len() < READ_AT_ONCE;
+            // If nothing receives it, the replay was stopped.
+            if send.send(batch).is_err() || is_last {
+                return;
+            }
+        }
+    };
+    let started = std::thread::Builder::new().name("hookrail-reader".to_owned()).spawn(body);
+    started.map_err(|error| {
+        Failure::new(format!("no thread can be started to read the journal: {error}"))
+            .hint("the system may be out of threads or memory")
+    })?;
+    Ok(receive.into_iter().flatten())
 }
 
 /// The configuration that events are fired against.

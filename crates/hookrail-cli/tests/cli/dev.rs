@@ -182,6 +182,17 @@ fn a_reader_that_goes_away_ends_the_command() {
 }
 
 #[test]
+fn an_interrupt_ends_the_hook_that_runs() {
+    let sandbox = with_user_hook("#!/bin/sh\necho $$ > pid.tmp; mv pid.tmp pid; exec sleep 60\n");
+    let mut dev = Running::start(&sandbox, &[]);
+    assert!(hookrail_testkit::wait_until(|| sandbox.exists("pid"), std::time::Duration::from_secs(30)));
+    assert_eq!(dev.signal("-INT"), 0);
+    dev.until("interrupted  before-tool replace");
+    let hook = sandbox.read("pid");
+    assert!(!Command::new("kill").args(["-0", hook.trim()]).output().unwrap().status.success(), "it is still there");
+}
+
+#[test]
 fn a_hook_that_saves_itself_does_not_run_without_end() {
     let sandbox = with_user_hook("#!/bin/sh\necho x >> runs\necho '# more' >> \"$0\"\nexit 0\n");
     let mut dev = Running::start(&sandbox, &[]);

@@ -29,6 +29,23 @@ fn everything_about_a_command_is_shown() {
     assert!(!usual.contains("stdin") && !usual.contains("timing"), "{usual}");
 }
 
+/// A guard of the user is asked again if a hook of the project changed the input.
+#[test]
+fn a_hook_that_is_asked_twice_is_shown_with_both_inputs() {
+    let answer = r#"{\"hookSpecificOutput\":{\"hookEventName\":\"BeforeTool\",\"tool_input\":{\"path\":\"changed\"}}}"#;
+    let sandbox = Sandbox::with_hooks(&format!(
+        r#""BeforeTool": [{{"hooks": [{{"type": "command", "name": "rewriter", "command": "echo '{answer}'"}}]}}]"#
+    ));
+    sandbox.write_home(
+        ".llxprt/settings.json",
+        r#"{"hooksConfig":{"enabled":true},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","name":"guard","command":"exit 0","onFailure":"block"}]}]}}"#,
+    );
+    let shown = fire(&sandbox, &["-v", "--tool-input", r#"{"path":"original"}"#]).ends_with(0).stdout;
+    let of_guard: Vec<&str> = shown.split("\n  guard  ").skip(1).collect();
+    assert_eq!(of_guard.len(), 2, "{shown}");
+    assert!(of_guard[0].contains("\"path\": \"original\"") && of_guard[1].contains("\"path\": \"changed\""), "{shown}");
+}
+
 #[test]
 fn everything_about_a_module_is_shown() {
     let sandbox = Sandbox::new();

@@ -14,7 +14,7 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 32] = [
+pub(super) const DOCUMENTS: [&str; 37] = [
     "journal.md",
     "hooks.md",
     "inspect.md",
@@ -28,6 +28,10 @@ pub(super) const DOCUMENTS: [&str; 32] = [
     "cookbook.md",
     "embedding.md",
     "differences.md",
+    "tutorial/typescript-hook.md",
+    "tutorial/python-hook.md",
+    "tutorial/rust-hook.md",
+    "tutorial/tested-plugin.md",
     "tutorial/command-hook.md",
     "tutorial/plugin-hook.md",
     "tutorial/module-hook.md",
@@ -39,6 +43,7 @@ pub(super) const DOCUMENTS: [&str; 32] = [
     "how-to/keep-secrets.md",
     "how-to/replay-events.md",
     "how-to/sandbox-hooks.md",
+    "how-to/shell-setup.md",
     "how-to/test-hooks.md",
     "how-to/try-a-hook.md",
     "reference/answers.md",

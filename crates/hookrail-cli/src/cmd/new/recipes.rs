@@ -21,6 +21,30 @@ struct Recipe {
     script: &'static str,
     text: &'static str,
     settings: &'static str,
+    tests: &'static str,
+}
+
+impl Recipe {
+    /// The test cases for a project that has the hook: they test the script beside them, under the settings of the project. In the
+    /// repository they bring both themselves.
+    fn project_tests(&self) -> String {
+        let mut text = String::new();
+        for line in self.tests.lines() {
+            match line.split(" = ").next() {
+                Some("settings") => text.push_str(&format!("hook = \"{}\"", self.script)),
+                Some("copy") => continue,
+                _ => text.push_str(line),
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Whether the test cases bring programs, variables or files, which hooks could execute.
+    fn has_tests_that_bring_code(&self) -> bool {
+        let keys = ["env", "files", "links", "programs"];
+        self.tests.lines().any(|line| line.split_once(" = ").is_some_and(|(key, _)| keys.contains(&key)))
+    }
 }
 
 /// The recipes: the name, the ending of the script, and what the hook does.
@@ -32,6 +56,7 @@ macro_rules! recipes {
             script: concat!($name, ".", $ending),
             text: include_str!(concat!("../../../recipes/", $name, "/", $name, ".", $ending)),
             settings: include_str!(concat!("../../../recipes/", $name, "/settings.json")),
+            tests: include_str!(concat!("../../../recipes/", $name, "/", $name, ".hooktest.toml")),
         }),+]
     };
 }
@@ -74,13 +99,22 @@ pub(crate) fn add(args: &AddArgs) -> Result<Exit> {
         file: NewFile { path: format!(".llxprt/hooks/{name}"), text: text.to_owned(), mode, if_exists },
         about,
     };
-    let files = vec![file(recipe.script, recipe.text, FileMode::Executable, format!("the hook: it {}", recipe.about))];
+    let files = vec![
+        file(recipe.script, recipe.text, FileMode::Executable, format!("the hook: it {}", recipe.about)),
+        file(
+            &format!("{}.hooktest.toml", recipe.name),
+            &recipe.project_tests(),
+            FileMode::Plain,
+            "its test cases".to_owned(),
+        ),
+    ];
     let groups = groups_in(recipe.settings)
         .map_err(|error| Failure::new(format!("the settings of `{wanted}` cannot be read: {error}")))?;
     let mut events: Vec<&str> = groups.iter().map(|group| group.event.as_str()).collect();
     events.dedup();
     let about = format!("hooks for {}", events.join(", "));
-    let next = ["hookrail trust grant".to_owned(), "hookrail test".to_owned(), "hookrail docs cookbook".to_owned()];
+    let test = if recipe.has_tests_that_bring_code() { "hookrail test --trust-project" } else { "hookrail test" };
+    let next = ["hookrail trust grant".to_owned(), test.to_owned(), "hookrail docs cookbook".to_owned()];
     write_all(project.root(), files, &groups, &about, &next)
 }
 

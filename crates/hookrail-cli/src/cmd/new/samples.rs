@@ -77,7 +77,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             event_lines: "payload = { source = \"{text}\" }",
             texts: ["startup", "resume"],
             expect: "context_contains = \"Run the tests\"",
-            rust: ["&event.source", "Answer::none().context(\"Run the tests before you finish.\")"],
+            rust: ["&event.source", "HookAnswer::none().context(\"Run the tests before you finish.\")"],
             ..base
         },
         EventKind::SessionEnd => Sample {
@@ -88,7 +88,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             event_lines: "payload = { reason = \"{text}\" }",
             texts: ["exit", "clear"],
             expect: "message_contains = \"push your commits\"",
-            rust: ["&event.reason", "Answer::none().system_message(\"Remember to push your commits.\")"],
+            rust: ["&event.reason", "HookAnswer::none().system_message(\"Remember to push your commits.\")"],
             ..base
         },
         EventKind::Prompt => Sample {
@@ -100,7 +100,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             event_lines: "prompt = \"{text}\"",
             texts: PASSWORDS,
             expect: "decision = \"deny\", reason_contains = \"passwords\"",
-            rust: ["&event.prompt", "Answer::deny(\"prompts must not contain passwords\")"],
+            rust: ["&event.prompt", "HookAnswer::deny(\"prompts must not contain passwords\")"],
             ..base
         },
         EventKind::AgentEnd => Sample {
@@ -111,7 +111,10 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             event_lines: "payload = { prompt = \"go\", prompt_response = \"{text}\", stop_hook_active = false }",
             texts: ["done, with one TODO left", "done"],
             expect: "message_contains = \"work left\"",
-            rust: ["&event.prompt_response", "Answer::none().system_message(\"There is work left: look for TODO.\")"],
+            rust: [
+                "&event.prompt_response",
+                "HookAnswer::none().system_message(\"There is work left: look for TODO.\")",
+            ],
             ..base
         },
         EventKind::BeforeTool => Sample {
@@ -126,7 +129,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             expect: "decision = \"deny\", reason_contains = \"secrets\"",
             rust: [
                 "event.input_text(\"path\").unwrap_or_default()",
-                "Answer::deny(\"files named `.env` hold secrets\")",
+                "HookAnswer::deny(\"files named `.env` hold secrets\")",
             ],
         },
         EventKind::AfterTool => Sample {
@@ -140,7 +143,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             expect: "context_contains = \"Read the error\"",
             rust: [
                 "event.response_text().unwrap_or_default()",
-                "Answer::none().context(\"Read the error before you try again.\")",
+                "HookAnswer::none().context(\"Read the error before you try again.\")",
             ],
             ..base
         },
@@ -155,7 +158,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             expect: "decision = \"deny\", reason_contains = \"preview models\"",
             rust: [
                 "event.llm_request.get(\"model\").and_then(|model| model.as_str()).unwrap_or_default()",
-                "Answer::deny(\"preview models are not used here\")",
+                "HookAnswer::deny(\"preview models are not used here\")",
             ],
             ..base
         },
@@ -167,7 +170,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             event_lines: "payload = { llm_request = { model = \"large\", messages = [] }, llm_response = { text = \"{text}\" } }",
             texts: PASSWORDS,
             expect: "outcome = { llmResponse = { text = \"[removed]\" } }",
-            rust: ["event.response_text().unwrap_or_default()", "Answer::none().response_text(\"[removed]\")"],
+            rust: ["event.response_text().unwrap_or_default()", "HookAnswer::none().response_text(\"[removed]\")"],
             ..base
         },
         EventKind::ToolSelection => Sample {
@@ -180,7 +183,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             expect: "outcome = { toolConfig = { allowedFunctionNames = [\"read_file\"] } }",
             rust: [
                 "event.llm_request.get(\"model\").and_then(|model| model.as_str()).unwrap_or_default()",
-                "Answer::none().tools(hookrail_hook::ToolMode::Any, [\"read_file\"])",
+                "HookAnswer::none().tools(hookrail_hook::ToolMode::Any, [\"read_file\"])",
             ],
             ..base
         },
@@ -192,7 +195,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             event_lines: "payload = { trigger = \"{text}\" }",
             texts: ["auto", "manual"],
             expect: "message_contains = \"compressed\"",
-            rust: ["&event.trigger", "Answer::none().system_message(\"The conversation is compressed.\")"],
+            rust: ["&event.trigger", "HookAnswer::none().system_message(\"The conversation is compressed.\")"],
             ..base
         },
         EventKind::Notification => Sample {
@@ -203,7 +206,7 @@ fn llxprt(kind: EventKind) -> Option<Sample> {
             event_lines: "payload = { notification_type = \"ToolPermission\", message = \"{text}\", details = {} }",
             texts: ["a tool needs permission", "done"],
             expect: "message_contains = \"waits for you\"",
-            rust: ["&event.message", "Answer::none().system_message(\"The agent waits for you.\")"],
+            rust: ["&event.message", "HookAnswer::none().system_message(\"The agent waits for you.\")"],
             ..base
         },
         _ => return None,

@@ -79,7 +79,7 @@ impl HookTemplate<'_> {
         let (sample, about) = self.rule();
         let program = self.program(&format!("{folder}/scripts"), "${pluginDir}/scripts", name, sample.as_ref(), &about);
         let mut files = program.files;
-        let tests = self.tests("dialect = \"xcode\"", sample.as_ref(), program.needs);
+        let tests = self.tests("hook = \".\"", sample.as_ref(), program.needs);
         files.push(self.file(format!("{folder}/{name}.hooktest.toml"), tests, FileMode::Plain, "its test cases"));
         let schema = super::schema_file(&format!("{folder}/.x-code-plugin/plugin.schema.json"), "plugin");
         files.push(schema);
@@ -207,11 +207,14 @@ impl HookTemplate<'_> {
             Some(sample) if self.dialect == DialectId::Llxprt => {
                 let [subject, answer] = sample.rust;
                 let word = sample.word;
+                let mut imports = ["HookAnswer", event];
+                imports.sort_unstable();
+                let imports = imports.join(", ");
                 format!(
-                    "//! {name}: {about}.\n\nuse std::process::ExitCode;\n\nuse hookrail_hook::{{Answer, {event}}};\n\n\
+                    "//! {name}: {about}.\n\nuse std::process::ExitCode;\n\nuse hookrail_hook::{{{imports}}};\n\n\
                      fn main() -> ExitCode {{\n    hookrail_hook::run(|event: {event}| {{\n        \
                      let text = {subject};\n        if text.contains(\"{word}\") {{\n            {answer}\n        \
-                     }} else {{\n            Answer::none()\n        }}\n    }})\n}}\n"
+                     }} else {{\n            HookAnswer::none()\n        }}\n    }})\n}}\n"
                 )
             }
             sample => {
@@ -397,7 +400,7 @@ fn module_body(kind: EventKind, event: &str) -> (String, String, String) {
             both(
                 "prompt = \"{text}\"",
                 ["deploy it", "write a test"],
-                "outcome = { messages = [{ content = \"Only people deploy.\" }] }",
+                "outcome = { messages = [{ customType = \"rule\", content = \"Only people deploy.\", display = false }] }",
             ),
         ),
         _ => (
