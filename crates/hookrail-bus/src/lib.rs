@@ -67,7 +67,7 @@ pub use transport::{
     ConnectionClosed, Listener, MessageLimits, MessageRefusal, MessageSink, MessageSource, MessageWeight, Received,
     Transport,
 };
-pub use watch::WatchMode;
+pub use watch::{PathWatcher, WatchMode};
 
 /// The major version of the protocol. A client that requests a higher one is refused; one that requests none gets this.
 pub const PROTOCOL: u64 = 1;

@@ -1,5 +1,6 @@
 //! The arguments of every command, as data. The commands decide what they mean.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -10,6 +11,7 @@ use hookrail::DialectId;
 use hookrail::module::Capabilities;
 
 use crate::logging::{LogFormat, LogOptions};
+use crate::verbosity::Verbosity;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -21,26 +23,33 @@ const STYLES: Styles = Styles::styled()
 ///
 /// Runs the hooks that the project, the user and the system have configured for an agent's events. Reports what they
 /// decided, what they changed, and why each other hook did not run.
+///
+/// Exit status: 0 done, 1 failed; every command's own help names others.
 #[derive(Debug, Parser)]
 #[command(name = "hookrail", version, styles = STYLES, max_term_width = 100, after_help = examples::ALL)]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 impl Cli {
     /// Parses the arguments of this process.
-    pub(crate) fn parse_arguments() -> Result<Self, clap::Error> {
-        let given = Vec::from_iter(std::env::args_os());
-        quick::parse(&given).map_or_else(|| Self::try_parse_from(&given), Ok)
+    pub(crate) fn parse_arguments(given: &[OsString]) -> Result<Self, clap::Error> {
+        quick::parse(given).map_or_else(|| Self::try_parse_from(given), Ok)
     }
 
     /// Returns what is logged to standard error, and how. A server also logs warnings.
     pub(crate) fn log_options(&self) -> LogOptions {
         let breadcrumbs = self.wants_breadcrumbs();
+        let engine = self.global.verbosity() == Verbosity::Logged;
         match &self.command {
-            Command::Serve(args) => LogOptions { breadcrumbs, warnings: true, format: args.log_format },
-            _ => LogOptions { breadcrumbs, ..LogOptions::default() },
+            Command::Serve(args) => {
+                let warnings = self.global.verbosity() > Verbosity::Quiet;
+                LogOptions { breadcrumbs, warnings, engine, format: args.log_format }
+            }
+            _ => LogOptions { breadcrumbs, engine, ..LogOptions::default() },
         }
     }
 
@@ -61,6 +70,8 @@ impl Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show what hooks can do, with real hooks in a temporary project
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::DEMO)]
     Demo(DemoArgs),
     /// Fire one event and print its outcome
@@ -68,6 +79,22 @@ pub(crate) enum Command {
     /// Exit status: 0 allowed, 2 blocked, 3 the agent must stop, 4 approval required, 1 the command itself failed.
     #[command(after_help = examples::FIRE)]
     Fire(FireCommand),
+    /// Fire an event again whenever a hook is saved, and show everything about its hooks
+    ///
+    /// Fires the last recorded event, else a sample that the hook is for. Shows what each hook received and wrote, how long it
+    /// took, what was decided, and how that differs from the run before. A hook that is not trusted, or has changed since, does
+    /// not run: review it with `t` and Enter, or with `hookrail trust grant`.
+    ///
+    /// Exit status: 0 ended with Ctrl-C, 1 the command itself failed.
+    #[command(after_help = examples::DEV)]
+    Dev(DevArgs),
+    /// Run one script or module once with a sample event, without any settings
+    ///
+    /// Shows what `fire -v` shows. Naming the file is the user's own word, so it needs no grant; no other hook runs.
+    ///
+    /// Exit status: 0 allowed, 2 blocked, 3 the agent must stop, 4 approval required, 1 the command itself failed.
+    #[command(after_help = examples::TRY)]
+    Try(TryArgs),
     /// Run the reference agent, which applies every effect of its hooks
     ///
     /// On a terminal the agent is interactive. With `--prompt`, or with a pipe on standard input, it works on one
@@ -78,6 +105,8 @@ pub(crate) enum Command {
     #[command(after_help = examples::AGENT)]
     Agent(AgentArgs),
     /// List every configured hook
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::LIST)]
     List(ListArgs),
     /// Check all configuration, the scripts of hooks and their first lines, without running anything
@@ -86,12 +115,18 @@ pub(crate) enum Command {
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Show which hooks would run for an event and why others are skipped, without running anything
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::EXPLAIN)]
     Explain(ExplainArgs),
     /// Show, grant and revoke trust in the hooks of a project
+    ///
+    /// Exit status: 0 done, 1 the command itself failed; `trust diff` also has 1 if a hook has changed.
     #[command(after_help = examples::TRUST)]
     Trust(TrustArgs),
     /// Show, install, enable and disable plugins
+    ///
+    /// Exit status: 0 done, 1 the command itself failed; `plugin doctor` also has 1 if a plugin has an error.
     #[command(after_help = examples::PLUGIN)]
     Plugin(PluginArgs),
     /// Serve the message bus: one JSON message per line, on standard input and output or on a socket
@@ -99,6 +134,8 @@ pub(crate) enum Command {
     /// After the first SIGTERM, SIGINT or SIGQUIT the server finishes the requests that run and accepts no new ones; the
     /// second signal ends them. SIGHUP does the same with `--stdio`; with `--socket` it reloads the configuration. A
     /// signal that was ignored when the server was started stays ignored.
+    ///
+    /// Exit status: 0 ended in order, 1 the command itself failed, 128 plus the number of the second signal.
     #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
     /// Reload the configuration of a running server
@@ -134,19 +171,27 @@ pub(crate) enum Command {
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Show what hooks decided, from the journal
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::LOG)]
     Log(LogArgs),
     /// Show how often each hook ran, what it decided and how long it took, from the journal
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::STATS)]
     Stats(StatsArgs),
     /// Show what hooks decided, in the browser
     ///
     /// Serves a page to this machine and this user alone until it is ended. Nothing can be changed there, and events are
     /// fired only with `--allow-run`.
+    ///
+    /// Exit status: 0 ended with Ctrl-C or the file is written, 1 the command itself failed.
     #[cfg(feature = "inspect")]
     #[command(after_help = examples::INSPECT)]
     Inspect(InspectArgs),
     /// Verify the journal, print its head, or export events from it
+    ///
+    /// Exit status: 0 done, 1 the command itself failed; `journal verify` also has 1 if the chain does not hold.
     #[command(after_help = examples::JOURNAL)]
     Journal(JournalArgs),
     /// Fire recorded events against a configuration and show what would be decided otherwise
@@ -157,21 +202,66 @@ pub(crate) enum Command {
     /// Exit status: 0 nothing differs, 2 something differs, 1 the command itself failed.
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
+    /// Create a hook from a template, with its settings and its test cases
+    ///
+    /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
+    ///
+    /// Exit status: 0 created, 1 nothing was written.
+    #[command(after_help = examples::NEW)]
+    New(NewArgs),
+    /// Run the test cases of hooks, each in a directory of its own
+    ///
+    /// Finds files `NAME.hooktest.toml` and `NAME.hooktest.json`. The hooks of a case see a copy of the project's hooks, an empty
+    /// home directory, and nothing of the user's settings. Cases run code of the project: without `--trust-project` only
+    /// cases run that send data to hooks that were granted, and a terminal is asked about all others.
+    #[command(after_help = examples::TEST)]
+    Test(TestArgs),
+    /// Write test cases from recorded events
+    ///
+    /// Reads the journal. With `--follow` it waits for the next events of the project, for example of an agent that is used
+    /// meanwhile. An event from whose record something was removed is counted and left out.
+    #[command(after_help = examples::RECORD)]
+    Record(RecordArgs),
     /// Create a first hook in a project
+    ///
+    /// Exit status: 0 created, 1 nothing was written.
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
+    /// Add a hook of the cookbook to a project
+    ///
+    /// Exit status: 0 added, 1 nothing was written.
+    #[command(after_help = examples::ADD)]
+    Add(AddArgs),
+    /// Write types for hooks in TypeScript and Python, for editors and type checkers
+    ///
+    /// Exit status: 0 written, 1 nothing was written.
+    #[command(after_help = examples::TYPES)]
+    Types(TypesArgs),
     /// Print a JSON Schema, or the names of all of them
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::SCHEMA)]
     Schema(SchemaArgs),
     /// Print a page of the reference as Markdown
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::REFERENCE)]
     Reference(ReferenceArgs),
     /// Print a page of the documentation, or the list of topics
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::DOCS)]
     Docs(DocsArgs),
     /// Print a completion script for a shell
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
+    /// Write a manual page for every command
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
+    #[command(after_help = examples::MAN)]
+    Man(ManArgs),
 }
 
 /// The options that select a project and its hooks.
@@ -179,7 +269,7 @@ pub(crate) enum Command {
 #[command(next_help_heading = "Project")]
 pub(crate) struct ProjectArgs {
     /// The project's directory [default: found upwards from the current directory]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,
     /// Trust this project and the hooks it has now, for this one invocation
     #[arg(long)]
@@ -224,13 +314,13 @@ pub(crate) struct ExplainArgs {
 #[command(next_help_heading = "Event")]
 pub(crate) struct EventArgs {
     /// The event's name in any dialect (BeforeTool, PreToolUse, tool_call) or the neutral one (before-tool)
-    #[arg(value_name = "EVENT", help_heading = Resettable::Reset)]
+    #[arg(value_name = "EVENT", help_heading = Resettable::Reset, add = names::events())]
     pub(crate) name: String,
     /// The event's own fields as a JSON object; `-` reads standard input, `@FILE` a file
     #[arg(long, value_name = "JSON|-|@FILE")]
     pub(crate) payload: Option<String>,
     /// The tool's name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = names::tools())]
     pub(crate) tool: Option<String>,
     /// The tool's arguments
     #[arg(long, value_name = "JSON")]
@@ -353,15 +443,9 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct InitArgs {
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
     /// The schema, for example `settings` or `BeforeTool.stdin`
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = names::schemas())]
     pub(crate) name: Option<String>,
 }
 
@@ -375,6 +459,8 @@ pub(crate) struct ReferenceArgs {
 /// The pages of the reference that are made from the engine's own tables.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum ReferencePage {
+    /// Every command: its options, its exit statuses, examples
+    Commands,
     /// Every event: its names, its fields, what an answer can do
     Events,
     /// Every code a diagnostic can have
@@ -383,6 +469,8 @@ pub(crate) enum ReferencePage {
     Bus,
     /// Every setting of hookrail's own configuration
     Configuration,
+    /// Every key of a file with test cases
+    TestCases,
 }
 
 #[derive(Debug, Args)]
@@ -399,6 +487,13 @@ pub(crate) struct CompletionsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The directory, which is created if it does not exist
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct TrustArgs {
     #[command(subcommand)]
@@ -410,15 +505,23 @@ pub(crate) struct TrustArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrustCommand {
     /// Show what is trusted (the default)
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::TRUST_STATUS)]
     Status(TrustStatusArgs),
     /// Show what has changed since it was granted
+    ///
+    /// Exit status: 0 no hook that could run is new or has changed, 1 a hook is new or has changed, or the command failed.
     #[command(after_help = examples::TRUST_DIFF)]
     Diff(TrustDiffArgs),
     /// Trust the project and its hooks as they are now
+    ///
+    /// Exit status: 0 granted or nothing to grant, 1 nothing was granted.
     #[command(after_help = examples::TRUST_GRANT)]
     Grant(TrustGrantArgs),
     /// Revoke trust in the project or in some of its hooks
+    ///
+    /// Exit status: 0 revoked or nothing to revoke, 1 nothing was revoked.
     #[command(after_help = examples::TRUST_REVOKE)]
     Revoke(TrustRevokeArgs),
 }
@@ -444,7 +547,7 @@ pub(crate) struct TrustDiffArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TrustGrantArgs {
     /// Names of hooks [default: all hooks of the project]
-    #[arg(value_name = "HOOK")]
+    #[arg(value_name = "HOOK", add = names::hooks())]
     pub(crate) names: Vec<String>,
     /// Do not ask for confirmation
     #[arg(long, short)]
@@ -460,7 +563,7 @@ pub(crate) struct TrustGrantArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TrustRevokeArgs {
     /// Names of hooks [default: the project and all its hooks]
-    #[arg(value_name = "HOOK")]
+    #[arg(value_name = "HOOK", add = names::hooks())]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
@@ -487,20 +590,29 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 
 mod agent;
 mod bridge;
+mod dev;
 mod examples;
+mod global;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod journal;
+mod names;
+mod new;
 mod plugin;
 mod quick;
+mod test;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
+pub(crate) use dev::{DevArgs, TryArgs};
+pub(crate) use global::{ColorWhen, GlobalArgs};
 #[cfg(feature = "inspect")]
 pub(crate) use inspect::InspectArgs;
 pub(crate) use journal::{
     ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, ReplayArgs, SelectArgs, StatsArgs, VerifyArgs,
 };
+pub(crate) use new::{AddArgs, HookLanguage, InitArgs, NewArgs, TemplateArgs, TypesArgs, TypesLanguage};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };
+pub(crate) use test::{RecordArgs, TestArgs, TestFormat};

@@ -3,7 +3,6 @@
 //! A failure is a sentence, an optional excerpt of what is wrong, and hints. Outcomes of hooks are not failures.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use crate::render::text::visible;
@@ -14,7 +13,7 @@ use crate::style::{BAD, HINT, paint};
 pub(crate) enum Exit {
     /// The command succeeded; after `fire`, the event is allowed.
     Fine,
-    /// The command failed, `check` found an error, or `trust diff` a change.
+    /// The command failed, `check` found an error, `trust diff` a change, or a case of `test` failed.
     Failed,
     /// Hooks blocked the event.
     Blocked,
@@ -61,6 +60,11 @@ impl Failure {
         &self.message
     }
 
+    /// Returns the first hint, for callers that report it in their own way.
+    pub(crate) fn first_hint(&self) -> Option<&str> {
+        self.hints.first().map(String::as_str)
+    }
+
     /// Adds a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -82,7 +86,6 @@ impl Failure {
         for hint in &self.hints {
             let _ = writeln!(text, "{}: {}", paint(HINT, "hint"), visible(hint));
         }
-        // If standard error cannot be written, there is no other place to report it.
-        let _ = anstream::stderr().write_all(text.as_bytes());
+        crate::output::errors(&text);
     }
 }

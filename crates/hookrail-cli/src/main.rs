@@ -20,18 +20,30 @@ mod project;
 mod project_search;
 mod render;
 mod request;
+mod sample;
 mod style;
+mod trace;
+mod verbosity;
 
 use std::process::ExitCode;
 
-use args::Cli;
+use args::{Cli, ColorWhen};
 use errors::Exit;
 
 fn main() -> ExitCode {
-    let cli = match Cli::parse_arguments() {
+    let given = Vec::from_iter(std::env::args_os());
+    if let Some(exit) = cmd::completions::answer(&given) {
+        return exit.into();
+    }
+    let cli = match Cli::parse_arguments(&given) {
         Ok(cli) => cli,
-        Err(error) => return print_usage(&error),
+        Err(error) => {
+            ColorWhen::find(&given).apply();
+            return print_usage(&error);
+        }
     };
+    cli.global.color.apply();
+    verbosity::choose(cli.global.verbosity());
     logging::start(cli.log_options());
     let exit = match cmd::run(cli.command) {
         Ok(exit) => exit.into(),

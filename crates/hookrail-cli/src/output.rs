@@ -7,6 +7,8 @@ use hookrail::Json;
 
 use crate::errors::{Failure, Result};
 use crate::render::text::is_hidden;
+use crate::render::width;
+use crate::verbosity;
 
 /// Whether anything reads standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +17,26 @@ pub(crate) enum Reader {
     Gone,
 }
 
-/// Writes text for people. Styles are removed if standard output is not a terminal.
+/// Writes text for people. Styles are removed if standard output is not a terminal; on a terminal, lines that are too wide
+/// for it are broken between words.
 pub(crate) fn text(text: &str) -> Result<()> {
     text_to_reader(text).map(|_| ())
 }
 
 /// [`text`] for a command that does not end by itself and has to notice that its reader has.
 pub(crate) fn text_to_reader(text: &str) -> Result<Reader> {
+    match width::of_stdout() {
+        Some(columns) => write_text(&width::broken(text, columns)),
+        None => write_text(text),
+    }
+}
+
+/// Writes text whose lines are not broken: documents that are copied from, and scripts.
+pub(crate) fn verbatim(text: &str) -> Result<()> {
+    write_text(text).map(|_| ())
+}
+
+fn write_text(text: &str) -> Result<Reader> {
     let mut stdout = anstream::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     let is_gone = written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
@@ -29,10 +44,18 @@ pub(crate) fn text_to_reader(text: &str) -> Result<Reader> {
     Ok(if is_gone { Reader::Gone } else { Reader::Present })
 }
 
-/// Writes warnings to standard error, after the result has been written.
+/// Writes warnings to standard error, after the result has been written; nothing with `--quiet`.
 pub(crate) fn warnings(text: &str) {
+    if !verbosity::is_quiet() {
+        errors(text);
+    }
+}
+
+/// Writes errors to standard error.
+pub(crate) fn errors(text: &str) {
+    let broken = width::of_stderr().map(|columns| width::broken(text, columns));
     // A closed standard error leaves no place where this could be reported.
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    let _ = anstream::stderr().lock().write_all(broken.as_deref().unwrap_or(text).as_bytes());
 }
 
 /// Writes a document: indented on a terminal, otherwise one line.
@@ -56,7 +79,7 @@ fn ignore_closed_pipe(written: io::Result<()>) -> Result<()> {
 
 /// Adds line breaks and indentation to compact JSON. It works on the text, so that every number stays as it was
 /// written. Characters that a terminal would interpret are escaped.
-fn indented(compact: &str) -> String {
+pub(crate) fn indented(compact: &str) -> String {
     let mut out = String::with_capacity(compact.len() * 2);
     let mut depth = 0_usize;
     let mut in_string = false;

@@ -1,5 +1,5 @@
 //! One line on the terminal that names the hook for which the command waits. Nothing is shown for the first second, and
-//! nothing at all if standard error is not a terminal.
+//! nothing at all with `--quiet` or if standard error is not a terminal.
 
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use hookrail::host::{Notification, Notifications};
 use hookrail::process::RunId;
 
 use crate::render::text::short;
+use crate::verbosity;
 
 /// The time before the line is first shown.
 const FIRST_SHOWN_AFTER: Duration = Duration::from_secs(1);
@@ -28,7 +29,9 @@ pub(crate) struct ProgressLine {
 impl ProgressLine {
     /// Subscribes to the notifications of a hook system, if standard error is a terminal that can erase a line.
     pub(crate) fn watch(system: &HookSystem) -> Self {
-        let visible = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let visible = !verbosity::is_quiet()
+            && std::io::stderr().is_terminal()
+            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let notifications = visible.then(|| system.subscribe());
         Self { notifications, running: Vec::new(), began: Instant::now(), shown: false }
     }

@@ -26,7 +26,13 @@ impl Project {
     /// Finds the project's directory: the one that was named, else upwards from the current directory. The path is
     /// canonical, because grants are stored under it.
     pub(crate) fn open(args: &ProjectArgs) -> Result<Self> {
-        let named = args.project.clone().unwrap_or_else(|| find_project(Path::new("."), home().as_deref()));
+        Self::open_named(args.project.as_deref())
+    }
+
+    /// Opens the project in a directory, or the one that is found.
+    pub(crate) fn open_named(named: Option<&Path>) -> Result<Self> {
+        let found = || find_project(Path::new("."), home().as_deref());
+        let named = named.map_or_else(found, Path::to_owned);
         let usable = named.canonicalize().and_then(|root| {
             // A directory that cannot be listed cannot be searched for hooks.
             std::fs::read_dir(&root).map(|_| root)

@@ -21,6 +21,7 @@ pub(crate) struct RequestedEvent {
 }
 
 /// What there is to report about the fields of an event.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FieldReport {
     findings: Vec<Diagnostic>,
     /// Reported if a matcher was compared with a field that is missing.
@@ -28,6 +29,11 @@ pub(crate) struct FieldReport {
 }
 
 impl FieldReport {
+    /// The diagnostics that do not depend on the hooks.
+    pub(crate) fn findings(&self) -> &[Diagnostic] {
+        &self.findings
+    }
+
     /// Returns the diagnostics, given why hooks of the event do not run.
     pub(crate) fn into_findings(self, mut skipped: impl Iterator<Item = SkipReason>) -> Vec<Diagnostic> {
         let Self { mut findings, missing_subject } = self;
@@ -36,43 +42,73 @@ impl FieldReport {
     }
 }
 
+/// The fields of an event, from options or from a case of `hookrail test`.
+#[derive(Debug, Default)]
+pub(crate) struct EventFields {
+    pub(crate) name: String,
+    /// The payload, in the shape of any dialect.
+    pub(crate) payload: Option<JsonObject>,
+    pub(crate) tool: Option<String>,
+    pub(crate) tool_input: Option<Json>,
+    pub(crate) tool_response: Option<Json>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) session_id: Option<String>,
+    pub(crate) transcript: Option<String>,
+}
+
 /// Builds the event that the options describe. Options such as `--tool` override the payload's fields.
 pub(crate) fn build_event(args: &EventArgs, project: &Path) -> Result<RequestedEvent> {
-    let kind = find_kind(&args.name)?;
-    let payload = args.payload.as_deref().map(read_payload).transpose()?.unwrap_or_default();
+    find_kind(&args.name)?;
+    let json = |option: &str, text: &Option<String>| text.as_ref().map(|text| parse_json(option, text)).transpose();
+    let fields = EventFields {
+        name: args.name.clone(),
+        payload: args.payload.as_deref().map(read_payload).transpose()?,
+        tool: args.tool.clone(),
+        tool_input: json("--tool-input", &args.tool_input)?,
+        tool_response: json("--tool-response", &args.tool_response)?,
+        prompt: args.prompt.clone(),
+        session_id: args.session_id.clone(),
+        transcript: args.transcript.clone(),
+    };
+    make_event(&fields, project)
+}
+
+/// Makes the event with these fields. The other fields override those of the payload.
+pub(crate) fn make_event(given: &EventFields, project: &Path) -> Result<RequestedEvent> {
+    let kind = find_kind(&given.name)?;
+    let payload = given.payload.clone().unwrap_or_default();
     let shape = PayloadShape::of_payload(&payload);
     let mut fields = shape.neutral_fields(payload);
-    let texts = [("tool_name", &args.tool), ("prompt", &args.prompt)];
+    let texts = [("tool_name", &given.tool), ("prompt", &given.prompt)];
     for (field, text) in texts.iter().filter_map(|(field, text)| Some((field, text.as_ref()?))) {
         fields.set(*field, Json::string(text));
     }
-    let values =
-        [("tool_input", "--tool-input", &args.tool_input), ("tool_response", "--tool-response", &args.tool_response)];
-    for (field, option, text) in values.iter().filter_map(|(field, option, text)| Some((field, option, text.as_ref()?)))
-    {
-        fields.set(*field, parse_json(option, text)?);
+    let values = [("tool_input", &given.tool_input), ("tool_response", &given.tool_response)];
+    for (field, value) in values.iter().filter_map(|(field, value)| Some((field, value.as_ref()?))) {
+        fields.set(*field, value.clone());
     }
     // All fields are checked for a payload only, which stands for what a host sends. `--tool` without a payload asks
     // which matchers select a tool, and that needs no other field.
-    let (findings, missing_subject) = match args.payload {
-        Some(_) => (report_fields(kind, &args.name, shape, &fields), None),
+    let (findings, missing_subject) = match given.payload {
+        Some(_) => (report_fields(kind, &given.name, shape, &fields), None),
         None => (Vec::new(), missing_subject(kind, &fields)),
     };
     let event = Event::new(kind, project)
         .with_payload(&fields.to_json())
         .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
-    let event = match &args.session_id {
+    let event = match &given.session_id {
         Some(id) => event.session(id),
         None => event,
     };
-    let event = match &args.transcript {
+    let event = match &given.transcript {
         Some(path) => event.transcript(path),
         None => event,
     };
     Ok(RequestedEvent { event, fields: FieldReport { findings, missing_subject } })
 }
 
-fn find_kind(name: &str) -> Result<EventKind> {
+/// Finds an event by its name in any dialect or its neutral one.
+pub(crate) fn find_kind(name: &str) -> Result<EventKind> {
     find_event(name).ok_or_else(|| {
         let failure = Failure::new(format!("`{name}` is not an event"));
         if let Some((kind, whose)) = in_other_words(name) {
@@ -90,7 +126,7 @@ fn find_kind(name: &str) -> Result<EventKind> {
 }
 
 /// Returns every name of every event, the neutral ones and those of the dialects.
-fn event_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn event_names() -> impl Iterator<Item = &'static str> {
     EventKind::all().flat_map(|kind| {
         let spec = kind.spec();
         let in_dialects = DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));

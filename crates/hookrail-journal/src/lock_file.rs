@@ -92,6 +92,19 @@ pub(crate) fn has_name(_about: &std::fs::Metadata) -> bool {
     true
 }
 
+/// Fills the buffer with the bytes from an offset on.
+#[cfg(unix)]
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn read_exact_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::Read as _;
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(buffer)
+}
+
 #[cfg(unix)]
 fn read_at_start(file: &File, text: &mut [u8]) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, text, 0)

@@ -319,6 +319,12 @@ pub(crate) fn end_of(file: &mut File) -> io::Result<SegmentEnd> {
     }
 }
 
+/// The last record of some whole lines; none if they do not end with one that holds.
+pub(crate) fn last_record(lines: &[u8]) -> Option<LastRecord> {
+    let lines = lines.strip_suffix(b"\n")?;
+    sound(memrchr(b'\n', lines).map_or(Some(lines), |at| lines.get(at + 1..)))
+}
+
 fn sound(line: Option<&[u8]>) -> Option<LastRecord> {
     let framed = Framed::of(line?)?;
     framed.holds().then(|| Some(LastRecord { seq: framed.seq, hash: framed.hash.try_into().ok()? }))?

@@ -12,9 +12,11 @@ use hookrail::event::timestamp;
 
 use crate::config::JournalOptions;
 use crate::error::JournalError;
-use crate::lock_file::{LockFile, has_name};
+use crate::lock_file::{LockFile, has_name, read_exact_at};
 use crate::retention;
-use crate::segment::{self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentName, end_of, hash_of, open_file};
+use crate::segment::{
+    self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentName, end_of, hash_of, last_record, open_file,
+};
 
 /// A record that was appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,9 @@ pub(crate) struct Appended {
     /// Whether a new segment was begun, so that the one before it can be sealed.
     pub(crate) began_segment: bool,
 }
+
+/// The most bytes of other writers that are read to continue after them.
+const MOST_CAUGHT_UP: u64 = 64 * 1024;
 
 /// The writer of one journal in one process.
 #[derive(Debug)]
@@ -45,6 +50,8 @@ struct Head {
     file: File,
     length: u64,
     last: Option<LastRecord>,
+    /// Whether other machines may write it too.
+    is_shared: bool,
 }
 
 impl Writer {
@@ -119,8 +126,8 @@ impl Writer {
         if let Some(head) = self.head.take().filter(|head| named.as_ref() == Some(&head.name)) {
             match length_of(&head.file) {
                 Some(length) if length == head.length => return Ok(Some(head)),
-                Some(_) => {
-                    if let Some(head) = self.catch_up(head)? {
+                Some(length) => {
+                    if let Some(head) = self.catch_up(head, length)? {
                         return Ok(Some(head));
                     }
                 }
@@ -146,23 +153,31 @@ impl Writer {
         if !is_sound {
             return self.begin(lock, name.number + 1, today, last).map(Some);
         }
-        self.check_machines(&mut file, whole)?;
+        let is_shared = is_on_network(&file);
+        if is_shared {
+            self.check_machines(&mut file, whole)?;
+        }
         if whole < length {
             file.set_len(whole).map_err(|error| JournalError::io(&path, error))?;
         }
-        Ok(Some(Head { name, path, file, length: whole, last }))
+        Ok(Some(Head { name, path, file, length: whole, last, is_shared }))
     }
 
-    /// The segment that another process has written meanwhile, if its last line is whole and sound: then nothing but that
-    /// line has to be looked at. With four writers, listing and opening the files again took most of the time of a record.
-    fn catch_up(&self, mut head: Head) -> Result<Option<Head>, JournalError> {
-        let end = end_of(&mut head.file).map_err(|error| JournalError::io(&head.path, error))?;
-        let SegmentEnd { last: Some(last), whole, length, is_sound: true } = end else { return Ok(None) };
-        if whole != length {
+    /// The segment that other processes have written meanwhile, if what they appended ends with a record that holds: then
+    /// nothing else has to be looked at. With four writers, listing and opening the files again took most of the time of a
+    /// record.
+    fn catch_up(&self, mut head: Head, length: u64) -> Result<Option<Head>, JournalError> {
+        let appended = length.checked_sub(head.length).filter(|appended| *appended <= MOST_CAUGHT_UP);
+        let Some(appended) = appended.and_then(|appended| usize::try_from(appended).ok()) else { return Ok(None) };
+        let mut text = vec![0; appended];
+        if head.is_shared || read_exact_at(&head.file, &mut text, head.length).is_err() {
             return Ok(None);
         }
-        self.check_machines(&mut head.file, whole)?;
-        Ok(Some(Head { length: whole, last: Some(last), ..head }))
+        let last = last_record(&text);
+        Ok(last.map(|last| {
+            (head.length, head.last) = (length, Some(last));
+            head
+        }))
     }
 
     /// Begins a segment. Its name is in the lock before its first record is written, so that no other process continues
@@ -182,14 +197,12 @@ impl Writer {
         // Left by a process that was killed between making the file and naming it: it holds no record.
         file.set_len(0).map_err(|error| JournalError::io(&path, error))?;
         lock.name_segment(&name)?;
-        Ok(Head { name, path, file, length: 0, last })
+        let is_shared = is_on_network(&file);
+        Ok(Head { name, path, file, length: 0, last, is_shared })
     }
 
     /// Two machines that share a home directory have no lock in common that can be relied on.
     fn check_machines(&self, file: &mut File, whole: u64) -> Result<(), JournalError> {
-        if whole == 0 || !is_on_network(file) {
-            return Ok(());
-        }
         match last_machine(file, whole) {
             Some(other) if other != self.machine => {
                 Err(JournalError::SharedByMachines { path: self.directory.clone(), other })

@@ -63,7 +63,8 @@
 //! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the host
 //! as typed operations, `module_host` is an instance with everything that waits for it, `worker` is the thread around
 //! that, and `modules` gives it all to the engine. `rules` takes from the engine's event table how the results of
-//! handlers combine inside one module; how the results of several modules combine is not known here.
+//! handlers combine inside one module; how the results of several modules combine is not known here. `types` writes the
+//! declarations for authors in TypeScript.
 
 #![forbid(unsafe_code)]
 
@@ -82,6 +83,7 @@ mod rules;
 mod shared;
 mod source;
 mod stack;
+mod types;
 mod vm;
 mod worker;
 
@@ -89,3 +91,4 @@ pub use limits::RuntimeLimits;
 pub use modules::{Modules, modules};
 pub use processes::SharedProcesses;
 pub use source::{check_module_syntax, check_script_syntax};
+pub use types::{module_declarations, world_declarations};

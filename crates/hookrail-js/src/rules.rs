@@ -44,6 +44,11 @@ impl Rule {
         columns().find(|(_, column)| column.name == name).map(|(kind, column)| Self::new(kind, column))
     }
 
+    /// Whether handlers get a signal.
+    pub(crate) fn has_signal(self) -> bool {
+        self.signal
+    }
+
     fn new(kind: EventKind, column: &Column) -> Self {
         let combine = match column.fold {
             Fold::FirstBlock if column.can.includes(Abilities::RESULT) => Combine::Cancel,

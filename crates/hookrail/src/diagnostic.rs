@@ -84,6 +84,8 @@ codes! {
     LoadFailure = "load-failure", Error;
     /// The system settings at their default place can be changed by other users than root, so they are not used.
     SystemFileUnsafe = "system-file-unsafe", Error;
+    /// A case of `hookrail test` is not as it should be, so no case is run.
+    CaseInvalid = "case-invalid", Error;
     /// An object has a key more than once, and the last value is used.
     DuplicateKey = "duplicate-key", Warning;
     /// A key is not known here and has no effect.

@@ -18,16 +18,21 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compares a generated file with the one in the repository, or writes it when HOOKRAIL_BLESS=1.
 #[test]
 fn the_schemas_in_the_repository_are_current() {
-    let folder = repository().join("schemas/llxprt");
+    are_current("llxprt", schemas());
+    are_current("xcode", hookrail::dialect::xcode::schemas());
+}
+
+/// Compares generated files with those in the repository, or writes them when HOOKRAIL_BLESS=1.
+fn are_current(dialect: &str, schemas: Vec<(String, Value)>) {
+    let folder = repository().join("schemas").join(dialect);
     let bless = std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1");
     if bless {
         std::fs::create_dir_all(&folder).unwrap();
     }
     let mut expected = Vec::new();
-    for (name, schema) in schemas() {
+    for (name, schema) in schemas {
         let text = format!("{schema:#}\n");
         let path = folder.join(format!("{name}.json"));
         expected.push(format!("{name}.json"));
@@ -70,7 +75,7 @@ impl Checker {
         compiler.register_format(Format { name: MATCHER_FORMAT, func: is_matcher });
         let mut compiled = Schemas::new();
         let mut indexes = Vec::new();
-        for (name, schema) in schemas() {
+        for (name, schema) in schemas().into_iter().chain(hookrail::dialect::xcode::schemas()) {
             let location = format!("memory:///{name}.json");
             compiler.add_resource(&location, schema).unwrap();
             let index = compiler.compile(&location, &mut compiled).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -257,6 +262,111 @@ fn the_settings_schema_accepts_exactly_what_the_parser_finds_nothing_wrong_with(
         if of_this_file == 0 { accepted += 1 } else { refused += 1 }
     }
     assert!(accepted > 100 && refused > 40, "the corpus has both: {accepted} accepted, {refused} refused");
+}
+
+/// Manifests of plugins: every kind of mistake once.
+fn manifests() -> Vec<Value> {
+    let manifest = |extra: Value| {
+        let mut manifest = value!({"name": "p"});
+        manifest.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        manifest
+    };
+    let entry = |event: &str, extra: Value| {
+        let mut entry = value!({"command": "c"});
+        entry.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        value!({"name": "p", "hooks": {event: [entry]}})
+    };
+    let hook = |extra: Value| entry("PreToolUse", extra);
+    vec![
+        value!([]),
+        value!({}),
+        value!({"name": 1}),
+        value!({"name": "A"}),
+        value!({"name": "a_b"}),
+        value!({"name": "con"}),
+        value!({"name": "com1"}),
+        value!({"name": "com10"}),
+        value!({"name": ""}),
+        manifest(value!({})),
+        manifest(value!({"$schema": "./plugin.schema.json", "author": {"name": "x"}, "description": "d"})),
+        manifest(value!({"description": 1})),
+        manifest(value!({"version": "1.0.0-beta+x"})),
+        manifest(value!({"version": ""})),
+        manifest(value!({"version": "a/b"})),
+        manifest(value!({"version": "a."})),
+        manifest(value!({"version": "NUL.txt"})),
+        manifest(value!({"version": "x\n"})),
+        manifest(value!({"version": 1})),
+        manifest(value!({"hooks": []})),
+        manifest(value!({"hooks": {}})),
+        manifest(value!({"hooks": {"PreToolUse": []}})),
+        manifest(value!({"hooks": {"PreToolUse": {}}})),
+        manifest(value!({"hooks": {"PreToolUse": [1]}})),
+        manifest(value!({"hooks": {"BeforeTool": []}})),
+        manifest(value!({"hooks": {"PreToolUse": [{"matcher": "x"}]}})),
+        manifest(value!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "c"}]}]}})),
+        hook(value!({})),
+        hook(value!({"command": ""})),
+        hook(value!({"command": " "})),
+        hook(value!({"command": 1})),
+        hook(value!({"command": "a\u{0}b"})),
+        hook(value!({"commandLinux": "l", "commandDarwin": "d", "commandWindows": "w"})),
+        hook(value!({"commandWindows": ""})),
+        hook(value!({"matcher": "^a$"})),
+        hook(value!({"matcher": 1})),
+        entry("SessionStart", value!({"matcher": "*"})),
+        entry("SessionStart", value!({"matcher": "x"})),
+        hook(value!({"timeout": 1})),
+        hook(value!({"timeout": 30_000})),
+        hook(value!({"timeout": 30_001})),
+        hook(value!({"timeout": 0})),
+        hook(value!({"timeout": 1.5})),
+        hook(value!({"timeout": "1"})),
+        hook(value!({"description": "d", "statusMessage": "s"})),
+        hook(value!({"description": 1})),
+        hook(value!({"statusMessage": 1})),
+        hook(value!({"failurePolicy": "block"})),
+        hook(value!({"failurePolicy": "ask"})),
+        hook(value!({"onFailure": "block"})),
+        hook(value!({"enforce": false})),
+        hook(value!({"enforce": "no"})),
+        hook(value!({"sandbox": "guard", "sandboxRequired": true})),
+        hook(value!({"sandboxRequired": true})),
+        hook(value!({"sandbox": {"write": ["out"]}})),
+        hook(value!({"sandbox": "all"})),
+    ]
+}
+
+#[test]
+fn the_plugin_schema_accepts_exactly_what_the_parser_finds_nothing_wrong_with() {
+    let checker = Checker::new();
+    let dir = tempfile::tempdir().unwrap();
+    let environment: Environment = [("HOME", dir.path().join("home").as_os_str())].into_iter().collect();
+    let project = dir.path().join("project");
+    let plugin = project.join(".x-code/plugins/p");
+    std::fs::create_dir_all(plugin.join("hooks")).unwrap();
+    let findings = |document: &Value| {
+        std::fs::write(plugin.join("plugin.json"), document.to_string()).unwrap();
+        HookSystem::builder(&project).environment(environment.clone()).build().reload()
+    };
+    let (mut accepted, mut refused) = (0, 0);
+    for document in manifests() {
+        let found = findings(&document);
+        assert_eq!(checker.accepts("plugin", &document), found.is_empty(), "{document:#}\nthe parser says: {found:?}");
+        if found.is_empty() {
+            accepted += 1
+        } else {
+            refused += 1
+        }
+        // The same hooks in a file of their own.
+        if let Some(hooks @ Value::Object(_)) = document.get("hooks") {
+            std::fs::write(plugin.join("hooks/hooks.json"), hooks.to_string()).unwrap();
+            let found = findings(&value!({"name": "p"}));
+            assert_eq!(checker.accepts("plugin-hooks", hooks), found.is_empty(), "{hooks:#}\n{found:?}");
+            std::fs::remove_file(plugin.join("hooks/hooks.json")).unwrap();
+        }
+    }
+    assert!(accepted > 15 && refused > 25, "the corpus has both: {accepted} accepted, {refused} refused");
 }
 
 fn sample(kind: EventKind) -> Event {

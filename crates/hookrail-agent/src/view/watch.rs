@@ -65,7 +65,7 @@ impl HookWatch {
 
     fn show_notification(&mut self, view: &dyn View, happened: Notification) {
         match happened {
-            Notification::Started { fire, run, hook } => self.running.push(Running {
+            Notification::Started { fire, run, hook, .. } => self.running.push(Running {
                 run: (fire, run),
                 name: hook_name(&hook.label, self.hooks.project()),
                 status_message: hook.status_message.as_deref().map(str::to_owned),

@@ -46,6 +46,12 @@ pub struct Insertion {
     pub replaced: String,
 }
 
+impl Insertion {
+    pub(super) fn apply(&self, text: &mut String) {
+        text.replace_range(self.offset..self.offset + self.replaced.len(), &self.text);
+    }
+}
+
 /// Adds entries to the text of a file, or updates them. `recorded` holds the changes of earlier calls. Returns the new text and
 /// all changes since before the first call.
 ///
@@ -73,10 +79,12 @@ pub fn insert_entries(
         insertions.clear();
     }
     for entry in entries {
-        match change_for(&current, entry)? {
+        let pretty = serde_json::to_string_pretty(&entry.value).unwrap_or_default();
+        let entry = NewEntry { event: entry.event, commands: vec![&entry.command], text: &pretty };
+        match change_for(&current, &entry)? {
             EntryChange::None => {}
             EntryChange::Insert(insertion) => {
-                current.insert_str(insertion.offset, &insertion.text);
+                insertion.apply(&mut current);
                 insertions.push(insertion);
             }
             EntryChange::Replace(range, new) => {
@@ -171,7 +179,7 @@ fn to_value(value: &ast::Value<'_>) -> Value {
     }
 }
 
-fn syntax_error(text: &str, at: usize, message: String) -> EditError {
+pub(super) fn syntax_error(text: &str, at: usize, message: String) -> EditError {
     let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
     EditError::Syntax { line, message }
 }
@@ -187,7 +195,7 @@ fn check_syntax(text: &str, syntax: SettingsSyntax) -> Result<(), EditError> {
     }
 }
 
-fn root(text: &str) -> Result<ast::Object<'_>, EditError> {
+pub(super) fn root(text: &str) -> Result<ast::Object<'_>, EditError> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let parsed = parsed.map_err(|error| syntax_error(text, error.range().start, error.kind().to_string()))?;
     match parsed.value {
@@ -196,12 +204,21 @@ fn root(text: &str) -> Result<ast::Object<'_>, EditError> {
     }
 }
 
-fn member<'a, 'b>(object: &'b ast::Object<'a>, name: &str) -> Option<&'b ast::Value<'a>> {
-    object.properties.iter().find(|property| property.name.as_str() == name).map(|property| &property.value)
+/// The member that counts: the last one of its name.
+pub(super) fn member<'a, 'b>(object: &'b ast::Object<'a>, name: &str) -> Option<&'b ast::Value<'a>> {
+    object.properties.iter().rfind(|property| property.name.as_str() == name).map(|property| &property.value)
+}
+
+/// An entry that a file should have.
+pub(super) struct NewEntry<'e> {
+    pub(super) event: &'e str,
+    pub(super) commands: Vec<&'e str>,
+    /// The entry as JSON in which each level is indented by two blanks.
+    pub(super) text: &'e str,
 }
 
 /// What has to be done for one entry.
-enum EntryChange {
+pub(super) enum EntryChange {
     /// It stands there already.
     None,
     /// It is added.
@@ -210,10 +227,10 @@ enum EntryChange {
     Replace(Range<usize>, String),
 }
 
-fn change_for(text: &str, entry: &SettingsEntry) -> Result<EntryChange, EditError> {
+pub(super) fn change_for(text: &str, entry: &NewEntry<'_>) -> Result<EntryChange, EditError> {
     let root = root(text)?;
     let unit = indentation(text, &root);
-    let value = |depth: usize| indented(&entry.value, &unit, depth);
+    let value = |depth: usize| indented(entry.text, &unit, depth);
     let list = |depth: usize| {
         let inner = unit.repeat(depth + 1);
         format!("[\n{inner}{}\n{}]", value(depth + 1), unit.repeat(depth))
@@ -221,30 +238,35 @@ fn change_for(text: &str, entry: &SettingsEntry) -> Result<EntryChange, EditErro
     let Some(hooks) = member(&root, "hooks") else {
         let inner = unit.repeat(2);
         let hooks = format!("{{\n{inner}{}: {}\n{unit}}}", quoted(entry.event), list(2));
-        return Ok(EntryChange::Insert(append_member(&root, "hooks", &hooks, &unit, 0)));
+        return Ok(EntryChange::Insert(append_member(text, &root, "hooks", &hooks, &unit, 0)));
     };
     let ast::Value::Object(hooks) = hooks else {
         return Err(EditError::Shape { key: "hooks".to_owned(), expected: "an object" });
     };
     let Some(entries) = member(hooks, entry.event) else {
-        return Ok(EntryChange::Insert(append_member(hooks, entry.event, &list(2), &unit, 1)));
+        return Ok(EntryChange::Insert(append_member(text, hooks, entry.event, &list(2), &unit, 1)));
     };
     let ast::Value::Array(entries) = entries else {
         return Err(EditError::Shape { key: format!("hooks.{}", entry.event), expected: "a list" });
     };
-    if entries.elements.iter().any(|element| commands_of(element).contains(&entry.command.as_str())) {
+    let has_all = |element: &ast::Value<'_>| {
+        let known = commands_of(element);
+        entry.commands.iter().all(|command| known.contains(command))
+    };
+    if entries.elements.iter().any(has_all) {
         return Ok(EntryChange::None);
     }
-    let other = entries.elements.iter().find(|element| is_call_for(element, agent_word(&entry.command)));
+    let agent = entry.commands.first().and_then(|command| agent_word(command));
+    let other = entries.elements.iter().find(|element| is_call_for(element, agent));
     if let Some(other) = other {
         return Ok(EntryChange::Replace(other.start()..other.end(), value(3)));
     }
     let last = entries.elements.last().map(ast::Value::end);
-    Ok(EntryChange::Insert(append(last, entries.range.start + 1, &value(3), &unit, 2)))
+    Ok(EntryChange::Insert(append(text, last, entries.range.start + 1, &value(3), &unit, 2)))
 }
 
 /// The commands in an entry or in a group of entries.
-fn commands_of<'v>(entry: &'v ast::Value<'_>) -> Vec<&'v str> {
+pub(super) fn commands_of<'v>(entry: &'v ast::Value<'_>) -> Vec<&'v str> {
     fn text<'v>(value: Option<&'v ast::Value<'_>>) -> Option<&'v str> {
         match value {
             Some(ast::Value::StringLit(text)) => Some(text.value.as_ref()),
@@ -294,24 +316,47 @@ fn is_call_for(entry: &ast::Value<'_>, agent: Option<&str>) -> bool {
     }
 }
 
-fn append_member(object: &ast::Object<'_>, name: &str, value: &str, unit: &str, depth: usize) -> Insertion {
+pub(super) fn append_member(
+    text: &str,
+    object: &ast::Object<'_>,
+    name: &str,
+    value: &str,
+    unit: &str,
+    depth: usize,
+) -> Insertion {
     let last = object.properties.last().map(|property| property.range.end);
-    append(last, object.range.start + 1, &format!("{}: {value}", quoted(name)), unit, depth)
+    append(text, last, object.range.start + 1, &format!("{}: {value}", quoted(name)), unit, depth)
 }
 
 /// Inserts an item after the last one of a list or an object, or as its only one. `open` is the offset after the opening
-/// bracket, and `unit` is one level of indentation.
-fn append(last: Option<usize>, open: usize, item: &str, unit: &str, depth: usize) -> Insertion {
+/// bracket, and `unit` is one level of indentation. A comment behind the last item stays behind it.
+fn append(text: &str, last: Option<usize>, open: usize, item: &str, unit: &str, depth: usize) -> Insertion {
     let inner = unit.repeat(depth + 1);
-    let (offset, text) = match last {
-        Some(end) => (end, format!(",\n{inner}{item}")),
-        None => (open, format!("\n{inner}{item}\n{}", unit.repeat(depth))),
+    let (offset, new, replaced) = match last {
+        Some(end) => match comment_behind(text, end) {
+            Some(comment) if comment.trim_start().starts_with(',') => {
+                (end, format!("{comment}\n{inner}{item}"), comment.to_owned())
+            }
+            Some(comment) => (end, format!(",{comment}\n{inner}{item}"), comment.to_owned()),
+            None => (end, format!(",\n{inner}{item}"), String::new()),
+        },
+        None => (open, format!("\n{inner}{item}\n{}", unit.repeat(depth)), String::new()),
     };
-    Insertion { offset, text, replaced: String::new() }
+    let new = if text.contains("\r\n") { new.replace('\n', "\r\n") } else { new };
+    Insertion { offset, text: new, replaced }
+}
+
+/// The rest of a line from an item on, if it is a comment, perhaps behind a comma.
+fn comment_behind(text: &str, end: usize) -> Option<&str> {
+    let line = text.get(end..)?.split('\n').next()?.trim_end();
+    let rest = line.trim_start();
+    let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    let is_comment = rest.starts_with("//") || (rest.starts_with("/*") && rest.find("*/")? + 2 == rest.len());
+    is_comment.then_some(line)
 }
 
 /// Returns one level of the indentation that the file uses; two blanks if that is not known.
-fn indentation(text: &str, root: &ast::Object<'_>) -> String {
+pub(super) fn indentation(text: &str, root: &ast::Object<'_>) -> String {
     let first = root.properties.first().map(|property| property.range.start);
     let line = first.and_then(|at| text.get(..at)).and_then(|before| before.rsplit('\n').next());
     match line {
@@ -320,9 +365,8 @@ fn indentation(text: &str, root: &ast::Object<'_>) -> String {
     }
 }
 
-/// Formats a value with the file's indentation. `to_string_pretty` uses two blanks for each level.
-fn indented(value: &Value, unit: &str, depth: usize) -> String {
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+/// Formats JSON, in which each level is indented by two blanks, with the file's indentation.
+fn indented(text: &str, unit: &str, depth: usize) -> String {
     let mut lines = text.lines().map(|line| {
         let blanks = line.len() - line.trim_start().len();
         format!("{}{}", unit.repeat(blanks / 2), line.trim_start())
@@ -331,7 +375,7 @@ fn indented(value: &Value, unit: &str, depth: usize) -> String {
     lines.fold(first, |text, line| format!("{text}\n{}{line}", unit.repeat(depth)))
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 

@@ -4,6 +4,7 @@
 //! yet, the nearest existing folder above it is watched. If the operating system cannot watch, [`Signature`]s are compared
 //! instead. This module does not know what the files contain.
 
+mod path_watcher;
 mod signature;
 
 use std::collections::{BTreeSet, HashMap};
@@ -18,6 +19,7 @@ use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, Debouncer, NoCa
 
 use crate::message::words;
 
+pub use path_watcher::PathWatcher;
 pub(crate) use signature::Signature;
 
 /// The time for which changes are collected before they are reported.

@@ -22,6 +22,13 @@ impl Signature {
         Self(paths.iter().map(|path| (path.clone(), PathState::read(path))).collect())
     }
 
+    /// Reads the metadata of those of these paths that it does not know yet, and keeps what it knows of the others.
+    pub(crate) fn extended_to(&self, paths: &[PathBuf]) -> Self {
+        let known = |path: &PathBuf| self.0.iter().find(|(known, _)| known == path).map(|(_, state)| state.clone());
+        let state = |path: &PathBuf| known(path).unwrap_or_else(|| PathState::read(path));
+        Self(paths.iter().map(|path| (path.clone(), state(path))).collect())
+    }
+
     /// Reads the metadata of the same paths again.
     pub(crate) fn read_again(&self) -> Self {
         Self(self.0.iter().map(|(path, _)| (path.clone(), PathState::read(path))).collect())

@@ -6,17 +6,39 @@ EXAMPLES:
   hookrail init                                        create a first hook
   hookrail trust grant                                 let the project's hooks run
   hookrail fire BeforeTool --tool write_file --tool-input '{\"path\":\".env\"}'
-  hookrail explain BeforeTool --tool write_file        why does a hook run, or not?";
+  hookrail explain BeforeTool --tool write_file        why does a hook run, or not?
+  hookrail try ./guard.sh --event BeforeTool           run one script without any settings
+  hookrail dev                                         fire again whenever a hook is saved";
 
 pub(super) const DEMO: &str = "\
 EXAMPLES:
   hookrail demo
   hookrail demo --keep           look at the sample project afterwards";
 
+pub(super) const DEV: &str = "\
+EXAMPLES:
+  hookrail dev                                 the last recorded event, else a sample
+  hookrail dev guard                           an event that the hook `guard` is for
+  hookrail dev --event BeforeTool --tool run_shell_command --tool-input '{\"command\":\"rm -r /\"}'
+  hookrail dev --hook ./guard.ts               a module that needs neither settings nor a grant
+  hookrail dev --once                          fire once and end";
+
+pub(super) const TRY: &str = "\
+EXAMPLES:
+  hookrail try ./guard.sh
+  hookrail try ./guard.py --event BeforeTool --tool write_file --input '{\"path\":\".env\"}'
+  hookrail try ./guard.ts --event tool_call
+  hookrail try ./lint.sh --event PostToolUse --dialect xcode";
+
+pub(super) const MAN: &str = "\
+EXAMPLES:
+  hookrail man ~/.local/share/man/man1         then `man hookrail-fire`";
+
 pub(super) const FIRE: &str = "\
 EXAMPLES:
   hookrail fire BeforeTool --tool write_file --tool-input '{\"path\":\".env\"}'
   hookrail fire SessionStart --payload '{\"source\":\"startup\"}'
+  hookrail fire BeforeTool --tool write_file -v   with what each hook received and wrote
   hookrail fire PreToolUse --payload @event.json --json
   echo '{\"prompt\":\"hello\"}' | hookrail fire prompt --payload -";
 
@@ -67,11 +89,7 @@ EXAMPLES:
 pub(super) const TRUST_DIFF: &str = "\
 EXAMPLES:
   hookrail trust diff                      each hook as it was and as it is
-  hookrail trust diff --json
-
-EXIT STATUS:
-  0  no hook that could run is new or has changed
-  1  a hook is new or has changed, or the command failed";
+  hookrail trust diff --json";
 
 pub(super) const TRUST_REVOKE: &str = "\
 EXAMPLES:
@@ -120,10 +138,60 @@ EXAMPLES:
   hookrail reload
   hookrail reload --socket /run/user/1000/hookrail.sock";
 
+pub(super) const NEW: &str = "\
+EXAMPLES:
+  hookrail new protect-files                         a shell script for BeforeTool
+  hookrail new protect-files --lang python --event AfterTool
+  hookrail new no-force-push --lang typescript       a module
+  hookrail new gate --dialect xcode --lang node      a plugin
+  hookrail new fast-guard --lang rust
+
+LANGUAGES:
+  llxprt  bash, python, node, rust
+  xcode   bash, python, node, rust
+  xcsh    typescript, node";
+
+pub(super) const TEST: &str = "\
+EXAMPLES:
+  hookrail test                                 every case of the project
+  hookrail test --trust-project                 also cases that run files of the project; for continuous integration
+  hookrail test .llxprt/hooks -E secret         the cases below a folder whose file or name contains `secret`
+  hookrail test -E event:BeforeTool -E '!slow'
+  hookrail test --watch                         again whenever a hook or a case changes
+  hookrail test --accept                        store the outcomes of cases with `snapshot = true`
+  hookrail test --format junit > results.xml
+
+EXIT STATUS:
+  0  every case passed, or was skipped
+  1  a case failed, a case file cannot be used, there are no cases, or the project is not trusted";
+
+pub(super) const RECORD: &str = "\
+EXAMPLES:
+  hookrail record --since 1h                            print the events of the last hour as cases
+  hookrail record guard.hooktest.toml --decision deny   add those that were denied to a case file
+  hookrail record guard.hooktest.toml --follow --count 1
+                                                        wait for the next event
+
+EXIT STATUS:
+  0  at least one case was written
+  1  there was nothing to write, or the command failed";
+
 pub(super) const INIT: &str = "\
 EXAMPLES:
   hookrail init
+  hookrail init --lang python
   hookrail init --project ../other";
+
+pub(super) const ADD: &str = "\
+EXAMPLES:
+  hookrail add --list
+  hookrail add secret-scan";
+
+pub(super) const TYPES: &str = "\
+EXAMPLES:
+  hookrail types                           for modules in .xcsh/hooks
+  hookrail types --lang python             for scripts in .llxprt/hooks
+  hookrail types --out src/types";
 
 pub(super) const SCHEMA: &str = "\
 EXAMPLES:

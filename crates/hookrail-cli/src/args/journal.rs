@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-use super::{ProjectArgs, examples};
+use super::{ProjectArgs, examples, names};
 
 /// The options that select records.
 #[derive(Clone, Debug, Default, Args)]
@@ -18,13 +18,13 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// Only events in which this hook ran, by its name or its id
-    #[arg(long, value_name = "HOOK")]
+    #[arg(long, value_name = "HOOK", add = names::hooks())]
     pub(crate) hook: Option<String>,
     /// Only events with this decision
     #[arg(long, value_name = "DECISION", value_parser = PossibleValuesParser::new(["allow", "ask", "deny"]))]
     pub(crate) decision: Option<String>,
     /// Only this event, by its name in any dialect
-    #[arg(long, value_name = "EVENT")]
+    #[arg(long, value_name = "EVENT", add = names::events())]
     pub(crate) event: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// Only this event, by its name in any dialect
-    #[arg(long, value_name = "EVENT")]
+    #[arg(long, value_name = "EVENT", add = names::events())]
     pub(crate) event: Option<String>,
     /// Use the configuration of this directory instead of the project's own
     #[arg(long, value_name = "DIR")]
@@ -91,6 +91,8 @@ pub(crate) enum JournalCommand {
     /// Print the number and the hash of the last record, to be kept elsewhere
     ///
     /// A chain of hashes shows what was changed, but not what was cut off at its end. The head that was kept elsewhere does.
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::JOURNAL_HEAD)]
     Head(HeadArgs),
     /// Verify every record of the journal
@@ -99,6 +101,8 @@ pub(crate) enum JournalCommand {
     #[command(after_help = examples::JOURNAL_VERIFY)]
     Verify(VerifyArgs),
     /// Print recorded events in a form for other programs
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::JOURNAL_EXPORT)]
     Export(ExportArgs),
 }
@@ -122,7 +126,7 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Print test cases: for each event its payload and what was decided, one JSON document per line
+    /// Print test cases as `hookrail record` writes them, one JSON document per line
     #[arg(long, required = true)]
     pub(crate) fixture: bool,
     #[command(flatten)]

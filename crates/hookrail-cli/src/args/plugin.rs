@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ProjectArgs, examples};
+use super::{ProjectArgs, examples, names};
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginArgs {
@@ -15,6 +15,8 @@ pub(crate) struct PluginArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginCommand {
     /// List every plugin, installed or of the project
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::PLUGIN_LIST)]
     List(PluginListArgs),
     /// Report problems of plugins, and why one of their hooks does not run
@@ -23,15 +25,23 @@ pub(crate) enum PluginCommand {
     #[command(after_help = examples::PLUGIN_DOCTOR)]
     Doctor(PluginListArgs),
     /// Enable a plugin
+    ///
+    /// Exit status: 0 written, 1 nothing was changed.
     #[command(after_help = examples::PLUGIN_ENABLE)]
     Enable(PluginSwitchArgs),
     /// Disable a plugin
+    ///
+    /// Exit status: 0 written, 1 nothing was changed.
     #[command(after_help = examples::PLUGIN_ENABLE)]
     Disable(PluginSwitchArgs),
     /// Install a plugin from a directory
+    ///
+    /// Exit status: 0 done, 1 nothing was changed.
     #[command(after_help = examples::PLUGIN_INSTALL)]
     Install(PluginInstallArgs),
     /// Remove an installed plugin; its data stays
+    ///
+    /// Exit status: 0 done, 1 nothing was changed.
     #[command(after_help = examples::PLUGIN_INSTALL)]
     Uninstall(PluginUninstallArgs),
 }
@@ -47,8 +57,8 @@ pub(crate) struct PluginListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginSwitchArgs {
-    /// The plugin, as `name@marketplace`
-    #[arg(value_name = "ID")]
+    /// The plugin, as `name@marketplace` or a unique beginning of that
+    #[arg(value_name = "ID", add = names::plugins())]
     pub(crate) id: String,
     /// The settings to write; project settings apply only to plugins of the project
     #[arg(long, value_enum, default_value_t = Scope::User)]
@@ -66,8 +76,8 @@ pub(crate) enum Scope {
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginInstallArgs {
-    /// The plugin's directory
-    #[arg(value_name = "DIR")]
+    /// The plugin's directory, or a unique beginning of the name of a plugin of this project
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
     /// Do not ask for confirmation
     #[arg(long, short)]
@@ -78,8 +88,8 @@ pub(crate) struct PluginInstallArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginUninstallArgs {
-    /// The plugin, as `name@marketplace`
-    #[arg(value_name = "ID")]
+    /// The plugin, as `name@marketplace` or a unique beginning of that
+    #[arg(value_name = "ID", add = names::plugins())]
     pub(crate) id: String,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,

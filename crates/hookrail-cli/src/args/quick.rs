@@ -8,10 +8,12 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Parser, Subcommand};
 
-use super::{BridgeArgs, Cli, Command, FireCommand};
+use super::{BridgeArgs, Cli, Command, FireCommand, GlobalArgs};
 
 #[derive(Debug, Parser)]
 struct QuickCli {
+    #[command(flatten)]
+    global: GlobalArgs,
     #[command(subcommand)]
     command: QuickCommand,
 }
@@ -28,11 +30,12 @@ pub(super) fn parse(given: &[OsString]) -> Option<Cli> {
     if name != Some(OsStr::new("fire")) && name != Some(OsStr::new("bridge")) {
         return None;
     }
-    let command = match QuickCli::try_parse_from(given).ok()?.command {
+    let QuickCli { global, command } = QuickCli::try_parse_from(given).ok()?;
+    let command = match command {
         QuickCommand::Fire(args) => Command::Fire(*args),
         QuickCommand::Bridge(args) => Command::Bridge(args),
     };
-    Some(Cli { command })
+    Some(Cli { global, command })
 }
 
 #[cfg(test)]
@@ -52,6 +55,9 @@ mod tests {
             "fire --json --payload=- --dialect xcsh --dialect llxprt -- tool_call",
             "fire SessionStart --hook a.ts --extension b.ts --no-plugins --no-hooks --plugin-debug",
             "fire BeforeTool --journal",
+            "fire BeforeTool -v --color never",
+            "fire BeforeTool -vv",
+            "fire BeforeTool --quiet --color=always",
             "fire x --prompt p --session-id s --transcript t --tool-response {}",
             "bridge claude",
             "bridge copilot --event preToolUse --deadline 100 --attended --strict-trust --noisy --alone",
@@ -78,6 +84,9 @@ mod tests {
             "fire BeforeTool --dialect none",
             "fire BeforeTool --json --json",
             "fire BeforeTool more",
+            "fire BeforeTool -q -v",
+            "fire BeforeTool --color sometimes",
+            "-v fire BeforeTool",
             "bridge",
             "bridge claude --help",
             "bridge unknown",

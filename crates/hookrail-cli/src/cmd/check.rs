@@ -11,7 +11,7 @@ use crate::lint::{Finding, GuardEffect, find_problems, fix, format, guard_effect
 use crate::project::Project;
 use crate::render::counted;
 use crate::style::{BAD, CAREFUL, GOOD, paint};
-use crate::{output, render};
+use crate::{output, render, verbosity};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
@@ -33,7 +33,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit> {
         CheckFormat::Github => output::text(&format::github(&found, project.root()))?,
         CheckFormat::Sarif => output::json(&format::sarif(&found, project.root()))?,
         CheckFormat::Text => {
-            let shown = render::diagnostic::all(&found, &project.places);
+            let is_shown = |found: &&Diagnostic| !verbosity::is_quiet() || fails(args, found);
+            let shown: Vec<Diagnostic> = found.iter().filter(is_shown).cloned().collect();
+            let shown = render::diagnostic::all(&shown, &project.places);
             let advice = match fixable {
                 0 => String::new(),
                 _ if args.fix => String::new(),

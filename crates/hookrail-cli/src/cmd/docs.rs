@@ -27,13 +27,20 @@ macro_rules! pages {
 }
 
 static PAGES: &[Page] = &pages! {
+    "tutorial/typescript-hook", "Get to a tested hook in TypeScript";
+    "tutorial/python-hook", "Get to a tested hook in Python";
+    "tutorial/rust-hook", "Get to a tested hook in Rust";
+    "tutorial/tested-plugin", "Get to a tested plugin";
     "tutorial/command-hook", "Write your first command hook";
     "tutorial/plugin-hook", "Write your first plugin with a hook";
     "tutorial/module-hook", "Write your first module hook";
     "tutorial/embedding", "Build the engine into a small Rust program";
     "cookbook", "Copy a hook that does what you need";
+    "how-to/develop-hooks", "See what a hook does while you write it";
     "how-to/debug-hooks", "Find out why a hook does not work";
-    "how-to/editor-support", "Complete and check settings in an editor";
+    "how-to/editor-support", "Set up an editor for hooks";
+    "how-to/shell-setup", "Set up completion, manual pages and colours";
+    "how-to/test-hooks", "Test hooks, and run the tests in continuous integration";
     "how-to/try-a-hook", "Try a hook before it counts";
     "how-to/replay-events", "Find out what a change of hooks would have done";
     "how-to/faster-hooks", "Make hooks faster";
@@ -70,7 +77,7 @@ static PAGES: &[Page] = &pages! {
 };
 
 /// The pages of the reference, which another command makes from the engine's tables.
-const REFERENCE: [&str; 4] = ["events", "diagnostics", "bus", "configuration"];
+const REFERENCE: [&str; 6] = ["commands", "events", "diagnostics", "bus", "configuration", "test-cases"];
 
 pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     let Some(topic) = &args.topic else {
@@ -80,18 +87,13 @@ pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     let Some(page) = PAGES.iter().find(|page| page.topic == topic) else {
         return Err(Failure::new(format!("there is no page `{topic}`")).hint("`hookrail docs` lists the topics"));
     };
-    output::text(&readable(page.text, page.topic))?;
+    output::verbatim(&readable(page.text, page.topic))?;
     Ok(Exit::Fine)
 }
 
 /// The topics, for the parser of the command line, which completes and corrects them.
 pub(crate) fn topics() -> PossibleValuesParser {
     PossibleValuesParser::new(PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.title)))
-}
-
-/// The names of the topics.
-pub(super) fn topic_names() -> impl Iterator<Item = &'static str> {
-    PAGES.iter().map(|page| page.topic)
 }
 
 fn list() -> String {

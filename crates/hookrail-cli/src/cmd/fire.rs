@@ -1,20 +1,15 @@
 //! `hookrail fire`: fires one event at the configured hooks and prints the outcome.
 
-use std::pin::pin;
-
 use hookrail::document::outcome_document;
-use hookrail::{Builder, Decision, Diagnostic, Effects, Event, FireOptions, HookSystem, Outcome};
+use hookrail::{Builder, Effects, Event, HookSystem, Outcome};
 
+use super::firing::{self, Detail};
 use crate::args::{EventArgs, FireCommand};
-use crate::errors::{Exit, Failure, Result};
-use crate::interrupt::Interrupts;
+use crate::errors::{Exit, Result};
 use crate::journal::{RecordDefault, survive_file_size_limit};
-use crate::lint::{explain_failures, with_advice};
-use crate::progress::ProgressLine;
 use crate::project::Project;
-use crate::render::outcome::Ending;
 use crate::request::RequestedEvent;
-use crate::{output, render, request};
+use crate::{output, render, request, verbosity};
 
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;
@@ -31,47 +26,34 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         }
         return Err(failure);
     }
-    let subject = render::outcome::subject(&event);
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
         if journal.is_some() {
             survive_file_size_limit();
         }
-        let (mut outcome, signal) = fire(&system, event).await?;
-        explain_failures(&system, &mut outcome);
-        let findings = fields.into_findings(outcome.skipped.iter().map(|skipped| skipped.why));
-        outcome.diagnostics.extend(findings);
+        let is_shown = !args.event.json && verbosity::is_detailed();
+        let detail = if is_shown { Detail::Everything } else { Detail::Summary };
+        let mut fired = firing::fire(&system, event, &mut firing::listen()?, detail).await;
+        fired.explain(&system, fields);
         if args.event.json {
-            outcome.report_loading(&system.snapshot());
+            fired.outcome.report_loading(&system.snapshot());
         }
-        let configuration = render::diagnostic::summary(&new_findings(&outcome, &system));
-        let found = std::mem::take(&mut outcome.diagnostics);
-        outcome.diagnostics = found.into_iter().map(with_advice).collect();
+        fired.advise(&system);
         let printed = if args.event.json {
-            output::json(&outcome_document(&outcome))
+            output::json(&outcome_document(&fired.outcome))
         } else {
-            let ending = if signal.is_some() { Ending::Interrupted } else { Ending::Complete };
-            let report = render::outcome::report(&outcome, &subject, ending, &project.places);
-            let configuration =
-                configuration.map(|counts| format!("\nconfiguration: {counts}; run `hookrail check`\n"));
-            output::text(&format!("{report}{}", configuration.unwrap_or_default()))
+            output::text(&fired.report(&system, &project.places))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.
         let findings = system.shutdown().await;
         output::warnings(&render::diagnostic::all(&findings, &project.places));
         printed?;
-        Ok(signal.map_or_else(|| exit_of(&outcome), Exit::Signalled))
+        Ok(fired.exit())
     });
     // The process ends now and the operating system frees everything at once. Dropping each part would only delay the
     // caller, who waits for this process before every tool call.
     std::mem::forget((system, runtime));
     exit
-}
-
-/// Returns what loading found and the outcome does not say. All of it with every event would hide the outcome.
-fn new_findings(outcome: &Outcome, system: &HookSystem) -> Vec<Diagnostic> {
-    let snapshot = system.snapshot();
-    snapshot.diagnostics().iter().filter(|finding| !outcome.diagnostics.contains(finding)).cloned().collect()
 }
 
 /// Returns the outcome of an event that is not fired because a module of the command line is missing. It denies a gating
@@ -95,44 +77,4 @@ pub(super) fn narrow(mut builder: Builder, args: &EventArgs) -> Builder {
         builder = builder.only_dialects(dialects.clone());
     }
     builder
-}
-
-/// Fires the event. A signal cancels the hooks, and its number is returned with the outcome.
-async fn fire(system: &HookSystem, event: Event) -> Result<(Outcome, Option<u8>)> {
-    let mut interrupts = Interrupts::listen().map_err(|error| {
-        Failure::new(format!("signals cannot be handled: {error}")).hint("the system may be out of file descriptors")
-    })?;
-    let mut progress = ProgressLine::watch(system);
-    let mut signal = None;
-    let mut fire = pin!(system.fire_with(event, FireOptions::new().wait_for_all()));
-    let outcome = loop {
-        tokio::select! {
-            outcome = &mut fire => break outcome,
-            received = interrupts.next(), if signal.is_none() => {
-                signal = Some(received.number());
-                fire.cancel();
-            }
-            () = progress.wait_for_update() => progress.draw(),
-        }
-    };
-    progress.erase();
-    Ok((outcome, signal))
-}
-
-/// Returns the exit status of an outcome. Scripts rely on it.
-fn exit_of(outcome: &Outcome) -> Exit {
-    let gating = outcome.event.spec().is_gating();
-    match outcome.effects.decision {
-        _ if outcome.effects.stop.is_some() => Exit::Stop,
-        Some(Decision::Ask) => Exit::Ask,
-        Some(Decision::Allow) | None => Exit::Fine,
-        // A decision that this program does not know may be a refusal.
-        Some(_) => {
-            if gating {
-                Exit::Blocked
-            } else {
-                Exit::Fine
-            }
-        }
-    }
 }

@@ -15,6 +15,7 @@ use crate::errors::{Exit, Result};
 use crate::output::{self, Reader};
 use crate::render::text::{escaped_json, one_line, short};
 use crate::style::{BAD, CAREFUL, GOOD, PLAIN, QUIET, paint};
+use crate::verbosity;
 
 /// How often a journal that is followed is looked at.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
@@ -117,7 +118,7 @@ fn described(record: &Record) -> String {
     if let Some(reason) = reason(record) {
         let _ = writeln!(text, "      {}", short(&one_line(&reason), 200));
     }
-    for run in record.hooks.iter().filter(|run| is_notable(run)) {
+    for run in record.hooks.iter().filter(|run| verbosity::is_detailed() || is_notable(run)) {
         let decision = run.decision.as_deref().map(|decision| format!(", {decision}")).unwrap_or_default();
         let said = format!("{}{decision}", run.end);
         let _ = writeln!(text, "      {} {} {:.1} ms", one_line(&run.hook), one_line(&said), run.ms);
@@ -159,7 +160,7 @@ fn reason(record: &Record) -> Option<String> {
     record.because.clone().or_else(|| record.reason.clone()).or_else(of_outcome).filter(|text| !text.is_empty())
 }
 
-/// Hooks that ended well and had no opinion are left out.
+/// Hooks that ended well and had no opinion are left out, unless everything is shown.
 fn is_notable(run: &RecordedRun) -> bool {
     run.decision.is_some() || !matches!(run.end.as_str(), "answered" | "silent" | "detached")
 }

@@ -4,29 +4,37 @@
 mod agent;
 pub(crate) mod bridge;
 mod check;
-mod completions;
+pub(crate) mod completions;
 mod demo;
+mod dev;
 pub(crate) mod docs;
 mod doctor;
 pub(crate) mod explain;
 mod fire;
-mod init;
+mod firing;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
 mod journal;
 mod list;
 mod log;
-mod plugin;
+mod man;
+mod new;
+pub(crate) mod plugin;
+mod record;
 mod reference;
 mod reload;
 mod replay;
-mod schema;
+pub(crate) mod schema;
 pub(crate) mod serve;
 mod stats;
+mod test;
 mod trust;
+mod try_hook;
+mod types;
 
 pub(crate) use install::write_atomically;
+pub(crate) use new::recipes;
 
 use crate::args::Command;
 use crate::errors::{Exit, Failure, Result};
@@ -36,6 +44,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Fire(args) => fire::run(&args),
+        Command::Dev(args) => dev::run(&args),
+        Command::Try(args) => try_hook::run(&args),
         Command::Agent(args) => agent::run(&args),
         Command::List(args) => list::run(&args),
         Command::Check(args) => check::run(&args),
@@ -54,16 +64,22 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Replay(args) => replay::run(&args),
-        Command::Init(args) => init::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Init(args) => new::init(&args),
+        Command::Add(args) => new::add(&args),
+        Command::Types(args) => types::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Record(args) => record::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Reference(args) => reference::run(&args),
         Command::Docs(args) => docs::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 
 /// Starts the runtime on which a command waits for hooks.
-fn runtime() -> Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         Failure::new(format!("the asynchronous runtime cannot be started: {error}"))
             .hint("the system may be out of file descriptors or threads")

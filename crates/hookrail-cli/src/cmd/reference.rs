@@ -1,5 +1,7 @@
 //! `hookrail reference`: pages of the reference, generated from the tables that the engine itself uses.
 
+mod commands;
+
 use std::fmt::Write as _;
 
 use hookrail::event::{Abilities, Column, EventSpec, FieldKind};
@@ -10,11 +12,13 @@ use crate::errors::{Exit, Result};
 use crate::output;
 
 pub(crate) fn run(args: &ReferenceArgs) -> Result<Exit> {
-    output::text(&match args.page {
+    output::verbatim(&match args.page {
+        ReferencePage::Commands => commands::page(GENERATED),
         ReferencePage::Events => events(),
         ReferencePage::Diagnostics => diagnostics(),
         ReferencePage::Bus => hookrail_bus::reference(),
         ReferencePage::Configuration => configuration(),
+        ReferencePage::TestCases => test_cases(),
     })?;
     Ok(Exit::Fine)
 }
@@ -26,6 +30,16 @@ fn configuration() -> String {
         "# hookrail's own configuration\n\n{GENERATED}Sizes are in KiB and times in milliseconds. [The guide](../configuration.md) \
          says where the files are and how they are combined.\n{}",
         crate::config::reference()
+    )
+}
+
+fn test_cases() -> String {
+    format!(
+        "# Case files\n\n{GENERATED}For authors of cases: every key of a file `NAME.hooktest.toml` or `NAME.hooktest.json`. Both have the \
+         same shape, and `hookrail schema hooktest` prints its JSON Schema. [The guide](../how-to/test-hooks.md) has examples.\n\n\
+         In texts of a case, `${{project}}` stands for the case's own project and `${{home}}` for its home directory. Paths of files \
+         are below the project unless they begin with `${{home}}/`.\n{}",
+        super::test::reference()
     )
 }
 

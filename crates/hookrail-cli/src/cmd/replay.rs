@@ -7,18 +7,18 @@ mod report;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use hookrail::{CancelToken, Event, EventKind, FireOptions, HookSystem};
 use hookrail_bridge::tools;
-use hookrail_journal::{Filter, Record, RecordKind};
+use hookrail_journal::{Filter, Record, RecordKind, Records, Unreadable};
 
 use super::journal::{failure, filter, open};
 use crate::args::{ProjectArgs, ReplayArgs, SelectArgs};
-use crate::errors::{Exit, Result};
-use crate::interrupt::Interrupts;
+use crate::errors::{Exit, Failure, Result};
+use crate::interrupt::StopSignal;
 use crate::output;
 use crate::project::Project;
 use compare::{Comparison, compare};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
     let mut progress = Progress::new();
     let mut summary = Summary::default();
     let own = project.root().to_string_lossy();
-    for record in records {
+    for record in read_ahead(records)? {
         match record {
             Ok(record) if record.project == own => replay(&target, &record, &stop.token, &mut summary),
             // The events of another project are about another configuration.
@@ -65,6 +65,31 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
         output::text(&summary.text(&target.project))?;
     }
     Ok(if summary.differs() { Exit::Blocked } else { Exit::Fine })
+}
+
+/// The number of records that are read at once, and of such batches that wait to be fired.
+const READ_AT_ONCE: usize = 32;
+const BATCHES_AHEAD: usize = 4;
+
+/// Reads records on a thread of its own, while those before them are fired.
+fn read_ahead(mut records: Records) -> Result<impl Iterator<Item = std::result::Result<Record, Unreadable>>> {
+    let (send, receive) = sync_channel(BATCHES_AHEAD);
+    let body = move || {
+        loop {
+            let batch: Vec<_> = records.by_ref().take(READ_AT_ONCE).collect();
+            let is_last = batch.len() < READ_AT_ONCE;
+            // If nothing receives it, the replay was stopped.
+            if send.send(batch).is_err() || is_last {
+                return;
+            }
+        }
+    };
+    let started = std::thread::Builder::new().name("hookrail-reader".to_owned()).spawn(body);
+    started.map_err(|error| {
+        Failure::new(format!("no thread can be started to read the journal: {error}"))
+            .hint("the system may be out of threads or memory")
+    })?;
+    Ok(receive.into_iter().flatten())
 }
 
 /// The configuration that events are fired against.
@@ -106,8 +131,7 @@ impl Target {
 
     /// Returns the hook system for events of a host.
     fn system_for(&self, record: &Record) -> Option<&HookSystem> {
-        let is_bridged = record.host.as_ref().is_some_and(|host| host.name.starts_with("hookrail bridge"));
-        if !is_bridged {
+        if !is_bridged(record) {
             return self.plain.get();
         }
         if self.bridged.get().is_none() {
@@ -132,23 +156,27 @@ impl Target {
     }
 }
 
+/// Returns whether a bridge fired the recorded event, which knows what each tool is called in the dialects.
+pub(super) fn is_bridged(record: &Record) -> bool {
+    record.host.as_ref().is_some_and(|host| host.name.starts_with("hookrail bridge"))
+}
+
+/// Returns a recorded event as it was fired, in this directory; none if its fields were not recorded.
+pub(super) fn event_of(record: &Record, directory: PathBuf) -> Option<Event> {
+    let kind = EventKind::all().find(|kind| kind.name() == record.event)?;
+    let fields = record.input.as_ref()?.as_object()?;
+    let event = Event::new(kind, directory).session(&record.session).transcript(&record.transcript).at_time(&record.at);
+    Some(fields.iter().fold(event, |event, (name, value)| event.with(name, value.clone())))
+}
+
 /// Fires one recorded event and counts what came of it.
 fn replay(target: &Target, record: &Record, stop: &CancelToken, summary: &mut Summary) {
-    let kind = EventKind::all().find(|kind| kind.name() == record.event);
-    let fields = record.input.as_ref().and_then(hookrail::Json::as_object);
-    let (Some(kind), Some(fields)) = (kind, fields) else { return summary.not_recorded += 1 };
+    let Some(event) = event_of(record, target.directory(record)) else { return summary.not_recorded += 1 };
     if !record.is_replayable() {
         return summary.redacted += 1;
     }
     let Some(system) = target.system_for(record) else { return summary.not_recorded += 1 };
-    let mut event = Event::new(kind, target.directory(record))
-        .session(&record.session)
-        .transcript(&record.transcript)
-        .at_time(&record.at)
-        .variable(REPLAY_VARIABLE, "1");
-    for (name, value) in fields.iter() {
-        event = event.with(name, value.clone());
-    }
+    let event = event.variable(REPLAY_VARIABLE, "1");
     let options = FireOptions::new().decisive_only().cancelled_by(stop);
     let outcome = system.fire_blocking_with(event, options);
     if stop.is_cancelled() {
@@ -161,34 +189,6 @@ fn replay(target: &Target, record: &Record, stop: &CancelToken, summary: &mut Su
     }
 }
 
-/// A signal that ends the replay, with the hooks that run.
-struct StopSignal {
-    token: CancelToken,
-    number: Arc<AtomicU8>,
-}
-
-impl StopSignal {
-    fn listen() -> Self {
-        let (token, number) = (CancelToken::new(), Arc::new(AtomicU8::new(0)));
-        let (stop, received) = (token.clone(), Arc::clone(&number));
-        // Without the thread a signal ends the command at once, as the system does it.
-        let _ = std::thread::Builder::new().name("hookrail-signals".to_owned()).spawn(move || {
-            let Ok(runtime) = super::runtime() else { return };
-            runtime.block_on(async {
-                let Ok(mut interrupts) = Interrupts::listen() else { return };
-                received.store(interrupts.next().await.number(), Ordering::Relaxed);
-                stop.cancel();
-            });
-        });
-        Self { token, number }
-    }
-
-    /// Returns the number of the signal, if one came.
-    fn number(&self) -> Option<u8> {
-        Some(self.number.load(Ordering::Relaxed)).filter(|number| *number != 0)
-    }
-}
-
 /// A line on the terminal that counts; nothing where standard error is not a terminal.
 struct Progress {
     is_shown: bool,
@@ -198,7 +198,10 @@ struct Progress {
 impl Progress {
     fn new() -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { is_shown: std::io::stderr().is_terminal() && !is_dumb, last: Instant::now() }
+        Self {
+            is_shown: std::io::stderr().is_terminal() && !is_dumb && !crate::verbosity::is_quiet(),
+            last: Instant::now(),
+        }
     }
 
     fn update(&mut self, summary: &Summary) {

@@ -1,16 +1,16 @@
-//! `hookrail schema`: the JSON Schemas of settings and of hookrail's own configuration, of what hooks receive and answer, and of the bus's messages.
+//! `hookrail schema`: the JSON Schemas of settings, plugins and hookrail's own configuration, of test cases, of
+//! what hooks receive and answer, and of the bus's messages.
 
 use hookrail::Json;
-use hookrail::dialect::llxprt::schemas;
+use hookrail::dialect::{llxprt, xcode};
+use serde_json::Value;
 
 use crate::args::SchemaArgs;
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
-    let mut schemas = schemas();
-    schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
-    schemas.push(("config".to_owned(), crate::config::schema()));
+    let schemas = all();
     let Some(wanted) = &args.name else {
         let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
         output::text(&names)?;
@@ -29,4 +29,19 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
             })
         }
     }
+}
+
+/// Returns a schema by its name.
+pub(super) fn find(wanted: &str) -> Option<Value> {
+    all().into_iter().find(|(name, _)| name == wanted).map(|(_, schema)| schema)
+}
+
+/// Returns the name and the text of every schema.
+pub(crate) fn all() -> Vec<(String, Value)> {
+    let mut schemas = llxprt::schemas();
+    schemas.extend(xcode::schemas());
+    schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
+    schemas.push(("config".to_owned(), crate::config::schema()));
+    schemas.push(("hooktest".to_owned(), super::test::schema()));
+    schemas
 }

@@ -11,7 +11,7 @@ use crate::errors::{Exit, Result};
 use crate::output;
 use crate::render::table::{Cell, Table};
 use crate::render::text::{one_line, short};
-use crate::style::{BAD, CAREFUL, HEADING, PLAIN};
+use crate::style::{BAD, CAREFUL, PLAIN};
 
 /// What is known of one hook.
 #[derive(Debug, Default)]
@@ -94,19 +94,8 @@ fn plot(times: &[f64]) -> String {
 }
 
 fn table(hooks: &[(String, HookStatistics)]) -> String {
-    let mut table = Table::default();
-    let head = |text: &str| Cell::new(text, HEADING);
-    table.row([
-        head("hook"),
-        head("layer"),
-        head("runs"),
-        head("denied"),
-        head("asked"),
-        head("failed"),
-        head("p50 ms"),
-        head("p99 ms"),
-        head("0.1 ms … 1 s"),
-    ]);
+    let mut table =
+        Table::with_heads(["hook", "layer", "runs", "denied", "asked", "failed", "p50 ms", "p99 ms", "0.1 ms … 1 s"]);
     for (_, hook) in hooks {
         let counted = |count: u64, style| Cell::new(count.to_string(), if count > 0 { style } else { PLAIN });
         table.row([

@@ -217,7 +217,7 @@ fn confirm(yes: bool) -> Result<()> {
 }
 
 /// Discards what was typed before a question was shown, because it cannot be the answer to it.
-fn discard_typed_ahead() {
+pub(crate) fn discard_typed_ahead() {
     #[cfg(unix)]
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }

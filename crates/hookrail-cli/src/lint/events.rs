@@ -1,7 +1,7 @@
 //! Names of events in the words of other agents.
 
 use hookrail::dialect::find_event;
-use hookrail::{Diagnostic, DialectId, EventKind};
+use hookrail::{Code, Diagnostic, DialectId, EventKind};
 use hookrail_bridge::Agent;
 
 use super::fix::Fix;
@@ -46,6 +46,15 @@ fn meant(diagnostic: &Diagnostic) -> Option<(String, &'static str, String)> {
     let dialect = if is_plugin { DialectId::Xcode } else { DialectId::Llxprt };
     let (kind, whose) = in_other_words(name)?;
     Some((name.to_owned(), kind.spec().column(dialect)?.name, whose))
+}
+
+/// Returns what to write instead of an event of another agent, if the event that is fired is meant.
+pub(crate) fn misnamed_event(diagnostic: &Diagnostic, fired: EventKind) -> Option<String> {
+    if diagnostic.code != Code::UnknownEvent {
+        return None;
+    }
+    let (name, here, _) = meant(diagnostic)?;
+    (find_event(here) == Some(fired)).then(|| format!("the hooks of `{name}` do not run: write `{here}`"))
 }
 
 /// Says which event is meant, and replaces its name.

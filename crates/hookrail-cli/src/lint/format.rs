@@ -16,13 +16,17 @@ fn command(diagnostic: &Diagnostic, root: &Path) -> String {
         Level::Warning => "warning",
         Level::Note => "notice",
     };
-    let place = diagnostic.location.as_ref().map_or_else(String::new, |place| {
-        let file = property(&path_in(root, &place.file));
-        format!("file={file},line={},col={},", place.line, place.column)
-    });
+    let place = diagnostic.location.as_ref().map(|place| (path_in(root, &place.file), place.line, place.column));
+    let place = place.as_ref().map(|(file, line, column)| (file.as_str(), *line, *column));
     let hint = diagnostic.hint.as_ref().map_or_else(String::new, |hint| format!("\nhelp: {hint}"));
-    let text = data(&format!("{}{hint}", diagnostic.message));
-    format!("::{level} {place}title={}::{text}\n", diagnostic.code.name())
+    annotation(level, place, diagnostic.code.name(), &format!("{}{hint}", diagnostic.message))
+}
+
+/// Returns a workflow command about a place: a file, a line and a column.
+pub(crate) fn annotation(level: &str, place: Option<(&str, u32, u32)>, title: &str, text: &str) -> String {
+    let place = place
+        .map_or_else(String::new, |(file, line, column)| format!("file={},line={line},col={column},", property(file)));
+    format!("::{level} {place}title={}::{}\n", property(title), data(text))
 }
 
 /// Escapes the text of a command.

@@ -1,7 +1,9 @@
 //! Matchers that no known tool has: names of other agents' tools, wrong case, commas, and parts of names.
 
+use std::sync::Arc;
+
 use hookrail::sources::nearest;
-use hookrail::{Code, DialectId, Hook};
+use hookrail::{Code, DialectId, Hook, HookSystem};
 use hookrail_bridge::tools::{ToolVocabulary, vocabularies};
 
 use super::Finding;
@@ -27,11 +29,34 @@ const OTHER_TOOLS: [&str; 14] = [
 ];
 
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    let of_tools = scene.active().map(|seen| &**seen.hook).filter(|hook| {
+    problems(scene).map(|(_, finding)| finding).collect()
+}
+
+/// Every matcher that no tool has, with its hook.
+fn problems<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (&'s Arc<Hook>, Finding)> {
+    let of_tools = scene.active().map(|seen| seen.hook).filter(|hook| {
         hook.event.spec().matched_on(hook.dialect) == Some("tool_name") && scene.has_key(hook, "matcher")
     });
     let with_pattern = of_tools.filter_map(|hook| Some((hook, hook.matcher.pattern()?)));
-    with_pattern.filter_map(|(hook, pattern)| problem(scene, hook, pattern)).collect()
+    with_pattern.filter_map(|(hook, pattern)| Some((hook, problem(scene, hook, pattern)?)))
+}
+
+/// What to write instead of a hook's matcher.
+#[derive(Clone, Debug)]
+pub(crate) struct MatcherFix {
+    pub(crate) hook: Arc<Hook>,
+    /// The instruction.
+    pub(crate) text: String,
+}
+
+/// Returns the matchers that no tool has and for which there is a better one.
+pub(crate) fn matcher_fixes(system: &HookSystem) -> Vec<MatcherFix> {
+    let snapshot = system.snapshot();
+    let scene = Scene::new(system.project(), &snapshot);
+    let fixable = problems(&scene).filter(|(_, finding)| finding.fix.is_some());
+    fixable
+        .filter_map(|(hook, finding)| Some(MatcherFix { hook: Arc::clone(hook), text: finding.diagnostic.hint? }))
+        .collect()
 }
 
 fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
@@ -87,7 +112,8 @@ fn is_list_with(pattern: &str, separator: char) -> bool {
     (separator != ',' || pattern.contains(',')) && pattern.split(separator).all(is_name)
 }
 
-fn known_tools(dialect: DialectId) -> Vec<&'static str> {
+/// Returns the tools that hooks of a dialect may know, by the names they have there.
+pub(crate) fn known_tools(dialect: DialectId) -> Vec<&'static str> {
     // A matcher is compared with the host's own name for a tool too.
     let named = vocabularies().map(|tool| tool.name_in(dialect)).chain(vocabularies().map(|tool| tool.name));
     let own: &[&str] = match dialect {

@@ -27,9 +27,10 @@ mod timeouts;
 use hookrail::{Code, Diagnostic, HookSystem, Level};
 
 pub(crate) use advice::with_advice;
-pub(crate) use events::in_other_words;
+pub(crate) use events::{in_other_words, misnamed_event};
 pub(crate) use failure::explain_failures;
 pub(crate) use fix::Fix;
+pub(crate) use matcher::{MatcherFix, known_tools, matcher_fixes};
 use scene::Scene;
 
 /// A diagnostic, and the change that makes it go away if that is mechanical.

@@ -1,4 +1,4 @@
-//! The log on standard error: nothing unless `RUST_LOG`, `DEBUG` or `--plugin-debug` asks for it, and the warnings of a
+//! The log on standard error: nothing unless `RUST_LOG`, `DEBUG`, `-vv` or `--plugin-debug` asks for it, and the warnings of a
 //! server.
 //!
 //! `DEBUG` has the form that users of command hooks in settings files know: names with `*`, separated by commas or
@@ -34,6 +34,8 @@ const BREADCRUMBS: &str = "hookrail::breadcrumb=debug";
 pub(crate) struct LogOptions {
     /// Whether the breadcrumbs of plugins and hooks are logged.
     pub(crate) breadcrumbs: bool,
+    /// Whether the engine's log is written if `RUST_LOG` is not set.
+    pub(crate) engine: bool,
     /// Whether warnings are logged if `RUST_LOG` is not set.
     pub(crate) warnings: bool,
     pub(crate) format: LogFormat,
@@ -55,7 +57,10 @@ pub(crate) fn start(options: LogOptions) {
     let mut directives = directives_from_debug(&given("DEBUG"));
     directives.extend(options.breadcrumbs.then(|| BREADCRUMBS.to_owned()));
     match given("RUST_LOG") {
-        unset if unset.is_empty() => directives.extend(options.warnings.then(|| "warn".to_owned())),
+        unset if unset.is_empty() => {
+            directives.extend(options.warnings.then(|| "warn".to_owned()));
+            directives.extend(options.engine.then(|| "hookrail=debug".to_owned()));
+        }
         rust_log => directives.push(rust_log),
     }
     if directives.is_empty() {

@@ -13,6 +13,7 @@ use hookrail::{Code, Diagnostic, Level};
 use super::excerpt::Excerpt;
 use super::path_display::PathDisplay;
 use super::text::{limited, one_line};
+use super::width;
 
 /// The size of the largest file from which an excerpt is shown.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -56,7 +57,15 @@ pub(crate) fn summary(diagnostics: &[Diagnostic]) -> Option<String> {
 /// Renders an excerpt of a text that is no file, such as an option's value.
 pub(crate) fn excerpt_of(name: &str, text: &str, offset: usize) -> String {
     let Some(excerpt) = Excerpt::from_span(text, &(offset..offset)) else { return String::new() };
-    Renderer::styled().render(&[Group::with_level(Kind::ERROR).element(snippet(name.to_owned(), excerpt))])
+    renderer().render(&[Group::with_level(Kind::ERROR).element(snippet(name.to_owned(), excerpt))])
+}
+
+/// The renderer for the width of the terminal; source lines that do not fit are cut around the mark.
+fn renderer() -> Renderer {
+    match width::of_stdout() {
+        Some(columns) => Renderer::styled().term_width(columns),
+        None => Renderer::styled(),
+    }
 }
 
 fn one(diagnostic: &Diagnostic, places: &PathDisplay, sources: &mut SourceTexts) -> String {
@@ -77,11 +86,15 @@ fn one(diagnostic: &Diagnostic, places: &PathDisplay, sources: &mut SourceTexts)
     if let Some(hint) = &diagnostic.hint {
         group = group.element(Kind::HELP.message(one_line(hint)));
     }
-    Renderer::styled().render(&[group])
+    renderer().render(&[group])
 }
 
 fn snippet(path: String, excerpt: Excerpt) -> Snippet<'static, annotate_snippets::Annotation<'static>> {
-    let mark = AnnotationKind::Primary.span(excerpt.span);
+    // A marked part is shown whole, however long it is, so on a terminal only its beginning is marked.
+    let longest = width::of_stdout().map_or(usize::MAX, |columns| columns / 2);
+    let marked = excerpt.text.get(excerpt.span.clone()).unwrap_or_default();
+    let end = excerpt.span.start + marked.floor_char_boundary(longest);
+    let mark = AnnotationKind::Primary.span(excerpt.span.start..end);
     Snippet::source(excerpt.text).path(path).line_start(excerpt.line).annotation(mark)
 }
 

@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use hookrail::hook::{Enablement, SandboxProfile, SandboxRequirement};
 use hookrail::module::CommandOffer;
-use hookrail::plan::{Skips, Snapshot};
+use hookrail::plan::{SkipReason, Skips, Snapshot};
 use hookrail::{EventKind, Hook};
 
 use super::path_display::PathDisplay;
+use super::runs::what_runs;
 use super::table::{Cell, Table};
 use super::text::{one_line, short};
 use super::{counted, diagnostic};
+use crate::lint::MatcherFix;
 use crate::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
+use crate::verbosity;
 
 /// The length of the longest hook name that is not shortened.
 pub(super) const NAME: usize = 48;
@@ -38,6 +41,9 @@ pub(crate) fn list(snapshot: &Snapshot, commands: &[CommandOffer], places: &Path
                 Cell::quiet(places.location(&hook.origin.location)),
                 Cell::quiet(one_line(&places.sentence(&why))),
             ]);
+            if verbosity::is_detailed() {
+                table.note(paint(QUIET, places.sentence(&what_runs(hook))));
+            }
         }
         let rows = table.render(2);
         if !rows.is_empty() {
@@ -103,8 +109,8 @@ fn list_hints(snapshot: &Snapshot) -> String {
     out
 }
 
-/// Lists the hooks that did not run, with the reason; empty if there are none.
-pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &PathDisplay) -> String {
+/// Lists the hooks that did not run, with the reason and the fix if one is known; empty if there are none.
+pub(crate) fn skipped(skipped: &Skips, heading: &str, fixes: &[MatcherFix], places: &PathDisplay) -> String {
     if skipped.is_empty() {
         return String::new();
     }
@@ -116,6 +122,10 @@ pub(crate) fn skipped(skipped: &Skips, heading: &str, places: &PathDisplay) -> S
             Cell::plain(one_line(&places.sentence(&skipped.detail))),
             Cell::quiet(places.location(&skipped.hook.origin.location)),
         ]);
+        let fix = fixes.iter().find(|fix| Arc::ptr_eq(&fix.hook, &skipped.hook));
+        if let Some(fix) = fix.filter(|_| skipped.why == SkipReason::Matcher) {
+            table.note(format!("{}: {}", paint(HINT, "fix"), one_line(&fix.text)));
+        }
     }
     format!("\n{}\n{}", paint(HEADING, heading), table.render(2))
 }
@@ -132,7 +142,10 @@ pub(crate) fn trust_hint<'h>(hooks: impl Iterator<Item = &'h Arc<Hook>>) -> Stri
     }
 }
 
-/// Formats a hint line.
+/// Formats a hint line; nothing with `--quiet`.
 pub(crate) fn hint(text: &str) -> String {
+    if verbosity::is_quiet() {
+        return String::new();
+    }
     format!("{}: {text}\n", paint(HINT, "hint"))
 }

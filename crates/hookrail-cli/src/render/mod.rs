@@ -10,9 +10,11 @@ pub(crate) mod outcome;
 pub(crate) mod path_display;
 pub(crate) mod plan;
 pub(crate) mod plugins;
+mod runs;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod trust;
+pub(crate) mod width;
 
 /// Returns a count with its noun, in the plural if needed.
 pub(crate) fn counted(count: usize, noun: &str) -> String {

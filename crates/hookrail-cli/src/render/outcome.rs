@@ -11,9 +11,13 @@ use hookrail::{Decision, Effects, EndKind, Event, EventKind, HookRun, Json, Outc
 use super::diagnostic;
 use super::hooks::{self, NAME};
 use super::path_display::PathDisplay;
+use super::runs;
 use super::table::{Cell, Table};
-use super::text::{hanging, limited, short};
+use super::text::{hanging, limited, one_line, short};
+use crate::lint::MatcherFix;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
+use crate::trace::RunTrace;
+use crate::verbosity;
 
 /// Returns the event with its subject, such as `before-tool write_file`.
 pub(crate) fn subject(event: &Event) -> String {
@@ -33,29 +37,77 @@ pub(crate) enum Ending {
     Interrupted,
 }
 
-/// Renders the whole report.
-pub(crate) fn report(outcome: &Outcome, subject: &str, ending: Ending, places: &PathDisplay) -> String {
-    let (word, style) = match ending {
-        Ending::Complete => verdict(outcome),
-        Ending::Interrupted => ("interrupted", BAD),
-    };
-    let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, subject));
-    out.push_str(&effects(&outcome.effects));
-    if outcome.runs.is_empty() {
-        out.push_str("  no hook ran\n");
-    } else {
-        let _ = write!(out, "\n{}\n{}", paint(HEADING, "ran"), runs(outcome, places));
+/// What is shown of a fired event.
+pub(crate) struct OutcomeReport<'r> {
+    pub(crate) outcome: &'r Outcome,
+    /// The event with its subject.
+    pub(crate) subject: &'r str,
+    pub(crate) ending: Ending,
+    /// What the runs received and returned, if everything about them is shown.
+    pub(crate) trace: Option<&'r RunTrace>,
+    /// What to write instead of matchers that do not match.
+    pub(crate) fixes: &'r [MatcherFix],
+    pub(crate) places: &'r PathDisplay,
+}
+
+impl OutcomeReport<'_> {
+    /// Renders the whole report.
+    pub(crate) fn render(&self) -> String {
+        let Self { outcome, places, .. } = self;
+        let (word, style) = match self.ending {
+            Ending::Complete => verdict(outcome),
+            Ending::Interrupted => ("interrupted", BAD),
+        };
+        let mut out = format!("{}  {}\n", paint(style, word), paint(HEADING, self.subject));
+        out.push_str(&effects(&outcome.effects));
+        if verbosity::is_quiet() {
+            return out;
+        }
+        if outcome.runs.is_empty() {
+            out.push_str("  no hook ran\n");
+        } else {
+            let rows = match self.trace {
+                Some(trace) => runs::all(outcome.runs.iter(), trace, places),
+                None => run_table(outcome, places),
+            };
+            let _ = write!(out, "\n{}\n{rows}", paint(HEADING, "ran"));
+        }
+        if !outcome.shadow.is_empty() {
+            let shadow = shadow_runs(&outcome.shadow, places);
+            let _ = write!(out, "\n{}\n{shadow}", paint(HEADING, "ran without an effect"));
+            if let Some(trace) = self.trace {
+                out.push_str(&runs::all(outcome.shadow.iter().map(|shadow| &shadow.run), trace, places));
+            }
+        }
+        out.push_str(&hooks::skipped(&outcome.skipped, "did not run", self.fixes, places));
+        if !outcome.diagnostics.is_empty() {
+            let _ = write!(out, "\n{}", diagnostic::all(&outcome.diagnostics, places).trim_end());
+            out.push('\n');
+        }
+        let hint = hooks::trust_hint(outcome.skipped.iter().map(|skipped| &skipped.hook));
+        if hint.is_empty() { out } else { format!("{out}\n{hint}") }
     }
-    if !outcome.shadow.is_empty() {
-        let _ = write!(out, "\n{}\n{}", paint(HEADING, "ran without an effect"), shadow_runs(&outcome.shadow, places));
+}
+
+/// Returns everything that was decided, one fact on each line, without styles and times: two outcomes that mean the same have
+/// the same text.
+pub(crate) fn plain_verdict(outcome: &Outcome) -> String {
+    let mut out = format!("{}\n", verdict(outcome).0);
+    for (name, value) in effect_lines(&outcome.effects) {
+        let _ = writeln!(out, "{name}: {}", limited(&value));
     }
-    out.push_str(&hooks::skipped(&outcome.skipped, "did not run", places));
-    if !outcome.diagnostics.is_empty() {
-        let _ = write!(out, "\n{}", diagnostic::all(&outcome.diagnostics, places).trim_end());
-        out.push('\n');
+    for run in outcome.runs.iter().chain(outcome.shadow.iter().map(|shadow| &shadow.run)) {
+        let decision = run.decision.map_or("no decision", Decision::name);
+        let _ = writeln!(out, "hook {}: {}, {decision}", one_line(&run.hook.label), end(run));
     }
-    let hint = hooks::trust_hint(outcome.skipped.iter().map(|skipped| &skipped.hook));
-    if hint.is_empty() { out } else { format!("{out}\n{hint}") }
+    for skipped in outcome.skipped.iter() {
+        let _ = writeln!(out, "hook {}: did not run, {}", one_line(&skipped.hook.label), skipped.why.name());
+    }
+    for diagnostic in &outcome.diagnostics {
+        let _ =
+            writeln!(out, "{}[{}]: {}", diagnostic.level.name(), diagnostic.code.name(), one_line(&diagnostic.message));
+    }
+    out
 }
 
 /// Returns the verdict in a few words.
@@ -78,6 +130,22 @@ pub(crate) fn verdict(outcome: &Outcome) -> (&'static str, Style) {
 
 /// Lists the effects, one line for each.
 pub(crate) fn effects(effects: &Effects) -> String {
+    facts(effect_lines(effects).into_iter().map(|(name, value)| (name, limited(&value))).collect(), 2)
+}
+
+/// Lists facts, each on a line with its name, in two columns.
+pub(super) fn facts(lines: Vec<(&str, String)>, indent: usize) -> String {
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (name, value) in lines {
+        let name = paint(QUIET, format!("{name:width$}"));
+        let _ = writeln!(out, "{:indent$}{name}  {}", "", hanging(&value, indent + width + 2));
+    }
+    out
+}
+
+/// Returns the name and the value of each effect.
+fn effect_lines(effects: &Effects) -> Vec<(&'static str, String)> {
     let json = |value: &Option<Json>| value.as_ref().map(|value| value.text().to_owned());
     let list = |values: &[Json]| (!values.is_empty()).then(|| Json::of(values).ok()).flatten();
     let yes = |flag: bool| flag.then(|| "yes".to_owned());
@@ -117,26 +185,24 @@ pub(crate) fn effects(effects: &Effects) -> String {
         ("hide output", yes(*suppress_output)),
         ("clear context", yes(*clear_context)),
     ];
-    let lines: Vec<_> = lines.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut out = String::new();
-    for (name, value) in lines {
-        let name = paint(QUIET, format!("{name:width$}"));
-        let _ = writeln!(out, "  {name}  {}", hanging(&limited(&value), width + 4));
-    }
-    out
+    lines.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn runs(outcome: &Outcome, places: &PathDisplay) -> String {
+/// The cells of a run: the hook, how it ended, what it decided, how long it took, where it is configured.
+pub(super) fn run_cells(run: &HookRun, places: &PathDisplay) -> [Cell; 5] {
+    [
+        Cell::plain(short(&run.hook.label, NAME)),
+        Cell::new(end(run), if is_failure(run) { BAD } else { PLAIN }),
+        Cell::new(run.decision.map_or("no decision", Decision::name), decision_style(run.decision)),
+        Cell::plain(duration(run.duration)),
+        Cell::quiet(places.location(&run.hook.origin.location)),
+    ]
+}
+
+fn run_table(outcome: &Outcome, places: &PathDisplay) -> String {
     let mut table = Table::default();
     for run in &outcome.runs {
-        table.row([
-            Cell::plain(short(&run.hook.label, NAME)),
-            Cell::new(end(run), if is_failure(run) { BAD } else { PLAIN }),
-            Cell::new(run.decision.map_or("no decision", Decision::name), decision_style(run.decision)),
-            Cell::plain(duration(run.duration)),
-            Cell::quiet(places.location(&run.hook.origin.location)),
-        ]);
+        table.row(run_cells(run, places));
         // The author of a failed hook first needs its standard error, unless a diagnostic quotes it already.
         let stderr = run.stderr.trim();
         let quoted = outcome.diagnostics.iter().any(|diagnostic| diagnostic.message.contains(stderr));

@@ -39,7 +39,7 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String
             out.push_str(&rows(part, &mut number, places));
         }
     }
-    out.push_str(&hooks::skipped(&plan.skipped, "would not run", places));
+    out.push_str(&hooks::skipped(&plan.skipped, "would not run", &[], places));
     if !plan.diagnostics.is_empty() {
         let _ = write!(out, "\n{}", diagnostic::all(&plan.diagnostics, places).trim_end());
         out.push('\n');

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-use crate::style::{PLAIN, QUIET, paint};
+use super::width;
+use crate::style::{HEADING, PLAIN, QUIET, paint};
 
 /// One cell: text on one line without hidden characters, in a style.
 pub(crate) struct Cell {
@@ -28,8 +29,12 @@ impl Cell {
 }
 
 /// Rows of cells. A column is as wide as its widest cell; a column that is empty in every row is left out.
+///
+/// On a terminal that is too narrow for all columns, the cells of a row follow each other and continue on the next line.
 #[derive(Default)]
 pub(crate) struct Table {
+    /// The names of the columns; none if the cells explain themselves.
+    heads: Vec<&'static str>,
     rows: Vec<TableRow>,
 }
 
@@ -40,6 +45,11 @@ struct TableRow {
 }
 
 impl Table {
+    /// A table whose first line names the columns. Where the cells of a row follow each other, each has its name.
+    pub(crate) fn with_heads<const N: usize>(heads: [&'static str; N]) -> Self {
+        Self { heads: heads.into(), rows: Vec::new() }
+    }
+
     pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
         self.rows.push(TableRow { cells: cells.into(), notes: Vec::new() });
     }
@@ -53,19 +63,54 @@ impl Table {
 
     /// Renders the rows, each on a line that begins with this many spaces.
     pub(crate) fn render(&self, indent: usize) -> String {
-        let columns = self.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+        self.render_within(indent, width::of_stdout())
+    }
+
+    fn render_within(&self, indent: usize, available: Option<usize>) -> String {
+        let heads =
+            TableRow { cells: self.heads.iter().map(|head| Cell::new(*head, HEADING)).collect(), notes: Vec::new() };
+        let rows = || std::iter::once(&heads).filter(|row| !row.cells.is_empty()).chain(&self.rows);
+        let columns = rows().map(|row| row.cells.len()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns)
-            .map(|at| self.rows.iter().filter_map(|row| row.cells.get(at)).map(|cell| cell.text.width()).max())
+            .map(|at| rows().filter_map(|row| row.cells.get(at)).map(|cell| cell.text.width()).max())
             .map(Option::unwrap_or_default)
             .collect();
+        let used = widths.iter().filter(|width| **width > 0);
+        let needed = indent + used.clone().sum::<usize>() + 2 * used.count().saturating_sub(1);
+        let narrow = available.filter(|available| needed > *available);
         let mut out = String::new();
-        for row in &self.rows {
-            out.push_str(&line(row, &widths, indent));
+        for row in rows() {
+            match narrow {
+                Some(available) if !std::ptr::eq(row, &heads) => out.push_str(&self.flowing(row, indent, available)),
+                Some(_) => {}
+                None => out.push_str(&line(row, &widths, indent)),
+            }
             for note in &row.notes {
                 let indent = indent + 4;
                 let _ = writeln!(out, "{:indent$}{}", "", super::text::hanging(note, indent));
             }
         }
+        out
+    }
+
+    /// The cells of a row one after the other, on as many lines as they need.
+    fn flowing(&self, row: &TableRow, indent: usize, available: usize) -> String {
+        let mut out = " ".repeat(indent);
+        let mut used = indent;
+        for (at, cell) in row.cells.iter().enumerate().filter(|(_, cell)| !cell.text.is_empty()) {
+            let head = self.heads.get(at).filter(|_| at > 0).map(|head| format!("{head} ")).unwrap_or_default();
+            let wide = head.width() + cell.text.width();
+            if used > indent && used + 2 + wide > available {
+                let _ = write!(out, "\n{:1$}", "", indent + 2);
+                used = indent + 2 + wide;
+            } else {
+                let gap = if used > indent { 2 } else { 0 };
+                out.push_str(&" ".repeat(gap));
+                used += gap + wide;
+            }
+            let _ = write!(out, "{}{}", paint(QUIET, head), paint(cell.style, &cell.text));
+        }
+        out.push('\n');
         out
     }
 }
@@ -96,6 +141,19 @@ mod tests {
         table.row([Cell::plain("a"), Cell::plain(""), Cell::plain("long"), Cell::plain("x")]);
         table.row([Cell::plain("日本"), Cell::plain(""), Cell::plain(""), Cell::plain("y")]);
         table.row([Cell::plain("b"), Cell::plain(""), Cell::plain("z"), Cell::plain("")]);
-        assert_eq!(table.render(1), " a     long  x\n 日本        y\n b     z\n");
+        assert_eq!(table.render_within(1, None), " a     long  x\n 日本        y\n b     z\n");
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_the_cells_of_a_row_one_after_the_other() {
+        let mut table = Table::with_heads(["hook", "runs", "failed"]);
+        table.row([Cell::plain("guard-of-secrets"), Cell::plain("12"), Cell::plain("3")]);
+        table.row([Cell::plain("b"), Cell::plain("1"), Cell::plain("")]);
+        let plain = |text: String| anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(plain(table.render_within(0, Some(24))), "guard-of-secrets\n  runs 12  failed 3\nb  runs 1\n");
+        assert_eq!(
+            plain(table.render_within(0, Some(40))),
+            "hook              runs  failed\nguard-of-secrets  12    3\nb                 1\n"
+        );
     }
 }

@@ -38,9 +38,14 @@ pub(crate) fn escaped_json(line: &str) -> String {
 
 /// Escapes a text that a hook wrote and cuts it to a readable size.
 pub(crate) fn limited(text: &str) -> String {
+    limited_to(text, MAX_LINES, MAX_CHARACTERS)
+}
+
+/// Escapes a text that a hook wrote and cuts it to this size.
+pub(crate) fn limited_to(text: &str, lines: usize, characters: usize) -> String {
     let text = visible(text.trim_end());
-    let by_lines: String = text.split_inclusive('\n').take(MAX_LINES).collect();
-    let head: String = by_lines.chars().take(MAX_CHARACTERS).collect();
+    let by_lines: String = text.split_inclusive('\n').take(lines).collect();
+    let head: String = by_lines.chars().take(characters).collect();
     let left_off = text.chars().count() - head.chars().count();
     if left_off == 0 { head } else { format!("{}\n… {left_off} more characters", head.trim_end()) }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::table::{Attack, Standing};
-use crate::{commands, environment, files, granted, layers, links, modules, names, places, race};
+use crate::{cases, commands, environment, files, granted, layers, links, modules, names, places, race};
 
 /// Every chapter of the table, in the order of the page.
 const CHAPTERS: &[(&str, &[Attack])] = &[
@@ -13,6 +13,7 @@ const CHAPTERS: &[(&str, &[Attack])] = &[
     (layers::TITLE, layers::ATTACKS),
     (granted::TITLE, granted::ATTACKS),
     (commands::TITLE, commands::ATTACKS),
+    (cases::TITLE, cases::ATTACKS),
     (places::TITLE, places::ATTACKS),
     (race::TITLE, race::ATTACKS),
     #[cfg(target_os = "linux")]
@@ -29,8 +30,8 @@ HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test attacks refreshes it. -->
 # Attacks
 
 Each row is a small repository that the tests build and then probe with the real binary: `list`, `check`, `explain`, `fire`
-for several events, `trust status`, `trust grant` without a terminal, `plugin list`, `plugin doctor`, `serve --stdio` and
-`agent --headless`. Its user has a guard in every layer and dialect: system, user, extension, installed plugin and module.
+for several events, `trust status`, `trust grant` without a terminal, `plugin list`, `plugin doctor`, `test`, `serve --stdio`
+and `agent --headless`. Its user has a guard in every layer and dialect: system, user, extension, installed plugin and module.
 
 For every row it is asserted that
 

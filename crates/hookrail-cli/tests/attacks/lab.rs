@@ -191,6 +191,9 @@ impl Lab {
     /// Lets every command look at the repository, and asserts what holds for every one.
     #[track_caller]
     pub(crate) fn probe(&self, standing: Standing) -> Seen {
+        // A case that only sends data, so that `test` comes to the question what it may run.
+        let case = "[[case]]\nname = \"probe\"\nevent = \"BeforeTool\"\ntool = \"write_file\"\nexpect = { diagnostics = \"any\" }\n";
+        self.write("probe.hooktest.toml", case);
         let before = self.things();
         let mut seen = BTreeMap::new();
         for command in [
@@ -206,6 +209,7 @@ impl Lab {
             "trust grant",
             "plugin list",
             "plugin doctor",
+            "test",
             "fire SessionStart --json",
             "fire BeforeAgent --json",
             "fire PreToolUse --json",

@@ -13,6 +13,7 @@
     reason = "a failure here is a failed test"
 )]
 
+mod cases;
 mod commands;
 mod documentation;
 mod environment;

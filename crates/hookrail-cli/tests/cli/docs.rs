@@ -3,18 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 /// What is below `docs/` and not for users: indexes, the rules for contributors, what `hookrail reference` prints, and
 /// evidence that pages refer to.
-const NOT_TOPICS: [&str; 12] = [
+const NOT_TOPICS: [&str; 14] = [
     "README.md",
     "SUMMARY.md",
     "STYLE.md",
+    "reference/commands.md",
     "reference/events.md",
     "reference/diagnostics.md",
     "reference/bus.md",
     "reference/configuration.md",
+    "reference/test-cases.md",
     "performance/",
     "reliability/",
     "pictures/",
@@ -78,11 +80,11 @@ fn topics_are_listed_completed_and_suggested() {
     assert_eq!(wrong.stdout, "");
     assert!(wrong.stderr.contains("a similar value exists: 'cookbook'"), "{}", wrong.stderr);
     for shell in ["bash", "zsh", "fish"] {
-        let script = sandbox.run(&["completions", shell]).ends_with(0).stdout;
-        assert!(script.contains("cookbook"), "{shell}");
+        let mut command = sandbox.command(&["--", "hookrail", "docs", "cook"]);
+        command.env("HOOKRAIL_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", "2");
+        let found = ProgramOutput::capture(&mut command).ends_with(0).stdout;
+        assert!(found.contains("cookbook"), "{shell}: {found}");
     }
-    let fish = sandbox.run(&["completions", "fish"]).ends_with(0).stdout;
-    assert!(fish.contains("function __fish_hookrail_using_subcommand"), "{fish}");
 }
 
 /// An installed program comes without the files of the repository.

@@ -11,12 +11,14 @@ fn fire(sandbox: &Sandbox, path: &str) -> crate::sandbox::ProgramOutput {
 fn the_sample_is_without_problems_and_guards() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(sandbox.run(&["init"]).ends_with(0).stdout, @r#"
-    created  .llxprt/settings.json   one hook for BeforeTool, enabled
-    created  .llxprt/hooks/guard.sh  the hook: it denies writing `.env` files
+    created  .llxprt/hooks/guard.sh             the hook: it keeps the agent from writing `.env` files
+    created  .llxprt/hooks/guard.hooktest.toml  its test cases
+    created  .llxprt/settings.schema.json       lets editors complete and check it
+    created  .llxprt/settings.json              one hook for BeforeTool
 
     next
       hookrail trust grant
-      hookrail fire BeforeTool --tool write_file --tool-input '{"path":".env"}'
+      hookrail test
     "#);
     sandbox.run(&["check", "--deny-warnings"]).ends_with(0);
     fire(&sandbox, ".env").ends_with(0);
@@ -50,7 +52,8 @@ fn nothing_is_overwritten() {
     let ran = sandbox.run(&["init"]).ends_with(1);
     insta::assert_snapshot!(ran.stderr, @r"
     error: `.llxprt/settings.json` already exists; nothing was written
-    hint: run `hookrail list` to see the hooks, or move the file away and run `hookrail init` again
+    hint: run `hookrail list` to see the hooks
+    hint: run `hookrail new NAME` to add a hook; the file keeps what it has
     ");
     assert_eq!(std::fs::read_to_string(sandbox.project.join(".llxprt/settings.json")).unwrap(), "{}");
     assert!(!sandbox.project.join(".llxprt/hooks").exists());

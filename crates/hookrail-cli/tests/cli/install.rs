@@ -164,6 +164,31 @@ fn edits_between_two_installations_stay() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), edit(&original));
 }
 
+/// The texts without blanks and without a list of hooks that is empty: whether the user had written these is not known.
+fn without_blanks(files: &BTreeMap<String, String>) -> BTreeMap<&str, String> {
+    let plain = |text: &String| {
+        let text: String = text.split_whitespace().collect();
+        text.replace("\"hooks\":{},", "").replace("\"hooks\":{}", "")
+    };
+    files.iter().map(|(path, text)| (path.as_str(), plain(text))).collect()
+}
+
+/// The state directory may be deleted, or the settings may come from another machine.
+#[test]
+fn an_installation_without_a_record_can_be_taken_out() {
+    for agent in AGENTS {
+        let sandbox = with_settings();
+        let before = files(&sandbox.home);
+        sandbox.run(&["install", agent, "--yes"]).ends_with(0);
+        std::fs::remove_dir_all(sandbox.home.join(".local")).unwrap();
+        let ran = sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
+        assert!(ran.stdout.contains("no longer calls hookrail"), "{agent}: {ran:?}");
+        assert_eq!(without_blanks(&files(&sandbox.home)), without_blanks(&before), "{agent}");
+        let again = sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
+        assert!(again.stdout.contains("hookrail is not installed"), "{agent}: {again:?}");
+    }
+}
+
 #[test]
 fn an_installation_that_fails_changes_nothing() {
     let sandbox = with_settings();

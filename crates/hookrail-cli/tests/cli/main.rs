@@ -7,23 +7,31 @@
 )]
 
 mod bridge;
+mod case_schema;
 mod check;
+mod ci;
+mod completions;
 mod config;
 mod demo;
+mod dev;
 mod docs;
 mod exhausted;
 mod explain;
 mod fire;
+mod hook_tests;
 mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
 mod journal;
 mod list;
+mod narrow;
+mod new;
 mod payloads;
 mod plugin;
 mod pseudo_terminal;
 mod readme;
+mod record_cases;
 mod recording;
 mod reference;
 mod replay;
@@ -33,4 +41,7 @@ mod stopped;
 mod terminal;
 mod trust;
 mod trust_diff;
+mod try_hook;
+mod types;
 mod usage;
+mod view;

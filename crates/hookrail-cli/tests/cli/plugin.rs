@@ -169,9 +169,40 @@ fn wrong_names_get_help() {
     insta::assert_snapshot!(error(&["plugin", "install", "nowhere"]), @r"
     error: `nowhere` cannot be read: No such file or directory (os error 2)
     hint: give the directory that holds the plugin's manifest
+    hint: `hookrail new --dialect xcode` creates a plugin
     ");
     insta::assert_snapshot!(error(&["plugin", "install", "."]), @r"
     error: `[PROJECT]` has no manifest, so it is no plugin
     hint: write one of `.x-code-plugin/plugin.json`, `.claude-plugin/plugin.json`, `plugin.json`
     ");
+}
+
+#[test]
+fn a_unique_beginning_of_a_name_is_enough() {
+    let sandbox = sandbox();
+    sandbox.write(".x-code/plugins/lantern/plugin.json", r#"{"name": "lantern", "version": "1.0.0"}"#);
+    let said = sandbox.run(&["plugin", "disable", "li"]).ends_with(0).stdout;
+    assert!(said.starts_with("disabled: lint@market in "), "{said}");
+    insta::assert_snapshot!(sandbox.run(&["plugin", "disable", "l"]).ends_with(1).stderr, @r"
+    error: `l` is the beginning of several plugins
+    hint: name one of `lantern@local`, `lint@market`
+    ");
+    let installed = sandbox.run(&["plugin", "install", "lan", "--yes"]).ends_with(0).stdout;
+    assert!(installed.contains("installed: lantern@"), "{installed}");
+    insta::assert_snapshot!(sandbox.run(&["plugin", "install", "lint", "--yes"]).ends_with(1).stderr, @r"
+    error: `lint@market` is installed already
+    hint: give the directory of another version to replace it
+    ");
+    let removed = sandbox.run(&["plugin", "uninstall", "lint"]).ends_with(0).stdout;
+    assert!(removed.starts_with("uninstalled: lint@market"), "{removed}");
+}
+
+#[test]
+fn a_url_is_not_installed_from() {
+    let sandbox = sandbox();
+    for url in ["https://example.com/gate.git", "git@example.com:me/gate.git", "ssh://example.com/gate"] {
+        let said = sandbox.run(&["plugin", "install", url, "--yes"]).ends_with(1).stderr;
+        assert!(said.contains(&format!("`{url}` is a URL, and plugins are installed from a directory")), "{said}");
+        assert!(said.contains("`git clone URL DIR`, then `hookrail plugin install DIR`"), "{said}");
+    }
 }

@@ -8,7 +8,7 @@ use crate::sandbox::Sandbox;
 fn the_pages_of_the_reference_in_the_repository_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let bless = std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1");
-    for page in ["events", "diagnostics", "bus", "configuration"] {
+    for page in ["commands", "events", "diagnostics", "bus", "configuration", "test-cases"] {
         let printed = Sandbox::new().run(&["reference", page]).stdout;
         let file = folder.join(format!("{page}.md"));
         if bless {
@@ -24,15 +24,18 @@ fn the_pages_of_the_reference_in_the_repository_are_current() {
 }
 
 #[test]
-fn the_schema_of_the_configuration_in_the_repository_is_current() {
-    let printed: serde_json::Value = Sandbox::new().run(&["schema", "config"]).json();
-    let printed = format!("{printed:#}\n");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/config.json");
-    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
-        std::fs::write(&file, &printed).unwrap();
+fn the_schemas_of_this_program_in_the_repository_are_current() {
+    for name in ["config", "hooktest"] {
+        let printed: serde_json::Value = Sandbox::new().run(&["schema", name]).json();
+        let printed = format!("{printed:#}\n");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../schemas/{name}.json"));
+        if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
+            std::fs::write(&file, &printed).unwrap();
+        }
+        let found = std::fs::read_to_string(&file).unwrap_or_default();
+        let command = "HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test cli reference";
+        assert!(found == printed, "schemas/{name}.json is not current: run `{command}`");
     }
-    let found = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(found == printed, "schemas/config.json is not current: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-cli`");
 }
 
 #[test]
@@ -40,7 +43,7 @@ fn schemas_are_listed_printed_and_suggested() {
     let sandbox = Sandbox::new();
     let names = sandbox.run(&["schema"]);
     assert_eq!(names.code, 0);
-    assert!(names.stdout.lines().any(|name| name == "settings") && names.stdout.lines().count() == 38);
+    assert!(names.stdout.lines().any(|name| name == "settings") && names.stdout.lines().count() == 41);
     let schema = sandbox.run(&["schema", "settings"]);
     let schema: serde_json::Value = serde_json::from_str(&schema.stdout).unwrap();
     assert_eq!(schema["$id"], "urn:hookrail:llxprt:settings:1");

@@ -1,4 +1,4 @@
-//! Wrong usage, help, version, completions.
+//! Wrong usage, help, version, and the project that commands work on.
 
 use crate::sandbox::{ProgramOutput, Sandbox};
 
@@ -132,8 +132,35 @@ fn the_project_option_is_taken_by_every_command() {
     run(&["init"]).ends_with(1);
 }
 
+#[test]
+fn every_command_finds_the_project_upwards() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.write("deep/er/script.sh", "pwd >&2; exit 2\n");
+    sandbox.run(&["fire", "BeforeTool", "--tool", "write_file", "--tool-input", "{}", "--journal"]).ends_with(2);
+    let below =
+        |args: &[&str]| ProgramOutput::capture(sandbox.command(args).current_dir(sandbox.project.join("deep/er")));
+    below(&["fire", "BeforeTool"]).ends_with(2);
+    assert!(below(&["explain", "BeforeTool"]).ends_with(0).stdout.starts_with("1 hook would run"));
+    assert!(below(&["list"]).ends_with(0).stdout.contains("sample"));
+    assert!(below(&["check"]).ends_with(0).stdout.contains("1 hook in 1 file"));
+    assert!(below(&["trust"]).ends_with(0).stdout.contains("sample"));
+    below(&["trust", "diff"]).ends_with(0);
+    assert!(below(&["replay"]).ends_with(0).stdout.contains("1"));
+    assert!(below(&["dev", "--once"]).ends_with(0).stdout.contains("blocked  before-tool write_file"));
+    let tried = below(&["try", "script.sh"]).ends_with(2).stdout;
+    assert!(tried.contains(&format!("stderr  {}\n", sandbox.project.display())), "{tried}");
+    sandbox.write(".x-code/plugins/gate/.x-code-plugin/plugin.json", r#"{"name": "gate", "version": "1.0.0"}"#);
+    assert!(below(&["plugin", "list"]).ends_with(0).stdout.contains("gate@local"));
+    let doctor = below(&["doctor", "claude", "--json"]).stdout;
+    assert!(doctor.contains("dry-fire"), "{doctor}");
+    let project = sandbox.project.to_str().unwrap();
+    let scoped = below(&["install", "claude", "--scope", "project", "--dry-run"]).ends_with(0).stdout;
+    assert!(scoped.contains(".claude/settings.json") && !scoped.contains(&format!("{project}/deep")), "{scoped}");
+}
+
 /// The commands below a command, as its help lists them.
-fn commands(sandbox: &Sandbox, command: &[String]) -> Vec<Vec<String>> {
+pub(crate) fn commands(sandbox: &Sandbox, command: &[String]) -> Vec<Vec<String>> {
     let arguments: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
     let help = sandbox.run(&arguments).ends_with(0).stdout;
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
@@ -143,7 +170,7 @@ fn commands(sandbox: &Sandbox, command: &[String]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn help_has_examples_and_goes_to_standard_output() {
+fn help_has_examples_and_exit_statuses_and_goes_to_standard_output() {
     let sandbox = Sandbox::new();
     let mut open = vec![Vec::new()];
     let mut seen = 0;
@@ -152,6 +179,11 @@ fn help_has_examples_and_goes_to_standard_output() {
         let arguments: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
         let ran = sandbox.run(&arguments).ends_with(0);
         assert!(ran.stdout.contains("EXAMPLES:\n  hookrail "), "{command:?}: {}", ran.stdout);
+        // Some commands explain each status on a line of its own, under a heading.
+        assert!(ran.stdout.to_lowercase().contains("exit status:"), "{command:?}: {}", ran.stdout);
+        for option in ["--color <WHEN>", "-v, --verbose", "-q, --quiet"] {
+            assert!(ran.stdout.contains(option), "{command:?}: {option}: {}", ran.stdout);
+        }
         assert_eq!(ran.stderr, "");
         seen += 1;
     }
@@ -162,15 +194,6 @@ fn help_has_examples_and_goes_to_standard_output() {
 fn the_version() {
     let ran = Sandbox::new().run(&["--version"]).ends_with(0);
     assert_eq!(ran.stdout, format!("hookrail {}\n", env!("CARGO_PKG_VERSION")));
-}
-
-#[test]
-fn completions_for_every_shell() {
-    let sandbox = Sandbox::new();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let ran = sandbox.run(&["completions", shell]).ends_with(0);
-        assert!(ran.stdout.contains("hookrail") && ran.stdout.contains("explain"), "{shell}");
-    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 30] = [
+pub(super) const DOCUMENTS: [&str; 37] = [
     "journal.md",
     "hooks.md",
     "inspect.md",
@@ -28,16 +28,23 @@ pub(super) const DOCUMENTS: [&str; 30] = [
     "cookbook.md",
     "embedding.md",
     "differences.md",
+    "tutorial/typescript-hook.md",
+    "tutorial/python-hook.md",
+    "tutorial/rust-hook.md",
+    "tutorial/tested-plugin.md",
     "tutorial/command-hook.md",
     "tutorial/plugin-hook.md",
     "tutorial/module-hook.md",
     "tutorial/embedding.md",
     "how-to/debug-hooks.md",
+    "how-to/develop-hooks.md",
     "how-to/editor-support.md",
     "how-to/faster-hooks.md",
     "how-to/keep-secrets.md",
     "how-to/replay-events.md",
     "how-to/sandbox-hooks.md",
+    "how-to/shell-setup.md",
+    "how-to/test-hooks.md",
     "how-to/try-a-hook.md",
     "reference/answers.md",
     "reference/event-samples.md",

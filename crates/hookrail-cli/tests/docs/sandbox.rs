@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::ops::Deref;
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::Command;
 
 pub(super) use hookrail_testkit::ProgramOutput;
@@ -34,12 +35,13 @@ impl Sandbox {
     fn at(place: TestProject) -> Self {
         std::fs::create_dir(place.path("bin")).unwrap();
         symlink(env!("CARGO_BIN_EXE_hookrail"), place.path("bin/hookrail")).unwrap();
+        // A hook in Rust is built with this repository's crate, and without a network.
+        let patch = format!(
+            "[patch.crates-io]\nhookrail-hook = {{ path = \"{}/../hookrail-hook\" }}\n\n[net]\noffline = true\n",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        place.write_at(".cargo/config.toml", patch);
         Self { place }
-    }
-
-    /// Puts a program on the search path.
-    pub(super) fn program(&self, name: &str, text: &str) {
-        self.write_program_at(&format!("bin/{name}"), text);
     }
 
     /// A program in the project, in a clean environment.
@@ -49,6 +51,11 @@ impl Sandbox {
         path.push(std::env::var_os("PATH").unwrap());
         let mut command = self.place.command(program);
         command.env("PATH", path);
+        // The Rust tools keep their files in the home of the user who runs the tests.
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
+        for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+            command.env(name, std::env::var_os(name).unwrap_or_else(|| home.join(folder).into_os_string()));
+        }
         command
     }
 

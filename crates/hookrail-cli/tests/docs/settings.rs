@@ -41,7 +41,7 @@ fn every_block_has_a_language_that_some_test_knows() {
         let indented = document(name).lines().any(|line| line.starts_with(' ') && line.trim_start().starts_with("```"));
         assert!(!indented, "docs/{name}: a block that is indented is not found by these tests");
         for block in blocks(name) {
-            let known = ["console", "json", "sh", "python", "js", "ts", "rust", "text"];
+            let known = ["console", "json", "sh", "python", "js", "ts", "rust", "text", "toml", "yaml"];
             assert!(known.contains(&block.language.as_str()), "{}: `{}`", block.place, block.language);
             if matches!(block.language.as_str(), "sh" | "python" | "js" | "ts") {
                 let executed = GUIDES.contains(&name) && block.value("event").is_some();

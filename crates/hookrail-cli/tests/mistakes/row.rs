@@ -97,10 +97,11 @@ impl Row {
                 FileMode::Home => place.write_home(name, text),
             };
         }
-        let run = |arguments: &[&str]| {
+        let print = |arguments: &[&str]| {
             let mut command = place.command(env!("CARGO_BIN_EXE_hookrail"));
-            ProgramOutput::capture(command.args(arguments)).json()
+            ProgramOutput::capture(command.args(arguments))
         };
+        let run = |arguments: &[&str]| print(arguments).json();
         let checked = run(&["check", "--json"]);
         let fire = [&["fire"], self.fire.as_slice(), &["--trust-project", "--json"]].concat();
         let fired = run(&fire);
@@ -111,7 +112,11 @@ impl Row {
                 let skipped = fired["skipped"].as_array().unwrap();
                 let found = skipped.iter().find(|skip| skip["why"] == why);
                 let found = found.ok_or_else(|| format!("{}: `fire` says {fired:#}", self.name))?;
-                Some(format!("skipped, `{why}`: {}", found["detail"].as_str().unwrap_or_default()))
+                // The fix is for people, so it is not in the document.
+                let shown = print(&[&["fire"], self.fire.as_slice(), &["--trust-project"]].concat()).stdout;
+                let fix = shown.lines().find_map(|line| line.trim().strip_prefix("fix: "));
+                let fix = fix.map(|fix| format!(". Help: {fix}")).unwrap_or_default();
+                Some(format!("skipped, `{why}`: {}{fix}", found["detail"].as_str().unwrap_or_default()))
             }
             Told::Nothing => None,
         };

@@ -27,6 +27,8 @@ pub(crate) struct Sources {
     pub(crate) trust_all: bool,
     /// Whether plugins are loaded at all.
     pub(crate) plugins: Plugins,
+    /// Whether hooks that are configured take part.
+    pub(crate) configured: ConfiguredHooks,
     /// Modules that were named on the command line or by the embedding program.
     pub(crate) modules: Vec<PathBuf>,
     /// How modules are inspected.
@@ -60,6 +62,14 @@ pub(crate) enum Plugins {
     #[default]
     Loaded,
     LeftAlone,
+}
+
+/// Whether the hooks that files and folders configure take part, beside those that were named for this run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ConfiguredHooks {
+    #[default]
+    Loaded,
+    LeftOut,
 }
 
 impl Sources {

@@ -24,7 +24,9 @@ pub use columns::find_event;
 pub use registry::DialectId;
 
 pub(crate) use contract::{Dialect, Flow, FoldContext, Folded, Launch, OutcomeDetail, Protocol, Reply};
-pub(crate) use load::{Inspector, LoadContext, LoadMemory, Loaded, Loader, Plugins, Sources, path_in, text_in};
+pub(crate) use load::{
+    ConfiguredHooks, Inspector, LoadContext, LoadMemory, Loaded, Loader, Plugins, Sources, path_in, text_in,
+};
 
 use std::path::PathBuf;
 

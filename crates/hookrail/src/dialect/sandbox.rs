@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use crate::config::{Document, Node, Shape, nearest};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::{Action, Hook};
@@ -79,5 +81,29 @@ fn profile(
         let known = known.filter(|known| *known != written);
         found.push(finding.hint(known.map_or(HINT.to_owned(), |name| format!("did you mean `{name}`?"))));
         Unreadable
+    })
+}
+
+/// The JSON Schema of a profile, with a description.
+pub(super) fn profile_schema(about: &str) -> Value {
+    let path = json!({"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"});
+    let paths = json!({"type": "array", "items": path});
+    let profile = json!({
+        "type": "object",
+        "properties": {
+            "read": {"anyOf": [{"const": "all"}, paths], "default": "all"},
+            "write": paths,
+            "network": {"type": "boolean", "default": false},
+        },
+        "additionalProperties": false,
+    });
+    json!({"anyOf": [{"enum": ["none", "guard"]}, profile], "description": about})
+}
+
+/// The JSON Schema that holds if a sandbox is required: there must be one.
+pub(super) fn required_schema() -> Value {
+    json!({
+        "if": {"properties": {REQUIRED_KEY: {"const": true}}, "required": [REQUIRED_KEY]},
+        "then": {"properties": {PROFILE_KEY: {"not": {"const": "none"}}}, "required": [PROFILE_KEY]},
     })
 }

@@ -19,7 +19,7 @@ use super::shadow::ShadowParts;
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{self, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
+use crate::dialect::{self, ConfiguredHooks, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
@@ -58,6 +58,7 @@ pub struct Builder {
     modules: Option<Arc<dyn ModuleRunner>>,
     hooks: Vec<Hook>,
     plugins: Plugins,
+    configured: ConfiguredHooks,
     module_files: Vec<PathBuf>,
     limits: EngineLimits,
     most_processes: usize,
@@ -159,6 +160,14 @@ impl Builder {
     /// Loads no plugins.
     pub fn no_plugins(mut self) -> Self {
         self.plugins = Plugins::LeftAlone;
+        self
+    }
+
+    /// Leaves out every hook that is configured anywhere: only those that were named with [`Builder::module`] and
+    /// [`Builder::hook`] take part. What the settings say about all hooks, such as sandboxes and secrets, stays in force.
+    pub fn only_named_hooks(mut self) -> Self {
+        self.plugins = Plugins::LeftAlone;
+        self.configured = ConfiguredHooks::LeftOut;
         self
     }
 
@@ -363,6 +372,7 @@ impl Settings {
             grants: grants.grants.clone(),
             trust_all: self.described.project_trust == ProjectTrust::ForThisRun,
             plugins: self.described.plugins,
+            configured: self.described.configured,
             modules: self.described.module_files.clone(),
             inspector: self.inspector(),
         };
@@ -384,6 +394,9 @@ impl Settings {
         log!(debug, target: "hookrail::registry", hooks = loaded.hooks.len(), findings = loaded.diagnostics.len(), "loaded");
         diagnostics.extend(loaded.diagnostics);
         let mut hooks = loaded.hooks;
+        if self.described.configured == ConfiguredHooks::LeftOut {
+            hooks.retain(|hook| hook.origin.kind == SourceKind::Option);
+        }
         let mut trusted = sources.grants.clone();
         trusted.hooks.extend(loader.guards_for_this_run(&sources.grants));
         trusted.recognise_guards(&mut hooks);

@@ -387,7 +387,13 @@ impl Driver {
         let (fire, run, hook) = (context.id, request.id, Arc::clone(&request.hook));
         log!(debug, target: "hookrail::runner", %hook, input_bytes = request.input.len(), "started");
         log!(trace, target: "hookrail::runner", %hook, input = %String::from_utf8_lossy(&request.input), "input");
-        self.parts.notify.tell(|| Notification::Started { fire, run, hook: Arc::clone(&hook) });
+        self.parts.notify.tell(|| Notification::Started {
+            fire,
+            run,
+            hook: Arc::clone(&hook),
+            input: request.input.clone(),
+            at: Instant::now(),
+        });
         let end = self.run_action(&request, context).await;
         log!(debug, target: "hookrail::runner", %hook, how = ?end.how(), duration = ?end.duration(), "ended");
         log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout().lossy(), stderr = %end.stderr().lossy(), "output");

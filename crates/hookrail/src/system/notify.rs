@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::broadcast;
 
 use crate::event::EventKind;
 use crate::hook::Hook;
 use crate::outcome::Decision;
-use crate::run::{RawEnd, RunId};
+use crate::run::{RawEnd, RunId, RunInput};
 
 /// The number of a fired event inside one hook system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +43,10 @@ pub enum Notification {
         run: RunId,
         /// The hook.
         hook: Arc<Hook>,
+        /// What it receives on standard input, or as its argument.
+        input: RunInput,
+        /// When it was started.
+        at: Instant,
     },
     /// A hook has ended.
     Ended {

@@ -4,6 +4,7 @@
 //! is recorded, so that an uninstallation leaves every other byte as it is.
 
 mod record;
+mod unrecorded;
 mod write;
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
@@ -261,7 +262,11 @@ fn apply(change: &Change) -> Result<()> {
 pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
     let state = super::bridge::state_folder().ok_or_else(no_home)?;
     let mut record = Record::load(&state).map_err(|error| unusable_record(&error))?;
-    let (mine, others): (Vec<_>, Vec<_>) = record.files.into_iter().partition(|file| file.agent == args.agent.name());
+    let (mut mine, others): (Vec<_>, Vec<_>) =
+        record.files.into_iter().partition(|file| file.agent == args.agent.name());
+    if mine.is_empty() {
+        mine = unrecorded::files(args.agent, &home_folder()?)?;
+    }
     if mine.is_empty() {
         output::text(&format!("hookrail is not installed for {}\n", args.agent.title()))?;
         return Ok(Exit::Fine);

@@ -5,8 +5,8 @@ mod select;
 
 use std::fmt::Write as _;
 
-use hookrail::{EventKind, Json, JsonObject};
-use hookrail_journal::{ExpectedHead, Journal, JournalError, Record, RecordKind, Verification};
+use hookrail::Json;
+use hookrail_journal::{ExpectedHead, Journal, JournalError, RecordKind, Verification};
 use serde_json::json;
 
 use crate::args::{ExportArgs, HeadArgs, JournalArgs, JournalCommand, VerifyArgs};
@@ -17,6 +17,7 @@ use crate::render::text::{escaped_json, one_line};
 use crate::style::{BAD, GOOD, paint};
 use crate::{journal, output};
 
+use super::record::recorded_case;
 pub(crate) use select::filter;
 
 pub(crate) fn run(args: &JournalArgs) -> Result<Exit> {
@@ -149,12 +150,12 @@ fn export(args: &ExportArgs) -> Result<Exit> {
     let records = open()?.read(wanted).map_err(|error| failure(&error))?;
     let (mut cases, mut left_out) = (String::new(), 0_usize);
     for record in records.flatten() {
-        match test_case(&record) {
-            Some(case) => {
-                cases.push_str(&escaped_json(case.text()));
+        match recorded_case(&record) {
+            Ok(case) => {
+                cases.push_str(&escaped_json(case.to_json().text()));
                 cases.push('\n');
             }
-            None => left_out += 1,
+            Err(_) => left_out += 1,
         }
     }
     output::text(&cases)?;
@@ -165,28 +166,4 @@ fn export(args: &ExportArgs) -> Result<Exit> {
         ));
     }
     Ok(Exit::Fine)
-}
-
-/// Returns an event and what it came to, for a test; none if its input is not complete.
-fn test_case(record: &Record) -> Option<Json> {
-    if !record.is_replayable() {
-        return None;
-    }
-    let kind = EventKind::all().find(|kind| kind.name() == record.event)?;
-    let mut payload = record.input.as_ref()?.as_object()?;
-    payload.set("session_id", Json::string(&record.session));
-    payload.set("cwd", Json::string(&record.cwd));
-    let outcome = record.outcome.as_ref()?.as_object()?;
-    let member = |key: &str| outcome.get(key).cloned().unwrap_or_else(Json::null);
-    let expected: JsonObject =
-        ["decision", "reason", "stop", "toolInput"].into_iter().map(|key| (key, member(key))).collect();
-    let case: JsonObject = [
-        ("name", Json::string(&format!("record-{}", record.seq))),
-        ("event", Json::string(kind.name())),
-        ("payload", payload.to_json()),
-        ("expect", expected.to_json()),
-    ]
-    .into_iter()
-    .collect();
-    Some(case.to_json())
 }

@@ -15,23 +15,21 @@ pub(super) fn set_enabled(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit
     let project = Project::open(&args.project)?;
     let survey = super::plugins(&project, &args.project);
     let places = super::places(project.root());
-    let mut named = survey.plugins.iter().filter(|plugin| plugin.id == args.id).peekable();
-    if named.peek().is_none() {
-        return Err(super::unknown_plugin(&args.id, &survey));
-    }
+    let id = super::find_id(&args.id, &survey)?;
+    let mut named = survey.plugins.iter().filter(|plugin| plugin.id == id);
     let settings: PathBuf = match args.scope {
         Scope::User => places.user_settings.ok_or_else(|| failure(&PluginError::NoPlace))?,
         Scope::Project if !named.any(|plugin| plugin.scope == PluginScope::Project) => {
-            return Err(Failure::new(format!("`{}` is not a plugin of this project", args.id))
+            return Err(Failure::new(format!("`{}` is not a plugin of this project", id))
                 .hint("project settings apply only to plugins of the project; omit `--scope project`"));
         }
         Scope::Project => project.root().join(".x-code/settings.local.json"),
     };
-    xcode::set_enabled(&settings, &args.id, enabled).map_err(|error| failure(&error))?;
+    xcode::set_enabled(&settings, &id, enabled).map_err(|error| failure(&error))?;
     let word = if enabled { "enabled" } else { "disabled" };
-    let mut text = format!("{}: {} in {}\n", paint(GOOD, word), args.id, project.places.path(&settings));
+    let mut text = format!("{}: {} in {}\n", paint(GOOD, word), id, project.places.path(&settings));
     let now = super::plugins(&project, &args.project);
-    let still_off = now.plugins.iter().filter(|plugin| plugin.id == args.id).find(|plugin| !plugin.is_enabled());
+    let still_off = now.plugins.iter().filter(|plugin| plugin.id == id).find(|plugin| !plugin.is_enabled());
     if let Some(plugin) = still_off.filter(|_| enabled)
         && let hookrail::hook::Enablement::Disabled(by) = &plugin.enablement
     {
@@ -45,10 +43,7 @@ pub(super) fn set_enabled(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit
 pub(super) fn install(args: &PluginInstallArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let environment = super::environment();
-    let dir = args.dir.canonicalize().map_err(|error| {
-        Failure::new(format!("`{}` cannot be read: {error}", args.dir.display()))
-            .hint("give the directory that holds the plugin's manifest")
-    })?;
+    let dir = find_dir(args, &project)?;
     let plugin = xcode::preview(&dir, &environment).map_err(|error| failure(&error))?;
     output::text(&render::plugins::offer(&plugin, &project.places))?;
     confirm(args.yes)?;
@@ -65,23 +60,56 @@ pub(super) fn install(args: &PluginInstallArgs) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
+/// Returns the directory of the plugin to install: the one that is named, else that of a plugin of the project.
+fn find_dir(args: &PluginInstallArgs, project: &Project) -> Result<PathBuf> {
+    let named = args.dir.to_string_lossy();
+    let unreadable = match args.dir.canonicalize() {
+        Ok(dir) => return Ok(dir),
+        Err(error) => error,
+    };
+    if is_url(&named) {
+        return Err(Failure::new(format!("`{named}` is a URL, and plugins are installed from a directory")).hint(
+            "fetch it first, so that you can read what it runs: `git clone URL DIR`, then `hookrail plugin install DIR`",
+        ));
+    }
+    let survey = super::plugins(project, &args.project);
+    let Ok(id) = super::find_id(&named, &survey) else {
+        return Err(Failure::new(format!("`{named}` cannot be read: {unreadable}"))
+            .hint("give the directory that holds the plugin's manifest")
+            .hint("`hookrail new --dialect xcode` creates a plugin"));
+    };
+    let of_project = |plugin: &&xcode::Plugin| plugin.id == id && plugin.scope == PluginScope::Project;
+    match survey.plugins.iter().find(of_project) {
+        Some(plugin) => Ok(plugin.dir.to_path_buf()),
+        None => Err(Failure::new(format!("`{id}` is installed already"))
+            .hint("give the directory of another version to replace it")),
+    }
+}
+
+/// Returns whether a text names something on another machine.
+fn is_url(text: &str) -> bool {
+    let is_secure_copy = || text.split_once(':').is_some_and(|(host, _)| host.contains('@') && !host.contains('/'));
+    text.contains("://") || is_secure_copy()
+}
+
 pub(super) fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let places = super::places(project.root());
-    match xcode::uninstall(&args.id, &places) {
+    let survey = super::plugins(&project, &args.project);
+    let id = super::find_id(&args.id, &survey).unwrap_or_else(|_| args.id.clone());
+    match xcode::uninstall(&id, &places) {
         Err(PluginError::NotInstalled(_)) => {
-            let survey = super::plugins(&project, &args.project);
-            let of_project = |plugin: &xcode::Plugin| plugin.id == args.id && plugin.scope == PluginScope::Project;
+            let of_project = |plugin: &xcode::Plugin| plugin.id == id && plugin.scope == PluginScope::Project;
             if let Some(plugin) = survey.plugins.iter().find(|plugin| of_project(plugin)) {
-                return Err(Failure::new(format!("`{}` is not installed: it is part of the project", args.id))
+                return Err(Failure::new(format!("`{id}` is not installed: it is part of the project"))
                     .hint(format!("remove `{}` from the project", project.places.path(&plugin.dir))));
             }
-            return Err(super::unknown_plugin(&args.id, &survey));
+            return Err(super::find_id(&args.id, &survey).err().unwrap_or_else(|| super::unknown_plugin(&id, &survey)));
         }
         result => result.map_err(|error| failure(&error))?,
     }
-    let mut text = format!("{}: {}\n", paint(GOOD, "uninstalled"), args.id);
-    if let Some(data) = places.data(&args.id).filter(|data| data.is_dir()) {
+    let mut text = format!("{}: {id}\n", paint(GOOD, "uninstalled"));
+    if let Some(data) = places.data(&id).filter(|data| data.is_dir()) {
         text.push_str(&render::hooks::hint(&format!("its data remains in {}", project.places.path(&data))));
     }
     output::text(&text)?;
@@ -109,7 +137,10 @@ fn confirm(yes: bool) -> Result<()> {
 
 fn failure(error: &PluginError) -> Failure {
     let hint = match error {
-        PluginError::NotAPlugin(problem) => problem.hint.clone().unwrap_or_else(|| "fix its manifest".to_owned()),
+        PluginError::NotAPlugin(problem) => problem
+            .hint
+            .clone()
+            .unwrap_or_else(|| "fix its manifest; `hookrail new --dialect xcode` creates a plugin".to_owned()),
         PluginError::HooksCannotRun { problem, .. } => {
             problem.hint.clone().unwrap_or_else(|| "fix the hooks of the plugin first".to_owned())
         }

@@ -35,8 +35,28 @@ fn places(root: &Path) -> PluginPlaces {
 }
 
 /// Finds all plugins; none with `--no-plugins`.
-fn plugins(project: &Project, args: &ProjectArgs) -> Survey {
+pub(crate) fn plugins(project: &Project, args: &ProjectArgs) -> Survey {
     if args.no_plugins { Survey::default() } else { survey(&places(project.root()), &environment()) }
+}
+
+/// Returns the ID that the user means: a whole one, or the beginning of one ID alone.
+fn find_id(given: &str, survey: &Survey) -> Result<String> {
+    let mut ids: Vec<&str> = survey.plugins.iter().map(|plugin| plugin.id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.contains(&given) {
+        return Ok(given.to_owned());
+    }
+    ids.retain(|id| !given.is_empty() && id.starts_with(given));
+    match ids.as_slice() {
+        [] => Err(unknown_plugin(given, survey)),
+        [id] => Ok((*id).to_owned()),
+        several => {
+            let names: Vec<String> = several.iter().map(|id| format!("`{id}`")).collect();
+            Err(Failure::new(format!("`{given}` is the beginning of several plugins"))
+                .hint(format!("name one of {}", names.join(", "))))
+        }
+    }
 }
 
 /// Makes the failure about an ID that no plugin has.

@@ -27,15 +27,27 @@ enum Verdict {
     ApprovalRequired,
     Stopped,
     Denied,
+    /// The record was written by a version that knows another decision.
+    Unknown,
 }
 
 impl Verdict {
-    fn new(decision: Option<&str>, stops: bool) -> Self {
-        match decision {
-            Some("deny") => Self::Denied,
-            _ if stops => Self::Stopped,
-            Some("ask") => Self::ApprovalRequired,
-            _ => Self::Allowed,
+    /// The verdict of a record.
+    fn recorded(decision: Option<&str>, stops: bool) -> Self {
+        let known = |name: &str| Decision::ALL.into_iter().find(|decision| decision.name() == name);
+        match decision.map(known) {
+            None => Self::new(None, stops),
+            Some(Some(decision)) => Self::new(Some(decision), stops),
+            Some(None) => Self::Unknown,
+        }
+    }
+
+    fn new(decision: Option<Decision>, stops: bool) -> Self {
+        match (decision, stops) {
+            (Some(Decision::Deny), _) => Self::Denied,
+            (None | Some(Decision::Allow | Decision::Ask), true) => Self::Stopped,
+            (Some(Decision::Ask), false) => Self::ApprovalRequired,
+            (None | Some(Decision::Allow), false) => Self::Allowed,
         }
     }
 
@@ -45,6 +57,7 @@ impl Verdict {
             Self::ApprovalRequired => "approval required",
             Self::Stopped => "stopped",
             Self::Denied => "denied",
+            Self::Unknown => "decided in a way that this version does not know",
         }
     }
 }
@@ -60,8 +73,8 @@ pub(super) fn compare(record: &Record, outcome: &Outcome) -> Comparison {
     }
     let recorded = record.outcome.as_ref().and_then(Json::as_object).unwrap_or_default();
     let stopped = recorded.get("stop").and_then(Json::as_bool) == Some(true);
-    let before = Verdict::new(record.decision.as_deref(), stopped);
-    let after = Verdict::new(outcome.effects.decision.map(Decision::name), outcome.effects.stop.is_some());
+    let before = Verdict::recorded(record.decision.as_deref(), stopped);
+    let after = Verdict::new(outcome.effects.decision, outcome.effects.stop.is_some());
     // What was removed from the record cannot be compared, and is not guessed.
     let is_whole = record.outcome.as_ref().is_some_and(|outcome| !outcome.text().contains("{\"redacted\":"));
     let then = REWRITES.map(|name| recorded.get(name).filter(|value| value.text() != "null").cloned());
@@ -91,4 +104,19 @@ fn rewrites(effects: &Effects) -> [Option<Json>; 6] {
     let prompt = effects.prompt.as_ref().map(|prompt| Json::string(prompt));
     let Effects { tool_input, tool_output, llm_request, llm_response, tool_config, .. } = effects;
     [tool_input, tool_output, &prompt, llm_request, llm_response, tool_config].map(Clone::clone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict;
+
+    /// A decision that is not known must not pass as an allow.
+    #[test]
+    fn a_recorded_decision_is_one_that_is_known_or_unknown() {
+        assert_eq!(Verdict::recorded(None, false), Verdict::Allowed);
+        assert_eq!(Verdict::recorded(Some("ask"), false), Verdict::ApprovalRequired);
+        assert_eq!(Verdict::recorded(Some("ask"), true), Verdict::Stopped);
+        assert_eq!(Verdict::recorded(Some("deny"), true), Verdict::Denied);
+        assert_eq!(Verdict::recorded(Some("quarantine"), false), Verdict::Unknown);
+    }
 }

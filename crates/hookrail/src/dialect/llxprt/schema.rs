@@ -54,7 +54,7 @@ fn settings() -> Value {
         let schema = match *key {
             "disabled" => json!({"type": "array", "items": {"type": "string"}, "description": "Names (or commands) of hooks that do not run."}),
             "modelDecisions" => json!({"enum": ["strict", "last-wins"], "description": "What a later allow does to an earlier deny of a model call."}),
-            sandbox::PROFILE_KEY => profile("What processes of hooks with less authority may do at most; for the user's and the system's settings."),
+            sandbox::PROFILE_KEY => sandbox::profile_schema("What processes of hooks with less authority may do at most; for the user's and the system's settings."),
             _ => json!({"type": "boolean"}),
         };
         ((*key).to_owned(), schema)
@@ -123,7 +123,7 @@ fn hook() -> Value {
             "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
             "statusMessage" => json!({"type": "string", "description": "What a host shows while the hook runs."}),
             enforcement::KEY => json!({"type": "boolean", "default": true, "description": "`false`: the hook runs and its verdict is reported, and it has no effect."}),
-            sandbox::PROFILE_KEY => profile("What the hook's processes may do; enforced on Linux."),
+            sandbox::PROFILE_KEY => sandbox::profile_schema("What the hook's processes may do; enforced on Linux."),
             sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),
             _ => json!({"type": "string"}),
         };
@@ -138,10 +138,7 @@ fn hook() -> Value {
                 "if": {"properties": {"type": {"const": "command"}}},
                 "then": {"required": ["command"]},
             },
-            {
-                "if": {"properties": {"sandboxRequired": {"const": true}}, "required": ["sandboxRequired"]},
-                "then": {"properties": {"sandbox": {"not": {"const": "none"}}}, "required": ["sandbox"]},
-            },
+            sandbox::required_schema(),
             {
                 "if": {"properties": {"mode": {"const": "worker"}}, "required": ["mode"]},
                 "then": {"properties": {"stdin": {"const": "pipe"}, "prewarm": {"const": 0}}},
@@ -153,21 +150,6 @@ fn hook() -> Value {
         ],
         "additionalProperties": false,
     })
-}
-
-fn profile(about: &str) -> Value {
-    let path = json!({"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"});
-    let paths = json!({"type": "array", "items": path});
-    let profile = json!({
-        "type": "object",
-        "properties": {
-            "read": {"anyOf": [{"const": "all"}, paths], "default": "all"},
-            "write": paths,
-            "network": {"type": "boolean", "default": false},
-        },
-        "additionalProperties": false,
-    });
-    json!({"anyOf": [{"enum": ["none", "guard"]}, profile], "description": about})
 }
 
 fn stdin(column: &Column) -> Value {

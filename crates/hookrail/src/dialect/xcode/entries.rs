@@ -16,7 +16,7 @@ use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
 use crate::source::{Origin, SourceKind};
 
-const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 12] = [
     "matcher",
     "command",
     "commandWindows",
@@ -33,7 +33,7 @@ const KEYS: [&str; 12] = [
 const COMMANDS: [&str; 4] = ["command", "commandWindows", "commandDarwin", "commandLinux"];
 
 /// The highest allowed timeout, in milliseconds.
-const MAX_TIMEOUT_MS: f64 = 30_000.0;
+pub(super) const MAX_TIMEOUT_MS: f64 = 30_000.0;
 
 /// The highest allowed length of a command, in bytes. Linux starts no program with a longer argument.
 const LONGEST_COMMAND: usize = 128 * 1024;

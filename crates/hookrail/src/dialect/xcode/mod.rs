@@ -18,6 +18,7 @@ mod load;
 mod manifest;
 mod places;
 mod registry;
+mod schema;
 mod settings;
 mod shell;
 #[cfg(all(test, unix))]
@@ -28,6 +29,7 @@ mod variables;
 pub use install::{PluginError, install, preview, set_enabled, uninstall};
 pub use places::PluginPlaces;
 pub use registry::{Plugin, PluginScope, Survey, survey};
+pub use schema::schemas;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{EntryKind, SourceId, SourceReader, without_dots};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{DialectId, Sources};
+use crate::dialect::{ConfiguredHooks, DialectId, Sources};
 use crate::source::SourceKind;
 
 /// A file that was found or named.
@@ -42,7 +42,7 @@ pub(super) fn discover(
     ];
     let mut found: Vec<ModuleFile> = Vec::new();
     for (root, kind, provider) in roots {
-        let Some(root) = root else { continue };
+        let Some(root) = root.filter(|_| sources.configured == ConfiguredHooks::Loaded) else { continue };
         reading.look_at(&root);
         for file in files_in(&root, kind, provider, reading, problems) {
             add_file(&mut found, file);
@@ -85,6 +85,10 @@ fn files_in(
     for when in ["pre", "post"] {
         for path in sorted_files(&root.join(when), kind, reading, problems) {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            // Test cases may stand beside the hooks that they test.
+            if name.contains(".hooktest.") {
+                continue;
+            }
             let key = Some(format!("{when}:{}:{name}", tool_of(&name, provider)));
             found.push(ModuleFile { path, kind, key, shadowed_by: None });
         }

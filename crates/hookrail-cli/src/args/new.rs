@@ -1,0 +1,113 @@
+//! The arguments of the commands that write hooks: `new`, `init`, `add` and `types`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use hookrail::{DialectId, EventKind};
+
+use super::{ProjectArgs, dialect_parser};
+
+/// The languages that a hook can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum HookLanguage {
+    /// A shell script
+    Bash,
+    /// A script for Python 3
+    Python,
+    /// JavaScript: a script for Node, or a module for the dialect xcsh
+    Node,
+    /// A module, which hookrail runs itself
+    Typescript,
+    /// A program that uses the crate `hookrail-hook`
+    Rust,
+}
+
+/// What a new hook is.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TemplateArgs {
+    /// The hook system that the hook is written for [default: xcsh for TypeScript, else llxprt]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect_parser())]
+    pub(crate) dialect: Option<DialectId>,
+    /// The language
+    #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "bash")]
+    pub(crate) lang: HookLanguage,
+    /// The event, by its name in any dialect; `hookrail reference events` describes all
+    #[arg(long, value_name = "EVENT", default_value = "before-tool", hide_possible_values = true, value_parser = event_parser())]
+    pub(crate) event: String,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The hook's name: lower-case letters, digits and dashes
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
+    /// Replace files that exist
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// The recipe
+    #[arg(value_name = "RECIPE", value_parser = crate::cmd::recipes(), required_unless_present = "list")]
+    pub(crate) recipe: Option<String>,
+    /// List the recipes
+    #[arg(long, conflicts_with = "recipe")]
+    pub(crate) list: bool,
+    /// Replace files that exist
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+/// The languages that there are types for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TypesLanguage {
+    /// For modules: `pi.d.ts`, `world.d.ts` and a `tsconfig.json`
+    Typescript,
+    /// For command hooks: `hook_types.py`, dictionaries with types
+    Python,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TypesArgs {
+    /// The language
+    #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "typescript")]
+    pub(crate) lang: TypesLanguage,
+    /// The directory to write to [default: .xcsh/hooks of the project for TypeScript, .llxprt/hooks for Python]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace files that `hookrail types` did not write
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+}
+
+/// Every name of every event, so that shells complete them and the parser corrects them.
+fn event_parser() -> PossibleValuesParser {
+    let mut names: Vec<(&'static str, EventKind)> = Vec::new();
+    for kind in EventKind::all() {
+        let columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| kind.spec().column(dialect));
+        for name in columns.map(|column| column.name).chain([kind.name()]) {
+            if !names.iter().any(|(known, _)| *known == name) {
+                names.push((name, kind));
+            }
+        }
+    }
+    PossibleValuesParser::new(names.into_iter().map(|(name, kind)| PossibleValue::new(name).help(kind.spec().fires)))
+}

@@ -1,0 +1,128 @@
+//! `hookrail add`: the hooks of the cookbook, ready to be used in a project.
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use hookrail_bridge::install::groups_in;
+
+use super::template::DescribedFile;
+use super::{FileMode, IfExists, NewFile, write_all};
+use crate::args::AddArgs;
+use crate::errors::{Exit, Failure, Result};
+use crate::output;
+use crate::project::Project;
+use crate::style::{HINT, paint};
+
+/// A hook of the cookbook. Its files are those of `examples/hooks/NAME` in the repository, to which a folder of this
+/// package is a link, so that they are part of the published package too.
+struct Recipe {
+    name: &'static str,
+    /// What the hook does, in one line.
+    about: &'static str,
+    /// The name of the script.
+    script: &'static str,
+    text: &'static str,
+    settings: &'static str,
+    tests: &'static str,
+}
+
+impl Recipe {
+    /// The test cases for a project that has the hook: they test the script beside them, under the settings of the project. In the
+    /// repository they bring both themselves.
+    fn project_tests(&self) -> String {
+        let mut text = String::new();
+        for line in self.tests.lines() {
+            match line.split(" = ").next() {
+                Some("settings") => text.push_str(&format!("hook = \"{}\"", self.script)),
+                Some("copy") => continue,
+                _ => text.push_str(line),
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Whether the test cases bring programs, variables or files, which hooks could execute.
+    fn has_tests_that_bring_code(&self) -> bool {
+        let keys = ["env", "files", "links", "programs"];
+        self.tests.lines().any(|line| line.split_once(" = ").is_some_and(|(key, _)| keys.contains(&key)))
+    }
+}
+
+/// The recipes: the name, the ending of the script, and what the hook does.
+macro_rules! recipes {
+    ($($name:literal, $ending:literal, $about:literal;)+) => {
+        [$(Recipe {
+            name: $name,
+            about: $about,
+            script: concat!($name, ".", $ending),
+            text: include_str!(concat!("../../../recipes/", $name, "/", $name, ".", $ending)),
+            settings: include_str!(concat!("../../../recipes/", $name, "/settings.json")),
+            tests: include_str!(concat!("../../../recipes/", $name, "/", $name, ".hooktest.toml")),
+        }),+]
+    };
+}
+
+static RECIPES: &[Recipe] = &recipes! {
+    "ask-network", "mjs", "asks before a shell command goes to the network";
+    "audit-log", "py", "appends a line for each event to a log";
+    "budget", "mjs", "stops the agent when a session has used too many tokens";
+    "commit-message", "py", "sends commit messages back that say nothing";
+    "dangerous-commands", "py", "denies shell commands that destroy, and asks about others";
+    "format-after-write", "py", "formats a file after a tool has written it";
+    "no-force-push", "py", "denies forced pushes and pushes to protected branches";
+    "notify", "sh", "shows a desktop notification when a tool waits for permission";
+    "project-context", "py", "tells the model about the branch, the commits and AGENTS.md";
+    "prompt-guard", "mjs", "denies prompts with keys, tokens and passwords";
+    "protected-paths", "py", "denies writing to protected files and outside of the project";
+    "read-only", "sh", "lets the agent only read while a file exists";
+    "redact-response", "mjs", "removes keys and tokens from the model's responses";
+    "secret-scan", "py", "denies writing files with keys and tokens";
+    "test-gate", "sh", "runs the tests when the agent says that it is done";
+    "transcript-backup", "py", "copies the transcript before it is compressed";
+};
+
+/// The recipes, for the parser of the command line, which completes and corrects them.
+pub(crate) fn recipes() -> PossibleValuesParser {
+    PossibleValuesParser::new(RECIPES.iter().map(|recipe| PossibleValue::new(recipe.name).help(recipe.about)))
+}
+
+pub(crate) fn add(args: &AddArgs) -> Result<Exit> {
+    let Some(wanted) = args.recipe.as_deref().filter(|_| !args.list) else {
+        output::text(&list())?;
+        return Ok(Exit::Fine);
+    };
+    let Some(recipe) = RECIPES.iter().find(|recipe| recipe.name == wanted) else {
+        return Err(Failure::new(format!("there is no recipe `{wanted}`")).hint("`hookrail add --list` lists them"));
+    };
+    let project = Project::open(&args.project)?;
+    let if_exists = if args.force { IfExists::Replace } else { IfExists::Refuse };
+    let file = |name: &str, text: &str, mode: FileMode, about: String| DescribedFile {
+        file: NewFile { path: format!(".llxprt/hooks/{name}"), text: text.to_owned(), mode, if_exists },
+        about,
+    };
+    let files = vec![
+        file(recipe.script, recipe.text, FileMode::Executable, format!("the hook: it {}", recipe.about)),
+        file(
+            &format!("{}.hooktest.toml", recipe.name),
+            &recipe.project_tests(),
+            FileMode::Plain,
+            "its test cases".to_owned(),
+        ),
+    ];
+    let groups = groups_in(recipe.settings)
+        .map_err(|error| Failure::new(format!("the settings of `{wanted}` cannot be read: {error}")))?;
+    let mut events: Vec<&str> = groups.iter().map(|group| group.event.as_str()).collect();
+    events.dedup();
+    let about = format!("hooks for {}", events.join(", "));
+    let test = if recipe.has_tests_that_bring_code() { "hookrail test --trust-project" } else { "hookrail test" };
+    let next = ["hookrail trust grant".to_owned(), test.to_owned(), "hookrail docs cookbook".to_owned()];
+    write_all(project.root(), files, &groups, &about, &next)
+}
+
+fn list() -> String {
+    let width = RECIPES.iter().map(|recipe| recipe.name.len()).max().unwrap_or_default();
+    let lines = RECIPES
+        .iter()
+        .map(|Recipe { name, about, .. }| format!("{}  {about}\n", paint(HINT, format!("{name:width$}"))));
+    lines.collect::<String>()
+        + "\n`hookrail add RECIPE` adds one to the project; `hookrail docs cookbook` describes them.\n"
+}

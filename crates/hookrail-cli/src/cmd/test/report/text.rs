@@ -1,0 +1,69 @@
+//! The results for people: a line for each case, the failures at the end, and a summary.
+
+use std::fmt::Write as _;
+
+use super::super::run::{CaseResult, Verdict};
+use super::{Report, reasons};
+use crate::render::counted;
+use crate::render::text::{hanging, one_line, visible};
+use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+
+/// Returns the line of a case.
+pub(super) fn line(result: &CaseResult) -> String {
+    let (word, style) = match &result.verdict {
+        Verdict::Passed => ("PASS", GOOD),
+        Verdict::Failed(_) => ("FAIL", BAD),
+        Verdict::Skipped(_) => ("SKIP", CAREFUL),
+        Verdict::Interrupted => ("STOP", CAREFUL),
+    };
+    let time = match &result.verdict {
+        Verdict::Skipped(_) => String::new(),
+        _ => format!("{:.3} s", result.took.as_secs_f64()),
+    };
+    let note = match &result.verdict {
+        Verdict::Skipped(why) => format!(" ({})", one_line(why)),
+        _ if result.accepted => " (snapshot written)".to_owned(),
+        _ => String::new(),
+    };
+    let file = paint(QUIET, one_line(&result.case.shown_file));
+    format!("{} {time:>9}  {file}  {}{note}\n", paint(style, format!("{word:>7}")), one_line(&result.case.case.name))
+}
+
+/// Returns what stands behind the lines: the failures again, with their reasons, and the summary.
+pub(super) fn end(report: &Report) -> String {
+    let mut text = String::new();
+    for result in &report.results {
+        let Verdict::Failed(failed) = &result.verdict else { continue };
+        let place = format!("{}:{}", one_line(&result.case.shown_file), result.case.case.line());
+        let _ =
+            writeln!(text, "\n{} {place}  {}", paint(BAD, "failed"), paint(HEADING, one_line(&result.case.case.name)));
+        for reason in reasons(failed) {
+            let _ = writeln!(text, "  {}", hanging(&visible(&reason), 4));
+        }
+    }
+    let (passed, failed, skipped) = (report.passed(), report.failed(), report.skipped());
+    let mut counts = vec![paint(GOOD, format!("{passed} passed"))];
+    for (count, word, style) in
+        [(failed, "failed", BAD), (skipped, "skipped", CAREFUL), (report.not_run, "not run", CAREFUL)]
+    {
+        if count > 0 {
+            counts.push(paint(style, format!("{count} {word}")));
+        }
+    }
+    let took = format!("{:.3} s", report.took.as_secs_f64());
+    let ran = counted(passed + failed, "case");
+    let _ = writeln!(text, "{}\n{} {took:>9}  {ran} run: {}", rule(), paint(HEADING, "Summary"), counts.join(", "));
+    if failed > 0 && report.results.iter().any(is_about_snapshots) {
+        text.push_str("         `hookrail test --accept` stores the new outcomes\n");
+    }
+    text
+}
+
+fn is_about_snapshots(result: &CaseResult) -> bool {
+    use super::super::run::Failed;
+    matches!(&result.verdict, Verdict::Failed(Failed::Differs { mismatches, .. }) if mismatches.iter().any(|one| one.key == "snapshot"))
+}
+
+fn rule() -> String {
+    paint(QUIET, "─".repeat(40))
+}

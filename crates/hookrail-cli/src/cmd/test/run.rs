@@ -1,0 +1,213 @@
+//! Runs one case in a directory of its own.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use hookrail::{CancelToken, FireOptions, Level, Outcome};
+
+use super::TestedProject;
+use super::case::LocatedCase;
+use super::expect::{Happened, Mismatch, mismatches};
+use super::read::event_fields;
+use super::sandbox::{Sandbox, SetupFailure};
+use super::snapshot::{snapshot_file, stored_form};
+use super::standing::CopyTrust;
+use crate::cmd::write_atomically;
+use crate::lint::explain_failures;
+use crate::render::text::{one_line, short};
+use crate::render::trust::text_diff::difference;
+use crate::request::{RequestedEvent, find_kind, make_event};
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Passed,
+    Failed(Failed),
+    Skipped(String),
+    /// A signal came first.
+    Interrupted,
+}
+
+/// Why a case failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// It could not be run.
+    Setup { message: String, hint: Option<String> },
+    /// Something else happened than what was expected.
+    Differs { mismatches: Vec<Mismatch>, what_ran: Vec<String> },
+}
+
+/// What became of a case.
+#[derive(Clone, Debug)]
+pub(super) struct CaseResult {
+    pub(super) case: LocatedCase,
+    pub(super) verdict: Verdict,
+    pub(super) took: Duration,
+    /// Whether its snapshot was written.
+    pub(super) accepted: bool,
+}
+
+/// What is done with a snapshot that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Snapshots {
+    Compare,
+    Accept,
+}
+
+/// What all cases of one invocation have in common.
+pub(super) struct RunSettings<'r> {
+    pub(super) snapshots: Snapshots,
+    pub(super) stop: &'r CancelToken,
+    pub(super) trust: CopyTrust,
+    /// A folder for Python's byte code. Compiling the standard library again for every case would take a second.
+    pub(super) byte_code: Option<&'r Path>,
+}
+
+/// Runs a case.
+pub(super) fn run_case(case: &LocatedCase, project: &TestedProject, settings: &RunSettings<'_>) -> CaseResult {
+    let began = Instant::now();
+    let (verdict, accepted) = match reason_to_skip(case) {
+        Some(why) => (Verdict::Skipped(why), false),
+        None => match fire(case, project, settings) {
+            Ok(done) => done,
+            Err(SetupFailure { message, hint }) => (Verdict::Failed(Failed::Setup { message, hint }), false),
+        },
+    };
+    CaseResult { case: case.clone(), verdict, took: began.elapsed(), accepted }
+}
+
+fn reason_to_skip(located: &LocatedCase) -> Option<String> {
+    let case = &located.case;
+    let missing = case.needs.iter().find(|program| !case.programs.contains_key(*program) && !is_on_path(program));
+    case.skip.clone().or_else(|| missing.map(|program| format!("needs `{program}`")))
+}
+
+fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.is_absolute() && folder.join(program).is_file())
+}
+
+fn fire(
+    located: &LocatedCase,
+    project: &TestedProject,
+    settings: &RunSettings<'_>,
+) -> Result<(Verdict, bool), SetupFailure> {
+    let case = &located.case;
+    let no_event = |failure: crate::errors::Failure| SetupFailure {
+        message: failure.message().to_owned(),
+        hint: failure.first_hint().map(str::to_owned),
+    };
+    let kind = find_kind(&case.event).map_err(no_event)?;
+    let sandbox = Sandbox::prepare(located, project, kind, settings)?;
+    let places = &sandbox.places;
+    let mut filled = (**case).clone();
+    for value in [&mut filled.payload, &mut filled.tool_input, &mut filled.tool_response].into_iter().flatten() {
+        *value = places.fill_value(value);
+    }
+    for text in [&mut filled.tool, &mut filled.prompt].into_iter().flatten() {
+        *text = places.fill(text);
+    }
+    let RequestedEvent { event, .. } = make_event(&event_fields(&filled), &places.project).map_err(no_event)?;
+    if event.cwd().starts_with(&places.project) {
+        // A recorded event may have happened in a folder that is not copied.
+        let _ = std::fs::create_dir_all(event.cwd());
+    }
+    let system = &sandbox.system;
+    let options = || FireOptions::new().wait_for_all().cancelled_by(settings.stop);
+    for _ in 0..case.repeat {
+        system.fire_blocking_with(event.clone(), options());
+    }
+    let began = Instant::now();
+    let mut outcome = system.fire_blocking_with(event, options());
+    let took = began.elapsed();
+    explain_failures(system, &mut outcome);
+    let commands = system.commands().into_iter().map(|command| command.name).collect();
+    let broken = loading_problem(&sandbox);
+    system.shutdown_blocking();
+    if settings.stop.is_cancelled() {
+        return Ok((Verdict::Interrupted, false));
+    }
+    let mut found = mismatches(case, &Happened { outcome: &outcome, took, commands, places });
+    let mut accepted = false;
+    if let Some(name) = &case.expect.snapshot {
+        let stored = stored_form(&outcome, places);
+        match compare_snapshot(&snapshot_file(&located.file, name), &stored, settings.snapshots)? {
+            SnapshotState::Same => {}
+            SnapshotState::Written => accepted = true,
+            SnapshotState::Differs(mismatch) => found.push(mismatch),
+        }
+    }
+    if found.is_empty() {
+        return Ok((Verdict::Passed, accepted));
+    }
+    let mut what_ran = what_ran(&outcome, places);
+    what_ran.extend(broken);
+    Ok((Verdict::Failed(Failed::Differs { mismatches: found, what_ran }), accepted))
+}
+
+/// Returns the problems of the configuration in the case's project, which may be the cause of a failure.
+fn loading_problem(sandbox: &Sandbox) -> Vec<String> {
+    let snapshot = sandbox.system.snapshot();
+    let problems = snapshot.diagnostics().iter().filter(|problem| problem.level == Level::Error);
+    let told = problems.map(|problem| {
+        let place = problem
+            .location
+            .as_ref()
+            .map_or_else(String::new, |place| format!("{}:{}: ", place.file.to_string_lossy(), place.line));
+        sandbox.places.unfill(&one_line(&format!("error[{}]: {place}{}", problem.code.name(), problem.message)))
+    });
+    told.collect()
+}
+
+/// Returns one line for each hook that ran, or did not.
+fn what_ran(outcome: &Outcome, places: &super::place::Places) -> Vec<String> {
+    let mut lines = Vec::new();
+    for run in &outcome.runs {
+        let status = run.exit_code.map_or_else(String::new, |code| format!(" {code}"));
+        let decision = run.decision.map_or_else(String::new, |decision| format!(", {}", decision.name()));
+        lines.push(format!("{} {}{status}{decision}", one_line(&run.hook.label), run.end.name()));
+        for (name, text) in [("stdout", &run.stdout), ("stderr", &run.stderr)] {
+            if !text.trim().is_empty() {
+                lines.push(format!("  {name}: {}", short(&one_line(text.trim_end()), 300)));
+            }
+        }
+    }
+    if outcome.runs.is_empty() {
+        lines.push("no hook ran".to_owned());
+        for skipped in outcome.skipped.iter().take(8) {
+            let detail = one_line(&skipped.detail);
+            lines.push(format!("  {} was skipped, {}: {detail}", one_line(&skipped.hook.label), skipped.why.name()));
+        }
+    }
+    lines.iter().map(|line| places.unfill(line)).collect()
+}
+
+/// How an outcome compares with the stored one.
+enum SnapshotState {
+    Same,
+    Written,
+    Differs(Mismatch),
+}
+
+fn compare_snapshot(file: &Path, outcome: &str, snapshots: Snapshots) -> Result<SnapshotState, SetupFailure> {
+    let stored = std::fs::read_to_string(file).ok();
+    if stored.as_deref() == Some(outcome) {
+        return Ok(SnapshotState::Same);
+    }
+    if snapshots == Snapshots::Accept {
+        let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        written.and_then(|()| write_atomically(file, outcome, None)).map_err(|error| SetupFailure {
+            message: format!("the snapshot `{}` cannot be written: {error}", file.display()),
+            hint: None,
+        })?;
+        return Ok(SnapshotState::Written);
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    Ok(SnapshotState::Differs(match stored {
+        None => Mismatch::new("snapshot", format!("`snapshots/{name}`"), "there is none; `--accept` writes it"),
+        Some(stored) => {
+            let rows: Vec<String> = difference(&stored, outcome).iter().map(ToString::to_string).collect();
+            Mismatch::new("snapshot", format!("`snapshots/{name}`"), format!("another outcome\n{}", rows.join("\n")))
+        }
+    }))
+}

@@ -1,0 +1,429 @@
+//! The directory in which one case runs: a project with a copy of what the case needs, a home directory, programs, and an
+//! environment that names these and nothing of the user's.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem};
+use hookrail_bridge::tools;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::TestedProject;
+use super::case::{Case, LocatedCase};
+use super::place::{Places, SandboxPath};
+use super::run::RunSettings;
+use super::survey::{Survey, module_files};
+
+/// The most that is copied for one case.
+const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The files that make a folder a plugin.
+const MANIFESTS: [&str; 3] = ["plugin.json", ".x-code-plugin/plugin.json", ".claude-plugin/plugin.json"];
+
+/// Variables that programs need to run at all.
+const SYSTEM_VARIABLES: [&str; 6] = ["PATH", "SystemRoot", "ComSpec", "PATHEXT", "SYSTEMDRIVE", "WINDIR"];
+
+/// The reason why a case could not be run.
+#[derive(Debug)]
+pub(super) struct SetupFailure {
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+impl SetupFailure {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The hooks that a case is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// All that the project configures.
+    Configured,
+    /// Those of the project's configuration with these labels.
+    Selected(Vec<Arc<str>>),
+    /// Those of a settings file that takes the place of all configuration.
+    Settings(PathBuf),
+    /// A script that no configuration names.
+    Script(PathBuf),
+    /// A module that no configuration names.
+    Module(PathBuf),
+    /// A plugin that is not in the project's folder of plugins.
+    Plugin(PathBuf),
+}
+
+impl Subject {
+    /// Finds out which hooks a case is about.
+    pub(super) fn of_case(located: &LocatedCase, survey: &Survey) -> Result<Self, SetupFailure> {
+        let case = &located.case;
+        if let Some(settings) = &case.settings {
+            let file = resolve(located, settings)?;
+            return match &case.hook {
+                None => Ok(Self::Settings(file)),
+                Some(_) => Err(SetupFailure::new("a case has either `hook` or `settings`").hint("remove one of them")),
+            };
+        }
+        let Some(hook) = &case.hook else { return Ok(Self::Configured) };
+        let called = survey.hooks_called(hook);
+        if !called.is_empty() {
+            return Ok(Self::Selected(called));
+        }
+        let Ok(path) = resolve(located, hook) else {
+            let failure = SetupFailure::new(format!("there is no hook and no file `{hook}`"));
+            return Err(match hookrail::sources::nearest(hook, survey.names()) {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure.hint("write a hook's name, or a path from the case file or from the project"),
+            });
+        };
+        let configured = survey.hooks_running(&path);
+        if !configured.is_empty() {
+            return Ok(Self::Selected(configured));
+        }
+        if path.is_dir() {
+            let manifest = MANIFESTS.iter().any(|file| path.join(file).exists());
+            return if manifest {
+                Ok(Self::Plugin(path))
+            } else {
+                Err(SetupFailure::new(format!("`{hook}` is a folder without `plugin.json`"))
+                    .hint("write the path of a script, a module or a plugin's folder"))
+            };
+        }
+        Ok(if is_module(&path) { Self::Module(path) } else { Self::Script(path) })
+    }
+}
+
+/// Whether a file is a module and not a script for Node.
+fn is_module(path: &Path) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("ts") => true,
+        Some("js" | "mjs") => fs::read_to_string(path).is_ok_and(|text| text.contains("export default")),
+        _ => false,
+    }
+}
+
+/// Returns a file that a case names, from its own folder or from the project. It must be in the project.
+fn resolve(located: &LocatedCase, named: &str) -> Result<PathBuf, SetupFailure> {
+    let folder = located.file.parent().unwrap_or(Path::new("/"));
+    let found = [folder, &located.project].iter().find_map(|base| base.join(named).canonicalize().ok());
+    let Some(path) = found else {
+        return Err(SetupFailure::new(format!("`{named}` does not exist"))
+            .hint("write a path from the case file or from the project"));
+    };
+    let root = located.project.canonicalize().unwrap_or_else(|_| located.project.to_path_buf());
+    if path.starts_with(&root) {
+        return Ok(path);
+    }
+    Err(SetupFailure::new(format!("`{named}` is not in the project `{}`", root.display()))
+        .hint("copy it into the project, or give the folder above both with `--project`"))
+}
+
+/// The directories and the hook system of a case.
+pub(super) struct Sandbox {
+    /// Removes the directory when it is dropped.
+    _folder: TempDir,
+    pub(super) places: Places,
+    pub(super) system: HookSystem,
+}
+
+impl Sandbox {
+    /// Makes the directory of a case and loads its hooks.
+    pub(super) fn prepare(
+        located: &LocatedCase,
+        project: &TestedProject,
+        kind: EventKind,
+        settings: &RunSettings<'_>,
+    ) -> Result<Self, SetupFailure> {
+        let subject = Subject::of_case(located, &project.survey)?;
+        let case = &*located.case;
+        let unusable = |error: io::Error| {
+            SetupFailure::new(format!("the case's directory cannot be made: {error}"))
+                .hint("set `TMPDIR`, or free space")
+        };
+        let folder = tempfile::Builder::new().prefix("hookrail-case-").tempdir().map_err(unusable)?;
+        let base = folder.path().canonicalize().map_err(unusable)?;
+        let places = Places { project: base.join("project"), home: base.join("home"), base };
+        for made in [&places.project, &places.home, &places.base.join("tmp"), &places.base.join("bin")] {
+            fs::create_dir(made).map_err(unusable)?;
+        }
+        let module = fill(located, &project.survey, &subject, kind, &places)?;
+        write_files(case, &places)?;
+        let builder = project.standing.describe_copy(&places.project, settings.trust);
+        let builder = builder.environment(environment(case, &places, settings.byte_code));
+        let system = load(case, builder, module);
+        if let Subject::Selected(labels) = &subject {
+            leave_only(&system, labels, &located.project, &places);
+        }
+        Ok(Self { _folder: folder, places, system })
+    }
+}
+
+/// Copies the hooks into the project. Returns a module that has to be loaded by its name.
+fn fill(
+    located: &LocatedCase,
+    survey: &Survey,
+    subject: &Subject,
+    kind: EventKind,
+    places: &Places,
+) -> Result<Option<PathBuf>, SetupFailure> {
+    let mut copier = Copier { budget: MAX_COPIED_BYTES };
+    let root = located.project.canonicalize().unwrap_or_else(|_| located.project.to_path_buf());
+    let inside = |path: &Path| places.project.join(path.strip_prefix(&root).unwrap_or(path));
+    let mut module = None;
+    match subject {
+        Subject::Configured | Subject::Selected(_) => {
+            for needed in survey.needed() {
+                let relative = needed.strip_prefix(&located.project).or_else(|_| needed.strip_prefix(&root));
+                copier.copy(&needed, &places.project.join(relative.unwrap_or(&needed)))?;
+            }
+        }
+        Subject::Settings(file) => copier.copy(file, &places.project.join(".llxprt/settings.json"))?,
+        Subject::Script(file) => {
+            copier.copy(file, &inside(file))?;
+            write(&places.project.join(".llxprt/settings.json"), &settings_for(file, &root, kind)?)?;
+        }
+        Subject::Module(file) => {
+            for needed in module_files(&root, file).iter().filter(|needed| needed.starts_with(&root)) {
+                copier.copy(needed, &inside(needed))?;
+            }
+            module = Some(inside(file));
+        }
+        Subject::Plugin(folder) => {
+            let name = folder.file_name().unwrap_or_default();
+            copier.copy(folder, &places.project.join(".x-code/plugins").join(name))?;
+        }
+    }
+    for (to, from) in &located.case.copy {
+        let Some(to) = SandboxPath::parse(to) else { continue };
+        copier.copy(&resolve(located, from)?, &to.in_place(places))?;
+    }
+    Ok(module)
+}
+
+/// Returns settings in which a script is the only hook of the event.
+fn settings_for(script: &Path, root: &Path, kind: EventKind) -> Result<String, SetupFailure> {
+    let Some(column) = kind.spec().column(DialectId::Llxprt) else {
+        return Err(SetupFailure::new(format!("a script cannot be a hook of `{}`", kind.name()))
+            .hint("`hookrail reference events` lists the events of each kind of hook"));
+    };
+    let relative = script.strip_prefix(root).unwrap_or(script).to_string_lossy();
+    let program = if is_executable(script) {
+        ""
+    } else {
+        match script.extension().and_then(|extension| extension.to_str()) {
+            Some("py") => "python3 ",
+            Some("js" | "mjs" | "cjs") => "node ",
+            Some("rb") => "ruby ",
+            Some("pl") => "perl ",
+            Some("bash") => "bash ",
+            _ => "sh ",
+        }
+    };
+    let name = script.file_stem().unwrap_or_default().to_string_lossy();
+    let command = format!("{program}\"$LLXPRT_PROJECT_DIR/{relative}\"");
+    let hooks = json!([{"hooks": [{"type": "command", "name": name, "command": command}]}]);
+    Ok(json!({"hooksConfig": {"enabled": true}, "hooks": {column.name: hooks}}).to_string())
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_path: &Path) -> bool {
+    false
+}
+
+/// Writes the files, links and programs of a case.
+fn write_files(case: &Case, places: &Places) -> Result<(), SetupFailure> {
+    let in_place = |entries: &BTreeMap<String, String>| -> Vec<(PathBuf, String)> {
+        let path = |name: &str| Some(SandboxPath::parse(name)?.in_place(places));
+        entries.iter().filter_map(|(name, text)| Some((path(name)?, places.fill(text)))).collect()
+    };
+    for (path, text) in in_place(&case.files) {
+        write(&path, &text)?;
+        // A file with a first line for the kernel is meant to be executed.
+        if text.starts_with("#!") {
+            make_executable(&path)?;
+        }
+    }
+    for (path, target) in in_place(&case.links) {
+        create_parent(&path)?;
+        link(&target, &path).map_err(|error| not_written(&path, &error))?;
+    }
+    for (name, text) in &case.programs {
+        let path = places.base.join("bin").join(name);
+        write(&path, &places.fill(text))?;
+        make_executable(&path)?;
+    }
+    Ok(())
+}
+
+/// Loads the hooks of a case.
+fn load(case: &Case, mut builder: Builder, module: Option<PathBuf>) -> HookSystem {
+    if let Some(module) = module {
+        builder = builder.module(module);
+    }
+    if let Some(dialect) = case.dialect {
+        builder = builder.only_dialects(vec![dialect]);
+    }
+    if case.agent.is_some() {
+        builder = tools::all_dialect_names().into_iter().fold(builder, Builder::tool);
+    }
+    builder.build()
+}
+
+/// Returns the environment of the case's hooks. Only the search path is the user's.
+fn environment(case: &Case, places: &Places, byte_code: Option<&Path>) -> Environment {
+    let mut environment = Environment::new();
+    let inherited = SYSTEM_VARIABLES.into_iter().chain(case.inherit_env.iter().map(String::as_str));
+    for name in inherited {
+        if let Some(value) = std::env::var_os(name) {
+            environment = environment.with(name, value);
+        }
+    }
+    let home = |name: &str| places.home.join(name);
+    environment = environment
+        .with("PATH", search_path(places))
+        .with("HOME", &places.home)
+        .with("XDG_CONFIG_HOME", home(".config"))
+        .with("XDG_STATE_HOME", home(".local/state"))
+        .with("XDG_DATA_HOME", home(".local/share"))
+        .with("XDG_CACHE_HOME", home(".cache"))
+        .with("TMPDIR", places.base.join("tmp"))
+        .with("LANG", "C.UTF-8")
+        .with("TZ", "UTC")
+        .with("HOOKRAIL_TEST", "1")
+        .with("LLXPRT_SYSTEM_SETTINGS_PATH", places.base.join("no-system-settings.json"));
+    if let Some(byte_code) = byte_code {
+        environment = environment.with("PYTHONPYCACHEPREFIX", byte_code);
+    }
+    for (name, value) in &case.env {
+        environment = environment.with(name, places.fill(value));
+    }
+    environment
+}
+
+/// Returns the case's own programs before those of the user.
+fn search_path(places: &Places) -> OsString {
+    let users = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let parts = std::iter::once(places.base.join("bin")).chain(std::env::split_paths(&users));
+    std::env::join_paths(parts).unwrap_or(users)
+}
+
+/// Turns off every hook but the selected ones. The label of a module is its path, which is another one in the copy.
+fn leave_only(system: &HookSystem, labels: &[Arc<str>], root: &Path, places: &Places) {
+    let (root, copy) = (root.to_string_lossy(), places.project.to_string_lossy());
+    let selected: Vec<String> = labels.iter().map(|label| label.replace(&*root, &copy)).collect();
+    let snapshot = system.snapshot();
+    let mut others: Vec<&str> = snapshot.hooks().iter().map(|hook| &*hook.label).collect();
+    others.retain(|label| !selected.iter().any(|selected| selected == label));
+    others.sort_unstable();
+    others.dedup();
+    for label in others {
+        system.disable_hook(label);
+    }
+}
+
+/// Copies files, up to a limit.
+struct Copier {
+    budget: u64,
+}
+
+/// How deep folders are copied. A link to a folder above itself would be copied for ever.
+const MAX_DEPTH: usize = 32;
+
+impl Copier {
+    fn copy(&mut self, from: &Path, to: &Path) -> Result<(), SetupFailure> {
+        self.copy_at_depth(from, to, 0)
+    }
+
+    fn copy_at_depth(&mut self, from: &Path, to: &Path, depth: usize) -> Result<(), SetupFailure> {
+        let failed = |error: io::Error| SetupFailure::new(format!("`{}` cannot be copied: {error}", from.display()));
+        let about = fs::symlink_metadata(from).map_err(failed)?;
+        if about.file_type().is_symlink() {
+            let target = fs::read_link(from).map_err(failed)?;
+            let mut parts = target.components();
+            if matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+                create_parent(to)?;
+                return link(&target.to_string_lossy(), to).map_err(|error| not_written(to, &error));
+            }
+            // What a link leads to elsewhere is copied, so that nothing that the case writes gets there.
+            return match from.canonicalize() {
+                Ok(real) => self.copy_at_depth(&real, to, depth + 1),
+                Err(_) => Ok(()),
+            };
+        }
+        if about.is_dir() {
+            if depth > MAX_DEPTH {
+                return Err(SetupFailure::new(format!(
+                    "the folders in `{}` are too deep to be copied",
+                    from.display()
+                )));
+            }
+            fs::create_dir_all(to).map_err(failed)?;
+            for entry in fs::read_dir(from).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                self.copy_at_depth(&entry.path(), &to.join(entry.file_name()), depth + 1)?;
+            }
+            return Ok(());
+        }
+        // A pipe or a device would be waited for.
+        if !about.is_file() {
+            return Ok(());
+        }
+        self.budget = self.budget.checked_sub(about.len()).ok_or_else(|| {
+            SetupFailure::new(format!("more than {} MiB would be copied for this case", MAX_COPIED_BYTES / 1024 / 1024))
+                .hint("name the hook with `hook` or its settings with `settings`, and what it needs with `copy`")
+        })?;
+        create_parent(to)?;
+        fs::copy(from, to).map_err(failed)?;
+        Ok(())
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), SetupFailure> {
+    create_parent(path)?;
+    fs::write(path, text).map_err(|error| not_written(path, &error))
+}
+
+fn create_parent(path: &Path) -> Result<(), SetupFailure> {
+    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| not_written(path, &error))
+}
+
+fn not_written(path: &Path, error: &io::Error) -> SetupFailure {
+    SetupFailure::new(format!("`{}` cannot be written: {error}", path.display()))
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) -> Result<(), SetupFailure> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(|error| not_written(path, &error))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_path: &Path) -> Result<(), SetupFailure> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link(target: &str, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+#[cfg(not(unix))]
+fn link(_target: &str, _path: &Path) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "links are not supported here"))
+}
