@@ -183,6 +183,7 @@ pub(super) const TYPES: &str = "\
 EXAMPLES:
   hookrail types                           for modules in .xcsh/hooks
   hookrail types --lang python             for scripts in .llxprt/hooks
+  hookrail types --lang node
   hookrail types --out src/types";
 
 pub(super) const SCHEMA: &str = "\
