@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::run::{CaseResult, Verdict};
+use super::super::run::{CaseResult, Failed, Verdict};
 use super::{Report, reasons};
 use crate::render::counted;
 use crate::render::text::{hanging, one_line, visible};
@@ -68,8 +68,10 @@ pub(super) fn end(report: &Report) -> String {
 }
 
 fn is_about_snapshots(result: &CaseResult) -> bool {
-    use super::super::run::Failed;
-    matches!(&result.verdict, Verdict::Failed(Failed::Differs { mismatches }) if mismatches.iter().any(|one| one.key == "snapshot"))
+    match &result.verdict {
+        Verdict::Failed(Failed::Differs { mismatches }) => mismatches.iter().any(|one| one.key == "snapshot"),
+        _ => false,
+    }
 }
 
 fn rule() -> String {
