@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use hookrail::outcome::Refusal;
 use hookrail::sources::{SourceKind, UnusableSource};
-use hookrail::{Code, Diagnostic, HookSystem, Level, lock};
+use hookrail::{Code, Diagnostic, HookSystem, Level, OnFailure, lock};
 
 use crate::log::{self, sentence};
 use crate::watch::Signature;
@@ -142,7 +143,7 @@ impl OpenProject {
             // If the clock was set back, the age is 0, which does no harm.
             age: configuration.loaded_at.elapsed().unwrap_or_default(),
             kept: configuration.kept.iter().map(|source| source.path.display().to_string()).collect(),
-            system_unusable: configuration.unusable.iter().any(system),
+            system_unusable: configuration.unusable.iter().any(system) || is_system_refusal(configuration.refusal),
         }
     }
 
@@ -186,3 +187,11 @@ impl OpenProject {
 
 /// The codes of diagnostics about a source whose last good version stays in force.
 const KEPT: [Code; 2] = [Code::KeptLastGood, Code::SourceRemoved];
+
+/// Whether the engine denies events because the system layer, or the bundle that it consists of, cannot be used.
+pub(crate) fn is_system_refusal(refusal: Option<Refusal>) -> bool {
+    match refusal {
+        Some(Refusal::SystemUnusable | Refusal::BundleMissing | Refusal::BundleExpired(OnFailure::Block)) => true,
+        Some(Refusal::BundleExpired(OnFailure::Allow | OnFailure::Ask) | Refusal::LoadFailure(_)) | None => false,
+    }
+}

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail::host::{FireId, Notification, Notifications};
-use hookrail::outcome::Refusal;
 use hookrail::{Event, FireOptions, HookSystem, Outcome};
 
 use crate::bus::BusCore;
@@ -52,7 +51,7 @@ pub(crate) async fn execute(
     outcome.report_loading(&snapshot);
     let took = started.elapsed();
     core.metrics.executed(&outcome, queued, took);
-    if outcome.refusal == Some(Refusal::SystemUnusable) {
+    if crate::configuration::is_system_refusal(outcome.refusal) {
         // An error, so that a client that only checks `success` does not take the operation for allowed.
         let reason = outcome.effects.reason.unwrap_or_else(|| "the system configuration cannot be used".to_owned());
         return Response::refused(correlation_id, BusError::new(ErrorCode::SystemUnusable, reason));

@@ -202,6 +202,10 @@ pub(crate) enum Command {
     /// Exit status: 0 nothing differs, 2 something differs, 1 the command itself failed.
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
+    /// Make, sign, verify and install bundles: one policy for many machines
+    #[cfg(feature = "fleet")]
+    #[command(after_help = examples::BUNDLE)]
+    Bundle(BundleArgs),
     /// Create a hook from a template, with its settings and its test cases
     ///
     /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
@@ -595,6 +599,8 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
 
 mod agent;
 mod bridge;
+#[cfg(feature = "fleet")]
+mod bundle;
 mod dev;
 mod examples;
 mod global;
@@ -609,6 +615,11 @@ mod test;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
+#[cfg(feature = "fleet")]
+pub(crate) use bundle::{
+    BundleApplyArgs, BundleArgs, BundleBuildArgs, BundleCommand, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs,
+    BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
+};
 pub(crate) use dev::{DevArgs, TryArgs};
 pub(crate) use global::{ColorWhen, GlobalArgs};
 #[cfg(feature = "inspect")]

@@ -82,7 +82,13 @@ codes! {
     SystemUnusable = "system-unusable", Error;
     /// A source of configuration cannot be used, and `on_load_failure` says what that does to events that can be denied.
     LoadFailure = "load-failure", Error;
-    /// The system settings at their default place can be changed by other users than root, so they are not used.
+    /// The machine or the user is enrolled in a fleet and has no bundle, so every event that can be denied is denied.
+    BundleMissing = "bundle-missing", Error;
+    /// The bundle in force has expired; its channel says what that does to events that can be denied.
+    BundleExpired = "bundle-expired", Error;
+    /// The bundle in force gets no updates: its source was not reached for longer than `stale_after`.
+    BundleStale = "bundle-stale", Warning;
+    /// The system settings or a bundle can be changed by other users than their owner, so they are not used.
     SystemFileUnsafe = "system-file-unsafe", Error;
     /// A case of `hookrail test` is not as it should be, so no case is run.
     CaseInvalid = "case-invalid", Error;

@@ -67,6 +67,7 @@ mod diagnostic;
 pub mod dialect;
 pub mod document;
 mod effects;
+mod enrolment;
 pub mod event;
 mod exec_options;
 mod firing;

@@ -155,6 +155,10 @@ pub enum Refusal {
     SystemUnusable,
     /// A source of another layer cannot be used, and the user's setting for this case is to ask or to deny.
     LoadFailure(OnFailure),
+    /// The machine or the user is enrolled in a fleet and has no bundle. The event is denied.
+    BundleMissing,
+    /// The bundle in force has expired, and its channel says to ask or to deny.
+    BundleExpired(OnFailure),
 }
 
 impl Refusal {
@@ -164,6 +168,8 @@ impl Refusal {
         match self {
             Self::SystemUnusable => Code::SystemUnusable,
             Self::LoadFailure(_) => Code::LoadFailure,
+            Self::BundleMissing => Code::BundleMissing,
+            Self::BundleExpired(_) => Code::BundleExpired,
         }
     }
 
@@ -171,9 +177,13 @@ impl Refusal {
     #[must_use]
     pub fn decision(self) -> Decision {
         match self {
-            Self::SystemUnusable | Self::LoadFailure(OnFailure::Block) => Decision::Deny,
+            Self::SystemUnusable
+            | Self::BundleMissing
+            | Self::LoadFailure(OnFailure::Block)
+            | Self::BundleExpired(OnFailure::Block) => Decision::Deny,
             // A refusal that allows is never made. If it were, asking would be the safe decision.
-            Self::LoadFailure(OnFailure::Ask | OnFailure::Allow) => Decision::Ask,
+            Self::LoadFailure(OnFailure::Ask | OnFailure::Allow)
+            | Self::BundleExpired(OnFailure::Ask | OnFailure::Allow) => Decision::Ask,
         }
     }
 }

@@ -155,7 +155,7 @@ pub enum SandboxRequirement {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SandboxFloors {
     /// What the system layer imposes on hooks of the user and of projects.
-    pub system: Option<Arc<SandboxProfile>>,
+    pub system: Vec<Arc<SandboxProfile>>,
     /// What the user imposes on hooks of projects.
     pub user: Vec<Arc<SandboxProfile>>,
 }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_floor_reaches_hooks_of_less_authority() {
         let guard = Arc::new(SandboxProfile::guard());
-        let floors = SandboxFloors { system: Some(Arc::clone(&guard)), user: vec![guard] };
+        let floors = SandboxFloors { system: vec![Arc::clone(&guard)], user: vec![guard] };
         let count = |authority| floors.floors_for(authority).len();
         assert_eq!((count(Authority::System), count(Authority::User), count(Authority::Project)), (0, 1, 2));
     }

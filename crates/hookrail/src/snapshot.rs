@@ -38,6 +38,10 @@ pub struct Snapshot {
     pub(crate) modules: Vec<LoadedModule>,
     /// Diagnostics that are reported with every outcome.
     pub(crate) standing: Vec<Diagnostic>,
+    /// What the enrolment in a fleet decides about events that can be denied, by layer.
+    pub(crate) enrolment_refusals: Vec<(SourceKind, SourceRefusal)>,
+    /// When the configuration has to be loaded again although no file changes.
+    pub(crate) changes_at: Option<SystemTime>,
     /// The engine's own decision about events that can be denied.
     pub(crate) refusal: Option<SourceRefusal>,
     pub(crate) revision: Revision,
@@ -79,6 +83,8 @@ pub struct Configuration {
     pub unusable: Vec<UnusableSource>,
     /// Whether a load lacked resources, so that the next event loads again.
     pub is_incomplete: bool,
+    /// The engine's own decision about every event that can be denied.
+    pub refusal: Option<Refusal>,
 }
 
 /// Up to this many matchers are tried one by one; a larger number is compiled into a set, which takes time.
@@ -215,16 +221,25 @@ impl Snapshot {
             let reason = format!("the system layer cannot be used: {}", source.problem);
             return Some(SourceRefusal { refusal: Refusal::SystemUnusable, reason: reason.into() });
         }
-        if on_load_failure == OnFailure::Allow || matches!(self.switch, Switch::SystemOnly(_)) {
-            return None;
+        let system_only = matches!(self.switch, Switch::SystemOnly(_));
+        let enrolled = self.enrolment_refusals.iter();
+        let enrolled = enrolled.filter(|(kind, _)| !system_only || *kind == SourceKind::System);
+        // Of several decisions the strictest stands.
+        let strictest = enrolled.map(|(_, refusal)| refusal).max_by_key(|refusal| refusal.refusal.decision()).cloned();
+        if on_load_failure == OnFailure::Allow || system_only {
+            return strictest;
         }
-        let source = unusable.next()?;
+        let Some(source) = unusable.next() else { return strictest };
         let reason = format!(
             "configuration cannot be used, and `on_load_failure` is `{}`: {}",
             on_load_failure.name(),
             source.problem
         );
-        Some(SourceRefusal { refusal: Refusal::LoadFailure(on_load_failure), reason: reason.into() })
+        let failure = SourceRefusal { refusal: Refusal::LoadFailure(on_load_failure), reason: reason.into() };
+        match strictest {
+            Some(strictest) if strictest.refusal.decision() >= failure.refusal.decision() => Some(strictest),
+            _ => Some(failure),
+        }
     }
 
     /// Everything that was read or looked for, whether it exists or not, with every link on the way to it and what it
@@ -244,6 +259,7 @@ impl Snapshot {
             && self.sources.in_force == other.sources.in_force
             && self.sources.kept == other.sources.kept
             && self.sources.unusable == other.sources.unusable
+            && self.refusal == other.refusal
             && self.hooks.len() == other.hooks.len()
             && self.hooks.iter().zip(&other.hooks).all(same_hook)
     }
@@ -269,6 +285,7 @@ impl Snapshot {
             kept: self.sources.kept.clone(),
             unusable: self.sources.unusable.clone(),
             is_incomplete: self.sources.try_again,
+            refusal: self.refusal.as_ref().map(|refused| refused.refusal),
         }
     }
 
@@ -307,6 +324,10 @@ impl Snapshot {
         if matches!(self.switch, Switch::SystemOnly(_)) || !self.standing.is_empty() {
             EventKind::all().for_each(|kind| wanted.insert(kind));
         }
+        // An event that no hook wants must notice that a bundle has expired.
+        if self.changes_at.is_some() {
+            EventKind::all().filter(|kind| kind.spec().is_gating()).for_each(|kind| wanted.insert(kind));
+        }
         if !matches!(self.switch, Switch::Off(_)) {
             for hook in self.hooks.iter().filter(|hook| self.takes_part(hook.dialect)) {
                 let untrusted = hook.enablement == Enablement::NeverSwitchedOn && !hook.trust.allows();
@@ -341,9 +362,18 @@ impl Outcome {
 }
 
 /// Whether a finding is reported with every outcome, because the configuration in force differs from the current
-/// sources.
+/// sources or from what a fleet distributes.
 fn is_standing(code: Code) -> bool {
-    matches!(code, Code::KeptLastGood | Code::SourceRemoved | Code::SystemUnusable | Code::LoadFailure)
+    matches!(
+        code,
+        Code::KeptLastGood
+            | Code::SourceRemoved
+            | Code::SystemUnusable
+            | Code::LoadFailure
+            | Code::BundleMissing
+            | Code::BundleExpired
+            | Code::BundleStale
+    )
 }
 
 /// The events a hook takes part in.

@@ -32,6 +32,7 @@ const LAYERS: &[&[&str]] = &[
     &["outcome"],
     &["run"],
     &["snapshot"],
+    &["enrolment"],
     &["dialect", "firing"],
     &["repeated"],
     &["document"],

@@ -280,3 +280,63 @@ EXAMPLES:
   hookrail inspect --since 1d --export yesterday.html
                                                 write a file that can be sent
   hookrail inspect --allow-run                  also fire events from the page";
+
+#[cfg(feature = "fleet")]
+pub(super) use bundle::*;
+
+#[cfg(feature = "fleet")]
+mod bundle {
+    pub(in super::super) const BUNDLE: &str = "\
+EXAMPLES:
+  hookrail bundle keygen acme                make acme.key and acme.pub
+  hookrail bundle build policy --out dist --tenant acme --channel stable
+  hookrail bundle sign dist --key acme.key
+  sudo hookrail bundle apply                 on a machine with /etc/hookrail/fleet.toml
+  hookrail bundle status";
+
+    pub(in super::super) const BUNDLE_KEYGEN: &str = "\
+EXAMPLES:
+  hookrail bundle keygen acme
+  hookrail bundle keygen ci --no-password    for a place that keeps secrets";
+
+    pub(in super::super) const BUNDLE_BUILD: &str = "\
+EXAMPLES:
+  hookrail bundle build policy --out dist --tenant acme --channel stable --expires 90d
+  hookrail bundle build policy --out dist --tenant acme --channel stable --percent 10
+  hookrail bundle build policy --out dist --tenant acme --channel stable --shadow
+  hookrail bundle build --archive DIGEST --out dist --tenant acme --channel stable
+                                             a rollback: a higher version with an old archive";
+
+    pub(in super::super) const BUNDLE_SIGN: &str = "\
+EXAMPLES:
+  hookrail bundle sign dist --key acme.key
+  minisign -Sm dist/manifest.json -s acme.key
+                                             the same with the program minisign";
+
+    pub(in super::super) const BUNDLE_VERIFY: &str = "\
+EXAMPLES:
+  hookrail bundle verify dist --key acme.pub
+  hookrail bundle verify https://policy.example.com/acme --key acme.pub --json
+  hookrail bundle verify                     the configured source, with the configured keys";
+
+    pub(in super::super) const BUNDLE_INSPECT: &str = "\
+EXAMPLES:
+  hookrail bundle inspect dist
+  hookrail bundle inspect dist --json";
+
+    pub(in super::super) const BUNDLE_DIFF: &str = "\
+EXAMPLES:
+  hookrail bundle diff published dist
+  hookrail bundle diff published dist --json";
+
+    pub(in super::super) const BUNDLE_APPLY: &str = "\
+EXAMPLES:
+  hookrail bundle apply                      as root: from the configured source, for all users
+  hookrail bundle apply /mnt/usb/dist        from another place, with the same rules
+  hookrail bundle apply --scope user         for this user only";
+
+    pub(in super::super) const BUNDLE_STATUS: &str = "\
+EXAMPLES:
+  hookrail bundle status --scope system
+  hookrail bundle status --scope user --json";
+}

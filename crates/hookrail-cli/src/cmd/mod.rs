@@ -3,6 +3,8 @@
 
 mod agent;
 pub(crate) mod bridge;
+#[cfg(feature = "fleet")]
+mod bundle;
 mod check;
 pub(crate) mod completions;
 mod demo;
@@ -64,6 +66,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Replay(args) => replay::run(&args),
+        #[cfg(feature = "fleet")]
+        Command::Bundle(args) => bundle::run(&args),
         Command::New(args) => new::run(&args),
         Command::Init(args) => new::init(&args),
         Command::Add(args) => new::add(&args),

@@ -19,6 +19,7 @@ pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h A
     let kind = match plugin.scope {
         PluginScope::Project => SourceKind::Project,
         PluginScope::Installed => SourceKind::Plugin,
+        PluginScope::System => SourceKind::System,
     };
     let own =
         |hook: &&Arc<Hook>| hook.origin.kind == kind && hook.owner.as_ref().is_some_and(|owner| owner.id == plugin.id);

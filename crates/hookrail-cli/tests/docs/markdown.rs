@@ -14,7 +14,9 @@ pub(super) fn document(name: &str) -> String {
 }
 
 /// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: [&str; 37] = [
+pub(super) const DOCUMENTS: &[&str] = &[
+    #[cfg(feature = "fleet")]
+    "fleet.md",
     "journal.md",
     "hooks.md",
     "inspect.md",

@@ -44,7 +44,7 @@ fn every_block_has_a_language_that_some_test_knows() {
             let known = ["console", "json", "sh", "python", "js", "ts", "rust", "text", "toml", "yaml"];
             assert!(known.contains(&block.language.as_str()), "{}: `{}`", block.place, block.language);
             if matches!(block.language.as_str(), "sh" | "python" | "js" | "ts") {
-                let executed = GUIDES.contains(&name) && block.value("event").is_some();
+                let executed = GUIDES.contains(name) && block.value("event").is_some();
                 assert!(executed || block.value("file").is_some(), "{}: never executed", block.place);
             }
         }

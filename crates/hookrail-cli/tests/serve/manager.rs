@@ -145,19 +145,23 @@ fn the_units_are_valid() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    for unit in ["hookrail.service", "hookrail.socket"] {
+    let of_user = ["hookrail.service", "hookrail.socket"];
+    let of_system = ["hookrail-bundle.service", "hookrail-bundle.timer"];
+    for unit in of_user.iter().chain(&of_system) {
         // The program is not installed where the unit expects it.
         let text = std::fs::read_to_string(units().join(unit)).unwrap();
         let text = text.replace("/usr/bin/hookrail", Sandbox::program().to_str().unwrap());
         std::fs::write(folder.path().join(unit), text).unwrap();
     }
-    let mut verify = Command::new("systemd-analyze");
-    verify.args(["--user", "--recursive-errors=yes", "verify"]).env("XDG_RUNTIME_DIR", folder.path());
-    verify.args(["hookrail.service", "hookrail.socket"].map(|unit| folder.path().join(unit)));
-    let ran = verify.output().unwrap();
-    let text = String::from_utf8_lossy(&ran.stderr);
-    let about_ours: Vec<&str> = text.lines().filter(|line| line.contains("hookrail")).collect();
-    assert!(about_ours.is_empty(), "{text}");
+    for (manager, units) in [("--user", of_user), ("--system", of_system)] {
+        let mut verify = Command::new("systemd-analyze");
+        verify.args([manager, "--recursive-errors=yes", "verify"]).env("XDG_RUNTIME_DIR", folder.path());
+        verify.args(units.map(|unit| folder.path().join(unit)));
+        let ran = verify.output().unwrap();
+        let text = String::from_utf8_lossy(&ran.stderr);
+        let about_ours: Vec<&str> = text.lines().filter(|line| line.contains("hookrail")).collect();
+        assert!(about_ours.is_empty(), "{text}");
+    }
 }
 
 /// Starts the command line of the unit, with the placeholders of systemd filled in.

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
+use super::sources::is_absence;
+
 /// The largest file that is read as configuration.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
@@ -75,6 +77,32 @@ pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
     let both_exist = || one.exists() && other.exists();
     one == other
         || (both_exist() && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other))
+}
+
+/// The first of a path and the folders above it that belongs to another user than root, or that others can write.
+#[cfg(unix)]
+pub(crate) fn not_roots_alone(path: &Path) -> Option<&Path> {
+    use std::os::unix::fs::MetadataExt as _;
+    path.ancestors().find(|path| match std::fs::metadata(path) {
+        Ok(about) => about.uid() != 0 || about.mode() & 0o022 != 0,
+        Err(_) => false,
+    })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn not_roots_alone(_path: &Path) -> Option<&Path> {
+    None
+}
+
+/// Whether a file, which need not exist, is inside a folder by its path or behind a link.
+pub(crate) fn lies_in(file: &Path, folder: &Path) -> bool {
+    if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
+        return false;
+    }
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let parent = file.parent().map(real).unwrap_or_default();
+    let folder = real(folder);
+    file.starts_with(&folder) || parent.starts_with(&folder) || real(file).starts_with(&folder)
 }
 
 /// Metadata that changes with every change of a file, so that a change is noticed without reading the file.

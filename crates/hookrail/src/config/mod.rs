@@ -11,12 +11,12 @@ mod sources;
 mod suggest;
 
 pub(crate) use document::{Document, Key, Node, Shape};
-pub(crate) use file::{FileStamp, read_within, same_place};
+pub(crate) use file::{FileStamp, lies_in, not_roots_alone, read_within, same_place};
 pub use file::{ReadProblem, read_file};
 pub use path::without_dots;
 pub(crate) use sources::{
-    EntryKind, LoadMode, Parsed, Source, SourceId, SourceReader, SourceReport, SourceStore, Usability, is_absence,
-    kept_finding, with_links,
+    Entry, EntryKind, LoadMode, Parsed, Source, SourceId, SourceReader, SourceReport, SourceStore, Usability,
+    is_absence, kept_finding, with_links,
 };
 pub use sources::{KeptReason, KeptSource, UnusableSource, is_want_of_resources};
 pub use suggest::nearest;

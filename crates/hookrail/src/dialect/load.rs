@@ -11,6 +11,7 @@ use super::registry::DialectId;
 use crate::breadcrumb::Breadcrumb;
 use crate::config::{LoadMode, SourceReader, SourceReport, SourceStore};
 use crate::diagnostic::Diagnostic;
+use crate::enrolment::{Bundle, Enrolment};
 use crate::hook::{Hook, Trust};
 use crate::run::{Environment, ModuleRunner};
 use crate::snapshot::{LoadedModule, Policy};
@@ -27,6 +28,8 @@ pub(crate) struct Sources {
     pub(crate) trust_all: bool,
     /// Whether plugins are loaded at all.
     pub(crate) plugins: Plugins,
+    /// Whether bundles of a fleet are sources.
+    pub(crate) bundles: Bundles,
     /// Whether hooks that are configured take part.
     pub(crate) configured: ConfiguredHooks,
     /// Modules that were named on the command line or by the embedding program.
@@ -62,6 +65,14 @@ pub(crate) enum Plugins {
     #[default]
     Loaded,
     LeftAlone,
+}
+
+/// Whether bundles of a fleet are sources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Bundles {
+    #[default]
+    Honoured,
+    LeftOut,
 }
 
 /// Whether the hooks that files and folders configure take part, beside those that were named for this run.
@@ -118,6 +129,8 @@ pub(crate) type LoadMemory = Option<Box<dyn Any + Send>>;
 pub(crate) struct LoadContext<'a, 'r> {
     pub(crate) sources: &'a Sources,
     pub(crate) reading: &'a mut SourceReader<'r>,
+    /// The bundles in force, whose folders are sources of their layers.
+    pub(crate) bundles: &'a [Bundle],
     /// Settings for the hooks of all dialects. A dialect that is loaded later finds those of the earlier ones, and may
     /// only restrict them.
     pub(crate) common: &'a mut CommonSettings,
@@ -158,6 +171,8 @@ pub(crate) struct Loaded {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The state of the sources.
     pub(crate) sources: SourceReport,
+    /// What the enrolment in a fleet puts in force.
+    pub(crate) enrolment: Enrolment,
     /// Modules that offer commands or renderers.
     pub(crate) modules: Vec<LoadedModule>,
     /// What goes into the log.
@@ -180,12 +195,22 @@ impl Loader {
         let mut reading = SourceReader::new(&mut self.sources, mode, sources.project_counts());
         let mut loaded = Loaded::default();
         own(&mut reading, &mut loaded.diagnostics);
+        let enrolment = match sources.bundles {
+            Bundles::Honoured => {
+                Enrolment::read(&sources.project, &sources.environment, &mut reading, &mut loaded.diagnostics)
+            }
+            Bundles::LeftOut => Enrolment::default(),
+        };
         let mut common = CommonSettings::default();
         for dialect in DialectId::ORDER {
-            let mut context = LoadContext { sources, reading: &mut reading, common: &mut common };
+            let bundles = &enrolment.bundles;
+            let mut context = LoadContext { sources, reading: &mut reading, bundles, common: &mut common };
             let next = dialect.contract().load(&mut context, self.memory.entry(dialect).or_default());
             loaded.absorb(next);
         }
+        enrolment.apply_shadow(&mut loaded.hooks, &mut reading);
+        loaded.modules.retain(|module| !enrolment.is_shadow(&module.path));
+        loaded.enrolment = enrolment;
         loaded.common = common;
         loaded.sources = reading.report;
         self.sources.coverage.end_of_load(loaded.sources.try_again);

@@ -25,7 +25,7 @@ pub use registry::DialectId;
 
 pub(crate) use contract::{Dialect, Flow, FoldContext, Folded, Launch, OutcomeDetail, Protocol, Reply};
 pub(crate) use load::{
-    ConfiguredHooks, Inspector, LoadContext, LoadMemory, Loaded, Loader, Plugins, Sources, path_in, text_in,
+    Bundles, ConfiguredHooks, Inspector, LoadContext, LoadMemory, Loaded, Loader, Plugins, Sources, path_in, text_in,
 };
 
 use std::path::PathBuf;

@@ -19,7 +19,9 @@ use super::shadow::ShadowParts;
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{self, ConfiguredHooks, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in};
+use crate::dialect::{
+    self, Bundles, ConfiguredHooks, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in,
+};
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
@@ -58,6 +60,7 @@ pub struct Builder {
     modules: Option<Arc<dyn ModuleRunner>>,
     hooks: Vec<Hook>,
     plugins: Plugins,
+    bundles: Bundles,
     configured: ConfiguredHooks,
     module_files: Vec<PathBuf>,
     limits: EngineLimits,
@@ -160,6 +163,13 @@ impl Builder {
     /// Loads no plugins.
     pub fn no_plugins(mut self) -> Self {
         self.plugins = Plugins::LeftAlone;
+        self
+    }
+
+    /// Leaves out every bundle of a fleet, and the enrolment of the machine. This is for a host that tries hooks out in a folder of
+    /// its own, such as one that runs test cases, and not for one that guards an agent.
+    pub fn no_bundles(mut self) -> Self {
+        self.bundles = Bundles::LeftOut;
         self
     }
 
@@ -372,6 +382,7 @@ impl Settings {
             grants: grants.grants.clone(),
             trust_all: self.described.project_trust == ProjectTrust::ForThisRun,
             plugins: self.described.plugins,
+            bundles: self.described.bundles,
             configured: self.described.configured,
             modules: self.described.module_files.clone(),
             inspector: self.inspector(),
@@ -418,6 +429,8 @@ impl Settings {
         snapshot.switch = self.described.switch.clone();
         snapshot.dialects.clone_from(&self.described.dialects);
         snapshot.modules = loaded.modules;
+        snapshot.enrolment_refusals = loaded.enrolment.refusals;
+        snapshot.changes_at = loaded.enrolment.changes_at;
         snapshot
             .with_tools(self.described.tools.iter().cloned())
             .with_sources(loaded.sources, self.described.on_load_failure)

@@ -250,6 +250,22 @@ impl HookSystem {
         events
     }
 
+    /// Repeats a load before an event when time alone has changed what it means: a bundle has expired.
+    fn load_what_is_due(&self) {
+        let is_due = || self.snapshot_is_due(SystemTime::now());
+        if is_due() {
+            let mut loader = lock(&self.inner.loader);
+            // Another event may have done it while this one waited.
+            if is_due() {
+                self.load_with(&mut loader, LoadMode::Refresh);
+            }
+        }
+    }
+
+    fn snapshot_is_due(&self, now: SystemTime) -> bool {
+        self.inner.in_force.load().snapshot.changes_at.is_some_and(|at| at <= now)
+    }
+
     /// Repeats a load that lacked resources before an event, but not more often than the interval.
     fn load_what_was_missed(&self) {
         if !self.inner.load_again.load(Ordering::Relaxed) {
@@ -478,6 +494,7 @@ impl HookSystem {
     /// Plans an event, unless its outcome is known without asking a hook. Such an outcome is recorded here.
     fn admit(&self, event: Event, detached: Detached) -> ControlFlow<Outcome, Box<Firing>> {
         self.load_what_was_missed();
+        self.load_what_is_due();
         if !self.used_by.may_fire(event.kind()) {
             return ControlFlow::Break(Outcome::untouched(event.kind()));
         }

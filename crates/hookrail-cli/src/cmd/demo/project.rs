@@ -46,7 +46,7 @@ impl Sample {
             .with("PATH", path)
             .with("HOME", base.join("home"))
             .with("LLXPRT_SYSTEM_SETTINGS_PATH", base.join("no-system-settings.json"));
-        HookSystem::builder(&self.root).environment(environment).trust_project().build()
+        HookSystem::builder(&self.root).environment(environment).no_bundles().trust_project().build()
     }
 
     /// The folder that holds everything of the demonstration.

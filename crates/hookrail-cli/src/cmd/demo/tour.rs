@@ -61,7 +61,8 @@ impl Tour {
             .with("PATH", path)
             .with("HOME", self.base.join("home"))
             .with("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("no-system-settings.json"));
-        let builder = HookSystem::builder(&self.project).environment(environment).runner(hookrail_js::modules());
+        let builder = HookSystem::builder(&self.project).environment(environment).no_bundles();
+        let builder = builder.runner(hookrail_js::modules());
         declare(builder).trust_project().build()
     }
 

@@ -64,7 +64,7 @@ impl ProjectStanding {
     pub(super) fn describe_copy(&self, copy: &Path, trust: CopyTrust) -> Builder {
         let is_trusted = trust == CopyTrust::Everything || self.grants.project;
         let file = if is_trusted { ProjectFileTrust::Trusted } else { ProjectFileTrust::Untrusted };
-        let builder = Configuration::load(copy, file).apply(HookSystem::builder(copy));
+        let builder = Configuration::load(copy, file).apply(HookSystem::builder(copy)).no_bundles();
         let builder = self.protected.iter().fold(builder, |builder, path| builder.described_by(path, Vec::new()));
         match trust {
             CopyTrust::AsGranted => builder.trust_store(CopiedGrants(self.grants.clone())),

@@ -65,7 +65,7 @@ impl SurveyedHook {
 impl Survey {
     /// Reads the configuration of a project. Nothing is trusted, so no module is loaded.
     pub(super) fn read(root: &Path) -> Self {
-        let system = HookSystem::builder(root).environment(nowhere(root)).build();
+        let system = HookSystem::builder(root).environment(nowhere(root)).no_bundles().build();
         let snapshot = system.snapshot();
         let hooks = snapshot.hooks().iter().map(|hook| SurveyedHook::new(root, hook)).collect();
         Self { root: root.to_owned(), hooks }

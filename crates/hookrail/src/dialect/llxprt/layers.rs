@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::command::PROJECT_VARIABLES;
 use super::extension;
 use super::settings::{self, SettingsFile, Switch};
-use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, same_place};
+use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, not_roots_alone, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, LoadContext, Loaded, Sources, path_in};
-use crate::hook::{Enablement, Hook};
+use crate::enrolment::Bundle;
+use crate::hook::{Enablement, Enforcement, Hook};
 use crate::run::Environment;
 use crate::sandbox::SandboxFloors;
 use crate::snapshot::ModelDecisions;
@@ -17,28 +18,48 @@ use crate::source::{Location, SourceKind};
 
 const DEFAULT_SYSTEM_FILE: &str = "/etc/llxprt-code/settings.json";
 
+/// The variable in which hooks of a bundle find the bundle's folder, which has another path in every version.
+const BUNDLE_VARIABLE: &str = "HOOKRAIL_BUNDLE_DIR";
+
 /// One layer as it was read.
 struct Layer {
     kind: SourceKind,
     file: PathBuf,
     settings: SettingsFile,
+    /// The folder of the bundle that it comes from.
+    bundle: Option<PathBuf>,
+    /// The switch of a bundle that is tried out. It concerns its own hooks only.
+    own_switch: Option<Switch>,
+}
+
+impl Layer {
+    fn new(kind: SourceKind, file: PathBuf, settings: SettingsFile) -> Self {
+        Self { kind, file, settings, bundle: None, own_switch: None }
+    }
 }
 
 /// Loads every layer.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
-    let LoadContext { sources, reading, common } = context;
+    let LoadContext { sources, reading, bundles, common } = context;
     let mut loaded = Loaded::default();
     let mut read: Vec<Layer> = Vec::new();
     for (kind, file) in files(sources) {
         read.push(layer(kind, file, reading, &mut loaded.diagnostics));
     }
+    let of_kind = |kind: SourceKind| bundles.iter().filter(move |bundle| bundle.kind == kind);
+    for bundle in of_kind(SourceKind::User) {
+        read.extend(bundle_layer(bundle, reading, &mut loaded.diagnostics));
+    }
     read.push(system_layer(sources, reading, &mut loaded.diagnostics));
+    for bundle in of_kind(SourceKind::System) {
+        read.extend(bundle_layer(bundle, reading, &mut loaded.diagnostics));
+    }
     let extensions = sources.home().map(|home| home.join(".llxprt/extensions"));
     if let Some(folder) = extensions {
         let (hooks, problems) = extension::load_all(&folder, &sources.project, reading);
         loaded.diagnostics.extend(problems);
         let settings = SettingsFile { hooks, ..SettingsFile::default() };
-        read.push(Layer { kind: SourceKind::Extension, file: folder, settings });
+        read.push(Layer::new(SourceKind::Extension, folder, settings));
     }
     let project_counts = sources.trust_all || sources.grants.project;
     common.policy.model_decisions = model_decisions(&read);
@@ -51,10 +72,18 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let in_project = |environment: Environment, name: &str| environment.with(name, &sources.project);
     let environment = Arc::new(PROJECT_VARIABLES.into_iter().fold(Environment::clone(environment), in_project));
     for layer in &read {
+        let environment = match &layer.bundle {
+            Some(folder) => Arc::new(Environment::clone(&environment).with(BUNDLE_VARIABLE, folder)),
+            None => Arc::clone(&environment),
+        };
         for hook in &layer.settings.hooks {
             let mut hook = hook.clone();
             hook.environment = Some(Arc::clone(&environment));
-            hook.enablement = enablement(&hook, layer.kind, &read, switched_on);
+            hook.enablement = match layer.own_switch {
+                Some(Switch::Off(key)) => Enablement::SwitchedOff(describe_setting(layer, key)),
+                Some(Switch::On) => enablement(&hook, layer.kind, &read, true),
+                None => enablement(&hook, layer.kind, &read, switched_on),
+            };
             if layer.kind == SourceKind::Project {
                 hook.trust = sources.judge(&hook, reading);
             }
@@ -137,7 +166,26 @@ fn system_layer(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut V
             SettingsFile::default()
         }
     };
-    Layer { kind, file, settings }
+    Layer::new(kind, file, settings)
+}
+
+/// The settings of a bundle, if it has any. Those of a bundle that is tried out bring their hooks and affect nothing else.
+fn bundle_layer(bundle: &Bundle, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Option<Layer> {
+    let file = bundle.folder.join("settings.json");
+    if !reading.is_there(&file) {
+        return None;
+    }
+    let mut layer = layer(bundle.kind, file, reading, found);
+    layer.bundle = Some(bundle.folder.clone());
+    match bundle.enforcement {
+        Enforcement::Enforced => {}
+        Enforcement::Shadow => {
+            let SettingsFile { hooks, switch, .. } = layer.settings;
+            layer.settings = SettingsFile { hooks, ..SettingsFile::default() };
+            layer.own_switch = switch;
+        }
+    }
+    Some(layer)
 }
 
 fn place(kind: SourceKind, path: &Path) -> SourceId<'_> {
@@ -146,7 +194,7 @@ fn place(kind: SourceKind, path: &Path) -> SourceId<'_> {
 
 fn layer(kind: SourceKind, file: PathBuf, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Layer {
     let read = reading.read_document(place(kind, &file), found, |document| settings::read(&document, kind));
-    Layer { kind, file, settings: read.into_value().unwrap_or_default() }
+    Layer::new(kind, file, read.into_value().unwrap_or_default())
 }
 
 /// Whether a switch or list of one layer applies to another: to its own layer and to those with less authority. A
@@ -191,7 +239,7 @@ fn sandbox_floors(layers: &[Layer]) -> SandboxFloors {
         let layers = layers.iter().filter(move |layer| layer.kind == kind);
         layers.filter_map(|layer| layer.settings.sandbox_floor.clone())
     };
-    SandboxFloors { system: of(SourceKind::System).next(), user: of(SourceKind::User).collect() }
+    SandboxFloors { system: of(SourceKind::System).collect(), user: of(SourceKind::User).collect() }
 }
 
 /// The environment without secrets, if the user or the system asks for that. A project's setting is ignored: it could
@@ -220,36 +268,15 @@ fn misplaced_system_file(file: &Path, project: &Path) -> Option<Diagnostic> {
     Some(finding.hint("set `LLXPRT_SYSTEM_SETTINGS_PATH` to an absolute path outside of the project"))
 }
 
-/// Whether a file, which need not exist, is inside a folder by its path or behind a link.
-fn lies_in(file: &Path, folder: &Path) -> bool {
-    if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
-        return false;
-    }
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let parent = file.parent().map(real).unwrap_or_default();
-    let folder = real(folder);
-    file.starts_with(&folder) || parent.starts_with(&folder) || real(file).starts_with(&folder)
-}
-
 /// Whether the system file at its default place can be used: it and its folders belong to root and only root can write
 /// them.
-#[cfg(unix)]
 fn unsafe_system_file(file: &Path) -> Option<Diagnostic> {
-    use std::os::unix::fs::MetadataExt;
     // A file that cannot be accessed is not absent; reading it gives the reason.
     if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
         return None;
     }
-    let suspect = file.ancestors().find(|path| match std::fs::metadata(path) {
-        Ok(about) => about.uid() != 0 || about.mode() & 0o022 != 0,
-        Err(_) => false,
-    })?;
+    let suspect = not_roots_alone(file)?;
     let message = format!("the system settings cannot be used, because `{}` is not root's alone", suspect.display());
     let finding = Diagnostic::new(Code::SystemFileUnsafe, message).at(Location::whole_file(file));
     Some(finding.hint("make the file and its folders root's, and writable by root only"))
-}
-
-#[cfg(not(unix))]
-fn unsafe_system_file(_file: &Path) -> Option<Diagnostic> {
-    None
 }

@@ -136,7 +136,7 @@ impl Reader<'_> {
         }
         self.document.unknown_keys(members, &KEYS, "a hook", &mut self.found);
         let enforcement = enforcement::read(self.document, node, &mut self.found);
-        let on_failure = self.failure_policy(node);
+        let mut on_failure = self.failure_policy(node);
         let command = self.command(node);
         let timeout = self.timeout(node);
         let matcher = self.matcher(event, event_name, node);
@@ -145,7 +145,10 @@ impl Reader<'_> {
             // What is not enforced guards nothing, usable or not; what is wrong with it was reported.
             _ if enforcement == Enforcement::Shadow => return,
             // A guard whose failure has an effect must never disappear silently.
-            (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why)) if on_failure == OnFailure::Block => {
+            (Err(why), _, _) | (_, Err(why), _) | (_, _, Err(why))
+                if on_failure == OnFailure::Block || self.context.kind == SourceKind::System =>
+            {
+                on_failure = OnFailure::Block;
                 let message = "this guard cannot be used, so its event ends as its `failurePolicy` says";
                 self.report(Code::GuardUnusable, &node.span, message);
                 Action::Unusable(why.as_str().into())

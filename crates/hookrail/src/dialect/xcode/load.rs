@@ -11,12 +11,12 @@ use crate::hook::Enablement;
 /// Loads every hook of this dialect.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let environment = Arc::clone(context.hook_environment());
-    let LoadContext { sources, reading, .. } = context;
-    if sources.plugins == Plugins::LeftAlone {
+    let LoadContext { sources, reading, bundles, .. } = context;
+    if sources.plugins == Plugins::LeftAlone && bundles.is_empty() {
         return Loaded::default();
     }
     let places = PluginPlaces::new(&sources.project, &sources.environment);
-    let survey = survey_through(&places, &environment, reading);
+    let survey = survey_through(&places, &environment, bundles, sources.plugins, reading);
     let mut loaded = Loaded { diagnostics: survey.problems, ..Loaded::default() };
     for mut plugin in survey.plugins {
         loaded.diagnostics.append(&mut plugin.problems);

@@ -40,8 +40,8 @@ pub(super) fn read(
 ) -> Option<Manifest> {
     let missing = |reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>| {
         let problem = without_manifest(dir);
-        // What is on the list of installed plugins must be one; a folder of a project may be anything.
-        if kind == SourceKind::Plugin {
+        // What is on the list of installed plugins or in a bundle must be one; a folder of a project may be anything.
+        if kind != SourceKind::Project {
             reading.unusable(place(dir, kind), problem.message.clone());
         }
         found.push(problem);

@@ -7,8 +7,10 @@ use super::entries::Context;
 use super::manifest::{self, Manifest, is_component, is_name};
 use super::places::PluginPlaces;
 use super::settings::PluginSettings;
-use crate::config::{Document, EntryKind, LoadMode, Node, Parsed, SourceReader, SourceStore, is_absence};
+use crate::config::{Document, Entry, EntryKind, LoadMode, Node, Parsed, SourceReader, SourceStore, is_absence};
 use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::dialect::Plugins;
+use crate::enrolment::Bundle;
 use crate::hook::{Enablement, Hook, Owner};
 use crate::run::Environment;
 use crate::source::{Location, SourceKind};
@@ -20,6 +22,8 @@ pub enum PluginScope {
     Installed,
     /// It is in the project's folder.
     Project,
+    /// It is part of a bundle of the system layer.
+    System,
 }
 
 impl PluginScope {
@@ -29,6 +33,7 @@ impl PluginScope {
         match self {
             Self::Installed => "installed",
             Self::Project => "project",
+            Self::System => "system",
         }
     }
 
@@ -36,6 +41,7 @@ impl PluginScope {
         match self {
             Self::Installed => SourceKind::Plugin,
             Self::Project => SourceKind::Project,
+            Self::System => SourceKind::System,
         }
     }
 }
@@ -85,19 +91,28 @@ struct Candidate {
 #[must_use]
 pub fn survey(places: &PluginPlaces, environment: &Arc<Environment>) -> Survey {
     let mut store = SourceStore::default();
-    survey_through(places, environment, &mut SourceReader::new(&mut store, LoadMode::First, true))
+    survey_through(places, environment, &[], Plugins::Loaded, &mut SourceReader::new(&mut store, LoadMode::First, true))
 }
 
 /// Like [`survey`], for a load: the reader records every path, so that changes are noticed.
 pub(super) fn survey_through(
     places: &PluginPlaces,
     environment: &Arc<Environment>,
+    bundles: &[Bundle],
+    wanted: Plugins,
     reading: &mut SourceReader<'_>,
 ) -> Survey {
     let mut survey = Survey::default();
-    let settings = PluginSettings::read(places, reading, &mut survey.problems);
-    let mut candidates = installed(places, reading, &mut survey.problems);
-    candidates.extend(in_project(places, reading, &mut survey.problems));
+    let mut settings = PluginSettings::default();
+    let mut candidates = Vec::new();
+    for bundle in bundles.iter().filter(|bundle| wanted == Plugins::Loaded || bundle.kind == SourceKind::System) {
+        candidates.extend(in_bundle(bundle, reading, &mut survey.problems));
+    }
+    if wanted == Plugins::Loaded {
+        settings = PluginSettings::read(places, reading, &mut survey.problems);
+        candidates.extend(installed(places, reading, &mut survey.problems));
+        candidates.extend(in_project(places, reading, &mut survey.problems));
+    }
     for candidate in candidates {
         let plugin = load(&candidate, places, &settings, environment, &survey.plugins, reading);
         match plugin {
@@ -168,6 +183,20 @@ fn in_project(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut
         .collect()
 }
 
+/// The plugins of a bundle, in the order of their names. Those of a bundle of the user layer count as installed.
+fn in_bundle(bundle: &Bundle, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Vec<Candidate> {
+    let folder = bundle.folder.join("plugins");
+    let scope = if bundle.kind == SourceKind::System { PluginScope::System } else { PluginScope::Installed };
+    let entries = reading.list_folder(manifest::place(&folder, bundle.kind), found).into_iter();
+    let candidate = |entry: Entry| {
+        let name = entry.path.file_name()?.to_str()?;
+        let id = Some(format!("{name}@bundle"));
+        let named_at = Location::whole_file(&entry.path);
+        Some(Candidate { id, version: None, scope, dir: entry.path.clone(), named_at })
+    };
+    entries.filter(|entry| entry.kind == EntryKind::Folder).filter_map(candidate).collect()
+}
+
 /// Reads one plugin.
 fn load(
     candidate: &Candidate,
@@ -216,7 +245,9 @@ fn load(
         }
         // A project's plugin can have the identity of an installed one. It must not get the values that the user configured
         // for the installed one, which may be secrets.
+        // No user gives values to a plugin of the system layer, because a variable can change what its guards do.
         let environment = match same_id {
+            _ if plugin.scope == PluginScope::System => Arc::clone(environment),
             Some(_) => Arc::clone(environment),
             None => settings.environment(&plugin.id, environment),
         };
@@ -263,6 +294,7 @@ fn missing_folder(candidate: &Candidate) -> Diagnostic {
     match candidate.scope {
         PluginScope::Installed => finding.hint("install it again, or run `hookrail plugin uninstall`"),
         PluginScope::Project => finding.hint("repair or remove the link"),
+        PluginScope::System => finding.hint("run `hookrail bundle apply`"),
     }
 }
 

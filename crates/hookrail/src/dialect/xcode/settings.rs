@@ -54,6 +54,10 @@ impl PluginSettings {
     /// Whether a plugin takes part. The user's settings apply to every plugin. The project's settings apply only to
     /// the project's plugins, and cannot enable what the user has disabled.
     pub(super) fn enablement(&self, id: &str, scope: PluginScope) -> Enablement {
+        // The settings and lists are the user's and the project's, who cannot disable what the system layer brings.
+        if scope == PluginScope::System {
+            return Enablement::Active;
+        }
         if self.blocked.iter().any(|blocked| blocked == id) {
             return Enablement::Disabled(format!("`blockedPlugins` in {}", self.blocked_by.display()).into());
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::config::{EntryKind, SourceId, SourceReader, without_dots};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{ConfiguredHooks, DialectId, Sources};
+use crate::enrolment::Bundle;
 use crate::source::SourceKind;
 
 /// A file that was found or named.
@@ -28,6 +29,7 @@ enum Provider {
 /// Every module file, in load order.
 pub(super) fn discover(
     sources: &Sources,
+    bundles: &[Bundle],
     reading: &mut SourceReader<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<ModuleFile> {
@@ -48,12 +50,18 @@ pub(super) fn discover(
             add_file(&mut found, file);
         }
     }
+    for bundle in bundles.iter().filter(|_| sources.configured == ConfiguredHooks::Loaded) {
+        let files = sorted_files(&bundle.folder.join("modules"), bundle.kind, reading, problems);
+        // Without a key, no file of another layer stands for one of a bundle.
+        let module = |path| ModuleFile { path, kind: bundle.kind, key: None, shadowed_by: None };
+        files.into_iter().filter(|path| is_module(path)).for_each(|path| add_file(&mut found, module(path)));
+    }
     for named in &sources.modules {
         let path = resolve_path(named, project, home.as_deref());
         if !found.iter().any(|file| file.path == path && file.shadowed_by.is_none()) {
             // A project's file that the user names explicitly counts as the user's.
             found.push(ModuleFile { path, kind: SourceKind::Option, key: None, shadowed_by: None });
-        } else if let Some(file) = found.iter_mut().find(|file| file.path == path) {
+        } else if let Some(file) = found.iter_mut().find(|file| file.path == path && file.kind != SourceKind::System) {
             file.kind = SourceKind::Option;
         }
     }

@@ -35,7 +35,7 @@ struct GoodModule {
 /// Loads every hook of this dialect.
 pub(super) fn load(context: &mut LoadContext<'_, '_>, last_good: &mut LastGood) -> Loaded {
     let mut loaded = Loaded::default();
-    let found = discover::discover(context.sources, context.reading, &mut loaded.diagnostics);
+    let found = discover::discover(context.sources, context.bundles, context.reading, &mut loaded.diagnostics);
     let known: HashSet<PathBuf> = found.iter().map(|file| file.path.clone()).collect();
     for file in found {
         load_file(context, &file, last_good, &mut loaded);

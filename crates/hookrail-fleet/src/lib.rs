@@ -1,0 +1,57 @@
+//! One policy for many machines.
+//!
+//! A *bundle* is an archive of what the system layer may hold, with a signed manifest. This crate makes bundles, fetches them,
+//! verifies them and puts them in force. The engine knows nothing of it: it reads the one file that [`install`] writes.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`config`] | the configuration of a machine: its tenant, its channel, the keys it accepts |
+//! | [`places`] | where configuration and state are, and who may own them |
+//! | [`manifest`] | what a publisher signs, and the rules for accepting it |
+//! | [`signature`] | keys and signatures in the format of minisign |
+//! | [`archive`] | packing and unpacking, with limits |
+//! | [`source`] | where bundles come from, behind one trait |
+//! | [`publish`] | the folder that a publisher fills: building, signing, verifying, comparing |
+//! | [`install`] | putting a bundle in force with one atomic switch |
+//! | [`status`] | what is in force on a machine |
+//!
+//! Nothing here starts hooks, reads events or keeps a connection open.
+
+#![forbid(unsafe_code)]
+
+pub mod archive;
+pub mod config;
+mod digest;
+mod error;
+pub mod install;
+mod machine;
+pub mod manifest;
+pub mod places;
+pub mod publish;
+pub mod signature;
+pub mod source;
+pub mod status;
+mod time;
+
+pub use digest::Digest;
+pub use error::BundleError;
+pub use machine::{MachineId, MachineIdProblem};
+pub use time::Timestamp;
+
+/// Reads a duration such as `90d`, `12h` or `1day 6h`.
+///
+/// ```
+/// assert_eq!(hookrail_fleet::parse_duration("7d").map(|week| week.as_secs()), Some(604_800));
+/// ```
+#[must_use]
+pub fn parse_duration(text: &str) -> Option<std::time::Duration> {
+    humantime::parse_duration(text).ok()
+}
+
+/// Reads a version of hookrail.
+///
+/// # Errors
+/// If the text is no version.
+pub fn parse_version(text: &str) -> Result<semver::Version, BundleError> {
+    text.parse().map_err(|error| BundleError::ManifestInvalid(format!("`{text}` is no version: {error}")))
+}
