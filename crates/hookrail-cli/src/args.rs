@@ -220,12 +220,17 @@ pub(crate) enum Command {
     /// Finds files `NAME.hooktest.toml` and `NAME.hooktest.json`. The hooks of a case see a copy of the project's hooks, an empty
     /// home directory, and nothing of the user's settings. Cases run code of the project: without `--trust-project` only
     /// cases run that send data to hooks that were granted, and a terminal is asked about all others.
+    ///
+    /// Exit status: 0 every case passed or was skipped, 1 a case failed, a case file cannot be used, there are no cases, or
+    /// nothing was run because the project is not trusted.
     #[command(after_help = examples::TEST)]
     Test(TestArgs),
     /// Write test cases from recorded events
     ///
     /// Reads the journal. With `--follow` it waits for the next events of the project, for example of an agent that is used
     /// meanwhile. An event from whose record something was removed is counted and left out.
+    ///
+    /// Exit status: 0 at least one case was written, 1 there was nothing to write, or the command failed.
     #[command(after_help = examples::RECORD)]
     Record(RecordArgs),
     /// Create a first hook in a project

@@ -21,10 +21,10 @@ function leftOut(document) {
 }
 
 function changes(document) {
-  if (!Array.isArray(document.changes)) throw new Error('this is no document of `hookrail replay --json`');
-  const sum = el('p', null, `${counted(document.differing ?? 0, 'event')} of ${(document.replayed ?? 0).toLocaleString('en')} now have another outcome.`);
-  const rows = document.changes.map(({ before, after, count, example }) => [
-    String(before), String(after), String(count), exampleOf(example), [example?.event ?? '', ' ', example?.tool ?? ''],
+  if (!Array.isArray(document.different)) throw new Error('this is no document of `hookrail replay --json`');
+  const sum = el('p', null, `${counted((document.replayed ?? 0) - (document.same ?? 0), 'event')} of ${(document.replayed ?? 0).toLocaleString('en')} now have another outcome.`);
+  const rows = document.different.map(({ from, to, count, example }) => [
+    String(from), String(to), String(count), exampleOf(example), [example?.event ?? '', ' ', example?.tool ?? ''],
     example?.hook ?? '–', example?.reason ?? '', example?.at ? dayTime(example.at) : '',
   ]);
   const heads = ['Recorded', 'Now', 'Events', 'Example', 'Event', 'Hook', 'Reason', 'Time'];

@@ -58,7 +58,7 @@ fn replay(lab: &Lab) -> Result<PreparedCase> {
             let took = began.elapsed();
             let found: Value = serde_json::from_slice(&output.stdout)?;
             let count = |name: &str| found.get(name).and_then(Value::as_u64);
-            if (count("replayed"), count("differing")) == (Some(EVENTS.into()), Some(0)) {
+            if (count("replayed"), count("same")) == (Some(EVENTS.into()), Some(EVENTS.into())) {
                 Ok(nanoseconds_each(took, EVENTS))
             } else {
                 Err(format!("the replay found {found}").into())

@@ -153,28 +153,20 @@ LANGUAGES:
 
 pub(super) const TEST: &str = "\
 EXAMPLES:
-  hookrail test                                 every case of the project
-  hookrail test --trust-project                 also cases that run files of the project; for continuous integration
+  hookrail test                                 every case of the project, after `hookrail trust grant`
+  hookrail test --trust-project                 without grants, and with cases that bring code; for continuous integration
   hookrail test .llxprt/hooks -E secret         the cases below a folder whose file or name contains `secret`
   hookrail test -E event:BeforeTool -E '!slow'
   hookrail test --watch                         again whenever a hook or a case changes
   hookrail test --accept                        store the outcomes of cases with `snapshot = true`
-  hookrail test --format junit > results.xml
-
-EXIT STATUS:
-  0  every case passed, or was skipped
-  1  a case failed, a case file cannot be used, there are no cases, or the project is not trusted";
+  hookrail test --format junit > results.xml";
 
 pub(super) const RECORD: &str = "\
 EXAMPLES:
   hookrail record --since 1h                            print the events of the last hour as cases
   hookrail record guard.hooktest.toml --decision deny   add those that were denied to a case file
   hookrail record guard.hooktest.toml --follow --count 1
-                                                        wait for the next event
-
-EXIT STATUS:
-  0  at least one case was written
-  1  there was nothing to write, or the command failed";
+                                                        wait for the next event";
 
 pub(super) const INIT: &str = "\
 EXAMPLES:
@@ -191,6 +183,7 @@ pub(super) const TYPES: &str = "\
 EXAMPLES:
   hookrail types                           for modules in .xcsh/hooks
   hookrail types --lang python             for scripts in .llxprt/hooks
+  hookrail types --lang node
   hookrail types --out src/types";
 
 pub(super) const SCHEMA: &str = "\

@@ -79,7 +79,9 @@ pub(crate) struct AddArgs {
 pub(crate) enum TypesLanguage {
     /// For modules: `pi.d.ts`, `world.d.ts` and a `tsconfig.json`
     Typescript,
-    /// For command hooks: `hook_types.py`, dictionaries with types
+    /// For command hooks in Node: `hook-types.d.ts`
+    Node,
+    /// For command hooks in Python: `hook_types.py`, dictionaries with types
     Python,
 }
 
@@ -88,7 +90,7 @@ pub(crate) struct TypesArgs {
     /// The language
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "typescript")]
     pub(crate) lang: TypesLanguage,
-    /// The directory to write to [default: .xcsh/hooks of the project for TypeScript, .llxprt/hooks for Python]
+    /// The directory to write to [default: .xcsh/hooks of the project for TypeScript, else .llxprt/hooks]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Replace files that `hookrail types` did not write

@@ -1,4 +1,5 @@
-//! `hookrail record`: test cases from recorded events. `hookrail journal export --fixture` prints the same cases as JSON lines.
+//! `hookrail record`: test cases from recorded events. `hookrail journal export --fixture` prints the same cases as JSON
+//! lines.
 //!
 //! A case is the event as it was fired and what was decided. An event from whose record something was removed makes no case:
 //! what was there is not guessed.

@@ -30,7 +30,7 @@ fn asked(sandbox: &Sandbox, shell: &str, line: &str) -> Vec<String> {
     ran.stdout.lines().map(str::to_owned).collect()
 }
 
-const LINES: [(&str, &str); 14] = [
+const LINES: [(&str, &str); 19] = [
     ("hookrail exp", "explain"),
     ("hookrail fire --col", "--color"),
     ("hookrail fire Before", "BeforeTool"),
@@ -45,6 +45,11 @@ const LINES: [(&str, &str); 14] = [
     ("hookrail schema BeforeTool.", "BeforeTool.stdin"),
     ("hookrail docs cook", "cookbook"),
     ("hookrail completions z", "zsh"),
+    ("hookrail add secret", "secret-scan"),
+    ("hookrail new guard --lang ty", "typescript"),
+    ("hookrail new guard --event AfterT", "AfterTool"),
+    ("hookrail init --dialect x", "xcsh"),
+    ("hookrail types --lang py", "python"),
 ];
 
 #[test]

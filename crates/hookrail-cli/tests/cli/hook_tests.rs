@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{ProgramOutput, Sandbox};
 
-const GUARD: &str = "#!/bin/sh\nif grep -q '\\.env'; then echo 'no secrets' >&2; exit 2; fi\n";
+pub(crate) const GUARD: &str = "#!/bin/sh\nif grep -q '\\.env'; then echo 'no secrets' >&2; exit 2; fi\n";
 
 /// A project with a guard that denies what names `.env`.
-fn guarded() -> Sandbox {
+pub(crate) fn guarded() -> Sandbox {
     let sandbox = Sandbox::with_hooks(
         r#""BeforeTool": [{"matcher": "write_file", "hooks": [
             {"type": "command", "name": "guard", "command": "sh \"$LLXPRT_PROJECT_DIR/.llxprt/hooks/guard.sh\""}]}]"#,
@@ -20,7 +20,7 @@ fn guarded() -> Sandbox {
     sandbox
 }
 
-const DENIED: &str = r#"
+pub(crate) const DENIED: &str = r#"
 [[case]]
 name = "denied"
 event = "BeforeTool"
@@ -230,82 +230,6 @@ files_contain = { "l/b" = "text", received = "${project}/x", "${home}/c" = "d", 
     };
     assert_eq!((seen("WANTED=w"), seen("SECRET=s")), (0, 1));
     assert_eq!(seen(&format!("HOME={}", sandbox.home.display())), 1);
-}
-
-/// A repository that was not trusted runs nothing, and a case cannot bring code to a hook that was granted.
-#[test]
-fn nothing_runs_without_consent() {
-    let sandbox = Sandbox::new();
-    let marker = sandbox.path("marker");
-    let settings = |command: &str| {
-        let command = Value::from(command);
-        let hook = format!(r#"{{"type": "command", "name": "h", "command": {command}}}"#);
-        format!(r#"{{"hooksConfig": {{"enabled": true}}, "hooks": {{"BeforeTool": [{{"hooks": [{hook}]}}]}}}}"#)
-    };
-    sandbox.write(".llxprt/settings.json", settings(&format!("touch {}", marker.display())));
-    let case = "[[case]]\nname = \"a\"\nevent = \"BeforeTool\"\ntool = \"t\"\nexpect = { runs = 1 }\n";
-    sandbox.write("a.hooktest.toml", case);
-    let ran = sandbox.run(&["test"]).ends_with(1);
-    insta::assert_snapshot!(ran.stderr, @r"
-    error: nothing was run: 1 hook is not trusted
-    hint: review the hooks and the case files, then run `hookrail test --trust-project`
-    hint: after `hookrail trust grant`, cases that only send data to granted hooks need no option
-    ");
-    assert!(!marker.exists() && ran.stdout.is_empty());
-    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
-    sandbox.run(&["test"]).ends_with(0);
-    assert!(marker.exists());
-    std::fs::remove_file(&marker).unwrap();
-    for more in [
-        "files = { a = \"b\" }",
-        "links = { a = \"b\" }",
-        "programs = { touch = \"#!/bin/sh\" }",
-        "env = { LD_PRELOAD = \"x\" }",
-        "copy = { b = \"a.hooktest.toml\" }",
-        "settings = \".llxprt/settings.json\"",
-        "hook = \"evil.sh\"",
-        "hook = \"evil.ts\"",
-    ] {
-        sandbox.write("evil.sh", format!("touch {}", marker.display()));
-        sandbox.write("evil.ts", "export default () => {}\n");
-        sandbox.write("a.hooktest.toml", case.replace("tool =", &format!("{more}\ntool =")));
-        let ran = sandbox.run(&["test"]).ends_with(1);
-        assert!(ran.stderr.contains("1 case would run files of the project"), "{more}: {}", ran.stderr);
-        assert!(!marker.exists(), "{more}");
-    }
-    // One good case does not make the other run.
-    sandbox.write("b.hooktest.toml", case);
-    sandbox.run(&["test"]).ends_with(1);
-    assert!(!marker.exists());
-    std::fs::remove_file(sandbox.project.join("a.hooktest.toml")).unwrap();
-    sandbox.write(".llxprt/settings.json", settings(&format!("touch {}; true", marker.display())));
-    let ran = sandbox.run(&["test"]).ends_with(1);
-    assert!(ran.stderr.contains("1 hook is not trusted"), "{}", ran.stderr);
-    assert!(!marker.exists(), "a hook that has changed does not run");
-    sandbox.run(&["test", "--trust-project"]).ends_with(0);
-    assert!(marker.exists());
-}
-
-/// On a terminal the user is asked, and only yes runs anything. Progress is shown there.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_user_is_asked_on_a_terminal() {
-    use crate::pseudo_terminal::OnTerminal;
-    let sandbox = guarded();
-    sandbox.write("a.hooktest.toml", DENIED);
-    for (ahead, answer, ends) in [("", "n\n", 1), ("y\n", "\n", 1), ("", "y\n", 0)] {
-        let mut terminal = OnTerminal::start(&sandbox, &["test"], ahead);
-        let shown = terminal.sees_next("run them now? [y/N] ");
-        assert!(shown.contains("1 hook is not trusted") && shown.contains("hook  guard"), "{shown}");
-        terminal.types(answer);
-        let passed = if ends == 0 { "1 passed" } else { "nothing was run" };
-        terminal.sees_next(passed);
-        assert_eq!(terminal.command.wait().unwrap().code(), Some(ends));
-    }
-    let slow = "#!/bin/sh\nsleep 1\n".to_owned() + GUARD;
-    sandbox.write(".llxprt/hooks/guard.sh", slow);
-    let shown = OnTerminal::start(&sandbox, &["test", "--trust-project"], "").everything();
-    assert!(shown.contains("0/1 a.hooktest.toml: denied"), "{shown:?}");
 }
 
 #[test]

@@ -225,6 +225,29 @@ fn targets_that_cannot_be_written_are_refused_before_anything_is_written() {
     assert!(!sandbox.exists(".llxprt/hooks"));
 }
 
+/// A limit on the size of files kills the command while it writes: that is what an interruption in the middle leaves.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interruption_leaves_the_old_files() {
+    let settings = "{\n  // mine\n  \"theme\": \"dark\"\n}\n";
+    let sandbox = Sandbox::with_settings(settings);
+    sandbox.write(".llxprt/hooks/guard.sh", "mine");
+    sandbox.write(".xcsh/hooks/pi.d.ts", "// written by `hookrail types`\n");
+    let program = env!("CARGO_BIN_EXE_hookrail");
+    for (blocks, arguments) in [(0, "new guard --force"), (1, "new guard --force"), (2, "types")] {
+        let mut command = sandbox.place_command("sh");
+        command.args(["-c", &format!("ulimit -f {blocks}; exec '{program}' {arguments} 2>/dev/null")]);
+        let ran = crate::sandbox::ProgramOutput::capture(&mut command);
+        assert_ne!(ran.code, 0, "{arguments} with {blocks} blocks: {}", ran.stdout);
+        assert_eq!(sandbox.read(".llxprt/settings.json"), settings, "{arguments}");
+        assert_eq!(sandbox.read(".llxprt/hooks/guard.sh"), "mine", "{arguments}");
+        assert_eq!(sandbox.read(".xcsh/hooks/pi.d.ts"), "// written by `hookrail types`\n", "{arguments}");
+    }
+    // What is left behind does not count as a hook.
+    let listed = sandbox.run(&["check", "--trust-project"]).ends_with(0).stdout;
+    assert!(listed.contains("0 hooks") || listed.contains("no hooks"), "{listed}");
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_not_followed() {
@@ -305,7 +328,10 @@ fn scripts_can_be_executed() {
     let sandbox = Sandbox::new();
     sandbox.run(&["new", "a", "--lang", "node"]).ends_with(0);
     sandbox.run(&["add", "notify"]).ends_with(0);
-    for script in ["a.mjs", "notify.sh"] {
+    // A script that was replaced can be executed too.
+    sandbox.write(".llxprt/hooks/b.py", "mine");
+    sandbox.run(&["new", "b", "--lang", "python", "--force"]).ends_with(0);
+    for script in ["a.mjs", "notify.sh", "b.py"] {
         let about = std::fs::metadata(sandbox.project.join(".llxprt/hooks").join(script)).unwrap();
         assert_eq!(about.permissions().mode() & 0o100, 0o100, "{script}");
     }

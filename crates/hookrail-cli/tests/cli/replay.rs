@@ -42,13 +42,13 @@ fn differences_are_grouped_with_an_example_each() {
     record_commands(&sandbox, &["ls", "git push --force", "git commit", "git push --force now"]);
     let before = sandbox.run(&["journal", "head"]).ends_with(0).stdout;
     let same = replay(&sandbox, &[], 0);
-    assert_eq!((&same["replayed"], &same["differing"], &same["changes"]), (&json!(4), &json!(0), &json!([])));
+    assert_eq!((&same["replayed"], &same["same"], &same["different"]), (&json!(4), &json!(4), &json!([])));
     configure(&sandbox, &guard("grep -q force && { echo too strong >&2; exit 2; }; exit 0"));
     let changed = replay(&sandbox, &[], 2);
-    assert_eq!((&changed["replayed"], &changed["differing"]), (&json!(4), &json!(2)));
-    assert_eq!(changed["changes"].as_array().unwrap().len(), 1);
-    let group = &changed["changes"][0];
-    assert_eq!((&group["before"], &group["after"], &group["count"]), (&json!("allowed"), &json!("denied"), &json!(2)));
+    assert_eq!((&changed["replayed"], &changed["same"]), (&json!(4), &json!(2)));
+    assert_eq!(changed["different"].as_array().unwrap().len(), 1);
+    let group = &changed["different"][0];
+    assert_eq!((&group["from"], &group["to"], &group["count"]), (&json!("allowed"), &json!("denied"), &json!(2)));
     assert_eq!((&group["example"]["seq"], &group["example"]["hook"]), (&json!(2), &json!("guard")));
     assert!(group["example"]["reason"].as_str().unwrap().contains("too strong"));
     let text = sandbox.run(&["replay"]).ends_with(2).stdout;
@@ -66,7 +66,7 @@ fn rewrites_and_stops_are_differences() {
     let change = |answer: &str| {
         configure(&sandbox, &guard(&format!("cat > /dev/null; echo '{answer}'")));
         let found = replay(&sandbox, &[], 2);
-        (found["changes"][0]["before"].clone(), found["changes"][0]["after"].clone())
+        (found["different"][0]["from"].clone(), found["different"][0]["to"].clone())
     };
     let rewrite = r#"{"hookSpecificOutput":{"tool_input":{"command":"ls -l"}}}"#;
     assert_eq!(change(rewrite), (json!("allowed"), json!("allowed, rewritten")));
@@ -78,7 +78,7 @@ fn rewrites_and_stops_are_differences() {
     configure(&sandbox, &guard(&format!("cat > /dev/null; echo '{other}'")));
     let found = replay(&sandbox, &[], 2);
     let after: Vec<&str> =
-        found["changes"].as_array().unwrap().iter().filter_map(|one| one["after"].as_str()).collect();
+        found["different"].as_array().unwrap().iter().filter_map(|one| one["to"].as_str()).collect();
     assert_eq!(after, ["allowed, rewritten", "allowed, rewritten differently"]);
 }
 
@@ -108,7 +108,7 @@ fn commands_can_change_nothing_unless_they_are_let() {
     if found["commandsNotRun"] == 1 {
         println!("skipped: there is no sandbox here");
     } else {
-        assert_eq!(found["changes"][0]["after"], "denied");
+        assert_eq!(found["different"][0]["to"], "denied");
     }
     replay(&sandbox, &["--run-commands"], 2);
     assert!(ran.exists());
@@ -131,10 +131,10 @@ export default (pi) => { pi.on("tool_call", (event) => {
     let found = replay(&sandbox, &["--hook", module], 2);
     assert_eq!(found["replayed"], 3);
     // The module that may not write has failed, which blocks a tool call.
-    assert_eq!((&found["changes"][0]["after"], &found["changes"][0]["count"]), (&json!("denied"), &json!(2)));
+    assert_eq!((&found["different"][0]["to"], &found["different"][0]["count"]), (&json!("denied"), &json!(2)));
     assert!(!sandbox.project.join("ran").exists());
     let found = replay(&sandbox, &["--hook", module, "--run-commands"], 2);
-    assert_eq!(found["changes"][0]["count"], 1);
+    assert_eq!(found["different"][0]["count"], 1);
     assert!(sandbox.project.join("ran").exists());
 }
 
@@ -151,7 +151,7 @@ fn another_configuration_and_only_events_of_the_project() {
     replay(&sandbox, &["--against", other], 0);
     // The event happens in the directory that it is fired against.
     let found = replay(&sandbox, &["--against", other, "--trust-project"], 2);
-    assert_eq!(found["changes"][0]["example"]["hook"], "new");
+    assert_eq!(found["different"][0]["example"]["hook"], "new");
     assert_eq!(replay(&sandbox, &["--project", other], 0)["replayed"], 0);
     sandbox.run(&["replay", "--against", "/nowhere/at/all"]).ends_with(1);
 }

@@ -43,9 +43,12 @@ fn what_hooks_say_is_written_out() {
     ] {
         let sandbox = Sandbox::with_hook("BeforeTool", &command);
         // Forced colours, because taking all sequences out would hide the fault.
-        let ran = ProgramOutput::capture(sandbox.command(&FIRE).env("CLICOLOR_FORCE", "1"));
+        let of = |args: &[&str]| ProgramOutput::capture(sandbox.command(args).env("CLICOLOR_FORCE", "1")).stdout;
+        let input = r#"{"path":"\u001b[2J\u009b\u202e"}"#;
+        let detailed = [&FIRE[..], &["--tool", "x", "--tool-input", input, "-v"]].concat();
+        let shown = [of(&FIRE), of(&detailed), of(&["dev", "--once", "--trust-project"])].concat();
         for evil in ["\u{1b}[2J", "\u{1b}]0", "\u{7}", "\u{9b}", "\u{202e}"] {
-            assert!(!ran.stdout.contains(evil), "{command}: {:?}", ran.stdout);
+            assert!(!shown.contains(evil), "{command}: {shown:?}");
         }
         let piped = sandbox.run(&FIRE);
         assert!(piped.stdout.contains(r"x\x1b[2J"), "{command}: {}", piped.stdout);
@@ -60,6 +63,9 @@ fn names_and_arguments_are_written_out() {
     );
     for args in [
         &["list"][..],
+        &["list", "-v"],
+        &["dev", "--once"],
+        &["dev", "--once", "--trust-project", "--tool", "a\u{1b}[2Jb"],
         &["fire", "before-tool"],
         &["explain", "before-tool", "--tool", "\u{1b}[2J"],
         &["trust"],

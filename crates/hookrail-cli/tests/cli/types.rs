@@ -64,6 +64,34 @@ fn the_compiler_accepts_every_example_module_and_every_template() {
 }
 
 #[test]
+fn the_compiler_accepts_a_typed_hook_in_javascript() {
+    let Some(tsc) = tool("node/node_modules/.bin/tsc") else { return };
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["types", "--lang", "node"]).ends_with(0);
+    assert_eq!(ran.stdout, "created  .llxprt/hooks/hook-types.d.ts\n");
+    let hook = |decision: &str, field: &str| {
+        format!(
+            "/**\n * @param {{import(\"./hook-types\").BeforeToolInput}} event\n\
+             * @returns {{import(\"./hook-types\").BeforeToolAnswer | undefined}}\n */\n\
+             export function decide(event) {{\n\
+             \tif (String(event.tool_input.path).endsWith(\".env\")) return {{ decision: \"{decision}\", reason: event.{field} }};\n\
+             \tif (event.agent_id) return {{ hookSpecificOutput: {{ tool_input: {{ path: \"x\" }} }} }};\n}}\n"
+        )
+    };
+    let check = || {
+        let mut command = sandbox.place_command(tsc.to_str().unwrap());
+        command.args(["--noEmit", "--strict", "--allowJs", "--checkJs", "--target", "es2023", "--module", "preserve"]);
+        ProgramOutput::capture(command.args([".llxprt/hooks/hook.mjs", ".llxprt/hooks/hook-types.d.ts"]))
+    };
+    sandbox.write(".llxprt/hooks/hook.mjs", hook("deny", "tool_name"));
+    let ran = check();
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    sandbox.write(".llxprt/hooks/hook.mjs", hook("never", "toolName"));
+    let ran = check();
+    assert_eq!(ran.stdout.matches("hook.mjs(").count(), 2, "{}", ran.stdout);
+}
+
+#[test]
 fn the_type_checker_accepts_a_typed_hook_in_python() {
     let Some(mypy) = tool("python/bin/mypy") else { return };
     let sandbox = Sandbox::new();

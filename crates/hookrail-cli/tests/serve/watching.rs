@@ -170,6 +170,52 @@ fn an_edit_of_everything_that_was_read_is_noticed() {
 }
 
 #[test]
+fn what_becomes_useless_while_a_server_runs_stays_in_force_and_every_answer_says_so() {
+    let module = "import { reason } from '../lib/reason.mjs';\n\
+                  export default (pi) => pi.on('tool_call', () => ({ block: true, reason }));\n";
+    let denies = hooks("echo guarded >&2; exit 2");
+    let events = serde_json::from_str::<serde_json::Value>(&denies).unwrap()["hooks"].take();
+    let extension = json!({"name": "e", "version": "1", "hooks": events}).to_string();
+    // The source, and what else there is.
+    let second = "home/.config/llxprt-code/settings.json";
+    let sources = [
+        (second, denies.as_str(), ("elsewhere/unused", "")),
+        ("home/.config/hookrail/config.toml", "[guard]\non_load_failure = \"block\"\n", (second, denies.as_str())),
+        (
+            "home/.llxprt/extensions/extension-enablement.json",
+            r#"{"e": {"overrides": []}}"#,
+            ("home/.llxprt/extensions/e/llxprt-extension.json", extension.as_str()),
+        ),
+        (
+            "home/.xcsh/agent/hooks/lib/reason.mjs",
+            "export const reason = 'guarded';\n",
+            ("home/.xcsh/agent/hooks/pre/guard.mjs", module),
+        ),
+    ];
+    for (source, good, (other, text)) in sources {
+        for useless in [Some(""), Some(" \n"), Some("{{ broken"), None] {
+            let sandbox = Sandbox::new(&json!({}));
+            write(&sandbox, source, good);
+            write(&sandbox, other, text);
+            let (_server, mut talk) = sandbox.on_stdio(&[]);
+            until_reason(&mut talk, "guarded");
+            match useless {
+                Some(useless) => write(&sandbox, source, useless),
+                None => std::fs::remove_file(sandbox.base.join(source)).unwrap(),
+            }
+            let mut last = serde_json::Value::Null;
+            let told = || {
+                last = talk.ask("x");
+                assert_eq!(last["outcome"]["decision"], "deny", "{source} {useless:?}: {last}");
+                let findings = last["outcome"]["diagnostics"].to_string();
+                findings.contains("kept-last-good") || findings.contains("source-removed")
+            };
+            assert!(hookrail_testkit::wait_until(told, HANG), "{source} {useless:?}: {last}");
+        }
+    }
+}
+
+#[test]
 fn a_source_that_is_removed_stays_in_force_until_that_is_accepted() {
     let sandbox = Sandbox::with_hook("echo guarded >&2; exit 2");
     let (server, _path, mut talk) = sandbox.on_socket(&[]);

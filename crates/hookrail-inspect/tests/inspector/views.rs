@@ -137,7 +137,7 @@ fn numbers_hooks_comparison_and_tester_show_what_they_should() {
     opened("[]");
     browser.wait("document.querySelector('#replay-result [role=alert]') !== null");
     opened(
-        r#"{"replayed":60,"differing":12,"redacted":2,"changes":[{"before":"allowed","after":"denied","count":12,
+        r#"{"replayed":60,"same":48,"notReplayable":2,"redacted":2,"different":[{"from":"allowed","to":"denied","count":12,
             "example":{"seq":7,"at":"2026-11-16T09:00:07.123Z","event":"before-tool","tool":"write_file","hook":"guard-push","reason":"<b>new"}}]}"#,
     );
     browser.wait("document.querySelector('#replay-result tbody tr') !== null");

@@ -300,7 +300,8 @@ impl Firing {
 
     /// Applies the system layer's rewrites last, and asks guards again about an input that they have not judged.
     fn after_last_part(&mut self) {
-        if let Phase::SecondLook(_) = self.phase {
+        // Most events have no guard above the project, so nothing was judged that could have changed.
+        if matches!(self.phase, Phase::SecondLook(_)) || !self.parts.iter().any(|(_, part)| part.has_judged()) {
             self.finish();
             return;
         }

@@ -30,6 +30,8 @@ pub(crate) trait AnyPart: Send + Sync {
     fn finish(&mut self, event: &mut Event, policy: &Policy) -> PartEnd;
     /// Records that the part does not run at all.
     fn skip(&self, why: &str) -> Vec<Skipped>;
+    /// Whether a guard of the part may have to be asked again, or its rewrite to be applied again.
+    fn has_judged(&self) -> bool;
     /// Applies the system layer's rewrites again, so that they come last.
     fn reapply_floor(&self, event: &mut Event);
     /// The least authority among the hooks whose answers changed the field that guards judge.
@@ -299,6 +301,10 @@ impl<D: Protocol> AnyPart for Part<D> {
 
     fn skip(&self, why: &str) -> Vec<Skipped> {
         self.slots.iter().map(|slot| Skipped::new(&slot.planned.hook, SkipReason::ChainEnded, why)).collect()
+    }
+
+    fn has_judged(&self) -> bool {
+        self.slots.iter().any(|slot| slot.judged.is_some())
     }
 
     fn reapply_floor(&self, event: &mut Event) {

@@ -5,7 +5,7 @@
 
 use super::model_request::{ModelMessage, ModelRequest, ModelRole};
 use super::model_response::response_with_text_and_candidates;
-use super::parts::{TextForm, list, object, text_of_part};
+use super::parts::{TextForm, entries_of, list, object, text_of_part};
 use crate::json::{Json, JsonKind, JsonObject};
 
 /// Returns the host's request with the changes of hooks. A request that no hook changed comes back identical.
@@ -59,7 +59,7 @@ pub fn response_with_changes(changed: &Json, base: &Json) -> Json {
     let candidates = new.iter().enumerate().map(|(at, new)| match (old.get(at), sent.get(at)) {
         (Some(old), Some(sent)) if sent.same_as(new) => old.clone(),
         (Some(old), _) => with_candidate_text(old, new),
-        (None, _) => new.clone(),
+        (None, _) => in_text_form(new, contents_form(&old)),
     });
     response.set("candidates", list(candidates));
     for key in ["text", "usageMetadata"] {
@@ -74,15 +74,28 @@ pub fn response_with_changes(changed: &Json, base: &Json) -> Json {
 pub(crate) fn response_with_only_text(base: &Json, text: &str) -> Json {
     let mut response = base.as_object().unwrap_or_default();
     let old = response.get("candidates").and_then(Json::as_array).unwrap_or_default();
-    let contents: Vec<Json> =
-        old.iter().filter_map(|candidate| candidate.as_object()?.get("content").cloned()).collect();
-    let content = TextForm::of_contents(&contents).content("model", text);
+    let content = contents_form(&old).content("model", text);
     let candidate = object([("content", content), ("finishReason", Json::string("STOP"))]);
     response.set("candidates", list([candidate]));
     if response.get("text").is_some() {
         response.set("text", Json::string(text));
     }
     response.to_json()
+}
+
+/// The form of the text parts in candidates.
+fn contents_form(candidates: &[Json]) -> TextForm {
+    let content = |candidate: &Json| candidate.as_object()?.get("content").cloned();
+    TextForm::of_contents(&candidates.iter().filter_map(content).collect::<Vec<_>>())
+}
+
+/// A candidate that only a hook gave, with its text in the form that the host uses.
+fn in_text_form(candidate: &Json, form: TextForm) -> Json {
+    let Some(mut members) = candidate.as_object() else { return candidate.clone() };
+    if let Some(text) = members.get("content").and_then(text_of_content) {
+        members.set("content", form.content("model", &text));
+    }
+    members.to_json()
 }
 
 /// Returns the host's settings with the changes of hooks. A key that was sent to hooks and that they removed is removed.
@@ -99,7 +112,7 @@ fn merged_config(base: Option<&Json>, sent: Option<&Json>, new: &JsonObject) -> 
 
 fn set_messages(request: &mut JsonObject, messages: &[Json]) {
     let new: Vec<ModelMessage> = messages.iter().filter_map(ModelMessage::read).collect();
-    let Some(contents) = request.get("contents").and_then(Json::as_array) else {
+    let Some(contents) = request.get("contents").map(entries_of) else {
         // A request without `contents` has no parts that could be lost.
         request.set("messages", list(messages.iter().cloned()));
         return;
@@ -118,7 +131,7 @@ fn set_system(request: &mut JsonObject, system: &[ModelMessage]) {
     match request.get("systemInstruction").cloned() {
         Some(old) if !text.is_empty() => request.set("systemInstruction", with_text(&old, &text)),
         None if !text.is_empty() => {
-            let contents = request.get("contents").and_then(Json::as_array).unwrap_or_default();
+            let contents = request.get("contents").map(entries_of).unwrap_or_default();
             request.set("systemInstruction", TextForm::of_contents(&contents).content("system", &text));
         }
         _ => {

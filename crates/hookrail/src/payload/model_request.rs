@@ -1,6 +1,6 @@
 //! A request to a model, as text.
 
-use super::parts::{list, object, text_of_parts};
+use super::parts::{entries_of, list, object, text_of_parts};
 use crate::json::{Json, JsonObject};
 
 /// The members that this view understands; every other member of a request belongs to the host and is carried along.
@@ -107,10 +107,7 @@ impl ModelMessage {
 
     /// Reads `contents`: a list, or one entry.
     pub(crate) fn read_contents(contents: &Json) -> Vec<Self> {
-        match contents.as_array() {
-            Some(list) => list.iter().filter_map(Self::read_content).collect(),
-            None => Self::read_content(contents).into_iter().collect(),
-        }
+        entries_of(contents).iter().filter_map(Self::read_content).collect()
     }
 
     /// Reads `systemInstruction`.

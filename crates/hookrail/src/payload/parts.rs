@@ -11,9 +11,16 @@ pub(super) fn text_of_parts(parts: &Json) -> Option<String> {
     (!texts.is_empty()).then(|| texts.concat())
 }
 
-/// The text of one part, when it is text.
+/// The text of one part, when it is text. A thought of the model is not: it is not what the model says, and a text in its
+/// place would be hidden as a thought.
 pub(super) fn text_of_part(part: &Json) -> Option<String> {
-    part.as_str().or_else(|| part.as_object()?.get("text")?.as_str())
+    let is_thought = |part: &JsonObject| part.get("thought").and_then(Json::as_bool) == Some(true);
+    part.as_str().or_else(|| part.as_object().filter(|part| !is_thought(part))?.get("text")?.as_str())
+}
+
+/// The entries of `contents`: a list, or one entry.
+pub(crate) fn entries_of(contents: &Json) -> Vec<Json> {
+    contents.as_array().unwrap_or_else(|| vec![contents.clone()])
 }
 
 /// A content whose parts are plain texts.

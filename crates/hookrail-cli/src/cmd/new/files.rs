@@ -156,7 +156,9 @@ impl StagedFiles {
             Found::Nothing => None,
             Found::File => Some((fs::read(path)?, fs::metadata(path)?.permissions())),
         };
-        let is_same = before.as_ref().is_some_and(|(text, _)| text == file.text.as_bytes());
+        let is_same = before.as_ref().is_some_and(|(text, permissions)| {
+            text == file.text.as_bytes() && with_mode(permissions, file.mode) == *permissions
+        });
         if is_same || (before.is_some() && file.if_exists == IfExists::Keep) {
             self.files.push(StagedFile { path: path.to_owned(), content: None, before, change: FileChange::Kept });
             return Ok(());
@@ -166,7 +168,7 @@ impl StagedFiles {
         let mut content = new_file_in(folder, file.mode)?;
         content.write_all(file.text.as_bytes())?;
         if let Some((_, permissions)) = &before {
-            content.as_file().set_permissions(permissions.clone())?;
+            content.as_file().set_permissions(with_mode(permissions, file.mode))?;
         }
         content.as_file().sync_all()?;
         let change = if before.is_some() { FileChange::Changed } else { FileChange::Created };
@@ -231,6 +233,22 @@ fn restore(path: &Path, text: &[u8], permissions: &Permissions) -> io::Result<()
     file.write_all(text)?;
     file.as_file().set_permissions(permissions.clone())?;
     file.persist(path).map(|_| ()).map_err(|error| error.error)
+}
+
+/// The permissions of a file that is replaced: those it has, and what the new one needs.
+#[cfg(unix)]
+fn with_mode(permissions: &Permissions, mode: FileMode) -> Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bits = permissions.mode();
+    match mode {
+        FileMode::Plain => permissions.clone(),
+        FileMode::Executable => Permissions::from_mode(bits | (bits & 0o444) >> 2),
+    }
+}
+
+#[cfg(not(unix))]
+fn with_mode(permissions: &Permissions, _mode: FileMode) -> Permissions {
+    permissions.clone()
 }
 
 /// Creates a temporary file with the permissions that the user's mask gives to new files.

@@ -123,8 +123,8 @@ impl Summary {
             .iter()
             .map(|(change, Group { count, example })| {
                 json!({
-                    "before": change.before,
-                    "after": change.after,
+                    "from": change.before,
+                    "to": change.after,
                     "count": count,
                     "example": {
                         "seq": example.seq,
@@ -140,8 +140,9 @@ impl Summary {
             .collect();
         let document = json!({
             "replayed": self.replayed(),
-            "differing": self.differing(),
-            "changes": groups,
+            "same": self.same,
+            "different": groups,
+            "notReplayable": self.redacted + self.not_recorded + self.not_run,
             "redacted": self.redacted,
             "notRecorded": self.not_recorded,
             "commandsNotRun": self.not_run,

@@ -5,6 +5,7 @@
 
 mod case;
 mod consent;
+mod copy;
 mod discover;
 mod expect;
 mod filter;

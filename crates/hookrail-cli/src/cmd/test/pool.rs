@@ -113,7 +113,8 @@ struct Progress {
 impl Progress {
     fn new(total: usize) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { is_shown: std::io::stderr().is_terminal() && !is_dumb, is_drawn: false, total }
+        let is_shown = std::io::stderr().is_terminal() && !is_dumb && !crate::verbosity::is_quiet();
+        Self { is_shown, is_drawn: false, total }
     }
 
     fn draw(&mut self, done: usize, current: Option<&str>) {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use hookrail::plan::SkipReason;
 use hookrail::{CancelToken, FireOptions, Level, Outcome};
 
 use super::TestedProject;
@@ -34,7 +35,7 @@ pub(super) enum Failed {
     /// It could not be run.
     Setup { message: String, hint: Option<String> },
     /// Something else happened than what was expected.
-    Differs { mismatches: Vec<Mismatch>, what_ran: Vec<String> },
+    Differs { mismatches: Vec<Mismatch> },
 }
 
 /// What became of a case.
@@ -43,8 +44,23 @@ pub(super) struct CaseResult {
     pub(super) case: LocatedCase,
     pub(super) verdict: Verdict,
     pub(super) took: Duration,
+    /// One line for each hook that ran, or did not.
+    pub(super) what_ran: Vec<String>,
     /// Whether its snapshot was written.
     pub(super) accepted: bool,
+}
+
+/// How the run of a case ended.
+struct Finished {
+    verdict: Verdict,
+    what_ran: Vec<String>,
+    accepted: bool,
+}
+
+impl Finished {
+    fn without_runs(verdict: Verdict) -> Self {
+        Self { verdict, what_ran: Vec::new(), accepted: false }
+    }
 }
 
 /// What is done with a snapshot that differs.
@@ -66,14 +82,14 @@ pub(super) struct RunSettings<'r> {
 /// Runs a case.
 pub(super) fn run_case(case: &LocatedCase, project: &TestedProject, settings: &RunSettings<'_>) -> CaseResult {
     let began = Instant::now();
-    let (verdict, accepted) = match reason_to_skip(case) {
-        Some(why) => (Verdict::Skipped(why), false),
-        None => match fire(case, project, settings) {
-            Ok(done) => done,
-            Err(SetupFailure { message, hint }) => (Verdict::Failed(Failed::Setup { message, hint }), false),
-        },
+    let finished = match reason_to_skip(case) {
+        Some(why) => Finished::without_runs(Verdict::Skipped(why)),
+        None => fire(case, project, settings).unwrap_or_else(|SetupFailure { message, hint }| {
+            Finished::without_runs(Verdict::Failed(Failed::Setup { message, hint }))
+        }),
     };
-    CaseResult { case: case.clone(), verdict, took: began.elapsed(), accepted }
+    let Finished { verdict, what_ran, accepted } = finished;
+    CaseResult { case: case.clone(), verdict, took: began.elapsed(), what_ran, accepted }
 }
 
 fn reason_to_skip(located: &LocatedCase) -> Option<String> {
@@ -87,11 +103,7 @@ fn is_on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.is_absolute() && folder.join(program).is_file())
 }
 
-fn fire(
-    located: &LocatedCase,
-    project: &TestedProject,
-    settings: &RunSettings<'_>,
-) -> Result<(Verdict, bool), SetupFailure> {
+fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'_>) -> Result<Finished, SetupFailure> {
     let case = &located.case;
     let no_event = |failure: crate::errors::Failure| SetupFailure {
         message: failure.message().to_owned(),
@@ -125,7 +137,7 @@ fn fire(
     let broken = loading_problem(&sandbox);
     system.shutdown_blocking();
     if settings.stop.is_cancelled() {
-        return Ok((Verdict::Interrupted, false));
+        return Ok(Finished::without_runs(Verdict::Interrupted));
     }
     let mut found = mismatches(case, &Happened { outcome: &outcome, took, commands, places });
     let mut accepted = false;
@@ -137,12 +149,13 @@ fn fire(
             SnapshotState::Differs(mismatch) => found.push(mismatch),
         }
     }
-    if found.is_empty() {
-        return Ok((Verdict::Passed, accepted));
-    }
-    let mut what_ran = what_ran(&outcome, places);
-    what_ran.extend(broken);
-    Ok((Verdict::Failed(Failed::Differs { mismatches: found, what_ran }), accepted))
+    let mut ran = what_ran(&outcome, places);
+    ran.extend(broken);
+    let verdict = match found.is_empty() {
+        true => Verdict::Passed,
+        false => Verdict::Failed(Failed::Differs { mismatches: found }),
+    };
+    Ok(Finished { verdict, what_ran: ran, accepted })
 }
 
 /// Returns the problems of the configuration in the case's project, which may be the cause of a failure.
@@ -178,6 +191,9 @@ fn what_ran(outcome: &Outcome, places: &super::place::Places) -> Vec<String> {
             let detail = one_line(&skipped.detail);
             lines.push(format!("  {} was skipped, {}: {detail}", one_line(&skipped.hook.label), skipped.why.name()));
         }
+    }
+    if outcome.skipped.iter().any(|skipped| skipped.why == SkipReason::Untrusted) {
+        lines.push("a grant does not cover a hook as it is here; `--trust-project` runs it".to_owned());
     }
     lines.iter().map(|line| places.unfill(line)).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem};
@@ -15,12 +15,10 @@ use tempfile::TempDir;
 
 use super::TestedProject;
 use super::case::{Case, LocatedCase};
+use super::copy::{Copier, create_parent, link, make_executable, not_written, write};
 use super::place::{Places, SandboxPath};
 use super::run::RunSettings;
 use super::survey::{Survey, module_files};
-
-/// The most that is copied for one case.
-const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The files that make a folder a plugin.
 const MANIFESTS: [&str; 3] = ["plugin.json", ".x-code-plugin/plugin.json", ".claude-plugin/plugin.json"];
@@ -36,11 +34,11 @@ pub(super) struct SetupFailure {
 }
 
 impl SetupFailure {
-    fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None }
     }
 
-    fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -176,27 +174,25 @@ fn fill(
     kind: EventKind,
     places: &Places,
 ) -> Result<Option<PathBuf>, SetupFailure> {
-    let mut copier = Copier { budget: MAX_COPIED_BYTES };
     let root = located.project.canonicalize().unwrap_or_else(|_| located.project.to_path_buf());
-    let inside = |path: &Path| places.project.join(path.strip_prefix(&root).unwrap_or(path));
+    let mut copier = Copier::new(&root, &places.project);
     let mut module = None;
     match subject {
         Subject::Configured | Subject::Selected(_) => {
             for needed in survey.needed() {
-                let relative = needed.strip_prefix(&located.project).or_else(|_| needed.strip_prefix(&root));
-                copier.copy(&needed, &places.project.join(relative.unwrap_or(&needed)))?;
+                copier.copy_to_its_place(&needed)?;
             }
         }
         Subject::Settings(file) => copier.copy(file, &places.project.join(".llxprt/settings.json"))?,
         Subject::Script(file) => {
-            copier.copy(file, &inside(file))?;
+            copier.copy_to_its_place(file)?;
             write(&places.project.join(".llxprt/settings.json"), &settings_for(file, &root, kind)?)?;
         }
         Subject::Module(file) => {
             for needed in module_files(&root, file).iter().filter(|needed| needed.starts_with(&root)) {
-                copier.copy(needed, &inside(needed))?;
+                copier.copy_to_its_place(needed)?;
             }
-            module = Some(inside(file));
+            module = Some(copier.place_of(file));
         }
         Subject::Plugin(folder) => {
             let name = folder.file_name().unwrap_or_default();
@@ -335,95 +331,4 @@ fn leave_only(system: &HookSystem, labels: &[Arc<str>], root: &Path, places: &Pl
     for label in others {
         system.disable_hook(label);
     }
-}
-
-/// Copies files, up to a limit.
-struct Copier {
-    budget: u64,
-}
-
-/// How deep folders are copied. A link to a folder above itself would be copied for ever.
-const MAX_DEPTH: usize = 32;
-
-impl Copier {
-    fn copy(&mut self, from: &Path, to: &Path) -> Result<(), SetupFailure> {
-        self.copy_at_depth(from, to, 0)
-    }
-
-    fn copy_at_depth(&mut self, from: &Path, to: &Path, depth: usize) -> Result<(), SetupFailure> {
-        let failed = |error: io::Error| SetupFailure::new(format!("`{}` cannot be copied: {error}", from.display()));
-        let about = fs::symlink_metadata(from).map_err(failed)?;
-        if about.file_type().is_symlink() {
-            let target = fs::read_link(from).map_err(failed)?;
-            let mut parts = target.components();
-            if matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
-                create_parent(to)?;
-                return link(&target.to_string_lossy(), to).map_err(|error| not_written(to, &error));
-            }
-            // What a link leads to elsewhere is copied, so that nothing that the case writes gets there.
-            return match from.canonicalize() {
-                Ok(real) => self.copy_at_depth(&real, to, depth + 1),
-                Err(_) => Ok(()),
-            };
-        }
-        if about.is_dir() {
-            if depth > MAX_DEPTH {
-                return Err(SetupFailure::new(format!(
-                    "the folders in `{}` are too deep to be copied",
-                    from.display()
-                )));
-            }
-            fs::create_dir_all(to).map_err(failed)?;
-            for entry in fs::read_dir(from).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
-                self.copy_at_depth(&entry.path(), &to.join(entry.file_name()), depth + 1)?;
-            }
-            return Ok(());
-        }
-        // A pipe or a device would be waited for.
-        if !about.is_file() {
-            return Ok(());
-        }
-        self.budget = self.budget.checked_sub(about.len()).ok_or_else(|| {
-            SetupFailure::new(format!("more than {} MiB would be copied for this case", MAX_COPIED_BYTES / 1024 / 1024))
-                .hint("name the hook with `hook` or its settings with `settings`, and what it needs with `copy`")
-        })?;
-        create_parent(to)?;
-        fs::copy(from, to).map_err(failed)?;
-        Ok(())
-    }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), SetupFailure> {
-    create_parent(path)?;
-    fs::write(path, text).map_err(|error| not_written(path, &error))
-}
-
-fn create_parent(path: &Path) -> Result<(), SetupFailure> {
-    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| not_written(path, &error))
-}
-
-fn not_written(path: &Path, error: &io::Error) -> SetupFailure {
-    SetupFailure::new(format!("`{}` cannot be written: {error}", path.display()))
-}
-
-#[cfg(unix)]
-fn make_executable(path: &Path) -> Result<(), SetupFailure> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(|error| not_written(path, &error))
-}
-
-#[cfg(not(unix))]
-fn make_executable(_path: &Path) -> Result<(), SetupFailure> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn link(target: &str, path: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, path)
-}
-
-#[cfg(not(unix))]
-fn link(_target: &str, _path: &Path) -> io::Result<()> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "links are not supported here"))
 }

@@ -25,7 +25,8 @@ pub(super) struct ProjectStanding {
 /// What the hooks of a copy need to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyTrust {
-    /// The same grants as in the project. A grant is about a hook's definition and the content of its files, wherever the project is.
+    /// The same grants as in the project. A grant is about a hook's definition and the content of its files, wherever the
+    /// project is.
     AsGranted,
     /// Nothing: the user has consented to everything that the project contains.
     Everything,

@@ -1,5 +1,6 @@
 //! `hookrail types`: types for hooks in TypeScript and Python, for editors and type checkers.
 
+mod node;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ pub(crate) fn run(args: &TypesArgs) -> Result<Exit> {
                 ("tsconfig.json", TSCONFIG.to_owned()),
             ],
         ),
+        TypesLanguage::Node => (".llxprt/hooks", vec![("hook-types.d.ts", node::declarations())]),
         TypesLanguage::Python => (".llxprt/hooks", vec![("hook_types.py", python::module())]),
     };
     let (root, folder) = match &args.out {

@@ -6,7 +6,7 @@
 
 use crate::event::Event;
 use crate::json::{Json, JsonObject};
-use crate::payload::{ModelMessage, ModelRequest, ModelRole, common_subsequence, list, object};
+use crate::payload::{ModelMessage, ModelRequest, ModelRole, common_subsequence, entries_of, list, object};
 
 /// The conversation of a model call in the shapes of modules, without the system prompt: the host's own list, else the
 /// messages of the request.
@@ -71,8 +71,10 @@ type MessagePlace = (usize, usize);
 impl HostRequest {
     fn read(event: &Event) -> Self {
         let members = event.field("llm_request").and_then(Json::as_object).unwrap_or_default();
-        let entries = |key: &str| members.get(key).and_then(Json::as_array).filter(|list| !list.is_empty());
-        let (form, entries) = match (entries("contents"), entries("messages")) {
+        let contents = members.get("contents").map(entries_of);
+        let messages = members.get("messages").and_then(Json::as_array);
+        let given = |list: Option<Vec<Json>>| list.filter(|list| !list.is_empty());
+        let (form, entries) = match (given(contents), given(messages)) {
             (Some(contents), _) => (RequestForm::Contents, contents),
             (None, Some(messages)) => (RequestForm::Messages, messages),
             (None, None) => (RequestForm::None, Vec::new()),
@@ -134,6 +136,7 @@ impl HostRequest {
         let mut out = Vec::new();
         let mut next = 0;
         let mut at = 0;
+        let mut last_entry = None;
         while let Some(message) = returned.get(at) {
             let from = origin.get(at).copied().flatten();
             let place = from.and_then(|from| places.get(from).copied().flatten());
@@ -147,13 +150,25 @@ impl HostRequest {
                     if is_same && self.is_whole(number, at, &places, &origin, shown, returned) =>
                 {
                     out.push(entry.own.clone());
+                    last_entry = None;
                     at += entry.shown.len();
                     continue;
                 }
-                Some((place, entry)) => out.push(self.rewrite_message(entry, self.shown_at(place), message)),
+                Some((place, entry)) => {
+                    let rewritten = self.rewrite_message(entry, self.shown_at(place), message);
+                    // Results of one entry stay together: a provider wants all of a turn at once.
+                    match out.last_mut().filter(|_| last_entry == Some(place.0)) {
+                        Some(last) => append_parts(last, &rewritten),
+                        None => out.push(rewritten),
+                    }
+                    last_entry = Some(place.0).filter(|_| self.form == RequestForm::Contents);
+                }
                 // The host's request does not have it, and no module changed that.
                 None if is_same => {}
-                None => out.push(self.write_message(message)),
+                None => {
+                    out.push(self.write_message(message));
+                    last_entry = None;
+                }
             }
             at += 1;
         }
@@ -237,6 +252,16 @@ impl HostRequest {
         let role = if role(message) == "assistant" { "model" } else { "user" };
         let parts = list(blocks_of(message).iter().map(|block| part_of(message, block)));
         object([("role", Json::string(role)), ("parts", parts)])
+    }
+}
+
+/// Adds the parts of one entry of `contents` to another one.
+fn append_parts(entry: &mut Json, more: &Json) {
+    let parts = |entry: &Json| member(entry, "parts").and_then(|parts| parts.as_array()).unwrap_or_default();
+    let all = parts(entry).into_iter().chain(parts(more));
+    if let Some(mut members) = entry.as_object() {
+        members.set("parts", list(all));
+        *entry = members.to_json();
     }
 }
 
@@ -535,6 +560,30 @@ mod tests {
         .map(str::to_owned);
         assert_eq!(contents(&event).iter().map(|entry| entry.text().to_owned()).collect::<Vec<_>>(), expected);
         assert!(texts(&event)[4].contains("customType"), "the next module sees what this one returned");
+    }
+
+    #[test]
+    fn the_results_of_one_entry_stay_together_when_one_is_changed() {
+        let mut event = event(NATIVE);
+        let mut new = messages(&event);
+        let cut = new[2].text().replace(r#""text":"x""#, r#""text":"cut""#);
+        new[2] = Json::parse(&cut).unwrap();
+        set_messages(&mut event, &new);
+        let now = contents(&event);
+        assert_eq!((now.len(), &now[3]), (4, &sent()[3]));
+        let expected = sent()[2].text().replace(r#""output":"x""#, r#""output":"cut""#);
+        assert_eq!(now[2].text(), expected);
+    }
+
+    #[test]
+    fn contents_may_be_one_text() {
+        let mut event = event(r#"{"model":"m","contents":"hello"}"#);
+        assert_eq!(texts(&event), [r#"{"role":"user","content":[{"type":"text","text":"hello"}]}"#]);
+        let mut new = messages(&event);
+        new.push(Json::parse(r#"{"role":"user","content":"more"}"#).unwrap());
+        set_messages(&mut event, &new);
+        let expected = [r#""hello""#, r#"{"role":"user","parts":[{"text":"more"}]}"#];
+        assert_eq!(contents(&event).iter().map(Json::text).collect::<Vec<_>>(), expected);
     }
 
     #[test]

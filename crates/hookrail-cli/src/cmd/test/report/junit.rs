@@ -54,8 +54,8 @@ fn suite(file: &str, results: &[&CaseResult]) -> String {
             Verdict::Passed => writeln!(text, "/>"),
             Verdict::Skipped(why) => writeln!(text, "><skipped message=\"{}\"/></testcase>", escape(why)),
             Verdict::Interrupted => writeln!(text, "><skipped message=\"interrupted\"/></testcase>"),
-            Verdict::Failed(failed) => {
-                let reasons = reasons(failed);
+            Verdict::Failed(_) => {
+                let reasons = reasons(result);
                 let first = reasons.first().map(String::as_str).unwrap_or_default();
                 let body = escape(&reasons.join("\n"));
                 writeln!(text, "><failure message=\"{}\">{body}</failure></testcase>", escape(first))

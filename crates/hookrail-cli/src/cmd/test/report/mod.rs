@@ -87,13 +87,13 @@ fn case_document(result: &CaseResult) -> Value {
         Verdict::Failed(Failed::Setup { message, hint }) => {
             Some(("failures", json!([{"key": Value::Null, "message": message, "hint": hint}])))
         }
-        Verdict::Failed(Failed::Differs { mismatches, what_ran }) => {
+        Verdict::Failed(Failed::Differs { mismatches }) => {
             let failures: Vec<Value> = mismatches
                 .iter()
                 .map(|one| json!({"key": one.key, "expected": one.expected, "found": one.found}))
                 .collect();
             if let Value::Object(members) = &mut document {
-                members.insert("ran".to_owned(), json!(what_ran));
+                members.insert("ran".to_owned(), json!(result.what_ran));
             }
             Some(("failures", json!(failures)))
         }
@@ -117,17 +117,18 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1_000_000.0).round() / 1000.0
 }
 
-/// Returns why a case failed, one line for each expectation that does not hold.
-fn reasons(failed: &Failed) -> Vec<String> {
-    match failed {
-        Failed::Setup { message, hint } => {
+/// Returns why a case failed, one line for each expectation that does not hold, and what ran.
+fn reasons(result: &CaseResult) -> Vec<String> {
+    match &result.verdict {
+        Verdict::Passed | Verdict::Skipped(_) | Verdict::Interrupted => Vec::new(),
+        Verdict::Failed(Failed::Setup { message, hint }) => {
             let hint = hint.iter().map(|hint| format!("hint: {hint}"));
             std::iter::once(message.clone()).chain(hint).collect()
         }
-        Failed::Differs { mismatches, what_ran } => {
+        Verdict::Failed(Failed::Differs { mismatches }) => {
             let differing =
                 mismatches.iter().map(|one| format!("{}: expected {}, found {}", one.key, one.expected, one.found));
-            let ran = what_ran.iter().map(|line| format!("  {line}"));
+            let ran = result.what_ran.iter().map(|line| format!("  {line}"));
             differing.chain(std::iter::once("what ran:".to_owned())).chain(ran).collect()
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::run::{CaseResult, Verdict};
+use super::super::run::{CaseResult, Failed, Verdict};
 use super::{Report, reasons};
 use crate::render::counted;
 use crate::render::text::{hanging, one_line, visible};
@@ -26,18 +26,26 @@ pub(super) fn line(result: &CaseResult) -> String {
         _ => String::new(),
     };
     let file = paint(QUIET, one_line(&result.case.shown_file));
-    format!("{} {time:>9}  {file}  {}{note}\n", paint(style, format!("{word:>7}")), one_line(&result.case.case.name))
+    let name = one_line(&result.case.case.name);
+    let mut text = format!("{} {time:>9}  {file}  {name}{note}\n", paint(style, format!("{word:>7}")));
+    // The reasons of a failure stand at the end, with what ran.
+    if crate::verbosity::is_detailed() && result.verdict == Verdict::Passed {
+        text.extend(result.what_ran.iter().map(|line| format!("        {}\n", visible(line))));
+    }
+    text
 }
 
 /// Returns what stands behind the lines: the failures again, with their reasons, and the summary.
 pub(super) fn end(report: &Report) -> String {
     let mut text = String::new();
     for result in &report.results {
-        let Verdict::Failed(failed) = &result.verdict else { continue };
+        if !matches!(result.verdict, Verdict::Failed(_)) {
+            continue;
+        }
         let place = format!("{}:{}", one_line(&result.case.shown_file), result.case.case.line());
         let _ =
             writeln!(text, "\n{} {place}  {}", paint(BAD, "failed"), paint(HEADING, one_line(&result.case.case.name)));
-        for reason in reasons(failed) {
+        for reason in reasons(result) {
             let _ = writeln!(text, "  {}", hanging(&visible(&reason), 4));
         }
     }
@@ -60,8 +68,10 @@ pub(super) fn end(report: &Report) -> String {
 }
 
 fn is_about_snapshots(result: &CaseResult) -> bool {
-    use super::super::run::Failed;
-    matches!(&result.verdict, Verdict::Failed(Failed::Differs { mismatches, .. }) if mismatches.iter().any(|one| one.key == "snapshot"))
+    match &result.verdict {
+        Verdict::Failed(Failed::Differs { mismatches }) => mismatches.iter().any(|one| one.key == "snapshot"),
+        _ => false,
+    }
 }
 
 fn rule() -> String {
