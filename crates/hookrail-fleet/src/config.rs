@@ -27,13 +27,13 @@ pub struct FleetConfig {
     /// The name of the machine, instead of one that is made from `/etc/machine-id`.
     pub machine: Option<Name>,
     /// The channel that the machine follows.
-    pub channel: Channel,
+    pub channel: FleetChannel,
 }
 
 /// The channel that a machine follows, and what applies while it cannot be reached.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Channel {
+pub struct FleetChannel {
     /// The name of the channel.
     pub name: Name,
     /// How long the source may be out of reach before every outcome reports that.

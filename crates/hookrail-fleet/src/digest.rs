@@ -9,23 +9,23 @@ use sha2::{Digest as _, Sha256};
 /// A SHA-256 digest. As text it is 64 lower-case hexadecimal digits, so that it can name a file.
 ///
 /// ```
-/// use hookrail_fleet::Digest;
+/// use hookrail_fleet::ArchiveDigest;
 ///
-/// let digest = Digest::of(b"");
+/// let digest = ArchiveDigest::of(b"");
 /// assert!(digest.to_string().starts_with("e3b0c442"));
 /// assert_eq!(digest.to_string().parse(), Ok(digest));
-/// assert!("../../etc/passwd".parse::<Digest>().is_err());
+/// assert!("../../etc/passwd".parse::<ArchiveDigest>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Digest([u8; 32]);
+pub struct ArchiveDigest([u8; 32]);
 
 /// A text that is no digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a digest has 64 lower-case hexadecimal digits")]
 pub struct NotADigest;
 
-impl Digest {
+impl ArchiveDigest {
     /// Returns the digest of these bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
@@ -39,13 +39,13 @@ impl Digest {
     }
 }
 
-impl fmt::Display for Digest {
+impl fmt::Display for ArchiveDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl FromStr for Digest {
+impl FromStr for ArchiveDigest {
     type Err = NotADigest;
 
     fn from_str(text: &str) -> Result<Self, NotADigest> {
@@ -61,13 +61,13 @@ impl FromStr for Digest {
     }
 }
 
-impl From<Digest> for String {
-    fn from(digest: Digest) -> Self {
+impl From<ArchiveDigest> for String {
+    fn from(digest: ArchiveDigest) -> Self {
         digest.to_string()
     }
 }
 
-impl TryFrom<String> for Digest {
+impl TryFrom<String> for ArchiveDigest {
     type Error = NotADigest;
 
     fn try_from(text: String) -> Result<Self, NotADigest> {

@@ -8,7 +8,7 @@ use crate::manifest::Name;
 use crate::places::PlaceProblem;
 use crate::signature::KeyProblem;
 use crate::source::SourceError;
-use crate::{Digest, MachineIdProblem, Timestamp};
+use crate::{ArchiveDigest, MachineIdProblem, Timestamp};
 
 /// Why a bundle is refused, or why a step failed. Nothing that is in force has changed then.
 #[derive(Debug, thiserror::Error)]
@@ -73,9 +73,9 @@ pub enum BundleError {
     #[error("the archive has the digest {found}, and the manifest names {expected}")]
     WrongDigest {
         /// The digest of the archive.
-        found: Digest,
+        found: ArchiveDigest,
         /// The digest in the manifest.
-        expected: Digest,
+        expected: ArchiveDigest,
     },
     /// The archive does not have the size that the manifest names.
     #[error("the archive has {found} bytes, and the manifest names {expected}")]

@@ -30,7 +30,7 @@ use crate::manifest::{Expected, Manifest, Name};
 use crate::places::{FleetPlaces, create_shared_folder, read_limited, set_mode};
 use crate::publish::{check_archive, fetch_archive};
 use crate::source::{BundleSource, SignedManifest};
-use crate::{BundleError, Digest, MachineId, Timestamp, signature};
+use crate::{ArchiveDigest, BundleError, MachineId, Timestamp, signature};
 
 /// The version of the format of `current.json`.
 const FORMAT: u32 = 1;
@@ -52,14 +52,14 @@ pub struct InForce {
     pub expired: ExpiredPolicy,
     newest: BTreeMap<Name, u64>,
     /// The bundles that are kept, the newest first.
-    pub kept: Vec<Digest>,
+    pub kept: Vec<ArchiveDigest>,
 }
 
 /// A bundle that is in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BundleInForce {
     /// Its digest.
-    pub digest: Digest,
+    pub digest: ArchiveDigest,
     /// The channel of its manifest.
     pub channel: Name,
     /// The version of its manifest.
@@ -240,7 +240,7 @@ fn next_state(
     let mut newest = before.map(|before| before.newest.clone()).unwrap_or_default();
     newest.insert(manifest.channel.clone(), manifest.version);
     let earlier = before.into_iter().flat_map(|before| before.kept.iter().copied());
-    let mut kept: Vec<Digest> = Vec::new();
+    let mut kept: Vec<ArchiveDigest> = Vec::new();
     for digest in bundles.iter().rev().map(|bundle| bundle.digest).chain(earlier) {
         if kept.len() < KEPT && !kept.contains(&digest) {
             kept.push(digest);
@@ -257,7 +257,7 @@ fn next_state(
 }
 
 /// Unpacks an archive beside the others, and gives it its name when it is whole and durable.
-fn install_archive(places: &FleetPlaces, bytes: &[u8], digest: &Digest) -> Result<(), BundleError> {
+fn install_archive(places: &FleetPlaces, bytes: &[u8], digest: &ArchiveDigest) -> Result<(), BundleError> {
     let staging = places.staging();
     let folder = staging.join(digest.to_string());
     create_shared_folder(&folder).map_err(BundleError::at(&folder))?;
@@ -269,9 +269,9 @@ fn install_archive(places: &FleetPlaces, bytes: &[u8], digest: &Digest) -> Resul
 }
 
 /// Removes the bundles that are not kept. A folder is renamed first, so that one with a digest for its name is always whole.
-fn prune(places: &FleetPlaces, kept: &[Digest]) -> Result<(), BundleError> {
+fn prune(places: &FleetPlaces, kept: &[ArchiveDigest]) -> Result<(), BundleError> {
     let bundles = places.bundles();
-    let names: Vec<String> = kept.iter().map(Digest::to_string).collect();
+    let names: Vec<String> = kept.iter().map(ArchiveDigest::to_string).collect();
     for entry in fs::read_dir(&bundles).map_err(BundleError::at(&bundles))? {
         let entry = entry.map_err(BundleError::at(&bundles))?;
         let name = entry.file_name();

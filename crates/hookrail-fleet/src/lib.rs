@@ -33,7 +33,7 @@ pub mod source;
 pub mod status;
 mod time;
 
-pub use digest::Digest;
+pub use digest::ArchiveDigest;
 pub use error::BundleError;
 pub use machine::{MachineId, MachineIdProblem};
 pub use time::Timestamp;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BundleError, Digest, Timestamp};
+use crate::{ArchiveDigest, BundleError, Timestamp};
 
 /// The version of the manifest's format. A machine refuses every other one, because a field that it does not know could
 /// restrict what it is about to do.
@@ -24,7 +24,7 @@ pub struct Manifest {
     /// A number that only grows in its channel.
     pub version: u64,
     /// The digest of the archive.
-    pub digest: Digest,
+    pub digest: ArchiveDigest,
     /// The size of the archive in bytes.
     pub size: u64,
     /// The oldest hookrail that understands the content.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::FleetConfig;
-use crate::{BundleError, Digest};
+use crate::{ArchiveDigest, BundleError};
 
 /// The largest configuration that is read.
 const LARGEST_CONFIGURATION: u64 = 1024 * 1024;
@@ -140,7 +140,7 @@ impl FleetPlaces {
 
     /// Returns the folder of one unpacked bundle.
     #[must_use]
-    pub fn bundle(&self, digest: &Digest) -> PathBuf {
+    pub fn bundle(&self, digest: &ArchiveDigest) -> PathBuf {
         self.bundles().join(digest.to_string())
     }
 

@@ -12,7 +12,7 @@ use crate::manifest::{FORMAT, LARGEST_MANIFEST, Manifest, Name, Rollout};
 use crate::places::{create_shared_folder, read_limited};
 use crate::signature::{self, Password, PublicKey, signature_path};
 use crate::source::{BundleSource, MANIFEST, archive_name};
-use crate::{BundleError, Digest, Timestamp};
+use crate::{ArchiveDigest, BundleError, Timestamp};
 
 /// What a new manifest says.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub enum Content<'c> {
     /// Archive bytes that were packed just now.
     Packed(&'c archive::PackedArchive),
     /// The archive of that digest, which the folder has already: for a rollback.
-    Existing(Digest),
+    Existing(ArchiveDigest),
 }
 
 /// Writes an archive and an unsigned manifest into a publisher's folder. A signature of an earlier manifest is removed, because
@@ -131,7 +131,7 @@ pub fn inspect(folder: &Path) -> Result<(Manifest, Vec<PackedFile>), BundleError
 
 /// A difference between the files of two bundles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileChange {
+pub enum PackedFileChange {
     /// Only the new bundle has it.
     Added(PackedFile),
     /// Only the old bundle has it.
@@ -145,7 +145,7 @@ pub enum FileChange {
     },
 }
 
-impl FileChange {
+impl PackedFileChange {
     /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -167,20 +167,20 @@ impl FileChange {
 
 /// Returns how the files of two bundles differ, by path.
 #[must_use]
-pub fn compare(old: &[PackedFile], new: &[PackedFile]) -> Vec<FileChange> {
+pub fn compare(old: &[PackedFile], new: &[PackedFile]) -> Vec<PackedFileChange> {
     let by_path = |files: &[PackedFile]| -> BTreeMap<String, PackedFile> {
         files.iter().map(|file| (file.path.clone(), file.clone())).collect()
     };
     let (mut before, after) = (by_path(old), by_path(new));
-    let mut changes: Vec<FileChange> = Vec::new();
+    let mut changes: Vec<PackedFileChange> = Vec::new();
     for (path, new) in after {
         match before.remove(&path) {
             Some(old) if old == new => {}
-            Some(old) => changes.push(FileChange::Changed { old, new }),
-            None => changes.push(FileChange::Added(new)),
+            Some(old) => changes.push(PackedFileChange::Changed { old, new }),
+            None => changes.push(PackedFileChange::Added(new)),
         }
     }
-    changes.extend(before.into_values().map(FileChange::Removed));
+    changes.extend(before.into_values().map(PackedFileChange::Removed));
     changes.sort_by(|one, other| one.path().cmp(other.path()));
     changes
 }
@@ -200,7 +200,7 @@ pub(crate) fn check_archive(manifest: &Manifest, bytes: &[u8]) -> Result<Vec<Pac
     if found != manifest.size {
         return Err(BundleError::WrongSize { found, expected: manifest.size });
     }
-    let found = Digest::of(bytes);
+    let found = ArchiveDigest::of(bytes);
     if found != manifest.digest {
         return Err(BundleError::WrongDigest { found, expected: manifest.digest });
     }
@@ -214,7 +214,7 @@ fn read_manifest(folder: &Path) -> Result<(Manifest, String), BundleError> {
     Ok((Manifest::parse(&text)?, text))
 }
 
-fn read_archive(folder: &Path, digest: &Digest) -> Result<Vec<u8>, BundleError> {
+fn read_archive(folder: &Path, digest: &ArchiveDigest) -> Result<Vec<u8>, BundleError> {
     let file = folder.join(archive_name(digest));
     read_limited(&file, ArchiveLimits::DEFAULT.archive).map_err(BundleError::at(&file))
 }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use hookrail_fleet::manifest::Name;
 use hookrail_fleet::signature::PublicKey;
 use hookrail_fleet::source::SourceLocation;
-use hookrail_fleet::{Digest, Timestamp};
+use hookrail_fleet::{ArchiveDigest, Timestamp};
 
 use super::examples;
 
@@ -84,7 +84,7 @@ pub(crate) struct BundleBuildArgs {
     pub(crate) content: Option<PathBuf>,
     /// Publish an archive again that is in the folder `--out` already: a rollback
     #[arg(long, value_name = "DIGEST")]
-    pub(crate) archive: Option<Digest>,
+    pub(crate) archive: Option<ArchiveDigest>,
     /// The folder that machines fetch from
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: PathBuf,

@@ -77,8 +77,7 @@ fn rewrites_and_stops_are_differences() {
     let other = rewrite.replace("ls -l", "ls -a");
     configure(&sandbox, &guard(&format!("cat > /dev/null; echo '{other}'")));
     let found = replay(&sandbox, &[], 2);
-    let after: Vec<&str> =
-        found["different"].as_array().unwrap().iter().filter_map(|one| one["to"].as_str()).collect();
+    let after: Vec<&str> = found["different"].as_array().unwrap().iter().filter_map(|one| one["to"].as_str()).collect();
     assert_eq!(after, ["allowed, rewritten", "allowed, rewritten differently"]);
 }
 

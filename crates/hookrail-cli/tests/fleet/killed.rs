@@ -24,7 +24,7 @@ fn check(fleet: &Fleet) -> u64 {
         let files = list(&archive, &ArchiveLimits::DEFAULT).unwrap();
         for file in &files {
             let bytes = fs::read(folder.join(&file.path)).unwrap();
-            assert_eq!(hookrail_fleet::Digest::of(&bytes), file.digest, "{}", file.path);
+            assert_eq!(hookrail_fleet::ArchiveDigest::of(&bytes), file.digest, "{}", file.path);
         }
     }
     let newest = pointer["bundles"].as_array().unwrap().last().unwrap();

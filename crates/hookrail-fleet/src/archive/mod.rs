@@ -59,7 +59,7 @@ pub struct PackedFile {
     /// Whether it can be executed.
     pub executable: bool,
     /// The digest of its content.
-    pub digest: crate::Digest,
+    pub digest: crate::ArchiveDigest,
 }
 
 /// Why an archive is refused, or cannot be made.

@@ -9,7 +9,7 @@ use flate2::{Compression, GzBuilder};
 use tar::{EntryType, Header};
 
 use super::{ArchiveError, ArchiveLimits, PackedFile, PathProblem, check_path};
-use crate::Digest;
+use crate::ArchiveDigest;
 use crate::places::read_limited;
 
 /// An archive in memory.
@@ -18,7 +18,7 @@ pub struct PackedArchive {
     /// The bytes of the archive.
     pub bytes: Vec<u8>,
     /// The digest of the bytes.
-    pub digest: Digest,
+    pub digest: ArchiveDigest,
     /// The files in it, by path.
     pub files: Vec<PackedFile>,
 }
@@ -52,7 +52,7 @@ pub fn pack(folder: &Path, limits: &ArchiveLimits) -> Result<PackedArchive, Arch
         let executable = is_executable(&file).map_err(ArchiveError::at(&file))?;
         let header = header(&path, size, executable)?;
         archive.append(&header, content.as_slice()).map_err(ArchiveError::at(&file))?;
-        files.push(PackedFile { digest: Digest::of(&content), path, size, executable });
+        files.push(PackedFile { digest: ArchiveDigest::of(&content), path, size, executable });
     }
     // Writing to memory fails only when the memory is gone.
     let in_memory = |error: std::io::Error| ArchiveError::Damaged(error.to_string());
@@ -62,7 +62,7 @@ pub fn pack(folder: &Path, limits: &ArchiveLimits) -> Result<PackedArchive, Arch
     if bytes.len() as u64 > limits.archive {
         return Err(ArchiveError::TooLarge { what: "the archive".to_owned(), limit: limits.archive });
     }
-    Ok(PackedArchive { digest: Digest::of(&bytes), bytes, files })
+    Ok(PackedArchive { digest: ArchiveDigest::of(&bytes), bytes, files })
 }
 
 /// Collects the files below a folder, by their path in the archive.

@@ -9,7 +9,7 @@ use flate2::bufread::GzDecoder;
 use tar::{Archive, EntryType};
 
 use super::{ArchiveError, ArchiveLimits, BLOCK, PackedFile, PathProblem, check_path};
-use crate::Digest;
+use crate::ArchiveDigest;
 use crate::places::{create_shared_folder, set_mode};
 
 /// Unpacks an archive into an empty folder, and makes everything durable. Returns the files.
@@ -119,7 +119,7 @@ fn read(
         if content.len() as u64 != size {
             return Err(ArchiveError::Damaged(format!("`{path}` is cut off")));
         }
-        let file = PackedFile { digest: Digest::of(&content), path, size, executable: mode & 0o111 != 0 };
+        let file = PackedFile { digest: ArchiveDigest::of(&content), path, size, executable: mode & 0o111 != 0 };
         each(&file, &content)?;
         files.push(file);
     }

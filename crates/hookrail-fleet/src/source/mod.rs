@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-use crate::Digest;
+use crate::ArchiveDigest;
 use crate::manifest::LARGEST_MANIFEST;
 use crate::signature::SIGNATURE_ENDING;
 
@@ -20,7 +20,7 @@ pub const MANIFEST: &str = "manifest.json";
 
 /// The name of an archive in every source.
 #[must_use]
-pub fn archive_name(digest: &Digest) -> String {
+pub fn archive_name(digest: &ArchiveDigest) -> String {
     format!("{digest}.tar.gz")
 }
 
@@ -58,7 +58,7 @@ pub trait BundleSource {
     ///
     /// # Errors
     /// As [`BundleSource::fetch`].
-    fn archive(&mut self, digest: &Digest, limit: u64) -> Result<Vec<u8>, SourceError> {
+    fn archive(&mut self, digest: &ArchiveDigest, limit: u64) -> Result<Vec<u8>, SourceError> {
         self.fetch(&archive_name(digest), limit)
     }
 }

@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::support::{Fleet, Wanted, source};
 use hookrail_fleet::source::{SourceError, SourceLocation};
-use hookrail_fleet::{BundleError, Digest, publish};
+use hookrail_fleet::{ArchiveDigest, BundleError, publish};
 
 /// Serves the files of a folder until the test ends. Returns its address.
 fn serve(folder: PathBuf) -> String {
@@ -50,7 +50,7 @@ fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
     }
 }
 
-fn verify(fleet: &Fleet, location: &SourceLocation) -> Result<Digest, BundleError> {
+fn verify(fleet: &Fleet, location: &SourceLocation) -> Result<ArchiveDigest, BundleError> {
     let scratch = tempfile::tempdir().unwrap();
     let mut opened = location.open(scratch.path())?;
     publish::verify(&mut *opened, std::slice::from_ref(&fleet.keys.key)).map(|(manifest, _)| manifest.digest)

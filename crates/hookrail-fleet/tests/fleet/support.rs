@@ -11,7 +11,7 @@ use hookrail_fleet::places::FleetPlaces;
 use hookrail_fleet::publish::{self, Content, NewManifest};
 use hookrail_fleet::signature::{self, NewKeys, Password};
 use hookrail_fleet::source::SourceLocation;
-use hookrail_fleet::{BundleError, Digest, Timestamp};
+use hookrail_fleet::{ArchiveDigest, BundleError, Timestamp};
 use hookrail_testkit::TestProject;
 
 pub(crate) struct Fleet {
@@ -91,7 +91,7 @@ impl Fleet {
     }
 
     /// Publishes an archive again that was published before.
-    pub(crate) fn roll_back(&self, digest: Digest, wanted: &Wanted) -> Manifest {
+    pub(crate) fn roll_back(&self, digest: ArchiveDigest, wanted: &Wanted) -> Manifest {
         publish::write_bundle(&self.path("dist"), &Content::Existing(digest), new_manifest(wanted)).unwrap();
         publish::sign(&self.path("dist"), &self.keys.secret, Password::None).unwrap()
     }

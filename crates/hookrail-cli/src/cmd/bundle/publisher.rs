@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use hookrail_fleet::archive::{self, ArchiveLimits};
-use hookrail_fleet::publish::{self, Content, FileChange, NewManifest};
+use hookrail_fleet::publish::{self, Content, NewManifest, PackedFileChange};
 use hookrail_fleet::signature::{self, Password};
 use hookrail_fleet::{BundleError, Timestamp};
 use serde_json::json;
@@ -174,9 +174,9 @@ pub(super) fn diff(args: &BundleDiffArgs) -> Result<Exit> {
             .iter()
             .map(|change| {
                 let (old, new) = match change {
-                    FileChange::Added(new) => (None, Some(new)),
-                    FileChange::Removed(old) => (Some(old), None),
-                    FileChange::Changed { old, new } => (Some(old), Some(new)),
+                    PackedFileChange::Added(new) => (None, Some(new)),
+                    PackedFileChange::Removed(old) => (Some(old), None),
+                    PackedFileChange::Changed { old, new } => (Some(old), Some(new)),
                 };
                 json!({
                     "change": change.name(),
@@ -199,9 +199,9 @@ pub(super) fn diff(args: &BundleDiffArgs) -> Result<Exit> {
     for change in &changes {
         let path = one_line(change.path());
         let line = match change {
-            FileChange::Added(_) => paint(GOOD, format!("+ {path}")),
-            FileChange::Removed(_) => paint(BAD, format!("- {path}")),
-            FileChange::Changed { .. } => paint(CAREFUL, format!("~ {path}")),
+            PackedFileChange::Added(_) => paint(GOOD, format!("+ {path}")),
+            PackedFileChange::Removed(_) => paint(BAD, format!("- {path}")),
+            PackedFileChange::Changed { .. } => paint(CAREFUL, format!("~ {path}")),
         };
         let _ = writeln!(text, "{line}");
     }

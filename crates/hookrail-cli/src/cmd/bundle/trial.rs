@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookrail::sources::SourceKind;
 use hookrail::{Builder, Code, Diagnostic, Environment, Level};
-use hookrail_fleet::Digest;
+use hookrail_fleet::ArchiveDigest;
 use hookrail_fleet::archive::{self, ArchiveLimits};
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn lay_out(base: &Path, bytes: &[u8]) -> Result<std::path::PathBuf, hookrail_fle
         let path = path.to_owned();
         move |source| hookrail_fleet::BundleError::Io { path, source }
     };
-    let digest = Digest::of(bytes);
+    let digest = ArchiveDigest::of(bytes);
     let state = base.join("root/var/lib/hookrail");
     let content = state.join("bundles").join(digest.to_string());
     std::fs::create_dir_all(&content).map_err(io(&content))?;
