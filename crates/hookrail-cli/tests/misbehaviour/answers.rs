@@ -31,7 +31,9 @@ pub(crate) const ROWS: &[Row] = &[
         r#"printf '{"decision":"deny","reason":"\\u001b[2J\\u001b]0;x\\u0007"}'"#,
     )
     .says("deny"),
-    broken(row("writes raw control characters into its reason", r#"printf '{"decision":"deny","reason":"\033[2J"}'"#))
+    row("writes raw control characters into its reason", r#"printf '{"decision":"deny","reason":"\033[2J"}'"#)
+        .llxprt("answered", ["deny"; 3])
+        .xcode("bad-output", ["none"; 2])
         .reports(&["bad-output"]),
     row("writes half an escaped character into its reason", r#"echo '{"decision":"deny","reason":"\ud800"}'"#)
         .says("deny"),

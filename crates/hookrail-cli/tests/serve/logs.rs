@@ -202,7 +202,9 @@ fn what_is_wrong_with_configuration_is_logged_once_and_health_is_offered() {
 fn nothing_is_printed_in_a_way_that_can_panic() {
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     for name in ["hookrail", "hookrail-matcher", "hookrail-spawn", "hookrail-js", "hookrail-bus", "hookrail-cli"] {
-        for file in rust_files(&crates.join(name).join("src")) {
+        // The templates of `hookrail new` are texts of other programs.
+        let files = rust_files(&crates.join(name).join("src"));
+        for file in files.into_iter().filter(|file| !file.ends_with("cmd/new/template.rs")) {
             let text = std::fs::read_to_string(&file).unwrap();
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             for line in code {
