@@ -354,9 +354,9 @@ fn the_plugin_schema_accepts_exactly_what_the_parser_finds_nothing_wrong_with() 
         let found = findings(&document);
         assert_eq!(checker.accepts("plugin", &document), found.is_empty(), "{document:#}\nthe parser says: {found:?}");
         if found.is_empty() {
-            accepted += 1
+            accepted += 1;
         } else {
-            refused += 1
+            refused += 1;
         }
         // The same hooks in a file of their own.
         if let Some(hooks @ Value::Object(_)) = document.get("hooks") {
