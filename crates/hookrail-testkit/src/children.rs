@@ -98,8 +98,9 @@ fn build_command(package: &str, name: &str, folder: &Path) -> Command {
     let Some(parent) = folder.parent() else {
         return build;
     };
-    // Cargo marks the target folder itself; a triple's folder is one below.
-    let triple = parent.file_name().filter(|_| !parent.join("CACHEDIR.TAG").exists());
+    // Cargo marks the target folder itself; a triple's folder is one below. It does not tag a folder that was there before.
+    let is_target = ["CACHEDIR.TAG", ".rustc_info.json"].iter().any(|mark| parent.join(mark).exists());
+    let triple = parent.file_name().filter(|_| !is_target);
     match (triple, parent.parent()) {
         (Some(triple), Some(target)) => {
             build.arg("--target").arg(triple).arg("--target-dir").arg(target);
