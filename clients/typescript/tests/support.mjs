@@ -39,7 +39,12 @@ export class Sandbox {
   constructor(test) {
     this.test = test;
     this.base = realpathSync(mkdtempSync(join(tmpdir(), "hr-")));
-    test.after(() => rmSync(this.base, { recursive: true, force: true }));
+    this.servers = [];
+    test.after(() => {
+      // First: a server that still writes into the folder would make its removal fail, and be left running.
+      for (const server of this.servers) server.kill("SIGKILL");
+      rmSync(this.base, { recursive: true, force: true, maxRetries: 5 });
+    });
   }
 
   get env() {
@@ -76,7 +81,7 @@ export class Sandbox {
     const path = join(this.base, "s");
     const args = ["serve", "--socket", path, "--trust-project", "--project", project];
     const server = spawn(program(), args, { env: this.env, cwd: project, stdio: ["ignore", "ignore", "inherit"] });
-    this.test.after(() => server.kill("SIGKILL"));
+    this.servers.push(server);
     await waitUntil(() => answers(path));
     return { server, path };
   }
