@@ -34,16 +34,29 @@ export async function waitUntil(done) {
   }
 }
 
+/** Removes a folder into which a process that is ending may still write. */
+async function removeFolder(folder) {
+  await waitUntil(() => {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return true;
+    } catch (error) {
+      if (error.code === "ENOTEMPTY") return false;
+      throw error;
+    }
+  });
+}
+
 /** A folder of the test's own, and what is in it. */
 export class Sandbox {
   constructor(test) {
     this.test = test;
     this.base = realpathSync(mkdtempSync(join(tmpdir(), "hr-")));
     this.servers = [];
-    test.after(() => {
+    test.after(async () => {
       // First: a server that still writes into the folder would make its removal fail, and be left running.
       for (const server of this.servers) server.kill("SIGKILL");
-      rmSync(this.base, { recursive: true, force: true, maxRetries: 5 });
+      await removeFolder(this.base);
     });
   }
 
