@@ -505,6 +505,7 @@ fn outcomes_are_stored_and_compared() {
     assert!(text.contains("denied (snapshot written)"), "{text}");
     insta::assert_snapshot!(sandbox.read("snapshots/a.denied.json"), @r#"
     {
+      "clearContext": false,
       "decision": "deny",
       "event": "before-tool",
       "reason": "no secrets",

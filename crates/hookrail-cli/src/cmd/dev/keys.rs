@@ -34,7 +34,7 @@ impl Keys {
         Self::Missing
     }
 
-    /// Reads from the terminal; nothing if standard input or output is none.
+    /// Reads from the terminal; nothing if standard input or output is not a terminal.
     pub(super) fn of_terminal() -> Self {
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
             return Self::Missing;

@@ -116,25 +116,28 @@ fn effects(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<Misma
     }
 }
 
-/// Returns the members of an outcome by which it does anything.
+/// The members of an outcome by which it does anything.
+pub(super) const EFFECTS: [&str; 16] = [
+    "decision",
+    "reason",
+    "stop",
+    "systemMessage",
+    "suppressOutput",
+    "clearContext",
+    "additionalContext",
+    "toolInput",
+    "toolOutput",
+    "prompt",
+    "messages",
+    "entries",
+    "llmRequest",
+    "llmResponse",
+    "toolConfig",
+    "result",
+];
+
+/// Returns the members by which this outcome does something.
 fn said(document: &Value) -> Vec<&'static str> {
-    const EFFECTS: [&str; 15] = [
-        "decision",
-        "reason",
-        "stop",
-        "systemMessage",
-        "suppressOutput",
-        "additionalContext",
-        "toolInput",
-        "toolOutput",
-        "prompt",
-        "messages",
-        "entries",
-        "llmRequest",
-        "llmResponse",
-        "toolConfig",
-        "result",
-    ];
     let is_something = |value: &Value| match value {
         Value::Null => false,
         Value::Bool(flag) => *flag,
@@ -284,6 +287,13 @@ fn shown(text: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    /// A case that expects a silent hook must notice each effect.
+    #[test]
+    fn every_effect_is_noticed() {
+        assert!(said(&json!({"decision": null, "stop": false, "clearContext": false, "messages": []})).is_empty());
+        assert_eq!(said(&json!({"clearContext": true, "messages": [1]})), ["clearContext", "messages"]);
+    }
 
     #[test]
     fn a_table_may_have_more_members_than_are_expected() {

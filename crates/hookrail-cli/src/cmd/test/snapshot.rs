@@ -7,29 +7,11 @@ use hookrail::Outcome;
 use hookrail::document::outcome_document;
 use serde_json::{Map, Value};
 
+use super::expect::EFFECTS;
 use super::place::Places;
 
-/// The members of an outcome that are stored. Times, and what names the machine, are left out.
-const MEMBERS: [&str; 18] = [
-    "event",
-    "decision",
-    "reason",
-    "stop",
-    "stopReason",
-    "systemMessage",
-    "suppressOutput",
-    "additionalContext",
-    "toolInput",
-    "toolOutput",
-    "prompt",
-    "messages",
-    "entries",
-    "llmRequest",
-    "llmResponse",
-    "toolConfig",
-    "result",
-    "shadow",
-];
+/// The members of an outcome that are stored beside its effects. Times, and what names the machine, are left out.
+const MEMBERS: [&str; 3] = ["event", "stopReason", "shadow"];
 
 /// The members of a run that are stored.
 const RUN_MEMBERS: [&str; 7] = ["hook", "dialect", "end", "exitCode", "decision", "stdout", "stderr"];
@@ -38,7 +20,7 @@ const RUN_MEMBERS: [&str; 7] = ["hook", "dialect", "end", "exitCode", "decision"
 pub(super) fn stored_form(outcome: &Outcome, places: &Places) -> String {
     let document = outcome_document(outcome).to_value();
     let mut kept = Map::new();
-    for name in MEMBERS {
+    for name in MEMBERS.into_iter().chain(EFFECTS) {
         match document.get(name) {
             None | Some(Value::Null) => {}
             Some(Value::Array(list)) if list.is_empty() => {}

@@ -270,7 +270,7 @@ fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
-/// Escapes line breaks, tabs and other control characters inside strings; none if there are none.
+/// Escapes line breaks, tabs and other control characters inside strings; `None` if there is nothing to escape.
 fn with_escaped_breaks(text: &str) -> Option<String> {
     let mut repaired = String::with_capacity(text.len() + 16);
     let mut in_string = false;
