@@ -203,11 +203,15 @@ fn writers(lab: &Lab) -> Result<PreparedCase> {
     std::fs::create_dir(&bare)?;
     std::fs::copy(first_segment(&folder)?, bare.join("00000001-of-one-record.jsonl"))?;
     let mut processes = start_writers(&bare, &["--bare"])?;
-    case.add(Variant::new("bare", "four processes that lock a file, append the same bytes, and unlock it", move || {
-        let each = time_writers(&mut processes)?;
-        std::fs::OpenOptions::new().write(true).open(bare.join("bare"))?.set_len(0)?;
-        Ok(each)
-    }));
+    case.add(Variant::new(
+        "bare",
+        "four processes that lock a file, append the same bytes, and unlock it",
+        move || {
+            let each = time_writers(&mut processes)?;
+            std::fs::OpenOptions::new().write(true).open(bare.join("bare"))?.set_len(0)?;
+            Ok(each)
+        },
+    ));
     let mut processes = start_writers(&folder, &[])?;
     case.add(Variant::new("hookrail", "four processes that append to one journal", move || {
         let each = time_writers(&mut processes)?;
