@@ -90,6 +90,8 @@ codes! {
     BundleStale = "bundle-stale", Warning;
     /// The system settings or a bundle can be changed by other users than their owner, so they are not used.
     SystemFileUnsafe = "system-file-unsafe", Error;
+    /// The telemetry settings cannot be used, so nothing is exported.
+    TelemetryUnusable = "telemetry-unusable", Error;
     /// A case of `hookrail test` is not as it should be, so no case is run.
     CaseInvalid = "case-invalid", Error;
     /// An object has a key more than once, and the last value is used.
