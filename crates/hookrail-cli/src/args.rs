@@ -214,6 +214,12 @@ pub(crate) enum Command {
     #[cfg(feature = "fleet")]
     #[command(after_help = examples::BUNDLE)]
     Bundle(BundleArgs),
+    /// Connect machines: servers, keys, the audit of all machines, new bundles without waiting
+    ///
+    /// Exit status: 0 done, 1 failed, 2 the audit is not what it must be; see each command.
+    #[cfg(feature = "fleet")]
+    #[command(after_help = examples::FLEET)]
+    Fleet(FleetArgs),
     /// Create a hook from a template, with its settings and its test cases
     ///
     /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
@@ -611,6 +617,8 @@ mod bridge;
 mod bundle;
 mod dev;
 mod examples;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod global;
 #[cfg(feature = "inspect")]
 mod inspect;
@@ -626,9 +634,14 @@ pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, Uninstall
 #[cfg(feature = "fleet")]
 pub(crate) use bundle::{
     BundleApplyArgs, BundleArgs, BundleBuildArgs, BundleCommand, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs,
-    BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
+    BundlePublishArgs, BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
 };
 pub(crate) use dev::{DevArgs, TryArgs};
+#[cfg(feature = "fleet")]
+pub(crate) use fleet::{
+    FleetAdmitArgs, FleetArgs, FleetCommand, FleetEnrollArgs, FleetInitArgs, FleetMemberArgs, FleetRevokeArgs,
+    FleetRoleArg, FleetSetupArgs, FleetShipArgs, FleetStatusArgs, FleetVerifyArgs, FleetWatchArgs,
+};
 pub(crate) use global::{ColorWhen, GlobalArgs};
 #[cfg(feature = "inspect")]
 pub(crate) use inspect::InspectArgs;
