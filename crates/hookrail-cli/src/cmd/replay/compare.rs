@@ -67,7 +67,7 @@ const REWRITES: [&str; 6] = ["toolInput", "toolOutput", "prompt", "llmRequest", 
 
 /// Compares an outcome with a record of the same event.
 pub(super) fn compare(record: &Record, outcome: &Outcome) -> Comparison {
-    let is_command = |action: &Action| matches!(action, Action::Shell(_) | Action::Program(_));
+    let is_command = |action: &Action| matches!(action, Action::Shell(_) | Action::Program(_) | Action::Remote(_));
     if outcome.runs.iter().any(|run| run.end == EndKind::SpawnFailed && is_command(&run.hook.action)) {
         return Comparison::CommandNotRun;
     }
