@@ -141,6 +141,8 @@ named! {
         Unsafe = "unsafe",
         /// What is there already is damaged.
         Damaged = "damaged",
+        /// The entry is recorded, and more of them wait for a copy elsewhere than may.
+        Backlog = "backlog",
         /// Anything else that the operating system reported.
         Io = "io",
         /// The recorder panicked.
