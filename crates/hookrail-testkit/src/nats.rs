@@ -13,7 +13,7 @@ const VERSION: &str = "2.15.1";
 /// How far the port for other servers is from the port for clients.
 const ROUTE_PORTS: u16 = 2000;
 
-/// Finds nats-server: the one that `scripts/nats-server.sh` installs. A test that needs it returns if it is missing.
+/// Finds nats-server: the one that `scripts/nats-server.sh` installs, or one in `PATH`. A test that needs it returns if it is missing.
 ///
 /// # Panics
 /// With `HOOKRAIL_REQUIRE_ALL=1`, if it is missing.
@@ -22,7 +22,9 @@ pub fn nats_server_program() -> Option<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let program = workspace.join(target).join(format!("tools/nats-server-{VERSION}/bin/nats-server"));
-    if program.is_file() {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = std::env::split_paths(&path).map(|folder| folder.join("nats-server"));
+    if let Some(program) = std::iter::once(program).chain(in_path).find(|program| program.is_file()) {
         return Some(program);
     }
     let required = std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_some_and(|value| value == "1");

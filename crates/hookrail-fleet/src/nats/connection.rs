@@ -80,6 +80,11 @@ impl NatsConnection {
         self.state.clone()
     }
 
+    /// Returns the error, or what a server has not permitted meanwhile: it says so beside the request, and never answers it.
+    pub(crate) fn refusal_or(&self, error: NatsError) -> NatsError {
+        self.state.borrow().refusal.clone().map_or(error, NatsError::NotPermitted)
+    }
+
     /// Returns why nothing was answered: a server that does not permit a request says so beside it, and never answers it.
     pub(crate) fn silence(&self, subject: &str) -> NatsError {
         let refused = self.state.borrow().refusal.clone();

@@ -33,7 +33,8 @@ pub async fn create_streams(
         ..Config::default()
     };
     const FAILED: &str = "a stream cannot be created";
-    context.create_or_update_stream(audit).await.map_err(NatsError::request(FAILED))?;
+    let created = context.create_or_update_stream(audit).await;
+    created.map_err(|error| connection.refusal_or(NatsError::request(FAILED)(error)))?;
     let mut created = vec![AUDIT_STREAM.to_owned()];
     for channel in channels {
         let bucket = Subjects::bucket(channel);
@@ -44,7 +45,8 @@ pub async fn create_streams(
             num_replicas: replicas,
             ..object_store::Config::default()
         };
-        context.create_object_store(config).await.map_err(NatsError::request(FAILED))?;
+        let bucket_made = context.create_object_store(config).await;
+        bucket_made.map_err(|error| connection.refusal_or(NatsError::request(FAILED)(error)))?;
         created.push(format!("OBJ_{bucket}"));
     }
     Ok(created)
