@@ -100,6 +100,9 @@ pub(crate) enum Command {
     /// On a terminal the agent is interactive. With `--prompt`, or with a pipe on standard input, it works on one
     /// prompt. With `--headless` it prints JSON. Its model follows a script.
     ///
+    /// What hooks decide is exported to an OpenTelemetry collector if `[telemetry]` in the user's configuration names one; see
+    /// `hookrail docs telemetry`.
+    ///
     /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 plus the number
     /// of the signal that ended it.
     #[command(after_help = examples::AGENT)]
@@ -134,6 +137,9 @@ pub(crate) enum Command {
     /// After the first SIGTERM, SIGINT or SIGQUIT the server finishes the requests that run and accepts no new ones; the
     /// second signal ends them. SIGHUP does the same with `--stdio`; with `--socket` it reloads the configuration. A
     /// signal that was ignored when the server was started stays ignored.
+    ///
+    /// What hooks decide is recorded in the journal, and exported to an OpenTelemetry collector if `[telemetry]` in the
+    /// user's configuration names one; see `hookrail docs telemetry`.
     ///
     /// Exit status: 0 ended in order, 1 the command itself failed, 128 plus the number of the second signal.
     #[command(after_help = examples::SERVE)]

@@ -188,6 +188,23 @@ impl Journal {
         }
     }
 
+    /// Records an entry as [`Recorder::record`] does, and returns the number of its record too.
+    ///
+    /// # Errors
+    /// If it could not be recorded.
+    pub fn record_numbered(&self, entry: &Entry<'_>) -> Result<(Recorded, u64), RecordError> {
+        let (appended, file) = self.append(entry)?;
+        if appended.began_segment {
+            self.maintain_later();
+        }
+        let recorded = match file {
+            Some(file) => self.sync(file)?,
+            None => Recorded::Done,
+        };
+        lock(&self.shared.state).backlog.check(self.directory(), appended.seq)?;
+        Ok((recorded, appended.seq))
+    }
+
     fn append(&self, entry: &Entry<'_>) -> Result<(writer::Appended, Option<std::fs::File>), JournalError> {
         let members = self.members(entry)?;
         let mut state = lock(&self.shared.state);
@@ -258,16 +275,7 @@ impl Journal {
 
 impl Recorder for Journal {
     fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
-        let (appended, file) = self.append(entry)?;
-        if appended.began_segment {
-            self.maintain_later();
-        }
-        let recorded = match file {
-            Some(file) => self.sync(file)?,
-            None => Recorded::Done,
-        };
-        lock(&self.shared.state).backlog.check(self.directory(), appended.seq)?;
-        Ok(recorded)
+        self.record_numbered(entry).map(|(recorded, _)| recorded)
     }
 
     fn interest(&self) -> Interest {

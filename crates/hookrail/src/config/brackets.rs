@@ -1,62 +1,126 @@
 //! Says in an author's words why a text is not JSON: which bracket is open, where a comma is missing.
 
+use std::ops::Range;
+
 /// Explains the error at an offset; none if nothing better is known than that the text is not JSON.
 pub(super) fn explain_syntax(text: &str, at: usize) -> Option<String> {
     let before = Scan::of(text.get(..at)?);
     let rest = text.get(at..)?;
     match (rest.chars().next(), before.open.last()) {
         (Some('\''), _) => Some("strings have double quotes in JSON".to_owned()),
-        (Some(close @ ('}' | ']')), Some((open, line))) if closing(*open) != close => {
-            Some(format!("`{open}` of line {line} is still open; close it with `{}` first", closing(*open)))
+        (Some(close @ ('}' | ']')), Some(OpenBracket { bracket, line, .. })) if closing(*bracket) != close => {
+            Some(format!("`{bracket}` of line {line} is still open; close it with `{}` first", closing(*bracket)))
         }
         (Some('}' | ']'), None) => Some("there is one closing bracket too many".to_owned()),
         (Some('"' | '{' | '['), _) if before.ends_with_value => {
             Some(format!("a comma is missing before this, at the end of line {}", before.value_line))
         }
-        _ => {
-            // What the parser stops at may be right, and a bracket further up is not closed.
-            let whole = Scan::of(text);
-            let (open, line) = whole.open.last()?;
-            Some(format!("`{open}` of line {line} is not closed; add `{}`", closing(*open)))
-        }
+        // What the parser stops at may be right, and a bracket further up is not closed.
+        _ => explain_open(text),
     }
+}
+
+/// Names the bracket that is not closed at the end of a text.
+pub(super) fn explain_open(text: &str) -> Option<String> {
+    let scan = Scan::of(text);
+    let last = scan.open.last()?;
+    let OpenBracket { bracket, line, .. } = scan.suspect.unwrap_or(*last);
+    Some(format!("`{bracket}` of line {line} is not closed; add `{}`", closing(bracket)))
 }
 
 fn closing(open: char) -> char {
     if open == '[' { ']' } else { '}' }
 }
 
+/// What an author has to look at if the parser noticed an error only later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SyntaxCause {
+    /// A string that is not closed on its line.
+    OpenString(Range<usize>),
+    /// A bracket whose closing bracket is missing, or the end of the text.
+    OpenBracket(Range<usize>),
+}
+
+/// Returns the cause of an error that the parser noticed at a place.
+pub(super) fn find_cause(text: &str, noticed: &Range<usize>, is_unterminated: bool) -> Option<SyntaxCause> {
+    let scan = Scan::of(text);
+    if let Some(string) = scan.unclosed_string.clone().filter(|string| string.start <= noticed.end) {
+        return Some(SyntaxCause::OpenString(string));
+    }
+    if !is_unterminated {
+        return None;
+    }
+    let end = text.trim_end().len();
+    let last = text.get(..end)?.char_indices().next_back().map_or(0, |(at, _)| at);
+    let place = scan.suspect.map_or(last..end, |suspect| suspect.at..suspect.at + 1);
+    Some(SyntaxCause::OpenBracket(place))
+}
+
 /// What is open at the end of a text.
 #[derive(Default)]
 struct Scan {
-    open: Vec<(char, usize)>,
+    open: Vec<OpenBracket>,
     ends_with_value: bool,
     value_line: usize,
+    /// The first string that goes on behind the end of its line.
+    unclosed_string: Option<Range<usize>>,
+    /// The first bracket whose closing bracket is indented as that of another one.
+    suspect: Option<OpenBracket>,
+}
+
+/// A bracket that is open.
+#[derive(Clone, Copy)]
+struct OpenBracket {
+    bracket: char,
+    line: usize,
+    at: usize,
+    /// The indentation of its line.
+    indentation: usize,
 }
 
 impl Scan {
     fn of(text: &str) -> Self {
         let mut scan = Self::default();
         let mut line = 1;
-        let mut letters = text.chars().peekable();
-        while let Some(letter) = letters.next() {
+        let mut indentation = Indentation::default();
+        let mut letters = text.char_indices().peekable();
+        while let Some((at, letter)) = letters.next() {
             match letter {
-                '\n' => line += 1,
+                '\n' => {
+                    line += 1;
+                    indentation = Indentation::default();
+                    continue;
+                }
+                _ if letter.is_whitespace() => {
+                    indentation.blank();
+                    continue;
+                }
                 '"' => {
-                    while let Some(inner) = letters.next() {
+                    let mut end = at + 1;
+                    let mut is_closed = false;
+                    while let Some((inner_at, inner)) = letters.next_if(|(_, inner)| *inner != '\n') {
+                        end = inner_at + inner.len_utf8();
                         match inner {
-                            '\\' => drop(letters.next()),
-                            '"' | '\n' => break,
+                            '\\' => drop(letters.next_if(|(_, inner)| *inner != '\n')),
+                            '"' => {
+                                is_closed = true;
+                                break;
+                            }
                             _ => {}
                         }
                     }
+                    if !is_closed {
+                        scan.unclosed_string.get_or_insert(at..end);
+                    }
                     scan.value_at(line);
                 }
-                '/' if letters.peek() == Some(&'/') => while letters.next_if(|inner| *inner != '\n').is_some() {},
-                '/' if letters.peek() == Some(&'*') => {
+                '/' if letters.peek().is_some_and(|(_, next)| *next == '/') => {
+                    while letters.next_if(|(_, inner)| *inner != '\n').is_some() {}
+                }
+                '/' if letters.peek().is_some_and(|(_, next)| *next == '*') => {
                     letters.next();
                     let mut last = ' ';
-                    for inner in letters.by_ref() {
+                    for (_, inner) in letters.by_ref() {
                         line += usize::from(inner == '\n');
                         if (last, inner) == ('*', '/') {
                             break;
@@ -65,17 +129,25 @@ impl Scan {
                     }
                 }
                 '{' | '[' => {
-                    scan.open.push((letter, line));
+                    scan.open.push(OpenBracket { bracket: letter, line, at, indentation: indentation.width });
                     scan.ends_with_value = false;
                 }
                 '}' | ']' => {
-                    scan.open.pop();
+                    let opened = scan.open.pop();
+                    // Only a bracket that begins its line shows where its author thinks that it belongs.
+                    if let Some(opened) = opened
+                        && !indentation.has_code
+                        && opened.line != line
+                        && opened.indentation > indentation.width
+                    {
+                        scan.suspect.get_or_insert(opened);
+                    }
                     scan.value_at(line);
                 }
                 ',' | ':' => scan.ends_with_value = false,
-                _ if letter.is_whitespace() => {}
                 _ => scan.value_at(line),
             }
+            indentation.has_code = true;
         }
         scan
     }
@@ -85,9 +157,43 @@ impl Scan {
     }
 }
 
+/// The blanks at the beginning of a line.
+#[derive(Default)]
+struct Indentation {
+    width: usize,
+    has_code: bool,
+}
+
+impl Indentation {
+    fn blank(&mut self) {
+        if !self.has_code {
+            self.width += 1;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::explain_syntax;
+    use super::{SyntaxCause, explain_syntax, find_cause};
+
+    #[test]
+    fn the_place_is_the_bracket_or_the_quote_that_is_not_closed() {
+        for (text, shown) in [
+            ("{\n  \"a\": {\"b\": 1,\n  \"c\": {\n    \"d\": 1\n  }\n}\n", (2, "{")),
+            ("{\n  \"a\": [\n    {\n      \"b\": 1\n  ]\n}\n", (5, "]")),
+            ("{\n  \"a\": {\n    \"b\": 1\n", (3, "1")),
+            ("{\n  \"a\": \"x,\n  \"b\": \"y\"\n}\n", (2, "\"x,")),
+        ] {
+            let is_unterminated = !text.contains(']');
+            let noticed = if is_unterminated { 0..text.len() } else { text.find(']').unwrap()..text.len() };
+            let place = match find_cause(text, &noticed, is_unterminated) {
+                Some(SyntaxCause::OpenString(place) | SyntaxCause::OpenBracket(place)) => place,
+                None => noticed.start..noticed.start + 1,
+            };
+            let line = text[..place.start].matches('\n').count() + 1;
+            assert_eq!((line, &text[place]), shown, "{text}");
+        }
+    }
 
     fn explained(text: &str) -> String {
         explain_syntax(&text.replace('^', ""), text.find('^').unwrap()).unwrap_or_default()
