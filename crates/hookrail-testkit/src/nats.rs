@@ -74,9 +74,26 @@ impl NatsServerProcess {
     /// Makes the server read its configuration again.
     #[cfg(unix)]
     pub fn reload(&self) {
+        self.signal(rustix::process::Signal::HUP);
+    }
+
+    /// Stops the server without ending it, as if no packet of it arrived any more.
+    #[cfg(unix)]
+    pub fn suspend(&self) {
+        self.signal(rustix::process::Signal::STOP);
+    }
+
+    /// Lets a server go on that was stopped.
+    #[cfg(unix)]
+    pub fn resume(&self) {
+        self.signal(rustix::process::Signal::CONT);
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, signal: rustix::process::Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(pid) = pid {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::HUP);
+            let _ = rustix::process::kill_process(pid, signal);
         }
     }
 

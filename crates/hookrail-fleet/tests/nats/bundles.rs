@@ -17,13 +17,13 @@ use hookrail_fleet::{ArchiveDigest, BundleError, Timestamp};
 
 use crate::support::{Cluster, PATIENCE};
 
-struct Publisher<'c> {
-    cluster: &'c Cluster,
-    keys: NewKeys,
+pub(crate) struct Publisher<'c> {
+    pub(crate) cluster: &'c Cluster,
+    pub(crate) keys: NewKeys,
 }
 
 impl<'c> Publisher<'c> {
-    fn new(cluster: &'c Cluster) -> Self {
+    pub(crate) fn new(cluster: &'c Cluster) -> Self {
         Self { cluster, keys: signature::generate(Password::None).unwrap() }
     }
 
@@ -49,7 +49,7 @@ impl<'c> Publisher<'c> {
         publish::sign(&dist, &self.keys.secret, Password::None).unwrap()
     }
 
-    async fn publish(&self, text: &str) -> Manifest {
+    pub(crate) async fn publish(&self, text: &str) -> Manifest {
         self.build(text);
         let member = self.cluster.member("acme", "publisher");
         let connection = self.cluster.connect(&member).await;

@@ -6,5 +6,6 @@
 
 mod audit;
 mod bundles;
+mod chaos;
 mod support;
 mod tenancy;

@@ -111,7 +111,7 @@ impl Cluster {
     }
 
     /// Waits until all servers have read that a member was admitted.
-    async fn wait_for(&self, member: &FleetMember) {
+    pub(crate) async fn wait_for(&self, member: &FleetMember) {
         let begin = std::time::Instant::now();
         let mut accepted = 0;
         // Connections go to servers at random.

@@ -51,11 +51,14 @@ pub(super) fn setup(args: &FleetSetupArgs) -> Result<Exit> {
     let enough = member.settings().servers.len() >= REPLICAS;
     let replicas = args.replicas.map_or(if enough { REPLICAS } else { 1 }, usize::from);
     let created = super::super::runtime()?.block_on(async {
-        let connection = member.connect(ReconnectPace::AtOnce).await?;
         let begin = Instant::now();
         loop {
-            match create_streams(&member, &connection, replicas, &args.channels).await {
-                // Servers that were started a moment ago have not agreed on a leader yet.
+            let created = match member.connect(ReconnectPace::AtOnce).await {
+                Ok(connection) => create_streams(&member, &connection, replicas, &args.channels).await,
+                Err(error) => Err(error),
+            };
+            match created {
+                // Servers that were started a moment ago do not listen yet, or have not agreed on a leader.
                 Err(error) if error.is_temporary() && begin.elapsed() < SETUP_PATIENCE => {
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }

@@ -88,7 +88,7 @@ impl RecordedOutcome {
 
 /// Compares an outcome with what was recorded of the same event.
 pub(super) fn compare(recorded: &RecordedOutcome, outcome: &Outcome) -> Comparison {
-    let is_command = |action: &Action| matches!(action, Action::Shell(_) | Action::Program(_));
+    let is_command = |action: &Action| matches!(action, Action::Shell(_) | Action::Program(_) | Action::Remote(_));
     if outcome.runs.iter().any(|run| run.end == EndKind::SpawnFailed && is_command(&run.hook.action)) {
         return Comparison::CommandNotRun;
     }
