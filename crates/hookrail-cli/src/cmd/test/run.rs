@@ -142,7 +142,7 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
     let mut found = mismatches(case, &Happened { outcome: &outcome, took, commands, places });
     let mut accepted = false;
     if let Some(name) = &case.expect.snapshot {
-        let stored = stored_form(&outcome, places);
+        let stored = stored_form(&outcome, &sandbox);
         match compare_snapshot(&snapshot_file(&located.file, name), &stored, settings.snapshots)? {
             SnapshotState::Same => {}
             SnapshotState::Written => accepted = true,
