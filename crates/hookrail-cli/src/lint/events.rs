@@ -33,19 +33,8 @@ pub(super) fn translated(mut diagnostic: Diagnostic) -> Diagnostic {
     if let Some((name, here, whose)) = meant(&diagnostic) {
         diagnostic.message = format!("`{name}` is an event of {whose}, not of this file; its hooks will not run");
         diagnostic.hint = Some(format!("write `{here}`"));
-    } else if let Some((name, whose, elsewhere)) = missing_here(&diagnostic) {
-        diagnostic.message =
-            format!("`{name}` is an event of {whose} that plugins do not have; its hooks will not run");
-        diagnostic.hint = Some(format!("write the hook in `.llxprt/settings.json`, where the event is `{elsewhere}`"));
     }
     diagnostic
-}
-
-/// The name of an event that hooks of plugins are not told of, what calls it so, and its name in settings files.
-fn missing_here(diagnostic: &Diagnostic) -> Option<(String, String, &'static str)> {
-    let name = diagnostic.message.split('`').nth(1)?;
-    let (kind, whose) = in_other_words(name)?;
-    Some((name.to_owned(), whose, kind.spec().column(DialectId::Llxprt)?.name))
 }
 
 /// The name that was written, the event's name in the file's dialect, and what calls it otherwise.
