@@ -154,3 +154,55 @@ fn a_copy_of_the_example_modules_passes() {
     let ran = sandbox.run(&["test", "--trust-project"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
 }
+
+/// What a new author gets wrong: the failure names the place in the copy by its name, keeps the lines of a stack trace apart, and has
+/// the same help as `fire`.
+#[test]
+fn a_failed_case_says_what_to_do() {
+    let sandbox = guarded();
+    sandbox.write("a.hooktest.toml", DENIED);
+    let failed = |guard: &str| {
+        sandbox.write(".llxprt/hooks/guard.sh", guard);
+        stdout(&sandbox, &["--trust-project"])
+    };
+    let text = failed("echo \"{'decision': 'deny'}\"\n");
+    assert!(text.contains("the decision `deny` in it is lost\n    help: strings have double quotes in JSON"), "{text}");
+    let text = failed("echo '{\"decison\": \"deny\"}'\n");
+    assert!(text.contains("`decison` is not a field of an answer\n    help: did you mean `decision`?"), "{text}");
+    let text = failed("echo \"first in $0\" >&2\necho second >&2\nexit 1\n");
+    assert!(text.contains("stderr: first in ${project}/.llxprt/hooks/guard.sh\n              second\n"), "{text}");
+    assert!(text.contains("help: exit with 2 to block") && !text.contains("hookrail-case-"), "{text}");
+}
+
+#[test]
+fn a_failed_case_shows_what_is_wrong_with_the_configuration() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".xcsh/hooks/guard.ts", "export default (pi) => pi.on('tool_cal', () => ({ block: true }));\n");
+    sandbox.write("a.hooktest.toml", DENIED);
+    let text = stdout(&sandbox, &["--trust-project"]);
+    assert!(text.contains("no hook ran") && text.contains("warning[module-event]"), "{text}");
+    assert!(text.contains("help: did you mean `tool_call`?"), "{text}");
+}
+
+/// A plugin whose manifest is broken has no hooks, so it looks like files that were never granted.
+#[test]
+fn a_broken_plugin_is_named_before_consent_is_asked_for() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["new", "gate", "--dialect", "xcode"]).ends_with(0);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.run(&["test"]).ends_with(0);
+    let cases = ".x-code/plugins/gate/gate.hooktest.toml";
+    let good = sandbox.read(cases);
+    sandbox.write(cases, good.replace("hook = \".\"", "hook = \"gat\""));
+    assert!(stdout(&sandbox, &[]).contains("hint: did you mean `gate`?"));
+    sandbox.write(cases, good);
+    let manifest = ".x-code/plugins/gate/.x-code-plugin/plugin.json";
+    sandbox.write(manifest, sandbox.read(manifest).replacen(",\n", "\n", 1));
+    let ran = sandbox.run(&["test"]).ends_with(1);
+    let first = ran.stderr.lines().nth(1).unwrap_or_default();
+    assert_eq!(
+        first, "hint: the configuration has 1 error, which may be the cause; run `hookrail check`",
+        "{}",
+        ran.stderr
+    );
+}

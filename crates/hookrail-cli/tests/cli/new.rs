@@ -66,7 +66,7 @@ fn a_hook_in_python() {
     name = "the rule does not apply"
     tool = "write_file"
     tool_input = { path = "notes.md" }
-    expect = { silent = true }
+    expect = { silent = true, runs = 1 }
     "#);
 }
 

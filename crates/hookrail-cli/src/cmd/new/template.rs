@@ -127,7 +127,7 @@ impl HookTemplate<'_> {
                 let _ = write!(
                     text,
                     "\n[[case]]\nname = \"the rule applies\"\n{}\nexpect = {{ {} }}\n\
-                     \n[[case]]\nname = \"the rule does not apply\"\n{}\nexpect = {{ silent = true }}\n",
+                     \n[[case]]\nname = \"the rule does not apply\"\n{}\nexpect = {{ silent = true, runs = 1 }}\n",
                     lines(hit),
                     sample.expect,
                     lines(miss)
@@ -362,7 +362,7 @@ fn module_body(kind: EventKind, event: &str) -> (String, String, String) {
     };
     let both = |lines: &str, texts: [&str; 2], expect: &str| {
         let [hit, miss] = texts.map(|text| lines.replace("{text}", text));
-        case("the rule applies", &hit, expect) + &case("the rule does not apply", &miss, "silent = true")
+        case("the rule applies", &hit, expect) + &case("the rule does not apply", &miss, "silent = true, runs = 1")
     };
     match kind {
         EventKind::BeforeTool => (

@@ -44,7 +44,13 @@ pub(super) fn require_consent(args: &TestArgs, selection: &Selection) -> Result<
     if io::stdin().is_terminal() && io::stderr().is_terminal() && ask(&told) {
         return Ok(CopyTrust::Everything);
     }
-    let refusal: Refusal = Failure::new(format!("nothing was run: {}", one_line(&wanting.summary())))
+    let failure = Failure::new(format!("nothing was run: {}", one_line(&wanting.summary())));
+    // A hook whose configuration cannot be read looks like a file that was never granted.
+    let problems = selection.projects.values().filter_map(|project| project.survey.problems.as_ref());
+    let failure = problems.fold(failure, |failure, found| {
+        failure.hint(format!("the configuration has {found}, which may be the cause; run `hookrail check`"))
+    });
+    let refusal: Refusal = failure
         .hint("review the hooks and the case files, then run `hookrail test --trust-project`")
         .hint("after `hookrail trust grant`, cases that only send data to granted hooks need no option")
         .into();
