@@ -98,6 +98,9 @@ pub(crate) enum Command {
     /// On a terminal the agent is interactive. With `--prompt`, or with a pipe on standard input, it works on one
     /// prompt. With `--headless` it prints JSON. Its model follows a script.
     ///
+    /// What hooks decide is exported to an OpenTelemetry collector if `[telemetry]` in the user's configuration names one; see
+    /// `hookrail docs telemetry`.
+    ///
     /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 plus the number
     /// of the signal that ended it.
     #[command(after_help = examples::AGENT)]
@@ -132,6 +135,9 @@ pub(crate) enum Command {
     /// After the first SIGTERM, SIGINT or SIGQUIT the server finishes the requests that run and accepts no new ones; the
     /// second signal ends them. SIGHUP does the same with `--stdio`; with `--socket` it reloads the configuration. A
     /// signal that was ignored when the server was started stays ignored.
+    ///
+    /// What hooks decide is recorded in the journal, and exported to an OpenTelemetry collector if `[telemetry]` in the
+    /// user's configuration names one; see `hookrail docs telemetry`.
     ///
     /// Exit status: 0 ended in order, 1 the command itself failed, 128 plus the number of the second signal.
     #[command(after_help = examples::SERVE)]
@@ -206,6 +212,12 @@ pub(crate) enum Command {
     #[cfg(feature = "fleet")]
     #[command(after_help = examples::BUNDLE)]
     Bundle(BundleArgs),
+    /// Connect machines: servers, keys, the audit of all machines, new bundles without waiting
+    ///
+    /// Exit status: 0 done, 1 failed, 2 the audit is not what it must be; see each command.
+    #[cfg(feature = "fleet")]
+    #[command(after_help = examples::FLEET)]
+    Fleet(FleetArgs),
     /// Create a hook from a template, with its settings and its test cases
     ///
     /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
@@ -429,6 +441,8 @@ mod bridge;
 mod bundle;
 mod dev;
 mod examples;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod global;
 #[cfg(feature = "inspect")]
 mod inspect;
@@ -447,9 +461,14 @@ pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, Uninstall
 #[cfg(feature = "fleet")]
 pub(crate) use bundle::{
     BundleApplyArgs, BundleArgs, BundleBuildArgs, BundleCommand, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs,
-    BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
+    BundlePublishArgs, BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
 };
 pub(crate) use dev::{DevArgs, TryArgs};
+#[cfg(feature = "fleet")]
+pub(crate) use fleet::{
+    FleetAdmitArgs, FleetArgs, FleetCommand, FleetEnrollArgs, FleetInitArgs, FleetMemberArgs, FleetRevokeArgs,
+    FleetRoleArg, FleetSetupArgs, FleetShipArgs, FleetStatusArgs, FleetVerifyArgs, FleetWatchArgs,
+};
 pub(crate) use global::{ColorWhen, GlobalArgs};
 #[cfg(feature = "inspect")]
 pub(crate) use inspect::InspectArgs;

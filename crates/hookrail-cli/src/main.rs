@@ -22,6 +22,7 @@ mod render;
 mod request;
 mod sample;
 mod style;
+mod telemetry;
 mod temporary_file;
 mod trace;
 mod verbosity;

@@ -156,7 +156,7 @@ pub(crate) fn report_fields(
         let meant = nearest(&snake_case(name), known.iter().copied());
         findings.push(match meant {
             Some(meant) => finding.hint(format!("did you mean `{meant}`?")),
-            None => finding,
+            None => finding.hint("remove it; `hookrail reference events` lists the fields"),
         });
     }
     let is_wanted = |field: &str| {
@@ -182,9 +182,7 @@ pub(crate) fn report_fields(
             }
             Some(_) => continue,
         };
-        findings.push(
-            Diagnostic::new(Code::FieldMissing, message).hint("a host always gives it; give it with `--payload`"),
-        );
+        findings.push(Diagnostic::new(Code::FieldMissing, message).hint(how_to_give(field.name)));
     }
     findings
 }
@@ -195,8 +193,19 @@ pub(crate) fn missing_subject(kind: EventKind, fields: &JsonObject) -> Option<Di
     let subject = spec.subject?;
     let is_given = fields.get(subject).and_then(Json::as_str).is_some_and(|text| !text.is_empty());
     let message = format!("`{subject}` is missing; matchers of {} are compared with it", spec.name);
-    let hint = format!("a host always gives it; give it with `--payload '{{\"{subject}\": …}}'`");
-    (!is_given).then(|| Diagnostic::new(Code::FieldMissing, message).hint(hint))
+    (!is_given).then(|| Diagnostic::new(Code::FieldMissing, message).hint(how_to_give(subject)))
+}
+
+/// Says how a field is given on the command line, in the shortest way.
+fn how_to_give(field: &str) -> String {
+    let how = match field {
+        "tool_name" => "--tool write_file".to_owned(),
+        "tool_input" => "--tool-input '{…}'".to_owned(),
+        "tool_response" => "--tool-response '{…}'".to_owned(),
+        "prompt" => "--prompt '…'".to_owned(),
+        _ => format!("--payload '{{\"{field}\": …}}'"),
+    };
+    format!("a host always gives it; add `{how}`")
 }
 
 #[cfg(test)]

@@ -38,8 +38,8 @@ pub(crate) fn fields_for(hook: &Hook) -> JsonObject {
     fields
 }
 
-/// The values of fields other than a tool's name that matchers select, the usual one first.
-fn usual_values(field: &str) -> &'static [&'static str] {
+/// Returns the values of fields other than a tool's name that matchers select, the usual one first.
+pub(crate) fn usual_values(field: &str) -> &'static [&'static str] {
     match field {
         "source" => &["startup", "resume", "clear", "compress"],
         "reason" => &["exit", "clear", "logout", "prompt_input_exit", "other"],

@@ -29,6 +29,20 @@ pub fn world_declarations() -> String {
     with_version(WORLD)
 }
 
+/// The members of `pi` that have a declaration.
+pub(crate) fn api_members() -> Vec<&'static str> {
+    let body = PI.split_once("\texport interface HookAPI {\n").map_or("", |(_, rest)| rest);
+    let body = body.split_once("\n\t}").map_or(body, |(body, _)| body);
+    // A member begins with its name; the lines between are comments.
+    let name = |line: &'static str| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("readonly ").unwrap_or(line);
+        let end = line.find(|letter: char| !letter.is_ascii_alphanumeric())?;
+        line.get(..end).filter(|name| !name.is_empty())
+    };
+    body.lines().filter_map(name).collect()
+}
+
 fn with_version(text: &str) -> String {
     text.replacen("VERSION", env!("CARGO_PKG_VERSION"), 1)
 }
@@ -167,6 +181,22 @@ mod tests {
                 assert!(result_type(member).is_some(), "give `{member}` a type in `result_type`");
             }
         }
+    }
+
+    #[test]
+    fn the_members_of_the_api_are_those_with_a_declaration() {
+        let expected = [
+            "on",
+            "sendMessage",
+            "appendEntry",
+            "registerCommand",
+            "registerMessageRenderer",
+            "exec",
+            "logger",
+            "typebox",
+            "pi",
+        ];
+        assert_eq!(api_members(), expected);
     }
 
     #[test]

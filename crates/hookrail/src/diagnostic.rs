@@ -90,6 +90,8 @@ codes! {
     BundleStale = "bundle-stale", Warning;
     /// The system settings or a bundle can be changed by other users than their owner, so they are not used.
     SystemFileUnsafe = "system-file-unsafe", Error;
+    /// The telemetry settings cannot be used, so nothing is exported.
+    TelemetryUnusable = "telemetry-unusable", Error;
     /// A case of `hookrail test` is not as it should be, so no case is run.
     CaseInvalid = "case-invalid", Error;
     /// An object has a key more than once, and the last value is used.
@@ -234,6 +236,12 @@ codes! {
     HooksDisabled = "hooks-disabled", Warning;
     /// Hooks are configured, and no settings file switches hooks on or off, so they never run.
     HooksNeverOn = "hooks-never-on", Warning;
+    /// A hook that could deny an operation does not run because settings switch it off.
+    GuardSwitchedOff = "guard-switched-off", Warning;
+    /// A hook does not run because settings switch it off; no operation depends on it.
+    HookSwitchedOff = "hook-switched-off", Note;
+    /// A list of disabled hooks has a name that no hook has.
+    DisabledUnknown = "disabled-unknown", Warning;
     /// A file that a hook's command runs does not exist.
     ScriptMissing = "script-missing", Warning;
     /// A file that a hook's command runs is not executable.
@@ -244,6 +252,10 @@ codes! {
     ScriptLineEndings = "script-line-endings", Warning;
     /// A hook's script, module or command has a syntax error, found without running it.
     ScriptSyntax = "script-syntax", Warning;
+    /// A script that `sh` runs uses what only bash has.
+    ScriptBashism = "script-bashism", Warning;
+    /// A command discards the exit status of the script that it runs, so the script cannot deny.
+    StatusLost = "status-lost", Warning;
     /// A program that a hook's command starts is not in the search path.
     ProgramMissing = "program-missing", Warning;
     /// A timeout is so short that it was most likely meant in seconds.
@@ -252,6 +264,8 @@ codes! {
     TimeoutLong = "timeout-long", Note;
     /// A matcher matches no known tool, and most likely means one.
     MatcherNoTool = "matcher-no-tool", Warning;
+    /// A matcher matches none of the values that its event is known to have.
+    MatcherNoValue = "matcher-no-value", Warning;
     /// A matcher is a part of the names of several tools and matches all of them.
     MatcherLoose = "matcher-loose", Note;
     /// A command uses a variable without quotes, so a blank in its value splits it.
@@ -272,6 +286,8 @@ codes! {
     ModuleEvent = "module-event", Warning;
     /// A module calls a function of another API while it is loaded; the rest of the module is in force.
     ModuleUnsupported = "module-unsupported", Warning;
+    /// A module uses something that modules do not have.
+    ModuleApi = "module-api", Warning;
     /// What a module registers cannot be known before it runs.
     ModuleOpaque = "module-opaque", Note;
     /// Hooks started agents that started hooks, too many levels deep; no more hooks are run.

@@ -12,7 +12,7 @@ use crate::dialect::registry::DialectId;
 use crate::firing::{PartPlan, Plan, PlannedHook};
 use crate::hook::{Action, Enforcement, Hook};
 use crate::json::{Json, JsonKind, JsonObject};
-use crate::outcome::{Decision, Effects, HookRun, Outcome, ShadowRun, Stop};
+use crate::outcome::{Decision, Effects, HookRun, InForce, Outcome, ShadowRun, Stop};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
@@ -102,7 +102,7 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
         .raw("toolConfig", tool_config.as_ref())
         .raw("result", result.as_ref())
         .add_dialect_members(|dialect| dialect.contract().outcome_members(outcome))
-        .list("runs", outcome.runs.iter().map(run));
+        .list("runs", outcome.runs.iter().map(|one| run(one, outcome.in_force.as_ref())));
     // Only outcomes of events with such hooks have the member.
     let document = match outcome.shadow.is_empty() {
         true => document,
@@ -111,6 +111,12 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
     document
         .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
+        .add("configuration", outcome.in_force.as_ref().map_or_else(Json::null, configuration))
+}
+
+fn configuration(in_force: &InForce) -> Json {
+    let InForce { digest, revision, project: _ } = in_force;
+    JsonObject::new().add("digest", json!(digest.hex())).add("revision", json!(revision)).to_json()
 }
 
 /// What a hook without an effect would have done.
@@ -235,15 +241,19 @@ pub fn explain_document(plan: &Plan) -> Json {
         .to_json()
 }
 
-fn run(run: &HookRun) -> Json {
+fn run(run: &HookRun, in_force: Option<&InForce>) -> Json {
+    let identity = in_force.map(|in_force| run.hook.identity(&in_force.project));
     JsonObject::new()
         .add("hook", json!(&*run.hook.label))
+        .add("id", json!(identity.map(|identity| &identity.id)))
+        .add("fingerprint", json!(identity.map(|identity| &identity.fingerprint)))
         .add("dialect", json!(run.hook.dialect.name()))
         .add("source", source(&run.hook.origin))
         .add("end", json!(run.end.name()))
         .add("exitCode", json!(run.exit_code))
         .add("signal", json!(run.signal))
         .add("decision", json!(run.decision.map(|decision| decision.name())))
+        .add("startedMs", run.start.map_or_else(Json::null, Json::milliseconds))
         .add("durationMs", Json::milliseconds(run.duration))
         .add("stdout", json!(run.stdout))
         .add("stderr", json!(run.stderr))

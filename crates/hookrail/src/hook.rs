@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::Environment;
@@ -23,7 +23,7 @@ use crate::own_bridge::program_of;
 use crate::run::capabilities::Capabilities;
 pub use crate::source::Authority;
 use crate::source::{Origin, SourceKind};
-use crate::trust::Fingerprint;
+use crate::trust::{Fingerprint, IdentityCell};
 
 /// One hook for one event.
 ///
@@ -82,31 +82,8 @@ pub struct Hook {
     pub sandbox_floors: Arc<[Arc<SandboxProfile>]>,
     /// What it may do to the machine, if it is a module.
     pub capabilities: Option<Capabilities>,
-    /// Its name and version among records.
+    /// Its name and version.
     pub(crate) identity: IdentityCell,
-}
-
-/// The name and the version of a hook among records.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HookIdentity {
-    pub(crate) id: String,
-    pub(crate) fingerprint: String,
-}
-
-/// The identity of a hook, found when it is first recorded. A copy of a hook may be changed, so it has to find its own.
-#[derive(Debug, Default)]
-pub(crate) struct IdentityCell(OnceLock<HookIdentity>);
-
-impl IdentityCell {
-    pub(crate) fn get_or_init(&self, find: impl FnOnce() -> HookIdentity) -> &HookIdentity {
-        self.0.get_or_init(find)
-    }
-}
-
-impl Clone for IdentityCell {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 /// How much is known about the events a hook is for.

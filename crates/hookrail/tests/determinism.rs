@@ -102,6 +102,7 @@ fn without_times(mut document: Value) -> Value {
     document["aggregated"]["totalDuration"] = Value::Null;
     for run in document["runs"].as_array_mut().unwrap() {
         run["durationMs"] = Value::Null;
+        run["startedMs"] = Value::Null;
     }
     document
 }

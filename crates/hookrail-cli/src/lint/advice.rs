@@ -2,12 +2,31 @@
 
 use hookrail::{Code, Diagnostic};
 
-use super::events::translated;
+use super::events::{is_of_plugin, translated};
+use super::modules::module_event_hint;
+use super::variables::meant_in_plugin;
 
 /// Adds the usual fix to a diagnostic without one.
 pub(crate) fn with_advice(mut diagnostic: Diagnostic) -> Diagnostic {
     if diagnostic.code == Code::UnknownEvent {
         diagnostic = translated(diagnostic);
+    }
+    if diagnostic.code == Code::ModuleEvent
+        && let Some(hint) = diagnostic.message.split('`').nth(3).and_then(module_event_hint)
+    {
+        diagnostic.hint = Some(hint);
+    }
+    if diagnostic.code == Code::VariableUnknown
+        && let Some(name) = diagnostic.message.split(['{', '}']).nth(1)
+        && let Some(ours) = meant_in_plugin(name)
+    {
+        diagnostic.hint = Some(format!("write `{ours}`"));
+    }
+    if diagnostic.hint.is_none() && diagnostic.code == Code::UnknownKey {
+        diagnostic.hint = diagnostic.location.as_ref().map(|place| {
+            let schema = if is_of_plugin(&place.file) { "plugin-hooks" } else { "settings" };
+            format!("remove it; `hookrail schema {schema}` lists the keys")
+        });
     }
     if diagnostic.hint.is_none() {
         diagnostic.hint = usual_fix(diagnostic.code).map(str::to_owned);
@@ -28,7 +47,6 @@ fn usual_fix(code: Code) -> Option<&'static str> {
         Code::HookCommand => "write what the shell runs: `\"command\": \"./guard.sh\"`",
         Code::HookType => "write `\"type\": \"command\"`",
         Code::LegacyKey => "move it to `hooksConfig`",
-        Code::UnknownKey => "remove it; `hookrail schema settings` lists the keys",
         Code::UnknownEvent => "`hookrail reference events` lists the events",
         Code::DuplicateKey => "keep one of them",
         Code::SettingValue => "write one of the values that the message names",

@@ -11,7 +11,7 @@ use hookrail::sources::without_dots;
 use hookrail::{DialectId, Hook};
 use tree_sitter::{Node, Tree};
 
-use super::interpreter::Interpreter;
+use super::interpreter::{Given, Interpreter, ShellKind};
 use super::syntax::parse_shell;
 
 /// One simple command.
@@ -21,6 +21,17 @@ pub(super) struct CommandUse {
     pub(super) script: Option<ScriptUse>,
     /// Whether the shell looks for the program in the search path.
     pub(super) lookup: Lookup,
+    /// The code that it gives to an interpreter.
+    pub(super) code: Option<GivenCode>,
+    /// Its place in the line, or in the code, that it stands in.
+    pub(super) span: Range<usize>,
+}
+
+/// Code in the words of a command, as in `bash -c 'code'`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GivenCode {
+    pub(super) interpreter: Interpreter,
+    pub(super) text: String,
 }
 
 /// How the program of a command is found.
@@ -60,30 +71,49 @@ const BUILTINS: &str = " . : [ [[ alias bg bind break builtin caller case cd com
     shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait while \
     { } ! ";
 
-/// The simple commands of a hook.
+/// How deeply code for a shell may be given to a shell.
+const DEEPEST_CODE: usize = 3;
+
+/// The simple commands of a hook, with those of the code that they give to a shell.
 pub(super) fn commands_of(root: &Path, hook: &Hook) -> Vec<CommandUse> {
     let folders = Folders::of(root, hook);
-    match &hook.action {
-        Action::Shell(line) => {
-            let Some(tree) = parse_shell(line) else { return Vec::new() };
-            let guarded = guarded_programs(&tree, line);
-            let functions = names_of(&tree, line, "function_definition");
-            let is_own = |name: &str| guarded.iter().chain(&functions).any(|own| own == name);
-            let mut commands = Vec::new();
-            for node in nodes(&tree).filter(|node| node.kind() == "command") {
-                let mut cursor = node.walk();
-                let words = node.named_children(&mut cursor).filter(|child| is_word(*child));
-                let words: Vec<Option<String>> = words.map(|word| value_of(word, line, &folders)).collect();
-                commands.push(command_use(&words, &folders, is_own));
-            }
-            commands
-        }
+    let mut commands = match &hook.action {
+        Action::Shell(line) => commands_in(line, &folders),
         Action::Program(words) => {
             let words: Vec<Option<String>> = words.iter().cloned().map(Some).collect();
-            vec![command_use(&words, &Folders { variables: Vec::new(), ..folders }, |_| false)]
+            vec![command_use(&words, &Folders { variables: Vec::new(), ..folders.clone() }, 0..0, |_| false)]
         }
         Action::Module(_) | Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => Vec::new(),
+    };
+    let mut level = 0..commands.len();
+    for _ in 0..DEEPEST_CODE {
+        let given = commands.get(level.clone()).unwrap_or_default().iter().filter_map(|command| command.code.as_ref());
+        let for_shells = given.filter(|code| matches!(code.interpreter, Interpreter::Shell(_)));
+        let inner: Vec<CommandUse> = for_shells.flat_map(|code| commands_in(&code.text, &folders)).collect();
+        level = commands.len()..commands.len() + inner.len();
+        commands.extend(inner);
     }
+    commands
+}
+
+/// The simple commands of a shell's code, without those of code that they give to another shell.
+pub(super) fn commands_in_code(root: &Path, hook: &Hook, code: &str) -> Vec<CommandUse> {
+    commands_in(code, &Folders::of(root, hook))
+}
+
+fn commands_in(code: &str, folders: &Folders) -> Vec<CommandUse> {
+    let Some(tree) = parse_shell(code) else { return Vec::new() };
+    let guarded = guarded_programs(&tree, code);
+    let functions = names_of(&tree, code, "function_definition");
+    let is_own = |name: &str| guarded.iter().chain(&functions).any(|own| own == name);
+    let mut commands = Vec::new();
+    for node in nodes(&tree).filter(|node| node.kind() == "command") {
+        let mut cursor = node.walk();
+        let words = node.named_children(&mut cursor).filter(|child| is_word(*child));
+        let words: Vec<Option<String>> = words.map(|word| value_of(word, code, folders)).collect();
+        commands.push(command_use(&words, folders, node.byte_range(), is_own));
+    }
+    commands
 }
 
 /// The programs that a shell's code starts by name, each once with its first place. Functions of the code and programs
@@ -121,7 +151,25 @@ pub(super) fn unquoted_variables(line: &str, known: &[&str]) -> Vec<(String, Ran
     found
 }
 
+/// The variables that a line reads and does not set itself, each once as its name and as it is written.
+pub(super) fn variables_in(line: &str) -> Vec<(String, String)> {
+    let Some(tree) = parse_shell(line) else { return Vec::new() };
+    let assigned = names_of(&tree, line, "variable_assignment");
+    let mut found: Vec<(String, String)> = Vec::new();
+    for node in nodes(&tree).filter(|node| matches!(node.kind(), "simple_expansion" | "expansion")) {
+        let Some(written) = line.get(node.byte_range()) else { continue };
+        let name = written.trim_start_matches(['$', '{']).trim_end_matches('}');
+        let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        let is_known = found.iter().any(|(_, known)| known == written);
+        if is_name && !is_known && !assigned.iter().any(|assigned| assigned == name) {
+            found.push((name.to_owned(), written.to_owned()));
+        }
+    }
+    found
+}
+
 /// The folders that words are resolved with.
+#[derive(Clone)]
 struct Folders {
     root: PathBuf,
     home: Option<PathBuf>,
@@ -201,13 +249,29 @@ fn value_of(node: Node<'_>, line: &str, folders: &Folders) -> Option<String> {
         "string" => {
             let mut cursor = node.walk();
             let parts = node.named_children(&mut cursor).map(|part| match part.kind() {
-                "string_content" => line.get(part.byte_range()).map(|text| text.replace("\\\"", "\"")),
+                "string_content" => line.get(part.byte_range()).map(without_escapes),
                 _ => value_of(part, line, folders),
             });
             parts.collect()
         }
         _ => None,
     }
+}
+
+/// The content of double quotes as the shell reads it.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letters.peek() {
+            Some(escaped @ ('"' | '\\' | '$' | '`')) if letter == '\\' => {
+                plain.push(*escaped);
+                letters.next();
+            }
+            _ => plain.push(letter),
+        }
+    }
+    plain
 }
 
 /// The programs whose absence a line handles itself, as in `command -v jq`.
@@ -230,7 +294,12 @@ fn names_of(tree: &Tree, line: &str, kind: &str) -> Vec<String> {
     named.filter_map(|name| line.get(name.byte_range()).map(str::to_owned)).collect()
 }
 
-fn command_use(words: &[Option<String>], folders: &Folders, is_own: impl Fn(&str) -> bool) -> CommandUse {
+fn command_use(
+    words: &[Option<String>],
+    folders: &Folders,
+    span: Range<usize>,
+    is_own: impl Fn(&str) -> bool,
+) -> CommandUse {
     let mut rest = words;
     let mut behind_prefix = false;
     while let Some((Some(first), others)) = rest.split_first() {
@@ -242,32 +311,31 @@ fn command_use(words: &[Option<String>], folders: &Folders, is_own: impl Fn(&str
         }
         rest = others;
     }
-    let program = rest.first().cloned().flatten();
-    let mut lookup = Lookup::Other;
-    let mut script = None;
-    if let Some(program) = program {
-        let arguments = rest.get(1..).unwrap_or_default();
-        if program.contains('/') || program.starts_with('~') {
-            let path = folders.path(&program);
-            script = Some(ScriptUse { written: program.clone(), path, runner: Runner::Itself });
-        } else if !BUILTINS.contains(&format!(" {program} ")) && !is_own(&program) && !program.is_empty() {
-            lookup = Lookup::SearchPath(program.clone());
-        }
-        let name = program.rsplit('/').next().unwrap_or(&program);
-        if let Some(interpreter) = Interpreter::of_program(name)
-            && let Some(written) = interpreter.script_in(arguments)
-        {
-            let path = folders.path(&written);
-            script = Some(ScriptUse { written, path, runner: Runner::Given(interpreter) });
-        } else if matches!(program.as_str(), "." | "source")
-            && let Some(Some(written)) =
-                arguments.first().filter(|word| word.as_ref().is_some_and(|word| word.contains('/')))
-        {
-            let path = folders.path(written);
-            script = Some(ScriptUse { written: written.clone(), path, runner: Runner::Given(Interpreter::Shell) });
-        }
+    let mut command = CommandUse { script: None, lookup: Lookup::Other, code: None, span };
+    let Some(program) = rest.first().cloned().flatten() else { return command };
+    let arguments = rest.get(1..).unwrap_or_default();
+    let script = |written: String, runner: Runner| ScriptUse { path: folders.path(&written), written, runner };
+    if program.contains('/') || program.starts_with('~') {
+        command.script = Some(script(program.clone(), Runner::Itself));
+    } else if !BUILTINS.contains(&format!(" {program} ")) && !is_own(&program) && !program.is_empty() {
+        command.lookup = Lookup::SearchPath(program.clone());
     }
-    CommandUse { script, lookup }
+    let name = program.rsplit('/').next().unwrap_or(&program);
+    if let Some(interpreter) = Interpreter::of_program(name) {
+        match interpreter.given_in(arguments) {
+            Some(Given::Script(written)) => command.script = Some(script(written, Runner::Given(interpreter))),
+            Some(Given::Code(text)) => command.code = Some(GivenCode { interpreter, text }),
+            None => {}
+        }
+    } else if matches!(program.as_str(), "." | "source")
+        && let Some(Some(written)) =
+            arguments.first().filter(|word| word.as_ref().is_some_and(|word| word.contains('/')))
+    {
+        // The shell of hooks reads the file.
+        let runner = Runner::Given(Interpreter::Shell(ShellKind::Bash));
+        command.script = Some(script(written.clone(), runner));
+    }
+    command
 }
 
 #[cfg(test)]
@@ -289,9 +357,15 @@ mod tests {
             ("./a.sh x", "/p/a.sh", Runner::Itself),
             ("\"$LLXPRT_PROJECT_DIR\"/h/a.sh", "/p/h/a.sh", Runner::Itself),
             ("python3 -u h/a.py", "/p/h/a.py", Runner::Given(Interpreter::Python)),
-            ("exec bash \"${LLXPRT_PROJECT_DIR}/a b.sh\"", "/p/a b.sh", Runner::Given(Interpreter::Shell)),
+            (
+                "exec bash \"${LLXPRT_PROJECT_DIR}/a b.sh\"",
+                "/p/a b.sh",
+                Runner::Given(Interpreter::Shell(ShellKind::Bash)),
+            ),
             ("env A=1 node a.mjs", "/p/a.mjs", Runner::Given(Interpreter::JavaScript)),
-            (". ./lib.sh", "/p/lib.sh", Runner::Given(Interpreter::Shell)),
+            (". ./lib.sh", "/p/lib.sh", Runner::Given(Interpreter::Shell(ShellKind::Bash))),
+            ("bash -ec './a.sh x'", "/p/a.sh", Runner::Itself),
+            ("sh -c \"bash -c 'exec ./a.sh'\"", "/p/a.sh", Runner::Itself),
         ] {
             let script = of(line).into_iter().find_map(|command| command.script).unwrap_or_else(|| panic!("{line}"));
             assert_eq!((script.path.as_path(), script.runner), (Path::new(path), runner), "{line}");

@@ -4,12 +4,18 @@
 use hookrail::{Code, HookSystem, Outcome};
 
 use super::scene::{HookScene, Scene};
-use super::{first_line, scripts, syntax};
+use super::{bashisms, first_line, scripts, syntax, variables};
 
 /// Replaces the general advice of diagnostics about commands that were not found by what is wrong with the files.
 pub(crate) fn explain_failures(system: &HookSystem, outcome: &mut Outcome) {
     // An interpreter that finds no script exits with a status of its own.
-    let with_cause = [Code::CommandNotFound, Code::CommandNotRunnable, Code::ExitStatusOfInterpreter, Code::HookExited];
+    let with_cause = [
+        Code::CommandNotFound,
+        Code::CommandNotRunnable,
+        Code::ExitStatusOfInterpreter,
+        Code::HookExited,
+        Code::SilentFailure,
+    ];
     let needs_cause = |code: Code| with_cause.contains(&code);
     if !outcome.diagnostics.iter().any(|diagnostic| needs_cause(diagnostic.code)) {
         return;
@@ -21,8 +27,8 @@ pub(crate) fn explain_failures(system: &HookSystem, outcome: &mut Outcome) {
             diagnostic.location.as_ref().is_some_and(|place| *place == seen.hook.origin.location)
         };
         let Some(seen) = scene.hooks.iter().find(is_meant) else { continue };
-        let mut causes =
-            [scripts::of_hook, first_line::of_hook, syntax::of_hook].into_iter().flat_map(|look| look(&scene, seen));
+        let looks = [variables::of_hook, scripts::of_hook, first_line::of_hook, syntax::of_hook, bashisms::of_hook];
+        let mut causes = looks.into_iter().flat_map(|look| look(&scene, seen));
         if let Some(cause) = causes.next().map(|finding| finding.diagnostic) {
             let hint = cause.hint.map_or_else(String::new, |hint| format!("; {hint}"));
             let place = cause.location.as_ref().map_or_else(String::new, |place| {

@@ -38,9 +38,12 @@ fn about(seen: &HookScene<'_>, script: &ScriptUse, text: &Rc<str>) -> Option<Fin
         Diagnostic::new(code, message).at(Location::in_text(path, text, span))
     };
     let is_shell = match script.runner {
-        Runner::Itself => named_interpreter(line.trim_end()).map_or(Some(Interpreter::Shell), Interpreter::of_program),
-        Runner::Given(interpreter) => Some(interpreter),
-    } == Some(Interpreter::Shell);
+        Runner::Itself => match named_interpreter(line.trim_end()) {
+            Some(name) => matches!(Interpreter::of_program(name), Some(Interpreter::Shell(_))),
+            None => true,
+        },
+        Runner::Given(interpreter) => matches!(interpreter, Interpreter::Shell(_)),
+    };
     if line.ends_with('\r') && (is_shell || script.runner == Runner::Itself && line.starts_with("#!")) {
         let shown = line.trim_end().trim_start_matches("#!");
         let message = match script.runner {
@@ -73,6 +76,9 @@ fn about(seen: &HookScene<'_>, script: &ScriptUse, text: &Rc<str>) -> Option<Fin
     }
     let name = named_interpreter(line)?;
     let is_env = program.ends_with("/env");
+    if let Some(finding) = several_arguments(hook, path, text, line) {
+        return Some(finding);
+    }
     let exists = Path::new(program).exists() && (!is_env || find_program(&seen.search_path(), name).is_some());
     if !exists {
         let missing = if is_env && Path::new(program).exists() { name } else { program };
@@ -86,7 +92,7 @@ fn about(seen: &HookScene<'_>, script: &ScriptUse, text: &Rc<str>) -> Option<Fin
         return Some(Finding::new(at(Code::ScriptInterpreter, message, span).hint(hint)));
     }
     let (named, by_ending) = (Interpreter::of_program(name)?, Interpreter::of_ending(path)?);
-    if named == by_ending || by_ending == Interpreter::Other || named == Interpreter::Other {
+    if named.is_like(by_ending) || by_ending == Interpreter::Other || named == Interpreter::Other {
         return None;
     }
     let message =
@@ -98,9 +104,29 @@ fn about(seen: &HookScene<'_>, script: &ScriptUse, text: &Rc<str>) -> Option<Fin
     Some(Finding::new(at(Code::ScriptInterpreter, message, span).hint(hint)))
 }
 
+/// The kernel gives everything behind the interpreter to it as one argument.
+fn several_arguments(hook: &Hook, path: &Path, text: &str, line: &str) -> Option<Finding> {
+    let (program, arguments) = line.strip_prefix("#!")?.trim().split_once(char::is_whitespace)?;
+    let arguments = arguments.trim();
+    let is_env = program.ends_with("/env");
+    // The option with which `env` splits its argument itself.
+    if !arguments.contains(char::is_whitespace)
+        || is_env && (arguments.starts_with("-S") || arguments.starts_with("-vS"))
+    {
+        return None;
+    }
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let better =
+        if is_env { format!("#!{program} -S {arguments}") } else { format!("#!/usr/bin/env -S {name} {arguments}") };
+    let message = format!("line 1 gives `{arguments}` to `{name}` as one argument, so hook `{hook}` cannot start");
+    let diagnostic = Diagnostic::new(Code::ScriptInterpreter, message).at(Location::in_text(path, text, 0..line.len()));
+    let fix = Fix::Edit { file: path.to_owned(), span: 0..line.len(), text: better.clone() };
+    Some(Finding::new(diagnostic.hint(format!("write `{better}`"))).fixed_by(fix))
+}
+
 /// A script without a first line for an interpreter is run by the shell, whatever it is written in.
 fn without_first_line(hook: &Hook, path: &Path, text: &str) -> Option<Finding> {
-    let is_shell = matches!(Interpreter::of_ending(path), None | Some(Interpreter::Shell));
+    let is_shell = matches!(Interpreter::of_ending(path), None | Some(Interpreter::Shell(_)));
     let usual = Interpreter::first_line(path)?;
     // A binary program is no text, and a shell script without the line is run by the shell anyway.
     if is_shell {

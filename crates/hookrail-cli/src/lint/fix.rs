@@ -31,6 +31,18 @@ pub(crate) struct FixReport {
     pub(crate) refused: Vec<(PathBuf, String)>,
 }
 
+impl FixReport {
+    /// Adds what became of further changes. A file that could not be changed is told once.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.fixed += other.fixed;
+        for refused in other.refused {
+            if !self.refused.contains(&refused) {
+                self.refused.push(refused);
+            }
+        }
+    }
+}
+
 impl Fix {
     /// Replaces the value of a key in a hook's entry by other JSON.
     pub(super) fn replace_value(scene: &Scene<'_>, hook: &Hook, key: &str, json: &str) -> Option<Self> {

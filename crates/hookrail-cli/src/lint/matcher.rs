@@ -1,4 +1,5 @@
-//! Matchers that no known tool has: names of other agents' tools, wrong case, commas, and parts of names.
+//! Matchers that no known tool has: names of other agents' tools, wrong case, commas, blanks, and parts of names; and
+//! matchers of other events that none of their known values has.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use hookrail_bridge::tools::{ToolVocabulary, vocabularies};
 use super::Finding;
 use super::fix::Fix;
 use super::scene::Scene;
+use crate::sample::usual_values;
 
 /// Tools of LLxprt Code that have no counterpart in other agents.
 const OTHER_TOOLS: [&str; 14] = [
@@ -29,7 +31,34 @@ const OTHER_TOOLS: [&str; 14] = [
 ];
 
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    problems(scene).map(|(_, finding)| finding).collect()
+    let of_values = scene.active().filter_map(|seen| no_value(scene, seen.hook));
+    problems(scene).map(|(_, finding)| finding).chain(of_values).collect()
+}
+
+/// A matcher of an event that is not about a tool, such as the source of a session, and that no known value has.
+fn no_value(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
+    let field = hook.event.spec().matched_on(hook.dialect).filter(|field| *field != "tool_name")?;
+    let pattern = hook.matcher.pattern().filter(|_| scene.has_key(hook, "matcher"))?;
+    let known = usual_values(field);
+    if known.is_empty() || known.iter().any(|value| hook.matcher.test(value).is_match()) {
+        return None;
+    }
+    let separators = [',', '|'].into_iter().find(|separator| pattern.contains(*separator));
+    let parts: Vec<&str> = match separators {
+        Some(separator) => pattern.split(separator).map(str::trim).collect(),
+        None => vec![pattern.trim()],
+    };
+    let meant: Option<Vec<&str>> = parts.iter().map(|part| nearest(part, known.iter().copied())).collect();
+    let shown: Vec<String> = known.iter().map(|value| format!("`{value}`")).collect();
+    let message = format!("no known `{field}` matches `{pattern}`; hook `{hook}` never runs");
+    let better = meant.map(|meant| meant.join("|"));
+    let hint = match &better {
+        Some(better) => format!("did you mean `{better}`? Known are {}", shown.join(", ")),
+        None => format!("known are {}", shown.join(", ")),
+    };
+    let diagnostic = scene.about_key(hook, "matcher", Code::MatcherNoValue, message).hint(hint);
+    let fix = better.and_then(|better| Fix::replace_text(scene, hook, "matcher", pattern, &better));
+    Some(Finding { diagnostic, fix })
 }
 
 /// Every matcher that no tool has, with its hook.
@@ -71,6 +100,13 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         let message = format!("`{pattern}` matches a comma, which no tool's name has; hook `{hook}` never runs");
         return finding(Code::MatcherNoTool, message, format!("write `{better}`"), Some(better));
     }
+    if pattern.contains([' ', '\t']) && is_list_with(&without_blanks(pattern), '|') {
+        let names = without_blanks(pattern);
+        let better = names.split('|').map(|name| translated(hook.dialect, name)).collect::<Vec<_>>().join("|");
+        let message =
+            format!("the blanks in `{pattern}` belong to the names, and no tool has them; a part of it never matches");
+        return finding(Code::MatcherNoTool, message, format!("write `{better}`"), Some(better));
+    }
     let matches_known = known.iter().any(|tool| hook.matcher.test(tool).is_match());
     if !is_list_with(pattern, '|') {
         // What a pattern with operators means is not guessed, and a tool of an MCP server may have any name.
@@ -101,6 +137,10 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         known.iter().filter(|tool| tool.contains(*loose)).map(|tool| format!("`{tool}`")).collect();
     let message = format!("`{loose}` is a part of several names and matches {}", matched.join(", "));
     finding(Code::MatcherLoose, message, "anchor it to match one name, as in `^write_file$`".to_owned(), None)
+}
+
+fn without_blanks(pattern: &str) -> String {
+    pattern.split('|').map(str::trim).collect::<Vec<_>>().join("|")
 }
 
 /// Whether a pattern is a list of plain names with this separator.

@@ -6,6 +6,7 @@
 //! only list of them.
 
 mod advice;
+mod bashisms;
 mod command_line;
 mod duplicates;
 mod entry;
@@ -16,13 +17,19 @@ mod first_line;
 pub(crate) mod fix;
 pub(crate) mod format;
 mod interpreter;
+mod lost_status;
 mod matcher;
+mod modules;
+mod python;
 mod quoting;
 mod scene;
 mod scripts;
+mod switched_off;
 mod switched_on;
+mod switches;
 mod syntax;
 mod timeouts;
+mod variables;
 
 use hookrail::{Code, Diagnostic, HookSystem, Level};
 
@@ -71,14 +78,28 @@ use GuardEffect::PassesSilently;
 /// Every lint, in the order of what it looks at: entries first, then scripts.
 const LINTS: &[Lint] = &[
     Lint {
+        reports: &[
+            (Code::GuardSwitchedOff, PassesSilently),
+            (Code::HookSwitchedOff, GuardEffect::None),
+            (Code::DisabledUnknown, GuardEffect::None),
+        ],
+        look: switched_off::look,
+    },
+    Lint {
         reports: &[(Code::TimeoutShort, PassesSilently), (Code::TimeoutLong, GuardEffect::None)],
         look: timeouts::look,
     },
     Lint {
-        reports: &[(Code::MatcherNoTool, PassesSilently), (Code::MatcherLoose, GuardEffect::None)],
+        reports: &[
+            (Code::MatcherNoTool, PassesSilently),
+            (Code::MatcherNoValue, PassesSilently),
+            (Code::MatcherLoose, GuardEffect::None),
+        ],
         look: matcher::look,
     },
     Lint { reports: &[(Code::VariableUnquoted, PassesSilently)], look: quoting::look },
+    Lint { reports: &[(Code::VariableUnknown, PassesSilently)], look: variables::look },
+    Lint { reports: &[(Code::StatusLost, PassesSilently)], look: lost_status::look },
     Lint {
         reports: &[
             (Code::ScriptMissing, PassesSilently),
@@ -92,6 +113,15 @@ const LINTS: &[Lint] = &[
         look: first_line::look,
     },
     Lint { reports: &[(Code::ScriptSyntax, PassesSilently)], look: syntax::look },
+    Lint { reports: &[(Code::ScriptBashism, PassesSilently)], look: bashisms::look },
+    Lint {
+        reports: &[
+            (Code::ModuleLoad, PassesSilently),
+            (Code::ModuleApi, PassesSilently),
+            (Code::AnswerUnknownField, PassesSilently),
+        ],
+        look: modules::look,
+    },
     Lint { reports: &[(Code::ExitStatusAsPolicy, PassesSilently)], look: exit_status::look },
     Lint {
         reports: &[(Code::HookDuplicate, PassesSilently), (Code::HookShadowed, PassesSilently)],

@@ -24,6 +24,7 @@ const MAX_FILE_BYTES: u64 = 512 * 1024;
 pub(super) struct Scene<'s> {
     pub(super) root: &'s Path,
     pub(super) hooks: Vec<HookScene<'s>>,
+    files: &'s [PathBuf],
     texts: RefCell<HashMap<PathBuf, Option<Rc<str>>>>,
     entries: RefCell<HashMap<PathBuf, EntryPlaces>>,
 }
@@ -37,7 +38,14 @@ pub(super) struct HookScene<'s> {
 impl<'s> Scene<'s> {
     pub(super) fn new(root: &'s Path, snapshot: &'s Snapshot) -> Self {
         let hooks = snapshot.hooks().iter().map(|hook| HookScene { hook, commands: commands_of(root, hook) }).collect();
-        Self { root, hooks, texts: RefCell::default(), entries: RefCell::default() }
+        Self { root, hooks, files: snapshot.files(), texts: RefCell::default(), entries: RefCell::default() }
+    }
+
+    /// The settings files that were looked for, and other JSON files that may switch hooks off.
+    pub(super) fn settings_files(&self) -> impl Iterator<Item = &'s Path> {
+        self.files.iter().map(PathBuf::as_path).filter(|file| {
+            file.extension().is_some_and(|ending| ending == "json") && !file.ends_with("hooks/hooks.json")
+        })
     }
 
     /// The hooks that are meant to run: those that a list or a switch turns off have no problem.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookrail::sources::{Location, nearest};
-use hookrail::{Code, Diagnostic, Hook};
+use hookrail::{Code, Diagnostic, DialectId, Hook};
 
 use super::Finding;
 use super::command_line::{Lookup, Runner, ScriptUse, programs_in};
@@ -62,7 +62,7 @@ const TOOLS: [&str; 20] = [
 /// The tools that a shell script starts and that are not in the search path of its hook.
 fn missing_tools(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) -> Vec<Finding> {
     let Some(text) = scene.text(&script.path) else { return Vec::new() };
-    if language_of(script, &text) != Some(Interpreter::Shell) {
+    if !matches!(language_of(script, &text), Some(Interpreter::Shell(_))) {
         return Vec::new();
     }
     let search_path = seen.search_path();
@@ -108,15 +108,54 @@ fn missing(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Finding {
     let ScriptUse { written, path, .. } = script;
     let message = format!("hook `{hook}` runs `{written}`, which does not exist");
     let diagnostic: Diagnostic = scene.about_key(hook, "command", Code::ScriptMissing, message);
-    let hint = match similar_file(scene.root, path) {
-        Some(other) => format!("there is `{}`", other.strip_prefix(scene.root).unwrap_or(&other).display()),
-        None if !Path::new(written).is_absolute() && !written.starts_with('~') => {
-            "create it; a relative path starts at the directory of the event, so `\"$LLXPRT_PROJECT_DIR/…\"` is safer"
-                .to_owned()
-        }
-        None => format!("create `{}`, or correct the path", path.display()),
+    let is_relative = !Path::new(written).is_absolute() && !written.starts_with('~');
+    let in_plugin =
+        hook.owner.as_ref().map(|owner| owner.dir.join(written)).filter(|file| is_relative && file.is_file());
+    let hint = if let Some(build) = build_command(scene.root, path) {
+        format!("build it with `{build}`")
+    } else if in_plugin.is_some() {
+        let rest = written.trim_start_matches("./");
+        format!(
+            "it is in the plugin: write `{}/{rest}`; a relative path starts at the directory of the event",
+            owner_variable(hook)
+        )
+    } else if let Some(other) = similar_file(scene.root, path) {
+        format!("there is `{}`", other.strip_prefix(scene.root).unwrap_or(&other).display())
+    } else if is_relative {
+        let folder = owner_variable(hook);
+        format!("create it; a relative path starts at the directory of the event, so `\"{folder}/…\"` is safer")
+    } else {
+        format!("create `{}`, or correct the path", path.display())
     };
     Finding::new(diagnostic.hint(hint))
+}
+
+/// The variable for the folder that a hook's files are in.
+pub(super) fn owner_variable(hook: &Hook) -> &'static str {
+    match (hook.dialect, &hook.owner) {
+        (DialectId::Xcode, _) => "${pluginDir}",
+        (_, Some(_)) => "${extensionPath}",
+        (_, None) => "$LLXPRT_PROJECT_DIR",
+    }
+}
+
+/// The command that builds a program in the folder of cargo's results, if there is something to build.
+fn build_command(root: &Path, missing: &Path) -> Option<String> {
+    let mut folders = missing.ancestors().skip(1);
+    let target = folders.find(|folder| folder.file_name().is_some_and(|name| name == "target"))?;
+    let manifest = target.parent()?.join("Cargo.toml");
+    if !manifest.is_file() {
+        return None;
+    }
+    let is_release =
+        missing.strip_prefix(target).is_ok_and(|rest| rest.components().any(|part| part.as_os_str() == "release"));
+    let profile = if is_release { " --release" } else { "" };
+    let place = match manifest.strip_prefix(root) {
+        Ok(inside) if inside == Path::new("Cargo.toml") => String::new(),
+        Ok(inside) => format!(" --manifest-path {}", quoted(inside)),
+        Err(_) => format!(" --manifest-path {}", quoted(&manifest)),
+    };
+    Some(format!("cargo build{profile}{place}"))
 }
 
 /// A file with a similar name beside the missing one, or in the folder for hooks.

@@ -4,8 +4,8 @@
 //! strict check for nothing. So each language has the parser that agreed with its interpreter on real scripts. Of 561
 //! shell scripts of a Linux system, of which two are not valid for `bash -n`, brush-parser finds an error in one, which
 //! is one of the two; tree-sitter's grammar finds 41. It is used for the structure of commands only. On 2500 files of
-//! Python, tree-sitter finds no error where there is none. Files of JavaScript and TypeScript are parsed as the module
-//! runtime does it.
+//! Python, tree-sitter finds no error where there is none; what it overlooks is in `python.rs`. Files of JavaScript and
+//! TypeScript are parsed as the module runtime does it; what is wrong with modules is in `modules.rs`.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,27 +17,30 @@ use hookrail::{Code, Diagnostic, DialectId, Hook};
 use tree_sitter::{Language, Node, Parser, Tree};
 
 use super::Finding;
-use super::command_line::{Runner, ScriptUse, nodes};
+use super::command_line::{GivenCode, Runner, ScriptUse, nodes};
 use super::first_line::named_interpreter;
 use super::interpreter::Interpreter;
+use super::python::python_error;
 use super::scene::{HookScene, Scene};
 
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
     scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
 }
 
-/// The syntax errors of one hook's command, scripts and module.
+/// The syntax errors of one hook's command and scripts, and of the code in its command.
 pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
     let hook = seen.hook;
     let own = match &hook.action {
-        // A module that is trusted was loaded, which reports its errors.
-        Action::Module(path) if !hook.trust.allows() => module(scene, hook, path),
         // A plugin's command has variables in a syntax of its own.
         Action::Shell(line) if hook.dialect != DialectId::Xcode => command(scene, hook, line),
         _ => None,
     };
     let scripts = seen.commands.iter().filter_map(|command| command.script.as_ref());
-    own.into_iter().chain(scripts.filter_map(|script| of_script(scene, hook, script))).collect()
+    let given = seen.commands.iter().filter_map(|command| command.code.as_ref());
+    let mut found: Vec<Finding> = own.into_iter().collect();
+    found.extend(scripts.filter_map(|script| of_script(scene, hook, script)));
+    found.extend(given.filter_map(|code| of_given_code(scene, hook, code)));
+    found
 }
 
 /// Parses a shell's code.
@@ -108,47 +111,63 @@ fn of_script(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Option<Findi
     if text.contains("\r\n") {
         return None;
     }
-    let (span, expected) = match language_of(script, &text)? {
-        Interpreter::Shell => (shell_error(&text)?, None),
-        Interpreter::Python => first_error(&parse_python(&text)?)?,
+    let (span, what) = match language_of(script, &text)? {
+        Interpreter::Shell(_) => (shell_error(&text)?, "syntax error".to_owned()),
+        Interpreter::Python => python_error(&text)?,
         Interpreter::JavaScript => {
             let failure = hookrail_js::check_script_syntax(&script.path, &text).err()?;
             return Some(Finding::new(about_failure(hook, &script.path, &text, &failure)));
         }
         Interpreter::Other => return None,
     };
-    let message = match expected {
-        Some(expected) => format!("hook `{hook}` cannot run this script: `{expected}` is missing"),
-        None => format!("hook `{hook}` cannot run this script: syntax error"),
-    };
+    let message = format!("hook `{hook}` cannot run this script: {what}");
     let diagnostic = Diagnostic::new(Code::ScriptSyntax, message).at(Location::in_text(&script.path, &text, span));
     Some(Finding::new(diagnostic.hint("correct the script at this place, or a little before it")))
 }
 
-fn module(scene: &Scene<'_>, hook: &Hook, path: &Path) -> Option<Finding> {
-    let text = scene.text(path)?;
-    let failure = hookrail_js::check_module_syntax(path, &text).err()?;
-    Some(Finding::new(about_failure(hook, path, &text, &failure)))
+/// The syntax error of code that a command gives to an interpreter.
+fn of_given_code(scene: &Scene<'_>, hook: &Hook, code: &GivenCode) -> Option<Finding> {
+    let (at, what) = match code.interpreter {
+        Interpreter::Shell(_) => (shell_error(&code.text)?.start, "syntax error".to_owned()),
+        Interpreter::Python => python_error(&code.text).map(|(span, what)| (span.start, what))?,
+        Interpreter::JavaScript => {
+            let failure = hookrail_js::check_script_syntax(Path::new("code.js"), &code.text).err()?;
+            (usize::MAX, failure.message)
+        }
+        Interpreter::Other => return None,
+    };
+    let near = near(&code.text, at);
+    let message = format!("the code in the command of hook `{hook}` cannot run: {what} {near}");
+    let diagnostic = scene.about_key(hook, "command", Code::ScriptSyntax, message);
+    Some(Finding::new(diagnostic.hint("correct it, or put it into a script of its own")))
 }
 
 fn about_failure(hook: &Hook, path: &Path, text: &str, failure: &LoadFailure) -> Diagnostic {
     let message = format!("hook `{hook}` cannot be loaded: {}", failure.message);
-    let place = failure.place.as_ref().map(|place| {
-        let line = usize::try_from(place.line.saturating_sub(1)).unwrap_or(0);
-        let column = usize::try_from(place.column.saturating_sub(1)).unwrap_or(0);
-        let begins: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-        let ahead: usize = text.get(begins..).unwrap_or_default().chars().take(column).map(char::len_utf8).sum();
-        Location::in_text(path, text, begins + ahead..begins + ahead)
-    });
+    let place = failure.place.as_ref().map(|place| position_in(path, text, place.line, place.column));
     let location = place.unwrap_or_else(|| Location::whole_file(path));
     Diagnostic::new(Code::ScriptSyntax, message).at(location).hint("correct the file at this place")
 }
 
+/// The place of a line and a column, both from one, the column in characters.
+pub(super) fn position_in(path: &Path, text: &str, line: u32, column: u32) -> Location {
+    let line = usize::try_from(line.saturating_sub(1)).unwrap_or(0);
+    let column = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
+    let begins: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+    let ahead: usize = text.get(begins..).unwrap_or_default().chars().take(column).map(char::len_utf8).sum();
+    Location::in_text(path, text, begins + ahead..begins + ahead)
+}
+
+/// Says what stands at an offset.
+fn near(text: &str, at: usize) -> String {
+    let rest: String = text.get(at..).unwrap_or_default().trim().chars().take(20).collect();
+    // What is missing at the end is noticed at the last character.
+    if rest.chars().nth(1).is_none() { "at its end".to_owned() } else { format!("near `{rest}`") }
+}
+
 fn command(scene: &Scene<'_>, hook: &Hook, line: &str) -> Option<Finding> {
     let span = shell_error(line)?;
-    let rest: String = line.get(span.start..).unwrap_or_default().chars().take(20).collect();
-    let near = if rest.trim().is_empty() { "at its end".to_owned() } else { format!("near `{rest}`") };
-    let message = format!("the command of hook `{hook}` is not valid for a shell {near}");
+    let message = format!("the command of hook `{hook}` is not valid for a shell {}", near(line, span.start));
     let diagnostic = scene.about_key(hook, "command", Code::ScriptSyntax, message);
     Some(Finding::new(diagnostic.hint("check its quotes and brackets, or put the code into a script")))
 }
@@ -176,7 +195,7 @@ fn shell_error(text: &str) -> Option<Range<usize>> {
 }
 
 /// The first error of a tree, and the token that is missing if the parser knows it.
-fn first_error(tree: &Tree) -> Option<(Range<usize>, Option<String>)> {
+pub(super) fn first_error(tree: &Tree) -> Option<(Range<usize>, Option<String>)> {
     if !tree.root_node().has_error() {
         return None;
     }

@@ -120,9 +120,7 @@ const REPAIRED: &str = "\u{feff}// settings of a team\n{\n  \"hooksConfig\": {\"
 fn a_fix_changes_what_it_must_and_no_other_byte() {
     let sandbox = Sandbox::with_settings(SEVERAL);
     sandbox.write("guard.sh", "#!/bin/sh\r\nexit 0\r\n");
-    // The name of the event hides the other mistakes, so two rounds are needed.
-    sandbox.run(&["check", "--fix"]);
-    sandbox.run(&["check", "--fix"]);
+    // The name of the event hides the other mistakes, so one round is not enough.
     let ran = sandbox.run(&["check", "--fix", "--strict"]).ends_with(0);
     assert_eq!(sandbox.read(".llxprt/settings.json"), REPAIRED, "{}", ran.stdout);
     assert_eq!(sandbox.read("guard.sh"), "#!/bin/sh\nexit 0\n");
@@ -148,6 +146,88 @@ fn strict_fails_on_what_lets_a_guard_pass_and_on_nothing_else() {
     );
     let ran = loose.run(&["check", "--strict"]).ends_with(0);
     assert!(ran.stdout.contains("note[matcher-loose]"), "{}", ran.stdout);
+}
+
+#[test]
+fn strict_fails_on_guards_that_are_switched_off() {
+    let guard = r#""hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard", "command": "true"}]}]}"#;
+    for config in [
+        r#""hooksConfig": {"enabled": false}"#,
+        r#""enableHooks": false"#,
+        r#""tools": {"enableHooks": false}"#,
+        r#""hooksConfig": {"enabled": true, "disabled": ["guard"]}"#,
+    ] {
+        let sandbox = Sandbox::with_settings(&format!("{{{config},\n  {guard}}}"));
+        sandbox.run(&["check"]).ends_with(0);
+        let ran = sandbox.run(&["check", "--strict"]).ends_with(1);
+        // The place is the switch and not the hook.
+        assert!(ran.stdout.contains("guard-switched-off") && ran.stdout.contains("settings.json:1:"), "{}", ran.stdout);
+    }
+    // What no operation depends on may be off.
+    let note = r#""hooks": {"Notification": [{"hooks": [{"type": "command", "name": "tell", "command": "true"}]}]}"#;
+    let sandbox =
+        Sandbox::with_settings(&format!(r#"{{"hooksConfig": {{"enabled": true, "disabled": ["tell"]}}, {note}}}"#));
+    let ran = sandbox.run(&["check", "--strict"]).ends_with(0);
+    assert!(ran.stdout.contains("note[hook-switched-off]"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_list_of_the_user_may_name_hooks_of_other_projects() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    let check = |list: &str| {
+        sandbox.write_home(".llxprt/settings.json", format!(r#"{{"hooksConfig": {{"disabled": [{list}]}}}}"#));
+        sandbox.run(&["check"]).ends_with(0).stdout
+    };
+    assert!(check(r#""of-another-project""#).contains("no problems"));
+    assert!(check(r#""sampel""#).contains("did you mean `sample`?"));
+}
+
+#[test]
+fn strict_fails_on_broken_modules_that_are_not_trusted() {
+    for source in [
+        "export const x = 1;\n",
+        "import { x } from './nothing';\nexport default (pi) => pi.on('tool_call', x);\n",
+        "const fs = require('fs');\nexport default (pi) => pi.on('tool_call', () => fs);\n",
+        "export default (pi) => pi.onn('tool_call', () => undefined);\n",
+        "export default (pi) => pi.on('tool_cal', () => undefined);\n",
+        "export default (pi) => pi.on('tool_call', () => ({ deny: true }));\n",
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write(".xcsh/hooks/guard.ts", source);
+        sandbox.run(&["check", "--strict"]).ends_with(1);
+    }
+    let sandbox = Sandbox::new();
+    let fine = "import { deny } from './deny';\nexport default (pi) => pi.on('tool_call', () => deny('no'));\n";
+    sandbox.write(".xcsh/hooks/guard.ts", fine);
+    sandbox.write(".xcsh/hooks/deny/index.ts", "export const deny = (reason: string) => ({ block: true, reason });\n");
+    sandbox.run(&["check", "--strict"]).ends_with(0);
+}
+
+#[test]
+fn a_name_that_is_only_similar_is_not_put_in_place_of_another() {
+    let settings = |event: &str| {
+        format!(
+            "{{\n  \"hooksConfig\": {{\"enabled\": true}},\n  \"hooks\": {{\"{event}\": [{{\"hooks\": [{{\"type\": \"command\", \"command\": \"true\"}}]}}]}}\n}}\n"
+        )
+    };
+    for (written, fixed) in [
+        ("beforeShellExecution", "BeforeTool"),
+        ("BeforTool", "BeforeTool"),
+        ("BeforeToolExecution", "BeforeToolExecution"),
+    ] {
+        let sandbox = Sandbox::with_settings(&settings(written));
+        sandbox.run(&["check", "--fix"]);
+        assert_eq!(sandbox.read(".llxprt/settings.json"), settings(fixed), "{written}");
+    }
+}
+
+#[test]
+fn a_script_for_sh_that_needs_bash_gets_its_first_line() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "./guard.sh");
+    sandbox.write_program("guard.sh", "#!/bin/sh\nif [[ -n x ]]; then exit 2; fi\n");
+    sandbox.run(&["check", "--strict"]).ends_with(1);
+    sandbox.run(&["check", "--strict", "--fix"]).ends_with(0);
+    assert_eq!(sandbox.read("guard.sh"), "#!/usr/bin/env bash\nif [[ -n x ]]; then exit 2; fi\n");
 }
 
 #[test]

@@ -77,6 +77,26 @@ pub(crate) fn rows() -> Vec<Row> {
             Code("exit-status-without-meaning"),
         ),
         plugin(
+            "the variable `$CLAUDE_PLUGIN_ROOT` in a plugin",
+            r#"{"PreToolUse": [{"command": "$CLAUDE_PLUGIN_ROOT/guard.sh"}]}"#,
+            "variable-unknown",
+            Code("command-not-found"),
+        ),
+        plugin(
+            "a relative path in a plugin",
+            r#"{"PreToolUse": [{"command": "./run.sh"}]}"#,
+            "script-missing",
+            Code("command-not-found"),
+        )
+        .program(".x-code/plugins/sample/run.sh", "#!/bin/sh\n"),
+        plugin(
+            "a guard of a plugin in the background",
+            r#"{"PreToolUse": [{"command": "sh ${pluginDir}/guard.sh &"}]}"#,
+            "status-lost",
+            Nothing,
+        )
+        .file(".x-code/plugins/sample/guard.sh", "echo '{\"decision\": \"deny\"}'\n"),
+        plugin(
             "a script of a plugin that does not exist",
             r#"{"PreToolUse": [{"command": "${pluginDir}/guard.sh"}]}"#,
             "script-missing",
@@ -128,20 +148,62 @@ pub(crate) fn modules() -> Vec<Row> {
         module(
             "the function `pi.onn`",
             "export default (pi) => pi.onn('tool_call', () => undefined);\n",
-            None,
+            Some("module-api"),
             Code("module-load"),
         ),
-        module("a module without a default export", "export const x = 1;\n", None, Code("module-load")),
+        module("a module without a default export", "export const x = 1;\n", Some("module-load"), Code("module-load")),
+        module(
+            "a module that exports an object",
+            "export default { on() {} };\n",
+            Some("module-load"),
+            Code("module-load"),
+        ),
+        module(
+            "`require` in a module",
+            "const fs = require('fs');\nexport default (pi) => pi.on('tool_call', () => fs);\n",
+            Some("module-api"),
+            Code("module-load"),
+        ),
+        module(
+            "`module.exports` in a module",
+            "module.exports = (pi) => pi.on('tool_call', () => undefined);\n",
+            Some("module-api"),
+            Code("module-load"),
+        ),
+        module(
+            "an import of a file that does not exist",
+            "import { check } from './chekc';\nexport default (pi) => pi.on('tool_call', check);\n",
+            Some("module-load"),
+            Code("module-load"),
+        ),
+        module(
+            "an import of a package",
+            "import { z } from 'zod';\nexport default (pi) => pi.on('tool_call', () => z);\n",
+            Some("module-load"),
+            Code("module-load"),
+        ),
         module(
             "the event `tool_cal` in a module",
             "export default (pi) => pi.on('tool_cal', () => undefined);\n",
-            None,
+            Some("module-event"),
             Code("module-event"),
+        ),
+        module(
+            "the event `PreToolUse` in a module",
+            "export default (pi) => pi.on('PreToolUse', () => undefined);\n",
+            Some("module-event"),
+            Code("module-event"),
+        ),
+        module(
+            "`pi.on` without a handler",
+            "export default (pi) => pi.on('tool_call');\n",
+            Some("module-load"),
+            Code("module-load"),
         ),
         module(
             "a module that returns `decision`",
             "export default (pi) => pi.on('tool_call', () => ({ decision: 'deny' }));\n",
-            None,
+            Some("answer-unknown-field"),
             Code("answer-unknown-field"),
         ),
         module(

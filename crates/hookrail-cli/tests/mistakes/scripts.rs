@@ -3,6 +3,15 @@
 use crate::row::Row;
 use crate::row::Told::{Code, Nothing};
 
+fn python(name: &'static str, text: &str) -> Row {
+    Row::command(name, "python3 guard.py", Some("script-syntax"), Code("hook-exited")).file("guard.py", text)
+}
+
+/// A command that discards the status of a script that denies.
+fn lost(name: &'static str, command: &str) -> Row {
+    Row::command(name, command, Some("status-lost"), Nothing).file("guard.sh", "echo no >&2\nexit 2\n")
+}
+
 pub(crate) fn rows() -> Vec<Row> {
     let unclosed = "if true; then\n  echo\n";
     vec![
@@ -97,6 +106,9 @@ pub(crate) fn rows() -> Vec<Row> {
             Code("hook-exited"),
         )
         .file("guard.py", "import sys\nprint(\"a\"\n"),
+        python("a block in Python that is not indented", "import sys\nif sys.argv:\nprint(\"a\")\n"),
+        python("an indentation in Python without a reason", "import sys\n  sys.exit(2)\n"),
+        python("`print` without brackets in Python", "print \"denied\"\n"),
         Row::command("a syntax error in a script for Node", "node guard.mjs", Some("script-syntax"), Nothing)
             .file("guard.mjs", "const a = ;\n"),
         Row::command("a quote that is not closed in a command", "echo \"a", Some("script-syntax"), Nothing),
@@ -122,6 +134,79 @@ pub(crate) fn rows() -> Vec<Row> {
             Code("hook-exited"),
         )
         .file("guard.py", "import sys\nsys.exit(1)\n"),
+        Row::command(
+            "a Python script that exits with a text",
+            "python3 guard.py",
+            Some("exit-status-as-policy"),
+            Code("hook-exited"),
+        )
+        .file("guard.py", "import sys\nsys.exit(\"denied\")\n"),
+        lost("`|| true` behind a guard", "sh guard.sh || true"),
+        lost("another command behind a guard", "sh guard.sh; true"),
+        lost("a guard before a pipe", "sh guard.sh | cat"),
+        lost("a guard in the background", "sh guard.sh &"),
+        Row::command(
+            "a missing script in the code of `bash -c`",
+            "bash -c './nope.sh'",
+            Some("script-missing"),
+            Code("command-not-found"),
+        ),
+        Row::command(
+            "a syntax error in the code of `bash -c`",
+            "bash -c 'if true; then echo'",
+            Some("script-syntax"),
+            Code("exit-status-of-interpreter"),
+        ),
+        Row::command(
+            "a syntax error in the code of `python3 -c`",
+            "python3 -c 'print(1'",
+            Some("script-syntax"),
+            Code("hook-exited"),
+        ),
+        Row::command("`[[` in a script for `sh`", "dash guard.sh", Some("script-bashism"), Code("silent-failure"))
+            .file("guard.sh", "if [[ -n x ]]; then exit 2; fi\nexit 0\n"),
+        Row::command(
+            "an array in a script for `sh`",
+            "dash guard.sh",
+            Some("script-bashism"),
+            Code("exit-status-of-interpreter"),
+        )
+        .file("guard.sh", "names=(a b)\nexit 0\n"),
+        Row::command(
+            "`function` in a script for `sh`",
+            "dash guard.sh",
+            Some("script-bashism"),
+            Code("exit-status-of-interpreter"),
+        )
+        .file("guard.sh", "function deny {\n  exit 2\n}\nexit 0\n"),
+        Row::command(
+            "`==` in a test of a script for `sh`",
+            "dash guard.sh",
+            Some("script-bashism"),
+            Code("exit-status-of-interpreter"),
+        )
+        .file("guard.sh", "[ a == a ]\n"),
+        Row::command(
+            "an option behind the interpreter of `env`",
+            "./guard.py",
+            Some("script-interpreter"),
+            Code("command-not-found"),
+        )
+        .program("guard.py", "#!/usr/bin/env python3 -u\nprint()\n"),
+        Row::command(
+            "a hook in Rust that is not built",
+            "./target/release/guard",
+            Some("script-missing"),
+            Code("command-not-found"),
+        )
+        .file("Cargo.toml", "[package]\nname = \"guard\"\n"),
+        Row::command(
+            "the variable of another agent for the project",
+            "\"$CURSOR_PROJECT_DIR/guard.sh\"",
+            Some("variable-unknown"),
+            Code("command-not-found"),
+        )
+        .file("guard.sh", "true\n"),
         Row::new("a hook of the user that runs a file of the project", Some("reads-project"), Nothing).home(
             ".llxprt/settings.json",
             "{\n  \"hooksConfig\": {\"enabled\": true},\n  \"hooks\": {\"BeforeTool\": [{\"hooks\": \

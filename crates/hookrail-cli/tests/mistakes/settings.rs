@@ -19,6 +19,12 @@ fn whole(name: &'static str, text: &str, code: &'static str) -> Row {
     Row::settings(name, text, Some(code), Code(code))
 }
 
+fn listed(name: &'static str, disabled: &str, code: &'static str, told: crate::row::Told) -> Row {
+    let config = format!("\"hooksConfig\": {{\"enabled\": true, \"disabled\": [\"{disabled}\"]}}");
+    let text = format!("{{\n  {config},\n  \"hooks\": {{\n    \"BeforeTool\": [{ENTRY}]\n  }}\n}}\n");
+    Row::settings(name, &text, Some(code), told)
+}
+
 pub(crate) fn rows() -> Vec<Row> {
     vec![
         event("the event `BeforTool`", "BeforTool"),
@@ -26,11 +32,22 @@ pub(crate) fn rows() -> Vec<Row> {
         event("the event `UserPromptSubmit` of Claude Code", "UserPromptSubmit"),
         event("the event `Stop` of Claude Code", "Stop"),
         event("the event `tool_call` of a module in a settings file", "tool_call"),
+        event("the event `beforeShellExecution` of Cursor", "beforeShellExecution"),
         whole(
             "nothing switches hooks on",
             &format!("{{\n  \"hooks\": {{\n    \"BeforeTool\": [{ENTRY}]\n  }}\n}}\n"),
             "hooks-never-on",
         ),
+        Row::settings(
+            "hooks are switched off",
+            &format!(
+                "{{\n  \"hooksConfig\": {{\"enabled\": false}},\n  \"hooks\": {{\n    \"BeforeTool\": [{ENTRY}]\n  }}\n}}\n"
+            ),
+            Some("guard-switched-off"),
+            Skipped("hooks-off"),
+        ),
+        listed("a guard on the list of disabled hooks", "guard", "guard-switched-off", Skipped("disabled")),
+        listed("a name on the list of disabled hooks that no hook has", "gaurd", "disabled-unknown", Nothing),
         Row::hooks(
             "a hook without its group",
             r#"{"type": "command", "command": "true"}"#,
@@ -39,6 +56,16 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         Row::hooks("a group without `hooks`", r#"{"matcher": "write_file"}"#, Some("group-shape"), Code("group-shape")),
         whole("a bracket that is not closed", "{\n  \"hooks\": {\n    \"BeforeTool\": [\n  }\n}\n", "file-syntax"),
+        whole(
+            "a bracket that is missing in the middle",
+            "{\n  \"hooksConfig\": {\"enabled\": true,\n  \"hooks\": {\n    \"BeforeTool\": []\n  }\n}\n",
+            "file-syntax",
+        ),
+        whole(
+            "a quote that is missing in JSON",
+            "{\n  \"a\": \"x,\n  \"hooks\": {\"BeforeTool\": []}\n}\n",
+            "file-syntax",
+        ),
         whole("a comma that is missing", "{\n  \"a\": 1\n  \"hooks\": {}\n}\n", "file-syntax"),
         whole("single quotes in JSON", "{\n  'hooks': {}\n}\n", "file-syntax"),
         whole("an empty settings file", "", "file-empty"),
@@ -96,12 +123,17 @@ fn timeout(name: &'static str, value: &str, code: &'static str, told: crate::row
 pub(crate) fn matchers() -> Vec<Row> {
     let always = "{\n  \"hooksConfig\": {\"enabled\": true},\n  \"hooks\": {\n    \"BeforeAgent\": [{\"matcher\": \"secret\", \
         \"hooks\": [{\"type\": \"command\", \"name\": \"guard\", \"command\": \"true\"}]}]\n  }\n}\n";
+    let session = "{\n  \"hooksConfig\": {\"enabled\": true},\n  \"hooks\": {\n    \"SessionStart\": [{\"matcher\": \"starup\", \
+        \"hooks\": [{\"type\": \"command\", \"name\": \"greet\", \"command\": \"true\"}]}]\n  }\n}\n";
     vec![
         matcher("the matcher `Write|Edit` of Claude Code", "\"Write|Edit\"", "matcher-no-tool", Skipped("matcher")),
         matcher("the matcher `Bash` of Claude Code", "\"Bash\"", "matcher-no-tool", Skipped("matcher")),
         matcher("a matcher in the wrong case", "\"Write_File\"", "matcher-no-tool", Skipped("matcher")),
         matcher("a matcher with a typing error", "\"wite_file\"", "matcher-no-tool", Skipped("matcher")),
         matcher("a matcher with commas", "\"write_file, replace\"", "matcher-no-tool", Skipped("matcher")),
+        matcher("a matcher with blanks", "\"write_file | replace\"", "matcher-no-tool", Skipped("matcher")),
+        Row::settings("the source `starup` of a session", session, Some("matcher-no-value"), Skipped("matcher"))
+            .fires(&["SessionStart", "--payload", r#"{"source": "startup"}"#]),
         matcher("a matcher for a tool that is not known", "\"^deploy_.*$\"", "matcher-no-tool", Skipped("matcher")),
         matcher("a matcher that is a part of several names", "\"write\"", "matcher-loose", Nothing),
         matcher("a matcher that is a list", "[\"write_file\"]", "matcher-type", Code("matcher-type")),

@@ -83,7 +83,7 @@ const MIN_SOURCE_SIZE: usize = 1 << 10;
 const SEARCHED_LIMIT: usize = 8 << 20;
 
 /// Reads a file up to a limit, and one byte more if there is one, so that the caller sees that the file is longer.
-fn read_up_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+pub(super) fn read_up_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     File::open(path)?.take(most).read_to_end(&mut bytes)?;
@@ -91,7 +91,7 @@ fn read_up_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
 }
 
 /// The line and column of an import in a file, from one. It is the first place where the specifier is in quotes.
-fn find_import(file: &Path, specifier: &str) -> Option<(u32, u32)> {
+pub(super) fn find_import(file: &Path, specifier: &str) -> Option<(u32, u32)> {
     let source = String::from_utf8(read_up_to(file, SEARCHED_LIMIT).ok()?).ok()?;
     source.lines().zip(1_u32..).find_map(|(line, number)| {
         let quoted = [format!("\"{specifier}\""), format!("'{specifier}'")];

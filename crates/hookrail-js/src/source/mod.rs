@@ -1,7 +1,9 @@
 //! Turns files into code: resolves imports, removes types, and maps places in the code back to places in the file.
 
+mod api_use;
 mod loader;
 mod maps;
+mod mistakes;
 mod resolve;
 mod transpile;
 mod version;
@@ -9,7 +11,8 @@ mod virtuals;
 
 pub(crate) use loader::{FileLoader, FileResolver};
 pub(crate) use maps::SourceMaps;
-pub use transpile::{check_module_syntax, check_script_syntax};
+pub use mistakes::{MistakeKind, ModuleMistake, find_module_mistakes};
+pub use transpile::check_script_syntax;
 pub(crate) use version::Version;
 #[cfg(test)]
 pub(crate) use virtuals::prelude_sources;

@@ -57,15 +57,6 @@ pub(super) fn transpile(path: &Path, source: &str) -> Result<TranspiledCode, Loa
     Ok(TranspiledCode { text: printed.code, imports, map })
 }
 
-/// Parses a module as the runtime would, without running it.
-///
-/// # Errors
-///
-/// The first syntax error, with its place.
-pub fn check_module_syntax(path: &Path, source: &str) -> Result<(), LoadFailure> {
-    transpile(path, source).map(|_| ())
-}
-
 /// Parses a script for Node or another program that runs JavaScript and TypeScript files, without running it. Such a
 /// file may be a module or a script of the older kind, so only a text that is neither has a syntax error.
 ///
@@ -98,7 +89,7 @@ fn failure(path: &Path, source: &str, error: &OxcDiagnostic) -> LoadFailure {
 }
 
 /// Line and column from one, the column in characters.
-fn position(source: &str, offset: usize) -> (u32, u32) {
+pub(super) fn position(source: &str, offset: usize) -> (u32, u32) {
     let before = source.get(..offset.min(source.len())).unwrap_or(source);
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

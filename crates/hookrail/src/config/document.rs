@@ -9,7 +9,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::brackets::explain_syntax;
+use super::brackets::{SyntaxCause, explain_open, explain_syntax, find_cause};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::json::{Json, JsonObject};
 use crate::source::{LineIndex, Location};
@@ -67,13 +67,23 @@ impl Document {
         let root = match parse_to_ast(&text, &CollectOptions::default(), &options) {
             Ok(parsed) => parsed.value.map(|value| node(&value)),
             Err(error) => {
-                let range = error.range();
-                let hint = match error.kind() {
-                    ParseErrorKind::ExpectedComma => Some("add a comma behind this value".to_owned()),
-                    _ => explain_syntax(&text, range.start),
+                let noticed = error.range().start..error.range().end;
+                let is_unterminated =
+                    matches!(error.kind(), ParseErrorKind::UnterminatedObject | ParseErrorKind::UnterminatedArray);
+                let mut problem = lower_first(&error.kind().to_string());
+                let (place, hint) = match (find_cause(&text, &noticed, is_unterminated), error.kind()) {
+                    (Some(SyntaxCause::OpenString(place)), _) => {
+                        problem = "a string is not closed on its line".to_owned();
+                        (place, Some("add `\"` at the end of the string".to_owned()))
+                    }
+                    (Some(SyntaxCause::OpenBracket(place)), _) => (place, explain_open(&text)),
+                    (None, ParseErrorKind::ExpectedComma) => {
+                        (noticed, Some("add a comma behind this value".to_owned()))
+                    }
+                    (None, _) => (noticed.clone(), explain_syntax(&text, noticed.start)),
                 };
-                let location = LineIndex::new(text).location(&file, range.start..range.end);
-                let message = format!("not valid JSON: {}", lower_first(&error.kind().to_string()));
+                let location = LineIndex::new(text).location(&file, place);
+                let message = format!("not valid JSON: {problem}");
                 let finding = Diagnostic::new(Code::FileSyntax, message).at(location);
                 return Err(match hint {
                     Some(hint) => finding.hint(hint),

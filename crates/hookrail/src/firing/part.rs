@@ -393,6 +393,7 @@ fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
         exit_code: end.how().exit_code(),
         signal: end.how().signal(),
         decision: reply.decision,
+        start: None,
         duration: reply.duration,
         stdout: end.stdout().lossy(),
         stderr: end.stderr().lossy(),

@@ -432,6 +432,7 @@ impl Settings {
         snapshot.enrolment_refusals = loaded.enrolment.refusals;
         snapshot.changes_at = loaded.enrolment.changes_at;
         snapshot
+            .with_project(&self.described.project)
             .with_tools(self.described.tools.iter().cloned())
             .with_sources(loaded.sources, self.described.on_load_failure)
     }

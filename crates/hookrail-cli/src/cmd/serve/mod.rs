@@ -26,10 +26,11 @@ use crate::journal::{self, RecordDefault, survive_file_size_limit};
 use crate::logging;
 use crate::project::Project;
 use crate::render;
+use crate::telemetry::CommandTelemetry;
 
 use manager::ServiceManager;
 pub(crate) use metrics::metrics_address;
-use settings::ServedJournal;
+use settings::ServedRecording;
 
 /// The time that hooks get to end after a second signal.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,10 +46,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     let configuration = project.configuration(&args.project);
     // Standard output belongs to the clients, so findings and panics go to standard error.
     logging::report_panics();
-    logging::write_stderr(styled(&render::diagnostic::all(&configuration.findings(), &project.places)));
+    let mut findings = configuration.findings();
+    let telemetry = CommandTelemetry::start(&configuration.telemetry, &mut findings);
+    logging::write_stderr(styled(&render::diagnostic::all(&findings, &project.places)));
     let configured = configuration.bus;
     let journal = journal::open(&configuration.journal, RecordDefault::On)?;
-    let recording = ServedJournal { journal: journal.clone(), settings: configuration.journal };
+    let recording =
+        ServedRecording { journal: journal.clone(), settings: configuration.journal, telemetry: telemetry.clone() };
     let settings = settings::settings(&project, args, configured, ledger::open_ledger(), recording);
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
@@ -60,6 +64,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     });
     // A thread that reads standard input cannot be stopped, and dropping the runtime would wait for it.
     runtime.shutdown_background();
+    telemetry.finish();
     exit
 }
 

@@ -12,12 +12,21 @@ use crate::args::{ProjectArgs, ServeArgs};
 use crate::config::{BusSettings, JournalSettings};
 use crate::journal;
 use crate::project::Project;
+use crate::telemetry::CommandTelemetry;
 
-/// The journal that the events of all projects are recorded in.
+/// The journal that the events of all projects are recorded in, and the telemetry that they are exported to.
 #[derive(Clone, Debug)]
-pub(super) struct ServedJournal {
+pub(super) struct ServedRecording {
     pub(super) journal: Option<Journal>,
     pub(super) settings: JournalSettings,
+    pub(super) telemetry: CommandTelemetry,
+}
+
+impl ServedRecording {
+    fn attach(&self, builder: Builder, host: &str) -> Builder {
+        let builder = journal::attach(builder, self.journal.as_ref(), &self.settings, host);
+        self.telemetry.attach(builder, self.journal.as_ref(), host)
+    }
 }
 
 /// Returns the settings of the bus. The command line overrides the user's configuration, which overrides the defaults of
@@ -27,14 +36,13 @@ pub(super) fn settings(
     args: &ServeArgs,
     configured: BusSettings,
     ledger: Option<RunLedger>,
-    recording: ServedJournal,
+    recording: ServedRecording,
 ) -> BusOptions {
     let (own, options) = (project.root().to_owned(), args.project.clone());
     let (ledger_of_callers, recording_of_callers) = (ledger.clone(), recording.clone());
     let describe_caller = move |directory: &Path, caller: &CallerContext| {
         let builder = describe_caller(directory, caller)?;
-        let ServedJournal { journal, settings } = &recording_of_callers;
-        let builder = journal::attach(builder, journal.as_ref(), settings, "hookrail bridge");
+        let builder = recording_of_callers.attach(builder, "hookrail bridge");
         Ok(match &ledger_of_callers {
             Some(ledger) => builder.record_running_hooks(ledger),
             None => builder,
@@ -42,7 +50,7 @@ pub(super) fn settings(
     };
     let describe = move |directory: &Path| {
         let builder = describe(directory, directory == own, &options)?;
-        let builder = journal::attach(builder, recording.journal.as_ref(), &recording.settings, "hookrail serve");
+        let builder = recording.attach(builder, "hookrail serve");
         Ok(match &ledger {
             Some(ledger) => builder.record_running_hooks(ledger),
             None => builder,

@@ -1,0 +1,13 @@
+//! Telemetry of the real binary: what `serve` and `agent` export, and who may ask for it.
+
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test as the tests themselves do"
+)]
+
+mod configured;
+mod exported;
+mod support;
