@@ -21,7 +21,7 @@ use oxc::span::{GetSpan as _, SourceType, Span};
 
 use super::mistakes::{MistakeKind, ModuleMistake, place_of};
 use super::resolve;
-use crate::types::api_members;
+use crate::types::{api_members, event_members};
 
 /// Functions of the agent's extension API. A module that calls one while it is loaded keeps what it registered.
 pub(crate) const EXTENSION_MEMBERS: [&str; 17] = [
@@ -44,13 +44,35 @@ pub(crate) const EXTENSION_MEMBERS: [&str; 17] = [
     "events",
 ];
 
-/// Names of Node's older modules that the runtime does not have, and what to write instead.
-const COMMON_JS: [(&str, &str); 5] = [
+/// Names that no module has without defining or importing them, and what to write instead: those of Node's older modules,
+/// its built-in modules, and the API.
+const UNDEFINED: [(&str, &str); 12] = [
+    ("pi", "take it as the parameter: `export default (pi) => { … }`"),
+    ("fs", "write `import fs from \"node:fs\"`"),
+    ("path", "write `import path from \"node:path\"`"),
+    ("os", "write `import os from \"node:os\"`"),
+    ("execSync", "write `import { execSync } from \"node:child_process\"`"),
+    ("readFileSync", "write `import { readFileSync } from \"node:fs\"`"),
+    ("existsSync", "write `import { existsSync } from \"node:fs\"`"),
     ("require", "write an import, as in `import fs from \"node:fs\"`"),
     ("module", "write `export default (pi) => { … }`"),
     ("exports", "write `export default (pi) => { … }`"),
     ("__dirname", "write `import.meta.dirname`"),
     ("__filename", "write `import.meta.filename`"),
+];
+
+/// What hooks of other kinds call the members of an event.
+const FIELDS_ELSEWHERE: [(&str, &str); 10] = [
+    ("tool", "toolName"),
+    ("name", "toolName"),
+    ("args", "input"),
+    ("arguments", "input"),
+    ("params", "input"),
+    ("parameters", "input"),
+    ("tool_input", "input"),
+    ("toolInput", "input"),
+    ("output", "content"),
+    ("tool_response", "content"),
 ];
 
 /// Finds mistakes in the text of a hook file that has no syntax error.
@@ -64,11 +86,49 @@ pub(super) fn find_mistakes(path: &Path, source: &str) -> Vec<ModuleMistake> {
     }
     let semantic = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program).semantic;
     let mut look = Look { path, source, semantic: &semantic, found: Vec::new(), looked: Vec::new() };
-    look.common_js();
+    look.undefined_names();
     look.dynamic_imports();
     look.default_export();
     look.found.sort_by_key(|mistake| (mistake.place.line, mistake.place.column));
     look.found
+}
+
+/// Finds what a script for Node or another program of its kind uses and does not have: names of built-in modules that it
+/// does not import, and files of relative imports that do not exist. A script with a syntax error has no other mistake.
+pub(super) fn find_script_mistakes(path: &Path, source: &str) -> Vec<ModuleMistake> {
+    let is_typescript =
+        path.extension().is_some_and(|ending| ["ts", "mts", "cts"].iter().any(|known| ending == *known));
+    let module = if is_typescript { SourceType::ts() } else { SourceType::mjs() }.with_module(true);
+    for kind in [module, SourceType::cjs()] {
+        let allocator = Allocator::default();
+        let parsed = Parser::new(&allocator, source, kind).parse();
+        if parsed.diagnostics.errors().next().is_some() {
+            continue;
+        }
+        let is_module =
+            parsed.module_record.has_module_syntax || path.extension().is_some_and(|ending| ending == "mjs");
+        let imports: Vec<(Span, String)> = parsed
+            .module_record
+            .requested_modules
+            .iter()
+            .flat_map(|(name, uses)| uses.iter().filter(|one| !one.is_type).map(|one| (one.span, name.to_string())))
+            .collect();
+        let semantic = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program).semantic;
+        let mut look = Look { path, source, semantic: &semantic, found: Vec::new(), looked: Vec::new() };
+        let skipped = if is_module {
+            ["pi"].as_slice()
+        } else {
+            &["pi", "require", "module", "exports", "__dirname", "__filename"]
+        };
+        look.undefined(|name| !skipped.contains(&name));
+        let required = look.required();
+        for (span, specifier) in imports.into_iter().chain(required) {
+            look.relative_import(span, &specifier);
+        }
+        look.found.sort_by_key(|mistake| (mistake.place.line, mistake.place.column));
+        return look.found;
+    }
+    Vec::new()
 }
 
 /// The look at one file.
@@ -105,11 +165,45 @@ impl<'a> Look<'_, 'a> {
         self.found.push(ModuleMistake::new(kind, message, place).hint(hint));
     }
 
-    /// Reports names of Node's older modules. A name that the module only tests for is left alone.
-    fn common_js(&mut self) {
+    /// Reports names that nothing defines. A name that the module only tests for is left alone.
+    fn undefined_names(&mut self) {
+        self.undefined(|_| true);
+    }
+
+    /// The texts that `require` is given, with their places.
+    fn required(&self) -> Vec<(Span, String)> {
+        let mut found = Vec::new();
+        for node in self.semantic.nodes().iter() {
+            if let AstKind::CallExpression(call) = node.kind()
+                && call.callee.is_specific_id("require")
+                && !self.is_in_try(node.id())
+                && let Some(Expression::StringLiteral(text)) =
+                    call.arguments.first().and_then(|first| first.as_expression())
+            {
+                found.push((text.span, text.value.to_string()));
+            }
+        }
+        found
+    }
+
+    /// Reports an import of a file beside the script that is not there.
+    fn relative_import(&mut self, span: Span, specifier: &str) {
+        let candidates = resolve::candidates_of(&self.path.to_string_lossy(), specifier);
+        let is_there = |file: &std::path::PathBuf| {
+            file.is_file()
+                || ["cjs", "cts", "node", "tsx", "jsx"].iter().any(|ending| file.with_extension(ending).is_file())
+        };
+        if candidates.is_empty() || candidates.iter().any(is_there) || candidates.iter().any(|file| file.is_dir()) {
+            return;
+        }
+        let message = format!("imports `{specifier}`, which does not exist");
+        self.report(MistakeKind::Load, span, message, "correct the path, or create the file");
+    }
+
+    fn undefined(&mut self, is_wanted: impl Fn(&str) -> bool) {
         let unresolved = self.semantic.scoping().root_unresolved_references();
         let mut uses: Vec<(Span, &str, &str)> = Vec::new();
-        for (name, how) in COMMON_JS {
+        for (name, how) in UNDEFINED.into_iter().filter(|(name, _)| is_wanted(name)) {
             let references = unresolved.iter().filter(|(known, _)| known.as_str() == name).flat_map(|(_, ids)| ids);
             let nodes = references.map(|id| self.semantic.scoping().get_reference(*id).node_id());
             let nodes: Vec<NodeId> = nodes.collect();
@@ -122,7 +216,7 @@ impl<'a> Look<'_, 'a> {
             }
         }
         for (span, name, how) in uses {
-            self.report(MistakeKind::Api, span, format!("uses `{name}`, which modules do not have"), how);
+            self.report(MistakeKind::Api, span, format!("uses `{name}`, which it does not define"), how);
         }
     }
 
@@ -152,8 +246,13 @@ impl<'a> Look<'_, 'a> {
         let export = "write `export default (pi) => { pi.on(\"tool_call\", …); }`";
         match self.find_factory() {
             Some(Factory::Function(function)) => {
-                if let Some(parameter) = function.parameters.items.first() {
+                let parameter = function.parameters.items.first();
+                if let Some(parameter) = parameter {
                     self.pattern(&parameter.pattern);
+                }
+                if self.found.is_empty() && parameter.is_none_or(|parameter| self.is_unused(&parameter.pattern)) {
+                    let at = self.semantic.nodes().kind(function.node).span();
+                    self.report(MistakeKind::Api, at, "registers nothing, so it is asked in no event", export);
                 }
             }
             Some(Factory::NotCallable(span)) => {
@@ -164,6 +263,16 @@ impl<'a> Look<'_, 'a> {
                 let first = self.semantic.nodes().program().body.first().map_or(Span::new(0, 0), |first| first.span());
                 self.report(MistakeKind::Load, first, "cannot be loaded: it has no default export", export);
             }
+        }
+    }
+
+    /// Whether a parameter is never used.
+    fn is_unused(&self, pattern: &BindingPattern<'a>) -> bool {
+        match pattern {
+            BindingPattern::BindingIdentifier(name) => {
+                name.symbol_id.get().is_some_and(|symbol| self.semantic.scoping().symbol_is_unused(symbol))
+            }
+            _ => false,
         }
     }
 
@@ -372,7 +481,42 @@ impl<'a> Look<'_, 'a> {
             return self.report(MistakeKind::Event { name: name.to_owned() }, at, message, hint);
         };
         if let Some(Factory::Function(function)) = handler {
+            self.event_reads(kind, name, function);
             self.results(kind, name, function);
+        }
+    }
+
+    /// Looks at the members of the event that a handler reads: what is not there is undefined, and a test of it never true.
+    fn event_reads(&mut self, kind: EventKind, event: &str, handler: FunctionNode<'a>) {
+        let mut reads: Vec<(String, Span)> = Vec::new();
+        match handler.parameters.items.first().map(|parameter| &parameter.pattern) {
+            Some(BindingPattern::BindingIdentifier(name)) => {
+                let Some(symbol) = name.symbol_id.get() else { return };
+                for reference in self.semantic.symbol_references(symbol) {
+                    if let AstKind::StaticMemberExpression(member) =
+                        self.semantic.nodes().parent_kind(reference.node_id())
+                        && member.object.span() == self.semantic.nodes().kind(reference.node_id()).span()
+                    {
+                        reads.push((member.property.name.to_string(), member.property.span));
+                    }
+                }
+            }
+            Some(BindingPattern::ObjectPattern(object)) => {
+                let names = object.properties.iter();
+                reads.extend(names.filter_map(|one| Some((one.key.static_name()?.into_owned(), one.key.span()))));
+            }
+            Some(BindingPattern::ArrayPattern(_) | BindingPattern::AssignmentPattern(_)) | None => {}
+        }
+        let known = event_members(kind);
+        for (name, span) in reads.into_iter().filter(|(name, _)| !known.contains(name)) {
+            let is_there = |meant: &&str| known.iter().any(|known| known == *meant);
+            let other = FIELDS_ELSEWHERE.iter().find(|(other, _)| *other == name).map(|(_, meant)| *meant);
+            let meant = other.filter(is_there).or_else(|| nearest(&name, known.iter().map(String::as_str)));
+            // A name that is like no other may be a method of every object, or something that the module put there.
+            let Some(meant) = meant else { continue };
+            let message = format!("reads `{name}` of a `{event}` event, which has no such member");
+            let hint = format!("write `{meant}`");
+            self.report(MistakeKind::Api, span, message, hint);
         }
     }
 
@@ -391,13 +535,26 @@ impl<'a> Look<'_, 'a> {
             }
         }
         let mut objects = Vec::new();
+        let mut literals: Vec<(Span, String)> = Vec::new();
         while let Some(value) = values.pop() {
             match value.get_inner_expression() {
+                Expression::BooleanLiteral(flag) => literals.push((flag.span, flag.value.to_string())),
+                Expression::StringLiteral(text) => literals.push((text.span, "a string".to_owned())),
                 Expression::ObjectExpression(object) => objects.push(&**object),
                 Expression::ConditionalExpression(choice) => values.extend([&choice.consequent, &choice.alternate]),
                 Expression::LogicalExpression(logical) => values.push(&logical.right),
                 _ => {}
             }
+        }
+        let hint = if known.contains(&"block") {
+            "return `{ block: true, reason: \"…\" }` to block the tool".to_owned()
+        } else {
+            let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            format!("a `{event}` handler can return {}", known.join(", "))
+        };
+        for (span, shown) in literals {
+            let message = format!("returns {shown} for `{event}`, which means nothing there");
+            self.report(MistakeKind::Result, span, message, hint.clone());
         }
         for object in objects {
             let Some(names) = names_of(object).filter(|names| !names.is_empty()) else { continue };
@@ -406,13 +563,7 @@ impl<'a> Look<'_, 'a> {
             }
             let shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let message = format!("returns {} for `{event}`, which means nothing there", shown.join(", "));
-            let hint = if known.contains(&"block") {
-                "return `{ block: true, reason: \"…\" }` to block the tool".to_owned()
-            } else {
-                let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                format!("a `{event}` handler can return {}", known.join(", "))
-            };
-            self.report(MistakeKind::Result, object.span, message, hint);
+            self.report(MistakeKind::Result, object.span, message, hint.clone());
         }
     }
 
@@ -448,6 +599,9 @@ mod tests {
         for source in [
             "export default (pi) => pi.on('tool_call', () => undefined);",
             "export default async function (pi: HookAPI) { pi.on('tool_call', async (event) => ({ block: true })); }",
+            "export default (pi) => pi.on('tool_call', ({ toolName, input }) => toolName === 'a' && { block: !input.x });",
+            "export default (pi) => pi.on('tool_call', (e) => { e.mine = 1; return e.agent_id ? undefined : e.toString(); });",
+            "import fs from 'node:fs'; export default (pi) => pi.on('tool_call', () => { fs.x(); });",
             "const hook = (pi) => { pi.logger.info('x'); }; export { hook as default };",
             "const hook: HookFactory = ({ on, exec }) => { on('tool_call', () => exec('a', [])); }; export default hook;",
             "import factory from './other'; export default factory;",
@@ -457,8 +611,8 @@ mod tests {
             "export default (pi) => { for (const name of names) pi.on(name, handler); };",
             "export default (pi) => pi.on('tool_result', (e) => ({ ...e, extra: 1 }));",
             "export default (pi) => pi.on('tool_call', () => { const f = () => { return { own: 1 }; }; f(); });",
-            "export default (pi) => { const r = typeof require === 'function' ? require : undefined; };",
-            "export default (pi, require) => require('x');",
+            "export default (pi) => { const r = typeof require === 'function' ? require : undefined; pi.exec('x', []); };",
+            "export default (pi, require) => require(pi);",
         ] {
             assert_eq!(mistakes(source), [""; 0], "{source}");
         }
@@ -468,7 +622,25 @@ mod tests {
     fn mistakes_have_their_place() {
         for (source, expected) in [
             ("export const x = 1;", "1:1 cannot be loaded: it has no default export"),
-            ("module.exports = (pi) => {};", "1:1 uses `module`, which modules do not have"),
+            ("module.exports = (pi) => {};", "1:1 uses `module`, which it does not define"),
+            ("export default () => {};", "1:16 registers nothing, so it is asked in no event"),
+            ("export default () => pi.on('tool_call', f);", "1:22 uses `pi`, which it does not define"),
+            (
+                "export default (pi) => pi.on('tool_call', (e) => { if (e.tool_name === 'x') return { block: true }; });",
+                "1:58 reads `tool_name` of a `tool_call` event, which has no such member",
+            ),
+            (
+                "export default (pi) => pi.on('tool_call', ({ args }) => args && undefined);",
+                "1:46 reads `args` of a `tool_call` event, which has no such member",
+            ),
+            (
+                "export default (pi) => pi.on('tool_call', () => false);",
+                "1:49 returns false for `tool_call`, which means nothing there",
+            ),
+            (
+                "export default (pi) => pi.on('tool_call', () => { fs.existsSync('x'); });",
+                "1:51 uses `fs`, which it does not define",
+            ),
             ("export default { on() {} };", "1:16 cannot be loaded: its default export is no function"),
             ("export default (pi) => pi.onn('tool_call', f);", "1:27 calls `pi.onn`, which modules do not have"),
             (
@@ -491,7 +663,10 @@ mod tests {
                 "export default (pi) => pi.on('tool_call', 'no');",
                 "1:43 cannot be loaded: its handler for `tool_call` is no function",
             ),
-            ("export default (pi) => { const fs = require('fs'); };", "1:37 uses `require`, which modules do not have"),
+            (
+                "export default (pi) => { const fs = require('fs'); pi.on('tool_call', () => fs); };",
+                "1:37 uses `require`, which it does not define",
+            ),
             (
                 "export default (pi) => pi.registerTool({});",
                 "1:27 calls `pi.registerTool`, which hookrail does not have",
@@ -511,6 +686,20 @@ mod tests {
         ] {
             assert_eq!(mistakes(source).first().map(String::as_str), Some(expected), "{source}");
         }
+    }
+
+    #[test]
+    fn scripts_have_what_they_use() {
+        let found = |name: &str, source: &str| -> Vec<String> {
+            find_script_mistakes(Path::new(name), source).into_iter().map(|one| one.message).collect()
+        };
+        assert_eq!(found("/p/a.js", "const fs = require('fs');\nfs.x(__dirname); return;\n"), [""; 0]);
+        assert_eq!(found("/p/a.mjs", "import fs from 'node:fs';\nfs.x(process.argv);\n"), [""; 0]);
+        assert_eq!(found("/p/a.js", "fs.existsSync('x');\n"), ["uses `fs`, which it does not define"]);
+        assert_eq!(found("/p/a.mjs", "const fs = require('fs');\n"), ["uses `require`, which it does not define"]);
+        assert_eq!(found("/p/a.js", "require('./nothing');\n"), ["imports `./nothing`, which does not exist"]);
+        assert_eq!(found("/p/a.mjs", "import './nothing.mjs';\n"), ["imports `./nothing.mjs`, which does not exist"]);
+        assert_eq!(found("/p/a.js", "const a = ;\n"), [""; 0]);
     }
 
     #[test]
