@@ -38,6 +38,9 @@ pub enum BenchCommand {
     Append {
         /// The folder of the journal
         folder: PathBuf,
+        /// Append bytes under a lock instead of records
+        #[arg(long)]
+        bare: bool,
     },
     /// Run as a worker hook
     #[command(hide = true)]

@@ -24,7 +24,8 @@ pub fn main() -> ExitCode {
         }
         BenchCommand::Table(view) => write_table(&view),
         BenchCommand::Chart(view) => write_chart(&view),
-        BenchCommand::Append { folder } => cases::append(&folder),
+        BenchCommand::Append { folder, bare: false } => cases::append(&folder),
+        BenchCommand::Append { folder, bare: true } => cases::append_bare(&folder),
         BenchCommand::Worker => worker::serve(),
         BenchCommand::Probe { host } => probe::run_host(&host),
     };

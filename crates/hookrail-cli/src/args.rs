@@ -100,6 +100,9 @@ pub(crate) enum Command {
     /// On a terminal the agent is interactive. With `--prompt`, or with a pipe on standard input, it works on one
     /// prompt. With `--headless` it prints JSON. Its model follows a script.
     ///
+    /// What hooks decide is exported to an OpenTelemetry collector if `[telemetry]` in the user's configuration names one; see
+    /// `hookrail docs telemetry`.
+    ///
     /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 plus the number
     /// of the signal that ended it.
     #[command(after_help = examples::AGENT)]
@@ -134,6 +137,9 @@ pub(crate) enum Command {
     /// After the first SIGTERM, SIGINT or SIGQUIT the server finishes the requests that run and accepts no new ones; the
     /// second signal ends them. SIGHUP does the same with `--stdio`; with `--socket` it reloads the configuration. A
     /// signal that was ignored when the server was started stays ignored.
+    ///
+    /// What hooks decide is recorded in the journal, and exported to an OpenTelemetry collector if `[telemetry]` in the
+    /// user's configuration names one; see `hookrail docs telemetry`.
     ///
     /// Exit status: 0 ended in order, 1 the command itself failed, 128 plus the number of the second signal.
     #[command(after_help = examples::SERVE)]
@@ -208,6 +214,12 @@ pub(crate) enum Command {
     #[cfg(feature = "fleet")]
     #[command(after_help = examples::BUNDLE)]
     Bundle(BundleArgs),
+    /// Connect machines: servers, keys, the audit of all machines, new bundles without waiting
+    ///
+    /// Exit status: 0 done, 1 failed, 2 the audit is not what it must be; see each command.
+    #[cfg(feature = "fleet")]
+    #[command(after_help = examples::FLEET)]
+    Fleet(FleetArgs),
     /// Create a hook from a template, with its settings and its test cases
     ///
     /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
@@ -409,12 +421,29 @@ pub(crate) enum CheckFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Serve one client on standard input and output
-    #[arg(long, required_unless_present = "socket", conflicts_with = "socket")]
+    #[cfg_attr(not(feature = "fleet"), arg(long, required_unless_present = "socket", conflicts_with = "socket"))]
+    #[cfg_attr(
+        feature = "fleet",
+        arg(long, required_unless_present_any = ["socket", "nats"], conflicts_with_all = ["socket", "nats"])
+    )]
     pub(crate) stdio: bool,
     /// Serve the clients of a Unix socket that only this user can use; if the service manager passes
     /// the socket, it is used as it is
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
+    /// Answer remote hooks of other machines over the NATS servers at these addresses, as a worker of a group; requests
+    /// beyond `--limit` are refused at once, so that another worker is asked
+    #[cfg(feature = "fleet")]
+    #[arg(long, value_name = "URL", value_delimiter = ',', requires = "group", conflicts_with = "socket")]
+    pub(crate) nats: Vec<hookrail_fleet::nats::NatsServer>,
+    /// The group that the worker belongs to
+    #[cfg(feature = "fleet")]
+    #[arg(long, value_name = "NAME", value_parser = hookrail::remote::GroupName::new, requires = "nats")]
+    pub(crate) group: Option<hookrail::remote::GroupName>,
+    /// The file with the worker's tenant, name and key [default: the configuration that remote hooks are asked with]
+    #[cfg(feature = "fleet")]
+    #[arg(long, value_name = "FILE", requires = "nats")]
+    pub(crate) member: Option<PathBuf>,
     /// Run at most N requests at once; further requests wait, and sessions take turns [default: 64]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
@@ -437,6 +466,21 @@ pub(crate) struct ServeArgs {
     pub(crate) metrics: Option<std::net::SocketAddr>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+}
+
+impl ServeArgs {
+    /// Whether the server has many clients that come and go, so that it is reloaded and not ended by a hang-up.
+    pub(crate) fn serves_many(&self) -> bool {
+        self.socket.is_some() || self.is_worker()
+    }
+
+    /// Whether the server answers remote hooks of other machines.
+    pub(crate) fn is_worker(&self) -> bool {
+        #[cfg(feature = "fleet")]
+        return self.group.is_some();
+        #[cfg(not(feature = "fleet"))]
+        false
+    }
 }
 
 #[derive(Debug, Args)]
@@ -605,6 +649,8 @@ mod bridge;
 mod bundle;
 mod dev;
 mod examples;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod global;
 #[cfg(feature = "inspect")]
 mod inspect;
@@ -620,9 +666,14 @@ pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, Uninstall
 #[cfg(feature = "fleet")]
 pub(crate) use bundle::{
     BundleApplyArgs, BundleArgs, BundleBuildArgs, BundleCommand, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs,
-    BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
+    BundlePublishArgs, BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
 };
 pub(crate) use dev::{DevArgs, TryArgs};
+#[cfg(feature = "fleet")]
+pub(crate) use fleet::{
+    FleetAdmitArgs, FleetArgs, FleetCommand, FleetEnrollArgs, FleetInitArgs, FleetMemberArgs, FleetRevokeArgs,
+    FleetRoleArg, FleetSetupArgs, FleetShipArgs, FleetStatusArgs, FleetVerifyArgs, FleetWatchArgs,
+};
 pub(crate) use global::{ColorWhen, GlobalArgs};
 #[cfg(feature = "inspect")]
 pub(crate) use inspect::InspectArgs;

@@ -17,6 +17,9 @@ pub(crate) enum Exit {
     Failed,
     /// Hooks blocked the event.
     Blocked,
+    /// The audit of a fleet is not what it must be.
+    #[cfg(feature = "fleet")]
+    Alarm,
     /// Hooks require the agent to stop.
     Stop,
     /// Hooks require the approval of the user.
@@ -31,6 +34,8 @@ impl From<Exit> for ExitCode {
             Exit::Fine => 0,
             Exit::Failed => 1,
             Exit::Blocked => 2,
+            #[cfg(feature = "fleet")]
+            Exit::Alarm => 2,
             Exit::Stop => 3,
             Exit::Ask => 4,
             Exit::Signalled(number) => 128 + number,

@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod args;
+#[cfg(feature = "fleet")]
+mod asking;
 mod cmd;
 mod config;
 mod errors;
@@ -22,6 +24,7 @@ mod render;
 mod request;
 mod sample;
 mod style;
+mod telemetry;
 mod trace;
 mod verbosity;
 

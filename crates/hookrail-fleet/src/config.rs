@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::BundleError;
 use crate::manifest::Name;
+use crate::nats::NatsSettings;
 use crate::signature::PublicKey;
 use crate::source::SourceLocation;
 
@@ -28,6 +29,29 @@ pub struct FleetConfig {
     pub machine: Option<Name>,
     /// The channel that the machine follows.
     pub channel: FleetChannel,
+    /// The servers of the fleet, for audit, announcements and asking.
+    pub nats: Option<NatsSettings>,
+    /// How the journal is shipped.
+    #[serde(default)]
+    pub audit: AuditSettings,
+}
+
+/// How a journal is shipped.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AuditSettings {
+    /// The number of records that may wait before the journal reports a failure; without one there is no limit.
+    pub backlog_limit: Option<u64>,
+    /// The most records in one slice.
+    pub slice_records: usize,
+    /// The most bytes of records in one slice, before compression. A larger record has a slice of its own.
+    pub slice_bytes: usize,
+}
+
+impl Default for AuditSettings {
+    fn default() -> Self {
+        Self { backlog_limit: None, slice_records: 500, slice_bytes: 256 * 1024 }
+    }
 }
 
 /// The channel that a machine follows, and what applies while it cannot be reached.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::manifest::Rollout;
+use crate::manifest::{Name, Rollout};
 
 /// The name of a machine in its fleet.
 ///
@@ -25,6 +25,12 @@ pub struct MachineIdProblem {
 const MACHINE_ID: &str = "/etc/machine-id";
 
 impl MachineId {
+    /// Returns a machine of that name.
+    #[must_use]
+    pub fn named(name: &Name) -> Self {
+        Self(name.as_str().to_owned())
+    }
+
     /// Returns the configured name, or one that is made from the identifier of the system.
     ///
     /// # Errors

@@ -39,6 +39,14 @@ pub enum JournalError {
         /// The other machine.
         other: String,
     },
+    /// Too many records wait for being shipped. The record that was appended is among them.
+    #[error("{waiting} records wait for being shipped, and the limit is {limit}; run `hookrail fleet status`")]
+    Backlog {
+        /// How many wait.
+        waiting: u64,
+        /// How many may.
+        limit: u64,
+    },
     /// A segment has no record that holds, so the chain cannot be continued.
     #[error("`{}` is damaged; run `hookrail journal verify`", path.display())]
     Damaged {
@@ -91,12 +99,16 @@ impl JournalError {
             Self::Unsafe { .. } => RecordErrorKind::Unsafe,
             Self::Locked { .. } | Self::SharedByMachines { .. } => RecordErrorKind::NotWritable,
             Self::Damaged { .. } => RecordErrorKind::Damaged,
+            Self::Backlog { .. } => RecordErrorKind::Backlog,
         }
     }
 }
 
 impl From<JournalError> for RecordError {
     fn from(error: JournalError) -> Self {
-        Self::new(error.kind(), format!("the journal cannot be written: {error}"))
+        match error {
+            JournalError::Backlog { .. } => Self::new(error.kind(), error.to_string()),
+            _ => Self::new(error.kind(), format!("the journal cannot be written: {error}")),
+        }
     }
 }

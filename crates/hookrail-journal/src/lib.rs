@@ -55,6 +55,7 @@ mod record;
 mod redact;
 mod retention;
 mod segment;
+mod shipping;
 mod sync;
 mod verify;
 mod writer;
@@ -64,7 +65,8 @@ pub use error::{JournalError, UnsafePlace};
 pub use reader::{Filter, Records, Unreadable};
 pub use record::{Record, RecordKind, RecordedHost, RecordedRun};
 pub use retention::{MAINTENANCE_INTERVAL, Maintained};
-pub use verify::{ChainHead, ChainProblem, ExpectedHead, ProblemKind, Verification};
+pub use shipping::{ShippingLock, ShippingPosition};
+pub use verify::{ChainHead, ChainLink, ChainProblem, ExpectedHead, ProblemKind, Verification};
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -75,6 +77,7 @@ use hookrail::recorder::{Entry, Interest, RecordError, Recorded, Recorder};
 
 use entry::MemberWriter;
 use redact::Redactor;
+use shipping::BacklogCheck;
 use sync::{SyncThread, Synced};
 use writer::Writer;
 
@@ -102,6 +105,7 @@ struct WriterState {
     sync_thread: Option<SyncThread>,
     /// Counts the segments that this process has seen.
     segment: u64,
+    backlog: BacklogCheck,
 }
 
 /// With [`SyncPolicy::Second`], the time after which a writer waits for the disk.
@@ -113,7 +117,8 @@ impl Journal {
     pub fn new(options: JournalOptions) -> Self {
         let machine = machine_name();
         let writer = Writer::new(&options, machine.clone());
-        let state = WriterState { writer, last_sync: None, sync_thread: None, segment: 0 };
+        let state =
+            WriterState { writer, last_sync: None, sync_thread: None, segment: 0, backlog: BacklogCheck::default() };
         let shared =
             Shared { options, machine, user: user_number(), state: Mutex::new(state), redactor: OnceLock::new() };
         Self { shared: Arc::new(shared) }
@@ -181,6 +186,23 @@ impl Journal {
                 .map_err(|error| JournalError::Io { path: self.directory().to_owned(), source: error }.into()),
             (Some(_) | None, _) => Ok(()),
         }
+    }
+
+    /// Records an entry as [`Recorder::record`] does, and returns the number of its record too.
+    ///
+    /// # Errors
+    /// If it could not be recorded.
+    pub fn record_numbered(&self, entry: &Entry<'_>) -> Result<(Recorded, u64), RecordError> {
+        let (appended, file) = self.append(entry)?;
+        if appended.began_segment {
+            self.maintain_later();
+        }
+        let recorded = match file {
+            Some(file) => self.sync(file)?,
+            None => Recorded::Done,
+        };
+        lock(&self.shared.state).backlog.check(self.directory(), appended.seq)?;
+        Ok((recorded, appended.seq))
     }
 
     fn append(&self, entry: &Entry<'_>) -> Result<(writer::Appended, Option<std::fs::File>), JournalError> {
@@ -253,14 +275,7 @@ impl Journal {
 
 impl Recorder for Journal {
     fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
-        let (appended, file) = self.append(entry)?;
-        if appended.began_segment {
-            self.maintain_later();
-        }
-        match file {
-            Some(file) => Ok(self.sync(file)?),
-            None => Ok(Recorded::Done),
-        }
+        self.record_numbered(entry).map(|(recorded, _)| recorded)
     }
 
     fn interest(&self) -> Interest {

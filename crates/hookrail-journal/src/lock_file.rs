@@ -11,6 +11,12 @@ use crate::segment::{self, SegmentName, open_file};
 /// A lock is held for microseconds; after this long something is wrong with its holder.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
+/// How often a writer tries again at once. The holder needs a few microseconds, less than the system needs to wake a thread.
+const SPINS: u32 = 32;
+
+/// How often it then lets other threads run, one of which may be the holder, before it sleeps.
+const YIELDS: u32 = 64;
+
 /// The file, which may be locked.
 #[derive(Debug)]
 pub(crate) struct LockFile {
@@ -44,7 +50,11 @@ impl LockFile {
                 Err(TryLockError::WouldBlock) => {}
             }
             tries += 1;
-            if tries < 64 {
+            if tries < SPINS {
+                pause();
+                continue;
+            }
+            if tries < SPINS + YIELDS {
                 std::thread::yield_now();
                 continue;
             }
@@ -80,6 +90,11 @@ impl LockFile {
     fn failed(&self, error: io::Error) -> JournalError {
         JournalError::io(&self.path, error)
     }
+}
+
+/// Waits for about half a microsecond, so that the tries of a waiting writer do not slow the holder down.
+fn pause() {
+    (0..16).for_each(|_| std::hint::spin_loop());
 }
 
 #[cfg(unix)]

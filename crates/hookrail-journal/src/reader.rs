@@ -8,6 +8,7 @@ use memchr::memmem;
 
 use crate::error::JournalError;
 use crate::record::{Record, RecordKind};
+use crate::retention::Index;
 use crate::segment::{self, Framed, SegmentFile, SegmentName, SegmentSource};
 
 /// Which records are wanted. All conditions have to hold; without any, all records are read.
@@ -122,6 +123,11 @@ impl Records {
         if let Some(day) = filter.since.as_deref().and_then(|since| since.get(..10)) {
             waiting.retain(|segment| segment.name.day.as_str() >= day);
         }
+        // Nor are those that end with a record that is not wanted. The last segment is not in the index.
+        if let Some(after) = filter.after {
+            let index = Index::read(directory)?;
+            waiting.retain(|segment| index.last_of(&segment.name).is_none_or(|last| last.seq > after));
+        }
         let needles = filter.needles();
         Ok(Self {
             directory: directory.to_owned(),
@@ -170,10 +176,10 @@ impl Records {
             let line = std::mem::take(&mut segment.partial);
             let text = line.strip_suffix(b"\n").unwrap_or(&line);
             let is_wanted = needles.iter().all(|needle| needle.find(text).is_some());
-            if Framed::of(text).is_none() {
+            let Some(framed) = Framed::of(text) else {
                 return failed("no record".to_owned(), segment);
-            }
-            if is_wanted {
+            };
+            if is_wanted && filter.after.is_none_or(|after| framed.seq > after) {
                 let parsed = std::str::from_utf8(text).map_err(|error| error.to_string());
                 match parsed.and_then(|text| Record::parse(text).map_err(|error| error.to_string())) {
                     Ok(record) if filter.accepts(&record) => return Some(Ok(record)),

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Retention;
 use crate::error::JournalError;
 use crate::segment::{self, Framed, LastRecord, SegmentFile, SegmentForm, SegmentName, open_file};
+use crate::shipping::ShippingPosition;
 
 /// What was sealed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,6 +178,8 @@ fn remove_old(
     let size = |segment: &SegmentFile| std::fs::metadata(&segment.path).map_or(0, |about| about.len());
     let mut bytes: u64 = segments.iter().chain(newest).map(size).sum();
     let mut removed = 0;
+    // A journal that is shipped keeps what is not stored elsewhere yet.
+    let shipped = ShippingPosition::read(directory)?.map(|position| position.seq);
     for segment in segments {
         // A segment holds records of its day and of no later one, as far as clocks can be believed.
         let is_old = oldest_day.get(..10).is_some_and(|day| segment.name.day.as_str() < day);
@@ -188,6 +191,9 @@ fn remove_old(
             Some(last) => Some(last),
             None => last_of_compressed(segment)?,
         };
+        if last.zip(shipped).is_some_and(|(last, shipped)| last.seq > shipped) {
+            break;
+        }
         // The hash is kept first: without it the rest of the chain would begin with nothing.
         if let Some(last) = last {
             Index::append(directory, &IndexLine::of(segment, "removed", last))?;

@@ -37,6 +37,38 @@ pub struct ChainHead {
     pub hash: String,
 }
 
+/// The place of a record in its chain, as its line states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChainLink<'l> {
+    /// Its number.
+    pub seq: u64,
+    /// The hash of the record before it, in hexadecimal.
+    pub prev: &'l str,
+    /// Its own hash, in hexadecimal.
+    pub hash: &'l str,
+    /// Whether the hash is that of the bytes of the line.
+    pub holds: bool,
+}
+
+impl<'l> ChainLink<'l> {
+    /// The `prev` of the first record of a chain.
+    pub const BEGINNING: &'static str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+    /// Takes a line apart, which is given without its end; none if it is no record.
+    #[must_use]
+    pub fn of(line: &'l str) -> Option<Self> {
+        let framed = Framed::of(line.as_bytes())?;
+        let text = |bytes: &'l [u8]| std::str::from_utf8(bytes).ok();
+        Some(Self { seq: framed.seq, prev: text(framed.prev)?, hash: text(framed.hash)?, holds: framed.holds() })
+    }
+
+    /// Whether it is the next one after a record with that number and hash.
+    #[must_use]
+    pub fn continues(&self, seq: u64, hash: &str) -> bool {
+        self.prev == hash && Some(self.seq) == seq.checked_add(1)
+    }
+}
+
 /// What became of a head that was kept elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedHead {

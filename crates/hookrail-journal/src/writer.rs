@@ -67,8 +67,9 @@ impl Writer {
 
     /// Appends a record with these members, which begin without a brace or a comma.
     pub(crate) fn append(&mut self, members: &[u8], at: SystemTime) -> Result<Appended, JournalError> {
+        let today = day_of(at);
         let lock = self.locked()?;
-        let appended = self.append_locked(&lock, members, at);
+        let appended = self.append_locked(&lock, members, &today);
         if appended.is_err() {
             // What is true of the files now is looked at again before the next record.
             self.head = None;
@@ -97,17 +98,16 @@ impl Writer {
         Ok(lock)
     }
 
-    fn append_locked(&mut self, lock: &LockFile, members: &[u8], at: SystemTime) -> Result<Appended, JournalError> {
-        let today = day_of(at);
+    fn append_locked(&mut self, lock: &LockFile, members: &[u8], today: &str) -> Result<Appended, JournalError> {
         let room = members.len() as u64 + 256;
-        let mut head = match self.load_head(lock, &today)? {
+        let mut head = match self.load_head(lock, today)? {
             Some(head) => head,
-            None => self.begin(lock, 1, &today, None)?,
+            None => self.begin(lock, 1, today, None)?,
         };
         let is_full = head.length > 0 && head.length + room > self.segment_bytes;
         let mut began_segment = false;
         if head.name.day != today || is_full {
-            head = self.begin(lock, head.name.number + 1, &today, head.last)?;
+            head = self.begin(lock, head.name.number + 1, today, head.last)?;
             began_segment = true;
         }
         let seq = head.last.map_or(1, |last| last.seq + 1);

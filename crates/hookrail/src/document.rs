@@ -12,7 +12,8 @@ use crate::dialect::registry::DialectId;
 use crate::firing::{PartPlan, Plan, PlannedHook};
 use crate::hook::{Action, Enforcement, Hook};
 use crate::json::{Json, JsonKind, JsonObject};
-use crate::outcome::{Decision, Effects, HookRun, Outcome, ShadowRun, Stop};
+use crate::outcome::{Decision, Effects, HookRun, InForce, Outcome, ShadowRun, Stop};
+use crate::remote::RemoteTarget;
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
@@ -102,7 +103,7 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
         .raw("toolConfig", tool_config.as_ref())
         .raw("result", result.as_ref())
         .add_dialect_members(|dialect| dialect.contract().outcome_members(outcome))
-        .list("runs", outcome.runs.iter().map(run));
+        .list("runs", outcome.runs.iter().map(|one| run(one, outcome.in_force.as_ref())));
     // Only outcomes of events with such hooks have the member.
     let document = match outcome.shadow.is_empty() {
         true => document,
@@ -111,6 +112,12 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
     document
         .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
+        .add("configuration", outcome.in_force.as_ref().map_or_else(Json::null, configuration))
+}
+
+fn configuration(in_force: &InForce) -> Json {
+    let InForce { digest, revision, project: _ } = in_force;
+    JsonObject::new().add("digest", json!(digest.hex())).add("revision", json!(revision)).to_json()
 }
 
 /// What a hook without an effect would have done.
@@ -215,6 +222,7 @@ pub fn explain_document(plan: &Plan) -> Json {
             .add("lane", lane(&planned.hook))
             .add("sandbox", sandbox(&planned.hook))
             .add("source", source(&planned.hook.origin));
+        let members = with_remote(members, &planned.hook);
         let members = match planned.is_changed() {
             true => members.add("fails", json!(Code::TrustChanged.name())),
             false => members,
@@ -235,15 +243,19 @@ pub fn explain_document(plan: &Plan) -> Json {
         .to_json()
 }
 
-fn run(run: &HookRun) -> Json {
+fn run(run: &HookRun, in_force: Option<&InForce>) -> Json {
+    let identity = in_force.map(|in_force| run.hook.identity(&in_force.project));
     JsonObject::new()
         .add("hook", json!(&*run.hook.label))
+        .add("id", json!(identity.map(|identity| &identity.id)))
+        .add("fingerprint", json!(identity.map(|identity| &identity.fingerprint)))
         .add("dialect", json!(run.hook.dialect.name()))
         .add("source", source(&run.hook.origin))
         .add("end", json!(run.end.name()))
         .add("exitCode", json!(run.exit_code))
         .add("signal", json!(run.signal))
         .add("decision", json!(run.decision.map(|decision| decision.name())))
+        .add("startedMs", run.start.map_or_else(Json::null, Json::milliseconds))
         .add("durationMs", Json::milliseconds(run.duration))
         .add("stdout", json!(run.stdout))
         .add("stderr", json!(run.stderr))
@@ -275,10 +287,23 @@ fn listed(hook: &Hook) -> Json {
         .add("statusMessage", json!(hook.status_message.as_deref()))
         .add("lane", lane(hook))
         .add("sandbox", sandbox(hook));
+    let listed = with_remote(listed, hook);
     match hook.enforcement {
         Enforcement::Enforced => listed.to_json(),
         Enforcement::Shadow => listed.add("enforce", json!(false)).to_json(),
     }
+}
+
+/// Adds what a remote hook asks. Only such hooks have the member.
+fn with_remote(members: JsonObject, hook: &Hook) -> JsonObject {
+    let Action::Remote(RemoteTarget { group, retries }) = &hook.action else { return members };
+    let timeout = Json::milliseconds(hook.timeout);
+    let remote = JsonObject::new()
+        .add("group", json!(group.as_str()))
+        .add("retries", json!(retries))
+        .add("timeoutMs", timeout)
+        .add("onFailure", json!(hook.policy_in_force().name()));
+    members.add("remote", remote.to_json())
 }
 
 /// The events that a module has handlers for, in its own words.

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail_spawn::Environment;
@@ -20,10 +20,11 @@ use crate::matcher::Matcher;
 use crate::names::named;
 use crate::native::NativeHook;
 use crate::own_bridge::program_of;
+use crate::remote::RemoteTarget;
 use crate::run::capabilities::Capabilities;
 pub use crate::source::Authority;
 use crate::source::{Origin, SourceKind};
-use crate::trust::Fingerprint;
+use crate::trust::{Fingerprint, IdentityCell};
 
 /// One hook for one event.
 ///
@@ -82,31 +83,8 @@ pub struct Hook {
     pub sandbox_floors: Arc<[Arc<SandboxProfile>]>,
     /// What it may do to the machine, if it is a module.
     pub capabilities: Option<Capabilities>,
-    /// Its name and version among records.
+    /// Its name and version.
     pub(crate) identity: IdentityCell,
-}
-
-/// The name and the version of a hook among records.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HookIdentity {
-    pub(crate) id: String,
-    pub(crate) fingerprint: String,
-}
-
-/// The identity of a hook, found when it is first recorded. A copy of a hook may be changed, so it has to find its own.
-#[derive(Debug, Default)]
-pub(crate) struct IdentityCell(OnceLock<HookIdentity>);
-
-impl IdentityCell {
-    pub(crate) fn get_or_init(&self, find: impl FnOnce() -> HookIdentity) -> &HookIdentity {
-        self.0.get_or_init(find)
-    }
-}
-
-impl Clone for IdentityCell {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 /// How much is known about the events a hook is for.
@@ -130,6 +108,8 @@ pub enum Action {
     Module(Arc<Path>),
     /// Call a closure of the embedding program.
     Native(NativeHook),
+    /// Ask a group of workers elsewhere.
+    Remote(RemoteTarget),
     /// Nothing: this kind of hook can be listed but not executed.
     NotExecutable(Arc<str>),
     /// Nothing: the entry is broken. It exists because it asked for a failure to have an effect.
@@ -151,7 +131,7 @@ impl Action {
         match self {
             Self::Shell(line) => Some(CommandText::Line(Arc::clone(line))),
             Self::Program(words) => Some(CommandText::Words(Arc::clone(words))),
-            Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
+            Self::Module(_) | Self::Native(_) | Self::Remote(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
         }
     }
 
@@ -163,7 +143,7 @@ impl Action {
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
                 program_of(&words).is_some()
             }
-            Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => false,
+            Self::Module(_) | Self::Native(_) | Self::Remote(_) | Self::NotExecutable(_) | Self::Unusable(_) => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::names::named;
 use crate::skips::Skips;
+use crate::trust::Digest;
 
 named! {
     /// How a planned hook ended. Exactly one of these holds for every hook that was planned.
@@ -48,6 +50,14 @@ named! {
         Limit = "limit",
         /// It was not asked: its entry is broken, or it has changed since it was granted.
         Unusable = "unusable",
+        /// It is answered elsewhere, and no server could be reached.
+        NotConnected = "not-connected",
+        /// It is answered elsewhere, and no worker was there.
+        NoResponders = "no-responders",
+        /// It is answered elsewhere, and the worker took no more questions.
+        Overloaded = "overloaded",
+        /// It is answered elsewhere, and the worker did not execute the question.
+        Refused = "refused",
         /// The host did not wait for it.
         Detached = "detached",
     }
@@ -97,6 +107,8 @@ pub struct HookRun {
     pub signal: Option<i32>,
     /// What it decided, or, if it failed, the decision of its failure policy.
     pub decision: Option<Decision>,
+    /// When it was started, counted from the moment at which the event was fired; none if it was not started.
+    pub start: Option<Duration>,
     /// How long it took.
     pub duration: Duration,
     /// What it wrote to standard output.
@@ -120,6 +132,7 @@ impl HookRun {
             exit_code: None,
             signal: None,
             decision: None,
+            start: None,
             duration: Duration::ZERO,
             stdout: String::new(),
             stderr: String::new(),
@@ -238,6 +251,19 @@ pub struct Outcome {
     pub refusal: Option<Refusal>,
     /// The name of the event among the records, if it was recorded.
     pub recorded_as: Option<Arc<str>>,
+    /// The configuration that was in force; none if no hook takes part in the event.
+    pub in_force: Option<InForce>,
+}
+
+/// The configuration in force when an event was fired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// The digest of all its sources. Two processes with the same digest have read the same.
+    pub digest: Digest,
+    /// Counts the configurations that were in force in this process, from one.
+    pub revision: u64,
+    /// The directory below which the files of hooks are looked at.
+    pub(crate) project: Arc<Path>,
 }
 
 impl Outcome {
@@ -256,6 +282,7 @@ impl Outcome {
             diagnostics: Vec::new(),
             refusal: None,
             recorded_as: None,
+            in_force: None,
         }
     }
 

@@ -14,7 +14,7 @@ use crate::json::Json;
 use crate::names::named;
 use crate::outcome::{Decision, EndKind, HookRun, Outcome};
 use crate::system::host::HostFuture;
-use crate::trust::{Digest, Fingerprint};
+use crate::trust::{Digest, HookIdentity};
 
 /// Takes what is to be recorded.
 ///
@@ -141,6 +141,8 @@ named! {
         Unsafe = "unsafe",
         /// What is there already is damaged.
         Damaged = "damaged",
+        /// The entry is recorded, and more of them wait for a copy elsewhere than may.
+        Backlog = "backlog",
         /// Anything else that the operating system reported.
         Io = "io",
         /// The recorder panicked.
@@ -357,36 +359,19 @@ named! {
 }
 
 impl<'r> RunEntry<'r> {
-    /// The entry of a run. Hooks that need no trust have no fingerprint; theirs is taken below that directory.
-    pub(crate) fn new(project: &Path, run: &'r HookRun, start: Option<Duration>) -> Self {
+    /// The entry of a run in a project.
+    pub(crate) fn new(project: &Path, run: &'r HookRun) -> Self {
         let hook = &*run.hook;
-        let HookIdentity { id, fingerprint } = hook.identity.get_or_init(|| HookIdentity::of(project, hook)).clone();
+        let HookIdentity { id, fingerprint } = hook.identity(project).clone();
         Self {
             hook,
             id,
             fingerprint,
             layer: hook.authority(),
-            start,
+            start: run.start,
             duration: run.duration,
             end: run.end,
             decision: run.decision,
         }
-    }
-}
-
-pub(crate) use crate::hook::HookIdentity;
-
-impl HookIdentity {
-    fn of(project: &Path, hook: &Hook) -> Self {
-        let (event, file) =
-            (hook.known_event().map_or("", EventKind::name), hook.origin.location.file.to_string_lossy());
-        let names = [hook.dialect.name(), event, hook.origin.kind.name(), &file, &hook.label];
-        let mut id = Digest::of(names.join("\0").as_bytes()).hex();
-        id.truncate(16);
-        let fresh = || Fingerprint::take(project, hook);
-        let taken = hook.trust.fingerprint().cloned().unwrap_or_else(fresh);
-        // What cannot be read in full is known by its definition.
-        let fingerprint = taken.content().unwrap_or_else(|| taken.definition()).hex();
-        Self { id, fingerprint }
     }
 }

@@ -11,7 +11,7 @@ use crate::dialect::registry::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{Enablement, EventScope, Hook, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
-use crate::outcome::{Outcome, Refusal};
+use crate::outcome::{InForce, Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
 use crate::source::{Origin, SourceKind};
@@ -46,6 +46,8 @@ pub struct Snapshot {
     pub(crate) refusal: Option<SourceRefusal>,
     pub(crate) revision: Revision,
     digest: OnceLock<Digest>,
+    /// The project's directory; none for a snapshot that was not loaded.
+    project: Option<Arc<Path>>,
 }
 
 /// The number of a configuration and when it was put in force.
@@ -273,6 +275,18 @@ impl Snapshot {
             }
             Digest::of(text.as_bytes())
         })
+    }
+
+    /// The snapshot of a project.
+    pub(crate) fn with_project(mut self, project: &Path) -> Self {
+        self.project = Some(project.into());
+        self
+    }
+
+    /// What an outcome says about this configuration.
+    pub(crate) fn in_force(&self) -> InForce {
+        let project = self.project.clone().unwrap_or_else(|| Path::new("").into());
+        InForce { digest: self.digest(), revision: self.revision.number, project }
     }
 
     /// Which configuration this is.

@@ -36,6 +36,7 @@ proptest! {
                 RunEnd::Process(end) => end.duration = other,
                 RunEnd::Module(end) => end.duration = other,
                 RunEnd::Native(end) => end.duration = other,
+                RunEnd::Remote(end) => end.duration = other,
                 RunEnd::NotRun(_) => {}
             }
         }
@@ -102,6 +103,7 @@ fn without_times(mut document: Value) -> Value {
     document["aggregated"]["totalDuration"] = Value::Null;
     for run in document["runs"].as_array_mut().unwrap() {
         run["durationMs"] = Value::Null;
+        run["startedMs"] = Value::Null;
     }
     document
 }

@@ -306,3 +306,36 @@ fn a_hook_keeps_its_id_when_its_definition_changes() {
     assert_eq!(ids[0].0, ids[1].0);
     assert_ne!(ids[0].1, ids[1].1);
 }
+
+/// What a record and the document of the outcome say about a run is the same.
+#[test]
+fn a_document_names_runs_as_the_record_does() {
+    type Named = (String, String, Option<Duration>);
+    #[derive(Default)]
+    struct Runs(Mutex<Vec<Named>>, Mutex<String>);
+    impl Recorder for Runs {
+        fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+            if let EntryKind::Fired(fired) = &entry.kind {
+                let runs = fired.runs.iter().map(|run| (run.id.clone(), run.fingerprint.clone(), run.start));
+                self.0.lock().unwrap().extend(runs);
+                *self.1.lock().unwrap() = fired.configuration.hex();
+            }
+            Ok(Recorded::Done)
+        }
+    }
+    let recorder = Arc::new(Runs::default());
+    let system = HookSystem::builder(std::env::temp_dir())
+        .environment([("PATH", "/usr/bin:/bin")].into_iter().collect())
+        .recorder(Arc::clone(&recorder))
+        .hook(hook(KIND, "true", SourceKind::User))
+        .build();
+    let document = hookrail::document::outcome_document(&system.fire_blocking(call(&system))).to_value();
+    let (id, fingerprint, start) = recorder.0.lock().unwrap()[0].clone();
+    let run = &document["runs"][0];
+    assert_eq!((run["id"].as_str(), run["fingerprint"].as_str()), (Some(&*id), Some(&*fingerprint)));
+    let milliseconds = start.unwrap().as_secs_f64() * 1e3;
+    assert!((run["startedMs"].as_f64().unwrap() - milliseconds).abs() < 0.01, "{run} {milliseconds}");
+    assert_eq!(document["configuration"]["digest"].as_str(), Some(&**recorder.1.lock().unwrap()));
+    let untouched = system.fire_blocking(system.event(EventKind::AfterTool));
+    assert!(hookrail::document::outcome_document(&untouched).to_value()["configuration"].is_null());
+}

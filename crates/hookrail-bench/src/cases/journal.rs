@@ -112,9 +112,9 @@ struct WriterProcess {
 }
 
 impl WriterProcess {
-    fn start(folder: &Path) -> Result<Self> {
+    fn start(folder: &Path, options: &[&str]) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("append").arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg("append").args(options).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let stdout = child.stdout.take().ok_or("the writer has no output")?;
         Ok(Self { child, answers: BufReader::new(stdout) })
@@ -144,10 +144,26 @@ impl Drop for WriterProcess {
 pub(crate) fn append(folder: &Path) -> Result<()> {
     let journal = Journal::new(JournalOptions::new(folder));
     let text = "x".repeat(1400);
+    append_when_told(|| small_record(&journal, &text))
+}
+
+/// Does nothing but what every journal of several processes has to do: lock, write, unlock. No chain, no JSON.
+pub(crate) fn append_bare(folder: &Path) -> Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(folder.join("bare"))?;
+    let bytes = vec![b'x'; usize::try_from(std::fs::metadata(first_segment(folder)?)?.len())?];
+    append_when_told(|| {
+        file.lock()?;
+        let written = file.write_all(&bytes);
+        file.unlock()?;
+        Ok(written?)
+    })
+}
+
+fn append_when_told(mut append: impl FnMut() -> Result<()>) -> Result<()> {
     let mut out = std::io::stdout().lock();
     for _ in std::io::stdin().lock().lines().map_while(std::io::Result::ok) {
         for _ in 0..APPENDED {
-            small_record(&journal, &text)?;
+            append()?;
         }
         writeln!(out, "done")?;
         out.flush()?;
@@ -183,23 +199,41 @@ fn writers(lab: &Lab) -> Result<PreparedCase> {
         std::fs::remove_file(&plain)?;
         Ok(nanoseconds_each(took, all))
     }));
-    let mut processes = (0..WRITERS).map(|_| WriterProcess::start(&folder)).collect::<Result<Vec<_>>>()?;
+    let bare = lab.new_path("bare");
+    std::fs::create_dir(&bare)?;
+    std::fs::copy(first_segment(&folder)?, bare.join("00000001-of-one-record.jsonl"))?;
+    let mut processes = start_writers(&bare, &["--bare"])?;
+    case.add(Variant::new(
+        "bare",
+        "four processes that lock a file, append the same bytes, and unlock it",
+        move || {
+            let each = time_writers(&mut processes)?;
+            std::fs::OpenOptions::new().write(true).open(bare.join("bare"))?.set_len(0)?;
+            Ok(each)
+        },
+    ));
+    let mut processes = start_writers(&folder, &[])?;
     case.add(Variant::new("hookrail", "four processes that append to one journal", move || {
-        let began = Instant::now();
-        for process in &mut processes {
-            process.begin()?;
-        }
-        for process in &mut processes {
-            process.wait()?;
-        }
-        let took = began.elapsed();
+        let each = time_writers(&mut processes)?;
         // A long measurement must not fill the disk.
         for segment in segments(&folder)? {
             std::fs::remove_file(segment)?;
         }
-        Ok(nanoseconds_each(took, all))
+        Ok(each)
     }));
     Ok(case)
+}
+
+fn start_writers(folder: &Path, options: &[&str]) -> Result<Vec<WriterProcess>> {
+    (0..WRITERS).map(|_| WriterProcess::start(folder, options)).collect()
+}
+
+/// Lets all writers append, and returns the nanoseconds of one record.
+fn time_writers(processes: &mut [WriterProcess]) -> Result<f64> {
+    let began = Instant::now();
+    processes.iter_mut().try_for_each(WriterProcess::begin)?;
+    processes.iter_mut().try_for_each(WriterProcess::wait)?;
+    Ok(nanoseconds_each(began.elapsed(), WRITERS * APPENDED))
 }
 
 fn segments(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -16,7 +16,7 @@ mod plan;
 mod replay;
 mod support;
 
-pub(crate) use journal::append;
+pub(crate) use journal::{append, append_bare};
 
 use crate::Result;
 use crate::harness::PreparedCase;

@@ -34,13 +34,13 @@ fn tiny(lab: &Lab) -> Result<PreparedCase> {
     let input = tool_input(1024)?;
     let direct = lab.with_hooks(vec![program(&lab.tiny(), &[])], Shell::Sh)?;
     let shell = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Sh)?;
-    case.add(floor(lab, ("floor", "raw spawn"), 20, &lab.tiny(), &[], Shell::Sh)?);
+    case.add(floor(lab, ("floor", "raw spawn"), 100, &lab.tiny(), &[], Shell::Sh)?);
     case.add(standard_library(lab));
     case.add(spawner(lab)?);
-    case.add(blocking(("hookrail", "blocking, program with arguments"), 20, &direct, &input, 1));
-    case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 20, &direct, &input, 1)?);
+    case.add(blocking(("hookrail", "blocking, program with arguments"), 100, &direct, &input, 1));
+    case.add(from_task(("hookrail-tokio", "from a task of a multi-threaded runtime"), 100, &direct, &input, 1)?);
     let lent = lab.builder(vec![program(&lab.tiny(), &[])])?.lend_runtime().build();
-    case.add(from_task(("hookrail-lent", "the same, with that runtime lent"), 20, &lent, &input, 1)?);
+    case.add(from_task(("hookrail-lent", "the same, with that runtime lent"), 100, &lent, &input, 1)?);
     case.add(blocking(("hookrail-sh", "blocking, through `sh -c`"), 5, &shell, &input, 1));
     let same_line = lab.with_hooks(vec![line(&lab.tiny().display().to_string())], Shell::Bash)?;
     case.add(blocking(("hookrail-bash", "blocking, through `bash -c`"), 5, &same_line, &input, 1));

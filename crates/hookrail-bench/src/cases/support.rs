@@ -113,26 +113,50 @@ fn driven(
 
 /// Builds another program of the workspace with the profile of this one.
 pub(crate) fn built(package: &str, program: &str) -> Result<PathBuf> {
+    build(package, program, &[])?;
+    found(std::env::current_exe()?.with_file_name(program))
+}
+
+fn build(package: &str, program: &str, how: &[&str]) -> Result<()> {
     let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
     eprintln!("      building {program}");
-    let made = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let made = cargo()
         .args(["build", "--quiet", "--locked", "-p", package, "--bin", program])
         .args(release)
+        .args(how)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()?;
-    let found = std::env::current_exe()?.with_file_name(program);
-    if made.status.success() && found.exists() {
-        return Ok(found);
+    if made.status.success() {
+        return Ok(());
     }
     Err(format!("{program} could not be built: {}", String::from_utf8_lossy(&made.stderr)).into())
 }
 
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+fn found(program: PathBuf) -> Result<PathBuf> {
+    if program.exists() { Ok(program) } else { Err(format!("{} was not built", program.display()).into()) }
+}
+
+/// How README.md installs hookrail: linked statically, for this machine.
+const AS_INSTALLED: [&str; 4] = ["--target", "host-tuple", "--config", "../../packaging/static.toml"];
+
 /// The binary as an installation leaves it. What the linker has written through a mapping stands in the system's cache page
 /// by page, and starting that takes half a millisecond longer than starting a copy.
 pub(crate) fn installed(lab: &Lab) -> Result<PathBuf> {
+    build("hookrail-cli", "hookrail", &AS_INSTALLED)?;
+    let about = String::from_utf8(cargo().arg("-vV").output()?.stdout)?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("cargo does not name its host")?;
+    // `target/release/hookrail-bench` becomes `target/HOST/release/hookrail`.
+    let here = std::env::current_exe()?;
+    let profile = here.parent().and_then(Path::file_name).ok_or("this program has no folder")?;
+    let target = here.ancestors().nth(2).ok_or("this program is in no target folder")?;
+    let made = found(target.join(host).join(profile).join("hookrail"))?;
     let folder = lab.new_path("installed");
     std::fs::create_dir_all(&folder)?;
     let binary = folder.join("hookrail");
-    std::fs::copy(built("hookrail-cli", "hookrail")?, &binary)?;
+    std::fs::copy(made, &binary)?;
     Ok(binary)
 }

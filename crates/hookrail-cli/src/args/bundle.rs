@@ -36,6 +36,11 @@ pub(crate) enum BundleCommand {
     /// Exit status: 0 signed, 1 not.
     #[command(after_help = examples::BUNDLE_SIGN)]
     Sign(BundleSignArgs),
+    /// Store a signed bundle on the servers of the fleet, and announce it to the machines of its channel
+    ///
+    /// Exit status: 0 published, 1 not.
+    #[command(after_help = examples::BUNDLE_PUBLISH)]
+    Publish(BundlePublishArgs),
     /// Verify a bundle as a machine would
     ///
     /// Exit status: 0 accepted, 1 refused, with the reason.
@@ -143,6 +148,19 @@ pub(crate) struct BundleSignArgs {
     /// The file with the secret key; its password is asked for, or taken from HOOKRAIL_KEY_PASSWORD
     #[arg(long, value_name = "FILE")]
     pub(crate) key: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BundlePublishArgs {
+    /// The folder of the bundle
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+    /// The file of the tenant's publisher
+    #[arg(long, value_name = "FILE")]
+    pub(crate) member: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

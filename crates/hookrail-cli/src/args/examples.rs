@@ -313,6 +313,10 @@ EXAMPLES:
   minisign -Sm dist/manifest.json -s acme.key
                                              the same with the program minisign";
 
+    pub(in super::super) const BUNDLE_PUBLISH: &str = "\
+EXAMPLES:
+  hookrail bundle publish dist --member fleet/tenants/acme/publisher.toml";
+
     pub(in super::super) const BUNDLE_VERIFY: &str = "\
 EXAMPLES:
   hookrail bundle verify dist --key acme.pub
@@ -339,4 +343,63 @@ EXAMPLES:
 EXAMPLES:
   hookrail bundle status --scope system
   hookrail bundle status --scope user --json";
+
+    pub(in super::super) const FLEET: &str = "\
+EXAMPLES:
+  hookrail fleet init fleet --server n1=127.0.0.1:4222 --tenant acme
+  hookrail fleet setup --member fleet/tenants/acme/administrator.toml
+  sudo hookrail fleet enroll                 on a machine with /etc/hookrail/fleet.toml
+  hookrail fleet ship --follow
+  hookrail fleet verify --member fleet/tenants/acme/auditor.toml";
+
+    pub(in super::super) const FLEET_INIT: &str = "\
+EXAMPLES:
+  hookrail fleet init fleet --server n1=127.0.0.1:4222 --tenant acme
+  hookrail fleet init fleet --server n1=n1.example.com:4222 --server n2=n2.example.com:4222 \\
+      --server n3=n3.example.com:4222 --tenant acme --tls /etc/nats/tls
+  nats-server -c fleet/n1.conf               on each server, with the folder copied to it";
+
+    pub(in super::super) const FLEET_SETUP: &str = "\
+EXAMPLES:
+  hookrail fleet setup --member fleet/tenants/acme/administrator.toml
+  hookrail fleet setup --member administrator.toml --channel stable --channel canary";
+
+    pub(in super::super) const FLEET_ENROLL: &str = "\
+EXAMPLES:
+  sudo hookrail fleet enroll                 make the key that [nats] of /etc/hookrail/fleet.toml names
+  sudo hookrail fleet enroll --rotate        replace it
+  hookrail fleet enroll --member member.toml --json";
+
+    pub(in super::super) const FLEET_ADMIT: &str = "\
+EXAMPLES:
+  hookrail fleet admit fleet --tenant acme --name laptop-7 --key U... --signing-key V...
+  hookrail fleet admit fleet --tenant acme --name guard-1 --key U... --role worker --group guards
+  hookrail fleet admit fleet --tenant acme --name laptop-7 --key U... --signing-key V... --replace
+  nats-server --signal reload                then, on each server";
+
+    pub(in super::super) const FLEET_REVOKE: &str = "\
+EXAMPLES:
+  hookrail fleet revoke fleet --tenant acme --name laptop-7
+  nats-server --signal reload                then, on each server";
+
+    pub(in super::super) const FLEET_SHIP: &str = "\
+EXAMPLES:
+  hookrail fleet ship                        everything that waits
+  hookrail fleet ship --follow               as a service
+  hookrail fleet ship --member member.toml --json";
+
+    pub(in super::super) const FLEET_VERIFY: &str = "\
+EXAMPLES:
+  hookrail fleet verify --member fleet/tenants/acme/auditor.toml
+  hookrail fleet verify --member auditor.toml --fleet fleet --silence 7d --json";
+
+    pub(in super::super) const FLEET_WATCH: &str = "\
+EXAMPLES:
+  sudo hookrail fleet watch                  as a service
+  hookrail fleet watch --scope user --jitter 10s";
+
+    pub(in super::super) const FLEET_STATUS: &str = "\
+EXAMPLES:
+  hookrail fleet status
+  hookrail fleet status --offline --json     for a monitor";
 }

@@ -13,11 +13,17 @@ use crate::args::AgentArgs;
 use crate::errors::{Exit, Failure, Result};
 use crate::journal::RecordDefault;
 use crate::project::{Project, home};
+use crate::telemetry::CommandTelemetry;
+use crate::{output, render};
 
 pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let model = ScriptedModel::read(&args.script).map_err(|error| failure(&error))?;
     let (builder, journal) = project.recorded_builder(&args.project, RecordDefault::On, "hookrail agent")?;
+    let mut findings = Vec::new();
+    let telemetry = CommandTelemetry::start(&project.configuration(&args.project).telemetry, &mut findings);
+    output::errors(&render::diagnostic::all(&findings, &project.places));
+    let builder = telemetry.attach(builder, journal.as_ref(), "hookrail agent");
     let mut builder = declare(builder);
     if args.no_hooks {
         builder = builder.hooks_off("`--no-hooks` was given");
@@ -59,8 +65,9 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         // Beside the session: a large segment takes a moment.
         std::thread::spawn(move || journal.maintain());
     }
-    let ended = hookrail_agent::run(setup, mode).map_err(|error| failure(&error))?;
-    Ok(match ended {
+    let ended = hookrail_agent::run(setup, mode);
+    telemetry.finish();
+    Ok(match ended.map_err(|error| failure(&error))? {
         hookrail_agent::AgentExit::Fine => Exit::Fine,
         hookrail_agent::AgentExit::Denied => Exit::Blocked,
         hookrail_agent::AgentExit::Stopped => Exit::Stop,

@@ -48,6 +48,7 @@ static PAGES: &[Page] = &pages! {
     "how-to/keep-secrets", "Keep secrets from hooks";
     "journal", "Find out what hooks decided, and verify the record";
     "inspect", "See in the browser what hooks decided";
+    "telemetry", "Export what hooks decide to an OpenTelemetry collector";
     "fleet", "Bring one policy to many machines";
     "agents/README", "Use hookrail in Claude Code, Codex, Gemini CLI and other agents";
     "agents/claude", "Use hookrail in Claude Code";

@@ -14,6 +14,8 @@ mod doctor;
 pub(crate) mod explain;
 mod fire;
 mod firing;
+#[cfg(feature = "fleet")]
+mod fleet;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
@@ -68,6 +70,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Replay(args) => replay::run(&args),
         #[cfg(feature = "fleet")]
         Command::Bundle(args) => bundle::run(&args),
+        #[cfg(feature = "fleet")]
+        Command::Fleet(args) => fleet::run(&args),
         Command::New(args) => new::run(&args),
         Command::Init(args) => new::init(&args),
         Command::Add(args) => new::add(&args),

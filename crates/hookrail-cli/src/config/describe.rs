@@ -17,7 +17,7 @@ fn default_value(kind: SettingKind) -> Value {
         SettingKind::Policy => json!("allow"),
         SettingKind::Sandbox => json!("none"),
         SettingKind::Word { default, .. } => json!(default),
-        SettingKind::Address | SettingKind::Directory => Value::Null,
+        SettingKind::Address | SettingKind::Path | SettingKind::Url => Value::Null,
     }
 }
 
@@ -86,7 +86,8 @@ fn value_schema(kind: SettingKind, meaning: &str) -> Value {
             json!({"anyOf": [{"enum": ["none", "guard"]}, profile]})
         }
         SettingKind::Word { words, .. } => json!({"enum": words}),
-        SettingKind::Directory => json!({"type": "string", "pattern": "^/"}),
+        SettingKind::Path => json!({"type": "string", "pattern": "^/"}),
+        SettingKind::Url => json!({"type": "string", "pattern": "^https?://."}),
         SettingKind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),
     };
     if let Value::Object(members) = &mut schema {

@@ -51,7 +51,7 @@ impl JournalSettings {
             events: Interest::ALL.into_iter().find(|interest| interest.name() == named(Setting::JournalEvents)),
             input: InputPolicy::from_name(named(Setting::JournalInput)).unwrap_or_default(),
             sync: SyncPolicy::from_name(named(Setting::JournalSync)).unwrap_or_default(),
-            directory: user.directory(Setting::JournalDirectory),
+            directory: user.path(Setting::JournalDirectory),
             segment_mib: user.number(Setting::JournalSegment),
             days: user.number(Setting::JournalDays),
             size_mib: user.number(Setting::JournalSize),

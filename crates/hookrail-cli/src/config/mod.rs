@@ -8,6 +8,7 @@ mod journal;
 mod modules;
 mod read;
 mod table;
+mod telemetry;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,9 @@ pub(crate) use journal::{JournalSettings, RecordWhen};
 use modules::{ModuleLimits, TwoTierModuleRunner};
 use read::{ConfigFile, ConfigFileState, ConfiguredSetting, SettingValue};
 use table::{Setting, SettingScope};
+pub(crate) use telemetry::TelemetrySettings;
+#[cfg(feature = "otel")]
+pub(crate) use telemetry::system_telemetry;
 
 /// The configuration that both files result in.
 #[derive(Debug)]
@@ -38,6 +42,7 @@ pub(crate) struct Configuration {
     on_load_failure: OnFailure,
     sandbox_floor: Option<SandboxProfile>,
     pub(crate) journal: JournalSettings,
+    pub(crate) telemetry: TelemetrySettings,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
 }
 
@@ -114,6 +119,7 @@ impl Configuration {
             on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
             sandbox_floor: user.sandbox_floor(),
             journal: JournalSettings::new(&user),
+            telemetry: TelemetrySettings::new(&user),
             files,
         }
     }
@@ -190,7 +196,8 @@ fn check_against_user(
         | SettingValue::Policy(_)
         | SettingValue::Sandbox(_)
         | SettingValue::Word(_)
-        | SettingValue::Directory(_) => return None,
+        | SettingValue::Path(_)
+        | SettingValue::Url(_) => return None,
     };
     Some(
         Diagnostic::new(Code::ConfigWider, message)

@@ -60,7 +60,8 @@ pub(crate) enum SettingValue {
     /// A sandbox profile, or none for the value `"none"`.
     Sandbox(Option<SandboxProfile>),
     Word(&'static str),
-    Directory(PathBuf),
+    Path(PathBuf),
+    Url(String),
 }
 
 impl ConfigFile {
@@ -116,11 +117,23 @@ impl ConfigFile {
         }
     }
 
-    pub(crate) fn directory(&self, setting: Setting) -> Option<PathBuf> {
+    pub(crate) fn path(&self, setting: Setting) -> Option<PathBuf> {
         match self.value(setting)? {
-            SettingValue::Directory(directory) => Some(directory),
+            SettingValue::Path(path) => Some(path),
             _ => None,
         }
+    }
+
+    pub(crate) fn url(&self, setting: Setting) -> Option<String> {
+        match self.value(setting)? {
+            SettingValue::Url(url) => Some(url),
+            _ => None,
+        }
+    }
+
+    /// Returns the place of a setting.
+    pub(crate) fn location(&self, setting: Setting) -> Option<Location> {
+        self.values.iter().find(|configured| configured.row.setting == setting).map(|found| found.location.clone())
     }
 
     /// Returns the most that processes of a project's hooks may do. If the file cannot be read, its value is unknown, so
@@ -268,9 +281,13 @@ impl ConfigReader<'_> {
                     strictest
                 })))
             }
-            (SettingKind::Directory, DeValue::String(text)) => {
-                let directory = PathBuf::from(text.as_ref());
-                directory.is_absolute().then_some(SettingValue::Directory(directory))
+            (SettingKind::Path, DeValue::String(text)) => {
+                let path = PathBuf::from(text.as_ref());
+                path.is_absolute().then_some(SettingValue::Path(path))
+            }
+            (SettingKind::Url, DeValue::String(text)) => {
+                let is_web = text.starts_with("http://") || text.starts_with("https://");
+                is_web.then(|| SettingValue::Url(text.to_string()))
             }
             (SettingKind::Capabilities, DeValue::Array(names)) => {
                 Some(SettingValue::Capabilities(self.read_capabilities(names)))
@@ -384,6 +401,10 @@ fn fallback_hint(kind: SettingKind) -> Option<String> {
         SettingKind::Policy => Some("until this is fixed, it is read as \"block\"".to_owned()),
         SettingKind::Word { strictest, .. } => Some(format!("until this is fixed, it is read as \"{strictest}\"")),
         SettingKind::Sandbox => Some("until this is fixed, it is read as \"guard\"".to_owned()),
+        SettingKind::Url => Some(
+            "write a base address, such as \"http://127.0.0.1:4318\"; until this is fixed, nothing is exported"
+                .to_owned(),
+        ),
         _ => None,
     }
 }

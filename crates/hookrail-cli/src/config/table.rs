@@ -34,6 +34,14 @@ pub(crate) enum Setting {
     JournalSegment,
     JournalDays,
     JournalSize,
+    TelemetryEndpoint,
+    TelemetryHeaders,
+    TelemetryInputs,
+    TelemetrySample,
+    TelemetryTraces,
+    TelemetryLogs,
+    TelemetryMetrics,
+    TelemetryShutdown,
 }
 
 /// Everything about one setting.
@@ -65,7 +73,9 @@ pub(crate) enum SettingKind {
     /// One of these words. A malformed value is read as the strictest one.
     Word { words: &'static [&'static str], default: &'static str, strictest: &'static str },
     /// An absolute path.
-    Directory,
+    Path,
+    /// The base address of a web service.
+    Url,
 }
 
 /// The files that can set a setting.
@@ -158,7 +168,7 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row(Setting::JournalOnFailure, "journal", "on_failure", word(&["warn", "block"], "warn", "block"), SettingScope::UserOnly,
         "What happens if an event cannot be recorded. `warn`: the outcome has the diagnostic `record-failed`. `block`: gating \
          events are also denied."),
-    row(Setting::JournalDirectory, "journal", "directory", SettingKind::Directory, SettingScope::UserOnly,
+    row(Setting::JournalDirectory, "journal", "directory", SettingKind::Path, SettingScope::UserOnly,
         "The folder of the journal, if it is not `hookrail/journal` in the user's state directory."),
     row(Setting::JournalSegment, "journal", "segment-mib", number(1, 4096, 64), SettingScope::UserOnly,
         "The size at which a new segment is begun. Each day has a segment of its own in any case."),
@@ -166,13 +176,30 @@ pub(crate) const TABLE: &[SettingRow] = &[
         "How long segments are kept."),
     row(Setting::JournalSize, "journal", "retain-mib", number(1, 1 << 24, 1024), SettingScope::UserOnly,
         "How much is kept in all. The oldest segments are removed first, the newest one never."),
+    row(Setting::TelemetryEndpoint, "telemetry", "endpoint", SettingKind::Url, SettingScope::UserOnly,
+        "The collector to which `serve` and `agent` export what hooks decide, over OTLP, such as \"http://127.0.0.1:4318\". Without \
+         it nothing is exported. It needs a program with the feature `otel`."),
+    row(Setting::TelemetryHeaders, "telemetry", "headers-file", SettingKind::Path, SettingScope::UserOnly,
+        "A file with one header per line, `name: value`, that is sent with every request. Only the user may be able to read it."),
+    row(Setting::TelemetryInputs, "telemetry", "inputs", SettingKind::Flag { default: false }, SettingScope::UserOnly,
+        "Whether inputs, prompts, reasons and the project's directory are exported. Nothing is removed from them."),
+    row(Setting::TelemetrySample, "telemetry", "sample-percent", number(0, 100, 100), SettingScope::UserOnly,
+        "How many of a hundred traces that begin here are exported. Under a trace of the host, the host decides."),
+    row(Setting::TelemetryTraces, "telemetry", "traces", SettingKind::Flag { default: true }, SettingScope::UserOnly,
+        "Whether spans of events and hooks are exported."),
+    row(Setting::TelemetryLogs, "telemetry", "logs", SettingKind::Flag { default: true }, SettingScope::UserOnly,
+        "Whether a log record for each decision is exported."),
+    row(Setting::TelemetryMetrics, "telemetry", "metrics", SettingKind::Flag { default: true }, SettingScope::UserOnly,
+        "Whether durations, decisions and losses are exported as metrics."),
+    row(Setting::TelemetryShutdown, "telemetry", "shutdown-ms", number(1, 60_000, 2000), SettingScope::UserOnly,
+        "How long the end of the program may be delayed to export what is left."),
 ];
 
 /// The values of a failure policy.
 pub(crate) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 
 /// The names of the sections.
-pub(crate) const SECTIONS: [&str; 6] = ["limits", "modules", "bus", "guard", "sandbox", "journal"];
+pub(crate) const SECTIONS: [&str; 7] = ["limits", "modules", "bus", "guard", "sandbox", "journal", "telemetry"];
 
 /// Returns the settings of a section.
 pub(crate) fn settings_of_section(section: &str) -> impl Iterator<Item = &'static SettingRow> {
@@ -200,7 +227,8 @@ impl SettingKind {
             Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
             Self::Word { words, .. } => quoted_words(words),
-            Self::Directory => "an absolute path".to_owned(),
+            Self::Path => "an absolute path".to_owned(),
+            Self::Url => "an address that begins with \"http://\" or \"https://\"".to_owned(),
             Self::Address => "an address such as \"127.0.0.1:9464\", or a port of the loopback interface".to_owned(),
         }
     }

@@ -71,7 +71,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
     let sandbox = Sandbox::new().with_users_hook();
     sandbox.user_file(
         "[limits]\nstdout-kib = 1\nstderr-kib = \"much\"\nproceses = 3\n\n[modules]\ncpu-ms = 0\n\
-         capabilities = [\"read\", \"wirte\"]\n\n[telemetry]\npath = \"x\"\n",
+         capabilities = [\"read\", \"wirte\"]\n\n[notes]\npath = \"x\"\n",
     );
     let ran = sandbox.run(&["check"]).ends_with(1);
     insta::assert_snapshot!(ran.stdout, @r#"
@@ -107,13 +107,13 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
       |
       = help: did you mean `write`?
 
-    warning[unknown-key]: unknown section `telemetry`
+    warning[unknown-key]: unknown section `notes`
       --> ~/.config/hookrail/config.toml:10:2
        |
-    10 | [telemetry]
-       |  ^^^^^^^^^
+    10 | [notes]
+       |  ^^^^^
        |
-       = help: the sections are `limits`, `modules`, `bus`, `guard`, `sandbox`, `journal`
+       = help: the sections are `limits`, `modules`, `bus`, `guard`, `sandbox`, `journal`, `telemetry`
 
     1 error, 4 warnings: 1 hook in 1 file
     "#);
@@ -293,4 +293,21 @@ fn a_project_takes_time_from_its_own_modules_and_from_no_others() {
     sandbox.write(".xcsh/hooks/slow.js", SLOW);
     let outcome = sandbox.fire(&["--trust-project"]);
     assert_eq!(ends(&outcome)[0].1, "timed-out", "{outcome:#}");
+}
+
+#[cfg(not(feature = "otel"))]
+#[test]
+fn a_program_without_telemetry_reports_that_it_is_configured() {
+    let sandbox = Sandbox::new();
+    sandbox.user_file("[telemetry]\nendpoint = \"http://127.0.0.1:4318\"\n");
+    let served = ProgramOutput::capture(&mut sandbox.command(&["serve", "--stdio"])).ends_with(0);
+    insta::assert_snapshot!(served.stderr, @r#"
+    error[telemetry-unusable]: telemetry is configured, and this program cannot export it
+     --> ~/.config/hookrail/config.toml:2:1
+      |
+    2 | endpoint = "http://127.0.0.1:4318"
+      | ^^^^^^^^
+      |
+      = help: build hookrail with the feature `otel`, or remove the setting
+    "#);
 }

@@ -76,6 +76,7 @@ fn the_document_has_every_field() {
         "runs",
         "skipped",
         "diagnostics",
+        "configuration",
     ];
     for field in fields {
         assert!(document.get(field).is_some(), "{field}");
@@ -89,7 +90,11 @@ fn the_document_has_every_field() {
     assert_eq!(run["source"]["kind"], "project");
     assert_eq!(run["source"]["file"], sandbox.project.join(".llxprt/settings.json").to_str().unwrap());
     assert_eq!(run["source"]["line"], 4);
-    assert!(run["durationMs"].is_number());
+    assert!(run["durationMs"].is_number() && run["startedMs"].is_number());
+    assert_eq!(run["id"].as_str().map(str::len), Some(16));
+    assert_eq!(run["fingerprint"].as_str().map(str::len), Some(64));
+    assert_eq!(document["configuration"]["revision"], 1);
+    assert_eq!(document["configuration"]["digest"].as_str().map(str::len), Some(64));
     assert_eq!(
         (&run["stdout"], &run["stderr"]),
         (&json!("{\"decision\":\"deny\",\"reason\":\"no\"}\n"), &json!("note\n"))

@@ -5,6 +5,20 @@ use std::collections::HashMap;
 use super::markdown::{Block, DOCUMENTS, blocks};
 use super::sandbox::{ProgramOutput, Sandbox, missing};
 
+/// The projects of a document, by name. What their commands left running ends with them.
+#[derive(Default)]
+struct Projects(HashMap<String, Sandbox>);
+
+impl Drop for Projects {
+    fn drop(&mut self) {
+        for sandbox in self.0.values() {
+            for process in hookrail_testkit::processes_with_marker("HOME", &sandbox.home.to_string_lossy()) {
+                let _ = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
+            }
+        }
+    }
+}
+
 /// A command with what the document says about it.
 struct Entry {
     command: String,
@@ -16,13 +30,13 @@ struct Entry {
 fn commands_print_and_end_as_shown() {
     let mut count = 0;
     for name in DOCUMENTS {
-        let mut projects: HashMap<String, Sandbox> = HashMap::new();
+        let mut projects = Projects::default();
         for block in blocks(name) {
             let Some(project) = block.value("project") else {
                 assert_ne!(block.language, "console", "{}: names no project", block.place);
                 continue;
             };
-            let sandbox = projects.entry(project.to_owned()).or_insert_with(Sandbox::new);
+            let sandbox = projects.0.entry(project.to_owned()).or_insert_with(Sandbox::new);
             if block.language != "console" {
                 sandbox.write(block.value("file").unwrap_or(".llxprt/settings.json"), &block.text);
                 continue;

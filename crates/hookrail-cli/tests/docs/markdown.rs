@@ -17,6 +17,8 @@ pub(super) fn document(name: &str) -> String {
 pub(super) const DOCUMENTS: &[&str] = &[
     #[cfg(feature = "fleet")]
     "fleet.md",
+    #[cfg(feature = "otel")]
+    "telemetry.md",
     "journal.md",
     "hooks.md",
     "inspect.md",

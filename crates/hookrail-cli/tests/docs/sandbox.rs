@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 pub(super) use hookrail_testkit::ProgramOutput;
-use hookrail_testkit::TestProject;
+use hookrail_testkit::{OtlpReceiver, TestProject};
 use serde_json::Value;
 
 pub(super) struct Sandbox {
@@ -51,6 +51,8 @@ impl Sandbox {
         path.push(std::env::var_os("PATH").unwrap());
         let mut command = self.place.command(program);
         command.env("PATH", path);
+        // A page about telemetry has a collector in Python.
+        command.env("PYTHONPATH", OtlpReceiver::packages());
         // The Rust tools keep their files in the home of the user who runs the tests.
         let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
         for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
@@ -71,8 +73,13 @@ impl Sandbox {
         ProgramOutput::with_input(&mut command, &payload.to_string())
     }
 
-    /// Whether a program can be run here. A shell need not know any option, and is always there.
+    /// Whether a program can be run here, or, as in `python3:json`, a module of Python can be imported. A shell need not know any
+    /// option, and is always there.
     fn can_run(&self, program: &str) -> bool {
+        if let Some(module) = program.strip_prefix("python3:") {
+            let mut import = self.command("python3");
+            return import.args(["-c", &format!("import {module}")]).status().is_ok_and(|status| status.success());
+        }
         program == "sh" || self.command(program).arg("--version").status().is_ok_and(|status| status.success())
     }
 }

@@ -9,6 +9,7 @@
 
 mod bundles;
 mod killed;
+mod nats;
 mod offline;
 mod serving;
 mod support;

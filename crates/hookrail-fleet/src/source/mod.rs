@@ -4,6 +4,7 @@
 mod file;
 mod git;
 mod https;
+mod nats;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,12 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::ArchiveDigest;
+use crate::config::FleetConfig;
 use crate::manifest::LARGEST_MANIFEST;
+use crate::nats::{FleetMember, NatsServer};
 use crate::signature::SIGNATURE_ENDING;
+
+pub use nats::fetch_object;
 
 /// The name of the manifest in every source.
 pub const MANIFEST: &str = "manifest.json";
@@ -72,11 +77,11 @@ fn text(bytes: Vec<u8>) -> Result<String, SourceError> {
 #[non_exhaustive]
 pub enum SourceError {
     /// The text does not name a source.
-    #[error("`{0}` is no source: use a folder, https://HOST/PATH, or git+https://HOST/REPOSITORY#REF:FOLDER")]
+    #[error("`{0}` is no source: use a folder, https://HOST/PATH, git+https://HOST/REPOSITORY#REF:FOLDER, or nats")]
     NotASource(String),
-    /// This build has no client for this kind of source.
-    #[error("this hookrail cannot fetch from `{0}`")]
-    NotBuiltIn(String),
+    /// The object store needs a key, and no configuration names one.
+    #[error("`{0}` needs `[nats]` in the configuration of the machine")]
+    NotConfigured(String),
     /// The source has no such file.
     #[error("`{place}` has no `{name}`")]
     NotFound {
@@ -114,7 +119,7 @@ impl SourceError {
     pub fn reason(&self) -> &'static str {
         match self {
             Self::NotASource(_) => "not-a-source",
-            Self::NotBuiltIn(_) => "source-not-built-in",
+            Self::NotConfigured(_) => "nats-not-configured",
             Self::NotFound { .. } => "not-found",
             Self::TooLarge { .. } => "too-large",
             Self::NotText => "not-text",
@@ -140,23 +145,32 @@ pub enum SourceLocation {
         /// The folder in the repository.
         folder: String,
     },
-    /// An object store of NATS.
-    Nats(String),
+    /// The object store of the servers in `[nats]`, or of one that is named.
+    Nats(Option<NatsServer>),
 }
 
 impl SourceLocation {
-    /// Opens the source. Files that it needs meanwhile go into a folder that the caller removes.
+    /// Opens the source. Files that it needs meanwhile go into a folder that the caller removes. The object store needs the
+    /// configuration of the machine.
     ///
     /// # Errors
-    /// If this build has no client for it.
-    pub fn open(&self, scratch: &Path) -> Result<Box<dyn BundleSource>, SourceError> {
+    /// If it is the object store, and the configuration names no servers and no key.
+    pub fn open(&self, scratch: &Path, config: Option<&FleetConfig>) -> Result<Box<dyn BundleSource>, SourceError> {
         match self {
             Self::Folder(folder) => Ok(Box::new(file::FolderSource::new(folder))),
             Self::Https(url) => Ok(Box::new(https::HttpsSource::new(url))),
             Self::Git { url, reference, folder } => {
                 Ok(Box::new(git::GitSource::new(url, reference, folder, &scratch.join("repository"))))
             }
-            Self::Nats(url) => Err(SourceError::NotBuiltIn(url.clone())),
+            Self::Nats(server) => {
+                let not_configured = || SourceError::NotConfigured(self.to_string());
+                let config = config.ok_or_else(not_configured)?;
+                let mut member = FleetMember::of_machine(config).map_err(|_| not_configured())?;
+                if let Some(server) = server {
+                    member.use_server(server.clone());
+                }
+                Ok(Box::new(nats::NatsSource::new(member, config.channel.name.clone())))
+            }
         }
     }
 }
@@ -175,9 +189,10 @@ impl FromStr for SourceLocation {
         match text.split_once("://") {
             Some(("https", _)) => Ok(Self::Https(text.trim_end_matches('/').to_owned())),
             Some(("http", rest)) if is_loopback(rest) => Ok(Self::Https(text.trim_end_matches('/').to_owned())),
-            Some(("nats" | "tls", _)) => Ok(Self::Nats(text.to_owned())),
+            Some(("nats" | "tls", _)) => text.parse().map(|server| Self::Nats(Some(server))).map_err(|_| refused()),
             Some(("file", path)) if Path::new(path).is_absolute() => Ok(Self::Folder(path.into())),
             Some(_) => Err(refused()),
+            None if text == "nats" => Ok(Self::Nats(None)),
             None if Path::new(text).is_absolute() => Ok(Self::Folder(text.into())),
             None => Err(refused()),
         }
@@ -196,7 +211,9 @@ impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => write!(f, "{}", folder.display()),
-            Self::Https(url) | Self::Nats(url) => f.write_str(url),
+            Self::Https(url) => f.write_str(url),
+            Self::Nats(None) => f.write_str("nats"),
+            Self::Nats(Some(server)) => write!(f, "{server}"),
             Self::Git { url, reference, folder } if folder.is_empty() => write!(f, "git+{url}#{reference}"),
             Self::Git { url, reference, folder } => write!(f, "git+{url}#{reference}:{folder}"),
         }
@@ -240,7 +257,9 @@ mod tests {
             ("http://127.0.0.1:8080/acme", "http://127.0.0.1:8080/acme"),
             ("git+https://git.example/policy.git#main:stable", "git+https://git.example/policy.git#main:stable"),
             ("git+file:///srv/policy.git#v1.2", "git+file:///srv/policy.git#v1.2"),
+            ("nats", "nats"),
             ("nats://n1.example:4222", "nats://n1.example:4222"),
+            ("tls://n1.example:4222", "tls://n1.example:4222"),
         ] {
             assert_eq!(text.parse::<SourceLocation>().unwrap().to_string(), shown);
         }
@@ -262,6 +281,7 @@ mod tests {
             "git+https://git.example/policy.git#main:/etc",
             "git+ext::sh -c x#main",
             "git+http://git.example/policy.git#main",
+            "nats://user:password@n1.example:4222",
         ] {
             assert!(matches!(text.parse::<SourceLocation>(), Err(SourceError::NotASource(_))), "{text}");
         }

@@ -206,7 +206,7 @@ fn content_that_the_engine_cannot_use_is_refused() {
     fleet.publish("{", &Wanted::default());
     let places = fleet.places(MACHINE);
     let config = places.read_configuration().unwrap();
-    let mut folder = source(&fleet.path("dist")).open(&fleet.path("scratch")).unwrap();
+    let mut folder = source(&fleet.path("dist")).open(&fleet.path("scratch"), None).unwrap();
     let check = |_: &[u8], _: &_| Err("no".to_owned());
     let error = hookrail_fleet::install::apply(&places, &config, &mut *folder, Timestamp::now(), &check).unwrap_err();
     assert!(matches!(error, BundleError::Content(why) if why == "no"));

@@ -28,7 +28,7 @@ fn the_program_minisign_and_this_crate_accept_each_other() {
     // It signs with our key.
     assert_eq!(minisign(&fleet, &["-Sm", "dist/manifest.json", "-s", "ours.key", "-W"]), Some(true));
     let verify = |key: &PublicKey| {
-        let mut folder = source(&fleet.path("dist")).open(&fleet.path("scratch")).unwrap();
+        let mut folder = source(&fleet.path("dist")).open(&fleet.path("scratch"), None).unwrap();
         publish::verify(&mut *folder, std::slice::from_ref(key)).map(|(manifest, _)| manifest.version)
     };
     assert_eq!(verify(&fleet.keys.key).unwrap(), 1);

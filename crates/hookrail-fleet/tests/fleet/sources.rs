@@ -52,7 +52,7 @@ fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
 
 fn verify(fleet: &Fleet, location: &SourceLocation) -> Result<ArchiveDigest, BundleError> {
     let scratch = tempfile::tempdir().unwrap();
-    let mut opened = location.open(scratch.path())?;
+    let mut opened = location.open(scratch.path(), None)?;
     publish::verify(&mut *opened, std::slice::from_ref(&fleet.keys.key)).map(|(manifest, _)| manifest.digest)
 }
 
@@ -116,7 +116,7 @@ fn a_branch_and_a_commit_of_a_git_repository_lead_to_their_bundles() {
 }
 
 #[test]
-fn a_source_without_a_client_says_so() {
+fn an_object_store_needs_a_key() {
     let location: SourceLocation = "nats://127.0.0.1:4222".parse().unwrap();
-    assert!(matches!(location.open(Path::new("/nowhere")).err(), Some(SourceError::NotBuiltIn(_))));
+    assert!(matches!(location.open(Path::new("/nowhere"), None).err(), Some(SourceError::NotConfigured(_))));
 }

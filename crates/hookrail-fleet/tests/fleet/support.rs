@@ -103,7 +103,7 @@ impl Fleet {
     pub(crate) fn apply_at(&self, machine: &str, now: Timestamp) -> Result<ApplyEnd, BundleError> {
         let places = self.places(machine);
         let config: FleetConfig = places.read_configuration()?;
-        let mut source = config.source.open(&self.path("scratch"))?;
+        let mut source = config.source.open(&self.path("scratch"), Some(&config))?;
         install::apply(&places, &config, &mut *source, now, &|_, _| Ok(()))
     }
 

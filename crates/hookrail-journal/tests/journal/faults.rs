@@ -1,9 +1,11 @@
 //! Places that cannot be used, and disks without room.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::time::SystemTime;
 
-use hookrail::recorder::RecordErrorKind;
-use hookrail_journal::{Filter, Journal};
+use hookrail::recorder::{Entry, EntryKind, RecordErrorKind, Recorder as _, TrustChange, TrustEntry};
+use hookrail_journal::{Filter, Journal, ShippingPosition};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::{append, journal, place, segment_files, texts};
@@ -148,4 +150,29 @@ fn a_lock_that_is_held_too_long_is_a_clear_error() {
     lock.unlock().unwrap();
     append(&journal, "c").unwrap();
     assert_eq!(texts(&journal), ["a", "c"]);
+}
+
+#[test]
+fn a_backlog_over_its_limit_is_reported_and_loses_nothing() {
+    let (_dir, folder) = place();
+    append(&journal(&folder), "first").unwrap();
+    let limited = |seq| {
+        let position = ShippingPosition { seq, backlog_limit: Some(2), ..ShippingPosition::default() };
+        position.write(&folder).unwrap();
+    };
+    limited(1);
+    // Each process looks at the position when it begins.
+    let record = || {
+        let entry = TrustEntry { change: TrustChange::Granted, hook: Some("x"), event: None, content: None };
+        let kind = EntryKind::Trust(entry);
+        journal(&folder).record(&Entry { at: SystemTime::now(), host: None, project: Path::new("/p"), kind })
+    };
+    assert!(record().is_ok() && record().is_ok());
+    let error = record().err().unwrap();
+    assert_eq!(error.kind, RecordErrorKind::Backlog);
+    assert_eq!(error.message, "3 records wait for being shipped, and the limit is 2; run `hookrail fleet status`");
+    assert_eq!(texts(&journal(&folder)).len(), 4, "the record is there");
+    limited(4);
+    assert!(record().is_ok());
+    assert!(journal(&folder).verify(None).unwrap().is_sound());
 }

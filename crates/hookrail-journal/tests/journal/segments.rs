@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookrail_journal::{Filter, Journal, JournalOptions, ProblemKind, Retention};
+use hookrail_journal::{Filter, Journal, JournalOptions, ProblemKind, Retention, ShippingPosition};
 
 use super::{append, place, segment_files, texts};
 
@@ -134,4 +134,41 @@ fn a_journal_whose_files_vanish_under_a_writer_goes_on() {
     std::fs::remove_file(segment_files(&folder).remove(0)).unwrap();
     append(&journal, "again").unwrap();
     assert_eq!(texts(&journal), ["again"]);
+}
+
+#[test]
+fn what_is_not_shipped_is_not_removed() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 40);
+    let options =
+        JournalOptions { retention: Retention { age: Duration::MAX, bytes: 0 }, ..JournalOptions::new(&folder) };
+    let keeping_nothing = Journal::new(options);
+    let shipped = |seq| ShippingPosition { subject: "s".to_owned(), seq, ..ShippingPosition::default() };
+    shipped(0).write(&folder).unwrap();
+    assert_eq!(keeping_nothing.maintain().unwrap().removed, 0);
+    assert_eq!(texts(&journal).len(), 40);
+    shipped(20).write(&folder).unwrap();
+    assert!(keeping_nothing.maintain().unwrap().removed > 0);
+    let left = journal.read(Filter::default()).unwrap().map(|record| record.unwrap().seq).min().unwrap();
+    assert!((2..=21).contains(&left), "{left}");
+    shipped(40).write(&folder).unwrap();
+    keeping_nothing.maintain().unwrap();
+    let left = journal.read(Filter::default()).unwrap().map(|record| record.unwrap().seq).min().unwrap();
+    assert!(left > 21, "{left}");
+}
+
+#[test]
+fn records_after_a_number_are_found_in_any_segment() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 40);
+    for is_sealed in [false, true] {
+        if is_sealed {
+            journal.maintain().unwrap();
+        }
+        for after in [0, 1, 7, 20, 39, 40, 100] {
+            let filter = Filter { after: Some(after), ..Filter::default() };
+            let found: Vec<u64> = journal.read(filter).unwrap().map(|record| record.unwrap().seq).collect();
+            assert_eq!(found, (after + 1..=40).collect::<Vec<u64>>(), "after {after}");
+        }
+    }
 }

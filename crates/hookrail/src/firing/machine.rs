@@ -185,7 +185,8 @@ impl Firing {
         if self.phase != Phase::Done {
             return Step::Wait;
         }
-        let outcome = std::mem::replace(&mut self.outcome, Outcome::untouched(self.event.kind()));
+        let mut outcome = std::mem::replace(&mut self.outcome, Outcome::untouched(self.event.kind()));
+        outcome.in_force = Some(self.snapshot.in_force());
         Step::Done(Box::new(outcome))
     }
 

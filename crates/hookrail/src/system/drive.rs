@@ -19,7 +19,8 @@ use super::background::{Background, DetachedRun, SessionStarts};
 use super::host::{Host, NoHost};
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
-use super::recording::{Recording, RunStarts, Ticket};
+use super::recording::{Recording, Ticket};
+use super::remote::{RemoteAccess, ask_remote};
 use super::runtime_pool::InUse;
 use super::shadow::{self, CloseOnDrop, ShadowJob, ShadowParts, ShadowVerdicts, in_plan_order};
 use crate::breadcrumb::DebugLog;
@@ -40,6 +41,7 @@ use crate::run::{
 pub(super) struct EngineParts {
     pub(super) world: ProcessWorld,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
+    pub(super) remote: RemoteAccess,
     pub(super) notify: Sender,
     /// The limit on processes, shared by everything that starts them.
     pub(super) processes: Semaphore,
@@ -158,12 +160,15 @@ impl Driver {
         context: FireContext,
         ticket: Option<Ticket>,
     ) -> Outcome {
-        let Some(ticket) = ticket else { return self.run_event(firing, detached, context, None).await };
-        let mut timing = RunTiming { ticket: &ticket, starts: RunStarts::new() };
+        let began = ticket.as_ref().map_or_else(Instant::now, Ticket::began);
+        let mut starts = RunStarts { began, starts: Vec::new() };
         // This driver is held until the event is recorded, because a shutdown waits for it.
-        let outcome = Arc::clone(&self).run_event(firing, detached, context, Some(&mut timing)).await;
-        let starts = timing.starts;
-        ticket.settle(outcome, &starts).await
+        let mut outcome = Arc::clone(&self).run_event(firing, detached, context, &mut starts).await;
+        starts.note_in(&mut outcome);
+        match ticket {
+            Some(ticket) => ticket.settle(outcome).await,
+            None => outcome,
+        }
     }
 
     /// Runs the hooks of an event, and beside them those that have no effect on it.
@@ -172,16 +177,16 @@ impl Driver {
         firing: Box<Firing>,
         detached: Detached,
         context: FireContext,
-        timing: Option<&mut RunTiming<'_>>,
+        starts: &mut RunStarts,
     ) -> Outcome {
         if firing.plan().shadow.is_empty() {
-            return self.run_hooks(firing, detached, context, timing).await;
+            return self.run_hooks(firing, detached, context, starts).await;
         }
         // Boxed, because most events have no such hooks.
         match detached {
-            Detached::LeftAlone => Box::pin(self.run_with_shadows_apart(firing, context, timing)).await,
-            Detached::Awaited => Box::pin(self.run_with_shadows(firing, context, timing)).await,
-            Detached::LeftOut => self.run_hooks(firing, detached, context, timing).await,
+            Detached::LeftAlone => Box::pin(self.run_with_shadows_apart(firing, context, starts)).await,
+            Detached::Awaited => Box::pin(self.run_with_shadows(firing, context, starts)).await,
+            Detached::LeftOut => self.run_hooks(firing, detached, context, starts).await,
         }
     }
 
@@ -190,7 +195,7 @@ impl Driver {
         self: Arc<Self>,
         firing: Box<Firing>,
         context: FireContext,
-        timing: Option<&mut RunTiming<'_>>,
+        starts: &mut RunStarts,
     ) -> Outcome {
         let verdicts = CloseOnDrop(Arc::new(ShadowVerdicts::new(firing.original().clone())));
         for job in verdicts.0.jobs(context.id, firing.shadows(), &self.parts) {
@@ -199,7 +204,7 @@ impl Driver {
                 DrivenBy::CallingThread { system, .. } | DrivenBy::Task { system, .. } => system.start_shadow(job),
             }
         }
-        let mut outcome = self.run_hooks(firing, Detached::LeftAlone, context, timing).await;
+        let mut outcome = self.run_hooks(firing, Detached::LeftAlone, context, starts).await;
         outcome.shadow = verdicts.0.close();
         outcome
     }
@@ -209,14 +214,14 @@ impl Driver {
         self: Arc<Self>,
         firing: Box<Firing>,
         context: FireContext,
-        timing: Option<&mut RunTiming<'_>>,
+        starts: &mut RunStarts,
     ) -> Outcome {
         let mut beside = JoinSet::new();
         for (place, shadow) in firing.shadows().into_iter().enumerate() {
             let (driver, id, cancel) = (Arc::clone(&self), context.id, context.cancel.clone());
             beside.spawn(async move { (place, driver.run_shadow(id, shadow, cancel).await) });
         }
-        let mut outcome = self.run_hooks(firing, Detached::Awaited, context, timing).await;
+        let mut outcome = self.run_hooks(firing, Detached::Awaited, context, starts).await;
         let mut verdicts = Vec::new();
         while let Some(ended) = beside.join_next().await {
             verdicts.extend(ended.ok());
@@ -262,7 +267,7 @@ impl Driver {
         mut firing: Box<Firing>,
         detached: Detached,
         context: FireContext,
-        mut timing: Option<&mut RunTiming<'_>>,
+        starts: &mut RunStarts,
     ) -> Outcome {
         let (fire, event) = (context.id, firing.plan().event);
         let hooks = || firing.plan().hooks().map(|(_, planned)| Arc::clone(&planned.hook)).collect::<Vec<_>>();
@@ -286,10 +291,10 @@ impl Driver {
                     Ok([request]) => {
                         let id = request.id;
                         let end = self.run_one(&context, request).await;
-                        note_start(&mut timing, id, &end);
+                        starts.note(id, &end);
                         firing.ended(id, &end);
                     }
-                    Err(requests) => self.run_all(&context, requests, &mut firing, &mut timing).await,
+                    Err(requests) => self.run_all(&context, requests, &mut firing, starts).await,
                 },
                 Step::Done(outcome) => {
                     let decision = outcome.effects.decision;
@@ -312,7 +317,7 @@ impl Driver {
         context: &FireContext,
         requests: Vec<RunRequest>,
         firing: &mut Firing,
-        timing: &mut Option<&mut RunTiming<'_>>,
+        starts: &mut RunStarts,
     ) {
         let mut runs = JoinSet::new();
         for request in requests {
@@ -321,7 +326,7 @@ impl Driver {
         }
         while let Some(ended) = runs.join_next().await {
             if let Ok((id, end)) = ended {
-                note_start(timing, id, &end);
+                starts.note(id, &end);
                 firing.ended(id, &end);
             }
         }
@@ -413,6 +418,9 @@ impl Driver {
                 RunEnd::Native(NativeEnd { how, duration: began.elapsed() })
             }
             Action::Module(path) => RunEnd::Module(self.run_module(path, request, context).await),
+            Action::Remote(target) => {
+                RunEnd::Remote(ask_remote(&self.parts.remote, target, request, &context.cancel).await)
+            }
             Action::Shell(_) | Action::Program(_) | Action::NotExecutable(_) | Action::Unusable(_) => {
                 self.run_process(request, &context.cancel).await
             }
@@ -513,18 +521,25 @@ impl Driver {
     }
 }
 
-/// When the runs of an event were started, for its record.
-struct RunTiming<'t> {
-    ticket: &'t Ticket,
-    starts: RunStarts,
+/// When the runs of an event were started.
+struct RunStarts {
+    /// When the event was fired.
+    began: Instant,
+    starts: Vec<(RunId, Duration)>,
 }
 
-/// Notes when a run that has just ended was started: the time in which it waited for its turn is no part of it.
-fn note_start(timing: &mut Option<&mut RunTiming<'_>>, id: RunId, end: &RunEnd) {
-    if let Some(timing) = timing
-        && !matches!(end, RunEnd::NotRun(_))
-    {
-        timing.starts.push((id, timing.ticket.elapsed().saturating_sub(end.duration())));
+impl RunStarts {
+    /// Notes when a run that has just ended was started: the time in which it waited for its turn is no part of it.
+    fn note(&mut self, id: RunId, end: &RunEnd) {
+        if !matches!(end, RunEnd::NotRun(_)) {
+            self.starts.push((id, self.began.elapsed().saturating_sub(end.duration())));
+        }
+    }
+
+    fn note_in(self, outcome: &mut Outcome) {
+        for (id, start) in self.starts {
+            outcome.runs.iter_mut().filter(|run| run.number == id.index()).for_each(|run| run.start = Some(start));
+        }
     }
 }
 
@@ -559,7 +574,11 @@ async fn call_native(
 }
 
 /// Runs code of the host until it is done, its time is up, the event is cancelled, or it panics.
-async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelToken) -> Result<F::Output, RawEnd> {
+pub(super) async fn guarded<F: Future>(
+    work: F,
+    timeout: Option<Duration>,
+    cancel: &CancelToken,
+) -> Result<F::Output, RawEnd> {
     let mut work = pin!(work);
     let mut cancelled = pin!(cancel.cancelled());
     let mut time_up = pin!(async {

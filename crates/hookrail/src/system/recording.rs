@@ -21,11 +21,8 @@ use crate::recorder::{
     AnsweredEntry, Entry, EntryKind, FiredEntry, HostIdentity, Interest, LateEntry, LateReason, OnRecordFailure,
     RecordError, RecordErrorKind, Recorded, Recorder, RunEntry,
 };
-use crate::run::{RunEnd, RunId, RunRequest};
+use crate::run::{RunEnd, RunRequest};
 use crate::snapshot::Snapshot;
-
-/// When runs were started, counted from the moment at which their event was fired.
-pub(super) type RunStarts = Vec<(RunId, Duration)>;
 
 /// The recorder of a hook system, with what every entry has in common.
 pub(super) struct Recording {
@@ -74,7 +71,7 @@ impl Recording {
             session: request.event.session_id(),
             event: request.event.kind(),
             why: LateReason::Detached,
-            run: RunEntry::new(&self.project, &run, None),
+            run: RunEntry::new(&self.project, &run),
             reason: None,
         });
     }
@@ -86,7 +83,7 @@ impl Recording {
             session: event.session_id(),
             event: event.kind(),
             why: LateReason::Shadow,
-            run: RunEntry::new(&self.project, &verdict.run, Some(start)),
+            run: RunEntry { start: Some(start), ..RunEntry::new(&self.project, &verdict.run) },
             reason: verdict.effects.reason.as_deref(),
         });
     }
@@ -129,14 +126,14 @@ impl Ticket {
         Self::new(recording, firing.snapshot(), firing.original().clone(), id)
     }
 
-    /// The time since the event was fired.
-    pub(super) fn elapsed(&self) -> Duration {
-        self.began.elapsed()
+    /// When the event was fired.
+    pub(super) fn began(&self) -> Instant {
+        self.began
     }
 
     /// Records the outcome, and waits until the record is safe.
-    pub(super) async fn settle(mut self, mut outcome: Outcome, starts: &RunStarts) -> Outcome {
-        let recorded = match self.write(&mut outcome, starts) {
+    pub(super) async fn settle(mut self, mut outcome: Outcome) -> Outcome {
+        let recorded = match self.write(&mut outcome) {
             Ok(Recorded::Done) => Ok(()),
             Ok(Recorded::Syncing(safe)) => safe.await,
             Err(error) => Err(error),
@@ -146,7 +143,7 @@ impl Ticket {
 
     /// Records the outcome of an event for which nothing is driven.
     pub(super) fn settle_now(mut self, mut outcome: Outcome) -> Outcome {
-        let recorded = match self.write(&mut outcome, &RunStarts::new()) {
+        let recorded = match self.write(&mut outcome) {
             Ok(Recorded::Done) => Ok(()),
             Ok(Recorded::Syncing(safe)) => parker::block_on(safe),
             Err(error) => Err(error),
@@ -168,14 +165,13 @@ impl Ticket {
         self.is_recorded = true;
     }
 
-    fn write(&mut self, outcome: &mut Outcome, starts: &RunStarts) -> Result<Recorded, RecordError> {
+    fn write(&mut self, outcome: &mut Outcome) -> Result<Recorded, RecordError> {
         self.is_recorded = true;
         let fire = self.recording.fire_name(self.id);
         outcome.recorded_as = Some(fire.as_str().into());
-        let start_of = |run: &HookRun| starts.iter().find(|(id, _)| id.index() == run.number).map(|(_, start)| *start);
         let project = &self.recording.project;
-        let runs = outcome.runs.iter().map(|run| RunEntry::new(project, run, start_of(run))).collect();
-        let shadow = outcome.shadow.iter().map(|one| RunEntry::new(project, &one.run, None)).collect();
+        let runs = outcome.runs.iter().map(|run| RunEntry::new(project, run)).collect();
+        let shadow = outcome.shadow.iter().map(|one| RunEntry::new(project, &one.run)).collect();
         let of_event = self.event.variables().iter().find(|(name, _)| name == TRACE).map(|(_, value)| value.clone());
         let entry = FiredEntry {
             fire: &fire,
@@ -209,7 +205,7 @@ impl Drop for Ticket {
         }
         let mut outcome = Outcome::abandoned(self.event.kind());
         // The outcome that the host gets was made elsewhere, and denies what can be denied.
-        if let Err(error) = self.write(&mut outcome, &RunStarts::new()) {
+        if let Err(error) = self.write(&mut outcome) {
             log!(warn, target: "hookrail::recorder", %error, "an abandoned event was not recorded");
         }
     }

@@ -8,6 +8,7 @@ mod coverage;
 mod diff;
 mod fingerprint;
 mod grants;
+mod identity;
 mod imports;
 mod project_code;
 mod siblings;
@@ -21,6 +22,7 @@ pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 pub use grants::{Grant, GrantedFile, Grants};
+pub(crate) use identity::{HookIdentity, IdentityCell};
 pub(crate) use project_code::{findings as project_code_findings, protect_python};
 pub use store::{FileTrustStore, TrustError, TrustStore};
 

@@ -31,7 +31,7 @@ pub(super) fn verify(args: &BundleVerifyArgs) -> Result<Exit> {
             return Err(Failure::new("no source is named").hint("name a folder or an address"));
         };
         Ok(source
-            .open(scratch.path())
+            .open(scratch.path(), config.as_ref())
             .map_err(BundleError::from)
             .and_then(|mut source| publish::verify(&mut *source, keys)))
     })?;
@@ -54,7 +54,7 @@ pub(super) fn apply(args: &BundleApplyArgs) -> Result<Exit> {
     let places = places(&args.scope)?;
     let scratch = scratch()?;
     let applied = places.read_configuration().and_then(|config| {
-        let mut source = args.source.as_ref().unwrap_or(&config.source).open(scratch.path())?;
+        let mut source = args.source.as_ref().unwrap_or(&config.source).open(scratch.path(), Some(&config))?;
         let check = |archive: &[u8], _: &_| trial::check_content(archive);
         install::apply(&places, &config, &mut *source, Timestamp::now(), &check)
     });
@@ -170,7 +170,7 @@ fn status_text(places: &FleetPlaces, status: &FleetStatus) -> String {
 }
 
 /// The places of the enrolment that the options select.
-fn places(args: &BundleScopeArgs) -> Result<FleetPlaces> {
+pub(in crate::cmd) fn places(args: &BundleScopeArgs) -> Result<FleetPlaces> {
     let named = std::env::var_os(ROOT).filter(|root| !root.is_empty()).map(PathBuf::from);
     let root = match &args.root {
         Some(root) => Some(std::path::absolute(root).map_err(|error| {
@@ -212,7 +212,7 @@ fn is_root() -> bool {
     false
 }
 
-fn scratch() -> Result<tempfile::TempDir> {
+pub(in crate::cmd) fn scratch() -> Result<tempfile::TempDir> {
     tempfile::Builder::new().prefix("hookrail-bundle-").tempdir().map_err(|error| {
         Failure::new(format!("no temporary folder can be made: {error}"))
             .hint("check the space below the temporary folder")

@@ -1,9 +1,9 @@
 //! `hookrail bundle`: making, signing, verifying and installing bundles. What a bundle is and when it is accepted is decided
 //! in `hookrail-fleet`; here is what people and programs see of it.
 
-mod machine;
+pub(super) mod machine;
 mod publisher;
-mod trial;
+pub(super) mod trial;
 
 use hookrail_fleet::BundleError;
 use hookrail_fleet::archive::PackedFile;
@@ -20,6 +20,7 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Exit> {
         BundleCommand::Keygen(args) => publisher::keygen(args),
         BundleCommand::Build(args) => publisher::build(args),
         BundleCommand::Sign(args) => publisher::sign(args),
+        BundleCommand::Publish(args) => publisher::publish(args),
         BundleCommand::Inspect(args) => publisher::inspect(args),
         BundleCommand::Diff(args) => publisher::diff(args),
         BundleCommand::Verify(args) => machine::verify(args),
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Exit> {
 }
 
 /// Turns an error into a failure with advice.
-fn failure(error: &BundleError) -> Failure {
+pub(super) fn failure(error: &BundleError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
         BundleError::BadSignature | BundleError::WrongDigest { .. } | BundleError::WrongSize { .. } => {
@@ -59,7 +60,7 @@ fn refused(error: &BundleError, as_json: bool) -> Result<Exit> {
     Ok(Exit::Failed)
 }
 
-fn manifest_document(manifest: &Manifest) -> Value {
+pub(super) fn manifest_document(manifest: &Manifest) -> Value {
     json!({
         "tenant": manifest.tenant,
         "channel": manifest.channel,
@@ -79,7 +80,7 @@ fn file_document(file: &PackedFile) -> Value {
 }
 
 /// Names a bundle in a sentence.
-fn label(manifest: &Manifest) -> String {
+pub(super) fn label(manifest: &Manifest) -> String {
     let shadow = if manifest.shadow { ", shadow" } else { "" };
     format!("bundle {} of channel `{}`, tenant `{}`{shadow}", manifest.version, manifest.channel, manifest.tenant)
 }

@@ -4,14 +4,18 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
+use hookrail_fleet::announce::{self, PublishError};
 use hookrail_fleet::archive::{self, ArchiveLimits};
+use hookrail_fleet::nats::{FleetMember, ReconnectPace};
 use hookrail_fleet::publish::{self, Content, NewManifest, PackedFileChange};
 use hookrail_fleet::signature::{self, Password};
 use hookrail_fleet::{BundleError, Timestamp};
 use serde_json::json;
 
 use super::{failure, file_document, label, manifest_document, manifest_lines, refused, trial};
-use crate::args::{BundleBuildArgs, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs, BundleSignArgs, Expiry};
+use crate::args::{
+    BundleBuildArgs, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs, BundlePublishArgs, BundleSignArgs, Expiry,
+};
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
 use crate::render::counted;
@@ -133,6 +137,26 @@ pub(super) fn sign(args: &BundleSignArgs) -> Result<Exit> {
     })?;
     let manifest = publish::sign(&args.folder, &secret, password()).map_err(|error| failure(&error))?;
     output::text(&format!("signed: {}\n", label(&manifest)))?;
+    Ok(Exit::Fine)
+}
+
+pub(super) fn publish(args: &BundlePublishArgs) -> Result<Exit> {
+    let member = FleetMember::read(&args.member).map_err(|error| failure(&error))?;
+    let published = crate::cmd::runtime()?.block_on(async {
+        let connection = member.connect(ReconnectPace::AtOnce).await?;
+        announce::publish_bundle(&member, &connection, &args.folder).await
+    });
+    let manifest = published.map_err(|error| match &error {
+        PublishError::Bundle(error) => failure(error),
+        PublishError::NotSigned => Failure::new(error.to_string()).hint("run `hookrail bundle sign FOLDER --key FILE`"),
+        PublishError::Nats(error) => super::super::fleet::nats_failure(error),
+        _ => Failure::new(error.to_string()),
+    })?;
+    if args.json {
+        output::json(&json!({"end": "published", "manifest": manifest_document(&manifest)}).into())?;
+    } else {
+        output::text(&format!("published: {}\n", label(&manifest)))?;
+    }
     Ok(Exit::Fine)
 }
 

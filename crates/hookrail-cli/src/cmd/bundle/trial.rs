@@ -14,7 +14,7 @@ use crate::project::Project;
 
 /// Returns what is wrong with the content of an archive. No hook runs; modules are loaded without capabilities, to learn what
 /// they register.
-pub(super) fn check_content(bytes: &[u8]) -> Result<(), String> {
+pub(in crate::cmd) fn check_content(bytes: &[u8]) -> Result<(), String> {
     let folder = tempfile::Builder::new().prefix("hookrail-trial-").tempdir().map_err(|error| error.to_string())?;
     // The path that the engine reports is the one without links.
     let base = folder.path().canonicalize().map_err(|error| error.to_string())?;

@@ -1,0 +1,103 @@
+//! A project with a guard of the user, a configuration, and a collector that only counts connections.
+
+use std::io::ErrorKind;
+use std::net::TcpListener;
+use std::ops::Deref;
+use std::process::Command;
+
+use hookrail_testkit::{ProgramOutput, TestProject};
+use serde_json::{Value, json};
+
+pub(crate) struct Sandbox {
+    place: TestProject,
+}
+
+impl Deref for Sandbox {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.place
+    }
+}
+
+pub(crate) const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+pub(crate) const PARENT: &str = "00f067aa0ba902b7";
+
+impl Sandbox {
+    /// A project, and a guard of the user that denies every tool call.
+    pub(crate) fn new() -> Self {
+        let place = TestProject::new();
+        let guard = json!({"type": "command", "name": "guard", "command": "echo 'the reason is a secret' >&2; exit 2"});
+        let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [guard]}]}});
+        place.write_home(".llxprt/settings.json", settings.to_string());
+        Self { place }
+    }
+
+    /// The same with telemetry for this collector.
+    pub(crate) fn exporting_to(endpoint: &str) -> Self {
+        let sandbox = Self::new();
+        sandbox.user_config(&format!("[telemetry]\nendpoint = \"{endpoint}\"\n"));
+        sandbox
+    }
+
+    pub(crate) fn user_config(&self, text: &str) {
+        self.write_home(".config/hookrail/config.toml", text);
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.place.command(env!("CARGO_BIN_EXE_hookrail"));
+        command.args(args);
+        command
+    }
+
+    /// Another program in the same environment.
+    pub(crate) fn place_command(&self, program: &str) -> Command {
+        self.place.command(program)
+    }
+
+    /// A server that answers one tool call and ends.
+    pub(crate) fn serve(&self, args: &[&str]) -> ProgramOutput {
+        self.serve_with(&mut self.command(&[&["serve", "--stdio"], args].concat()))
+    }
+
+    pub(crate) fn serve_with(&self, command: &mut Command) -> ProgramOutput {
+        let served = ProgramOutput::with_input(command, &format!("{}\n", request()));
+        assert!(served.stdout.contains(r#""decision":"deny""#), "{served:?}");
+        served.ends_with(0)
+    }
+}
+
+/// A tool call under a trace of the host.
+fn request() -> Value {
+    let input = json!({"session_id": "s1", "tool_name": "write_file", "tool_call_id": "c1",
+        "tool_input": {"path": "the input is a secret"}});
+    let traceparent = format!("00-{TRACE}-{PARENT}-01");
+    json!({"type": "HOOK_EXECUTION_REQUEST",
+        "payload": {"eventName": "BeforeTool", "input": input, "traceparent": traceparent}})
+}
+
+/// A collector that never answers.
+pub(crate) struct SilentCollector {
+    listener: TcpListener,
+    pub(crate) endpoint: String,
+}
+
+impl SilentCollector {
+    pub(crate) fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        Self { listener, endpoint }
+    }
+
+    /// Whether a program has connected. The kernel completes connections by itself, so that one that was made is here.
+    pub(crate) fn was_reached(&self) -> bool {
+        match self.listener.accept() {
+            Ok(_) => true,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                false
+            }
+        }
+    }
+}

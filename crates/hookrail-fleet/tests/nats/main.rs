@@ -1,0 +1,11 @@
+//! Audit, announcements and bundles over a real server of NATS. Tests skip by name where it is missing, and fail with
+//! `HOOKRAIL_REQUIRE_ALL=1`.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+mod audit;
+mod bundles;
+mod chaos;
+mod support;
+mod tenancy;
