@@ -83,6 +83,18 @@ pub(crate) fn rows() -> Vec<Row> {
             Code("command-not-found"),
         ),
         plugin(
+            "the key `onFailure` in a plugin",
+            r#"{"PreToolUse": [{"command": "true", "onFailure": "block"}]}"#,
+            "unknown-key",
+            Code("unknown-key"),
+        ),
+        plugin(
+            "a syntax error in a command of a plugin",
+            r#"{"PreToolUse": [{"command": "if true"}]}"#,
+            "script-syntax",
+            Code("hook-exited"),
+        ),
+        plugin(
             "a relative path in a plugin",
             r#"{"PreToolUse": [{"command": "./run.sh"}]}"#,
             "script-missing",
@@ -206,6 +218,27 @@ pub(crate) fn modules() -> Vec<Row> {
             Some("answer-unknown-field"),
             Code("answer-unknown-field"),
         ),
+        module("a module that registers nothing", "export default (pi) => {};\n", Some("module-api"), Nothing),
+        module(
+            "a module without the parameter `pi`",
+            "export default () => pi.on('tool_call', () => undefined);\n",
+            Some("module-api"),
+            Code("module-load"),
+        ),
+        module(
+            "a module that reads `tool_name`",
+            "export default (pi) => pi.on('tool_call', (e) => (e.tool_name === 'bash' ? { block: true } : undefined));\n",
+            Some("module-api"),
+            Nothing,
+        ),
+        module(
+            "a module that returns `false`",
+            "export default (pi) => pi.on('tool_call', () => false);\n",
+            Some("answer-unknown-field"),
+            Nothing,
+        ),
+        Row::new("a module with the ending `tsx`", Some("file-not-read"), Nothing)
+            .file(".xcsh/hooks/guard.tsx", "export default (pi) => pi.on('tool_call', () => undefined);\n"),
         module(
             "a module that throws",
             "export default (pi) => pi.on('tool_result', () => { throw new Error('no'); });\n",

@@ -198,7 +198,8 @@ impl Reader<'_> {
                 // The author of this key wanted a failure to have an effect, so an invalid value is read as the
                 // strictest one.
                 let message = "`failurePolicy` must be \"allow\" or \"block\"; it is read as \"block\"";
-                self.report(Code::SettingValue, &value.span, message);
+                let finding = self.document.finding(Code::SettingValue, &value.span, message);
+                self.found.push(finding.suggest(value.text().unwrap_or_default(), ["allow", "block"]));
                 OnFailure::Block
             }
         }
