@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod args;
+#[cfg(feature = "fleet")]
+mod asking;
 mod cmd;
 mod config;
 mod errors;

@@ -87,6 +87,10 @@ impl Project {
                 tracing::warn!(target: "hookrail::redaction", %error, "hooks can read the environment of this process");
             }
         });
+        #[cfg(feature = "fleet")]
+        {
+            builder = crate::asking::with_client(builder);
+        }
         for module in &args.modules {
             builder = builder.module(resolve_module(module));
         }

@@ -15,16 +15,18 @@
 //! | [`install`] | putting a bundle in force with one atomic switch |
 //! | [`status`] | what is in force on a machine |
 //! | [`announce`] | storing bundles on the servers, announcing them, and hearing of them |
+//! | [`ask`] | asking remote hooks, and answering them as a worker |
 //! | [`audit`] | shipping the journal of a machine, and verifying every machine from the stream |
 //! | [`servers`] | a configuration for the servers, their members and what those may do, their streams |
 //! | [`nats`] | the connection to the servers of a fleet: settings, keys of members, subjects |
 //!
-//! Nothing here starts hooks or reads events.
+//! Nothing here starts hooks or decides about events.
 
 #![forbid(unsafe_code)]
 
 pub mod announce;
 pub mod archive;
+pub mod ask;
 pub mod audit;
 pub mod config;
 mod digest;

@@ -192,6 +192,14 @@ impl FleetPlaces {
         Ok(self.require_safe_state()?)
     }
 
+    /// Checks a file beside the configuration, and its folder.
+    pub(crate) fn require_safe_file(&self, file: &Path) -> Result<(), PlaceProblem> {
+        if let Some(folder) = file.parent() {
+            self.require_safe(folder, Kind::Folder)?;
+        }
+        self.require_safe(file, Kind::File)
+    }
+
     fn require_safe(&self, path: &Path, kind: Kind) -> Result<(), PlaceProblem> {
         let problem = |path: &Path, problem| PlaceProblem { path: path.to_owned(), problem };
         let about = path.symlink_metadata().map_err(|error| problem(path, error.into()))?;

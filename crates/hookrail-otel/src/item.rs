@@ -159,6 +159,10 @@ impl Item {
             | EndKind::OutputLimit
             | EndKind::Threw
             | EndKind::Limit
+            | EndKind::NotConnected
+            | EndKind::NoResponders
+            | EndKind::Overloaded
+            | EndKind::Refused
             | EndKind::Unusable => Health::Failed,
         };
         Self::Late(Box::new(LateItem {

@@ -4,6 +4,7 @@ A field that the definitions do not know fails the request, so that a wrong numb
 """
 
 import json
+import ssl
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -116,6 +117,10 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 0), Receiver)
+server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver)
+if len(sys.argv) > 2:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2], sys.argv[3])
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 print(json.dumps({"port": server.server_address[1]}), flush=True)
 server.serve_forever()

@@ -56,16 +56,31 @@ impl OtlpReceiver {
     /// If it does not answer, or as [`OtlpReceiver::is_here`] does.
     #[must_use]
     pub fn start() -> Option<Self> {
-        if !Self::is_here() {
-            return None;
-        }
+        Self::is_here().then(|| Self::start_with("http://127.0.0.1", &[]))
+    }
+
+    /// The same over TLS, at the name `localhost`, with the files of a certificate and its key.
+    ///
+    /// # Panics
+    /// As [`OtlpReceiver::start`].
+    #[must_use]
+    pub fn start_tls(certificate: &Path, key: &Path) -> Option<Self> {
+        Self::is_here().then(|| Self::start_with("https://localhost", &[certificate, key]))
+    }
+
+    fn start_with(base: &str, certificate: &[&Path]) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("receiver/otlp_receiver.py");
         let mut command = Command::new("python3");
-        command.arg(script).env("PYTHONPATH", Self::packages()).env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+            .arg(script)
+            .arg("0")
+            .args(certificate)
+            .env("PYTHONPATH", Self::packages())
+            .env("PYTHONDONTWRITEBYTECODE", "1");
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-        let endpoint = format!("http://127.0.0.1:{}", first.get("port").unwrap());
+        let endpoint = format!("{base}:{}", first.get("port").unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let of_thread = Arc::clone(&requests);
         std::thread::spawn(move || {
@@ -73,7 +88,7 @@ impl OtlpReceiver {
                 of_thread.lock().unwrap().push(serde_json::from_str(&line).unwrap());
             }
         });
-        Some(Self { child, endpoint, requests })
+        Self { child, endpoint, requests }
     }
 
     /// Everything that was received so far.

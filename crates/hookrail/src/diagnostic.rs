@@ -182,6 +182,14 @@ codes! {
     CommandNotRunnable = "command-not-runnable", Warning;
     /// A hook's process could not be started.
     SpawnFailed = "spawn-failed", Error;
+    /// A remote hook was not asked because no server could be reached.
+    RemoteNotConnected = "remote-not-connected", Warning;
+    /// A remote hook was not asked because its group has no worker.
+    RemoteNoResponders = "remote-no-responders", Warning;
+    /// A remote hook was not asked because the workers of its group take no more questions.
+    RemoteOverloaded = "remote-overloaded", Warning;
+    /// A remote hook was asked, and the worker did not execute the question.
+    RemoteRefused = "remote-refused", Warning;
     /// The working directory of an event cannot be used, so a hook ran in another one.
     WorkingDirectoryReplaced = "working-directory-replaced", Warning;
     /// A hook from outside of the project runs code that any project can supply.

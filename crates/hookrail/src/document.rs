@@ -13,6 +13,7 @@ use crate::firing::{PartPlan, Plan, PlannedHook};
 use crate::hook::{Action, Enforcement, Hook};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, Effects, HookRun, InForce, Outcome, ShadowRun, Stop};
+use crate::remote::RemoteTarget;
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
@@ -221,6 +222,7 @@ pub fn explain_document(plan: &Plan) -> Json {
             .add("lane", lane(&planned.hook))
             .add("sandbox", sandbox(&planned.hook))
             .add("source", source(&planned.hook.origin));
+        let members = with_remote(members, &planned.hook);
         let members = match planned.is_changed() {
             true => members.add("fails", json!(Code::TrustChanged.name())),
             false => members,
@@ -285,10 +287,23 @@ fn listed(hook: &Hook) -> Json {
         .add("statusMessage", json!(hook.status_message.as_deref()))
         .add("lane", lane(hook))
         .add("sandbox", sandbox(hook));
+    let listed = with_remote(listed, hook);
     match hook.enforcement {
         Enforcement::Enforced => listed.to_json(),
         Enforcement::Shadow => listed.add("enforce", json!(false)).to_json(),
     }
+}
+
+/// Adds what a remote hook asks. Only such hooks have the member.
+fn with_remote(members: JsonObject, hook: &Hook) -> JsonObject {
+    let Action::Remote(RemoteTarget { group, retries }) = &hook.action else { return members };
+    let timeout = Json::milliseconds(hook.timeout);
+    let remote = JsonObject::new()
+        .add("group", json!(group.as_str()))
+        .add("retries", json!(retries))
+        .add("timeoutMs", timeout)
+        .add("onFailure", json!(hook.policy_in_force().name()));
+    members.add("remote", remote.to_json())
 }
 
 /// The events that a module has handlers for, in its own words.

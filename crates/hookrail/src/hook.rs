@@ -20,6 +20,7 @@ use crate::matcher::Matcher;
 use crate::names::named;
 use crate::native::NativeHook;
 use crate::own_bridge::program_of;
+use crate::remote::RemoteTarget;
 use crate::run::capabilities::Capabilities;
 pub use crate::source::Authority;
 use crate::source::{Origin, SourceKind};
@@ -107,6 +108,8 @@ pub enum Action {
     Module(Arc<Path>),
     /// Call a closure of the embedding program.
     Native(NativeHook),
+    /// Ask a group of workers elsewhere.
+    Remote(RemoteTarget),
     /// Nothing: this kind of hook can be listed but not executed.
     NotExecutable(Arc<str>),
     /// Nothing: the entry is broken. It exists because it asked for a failure to have an effect.
@@ -128,7 +131,7 @@ impl Action {
         match self {
             Self::Shell(line) => Some(CommandText::Line(Arc::clone(line))),
             Self::Program(words) => Some(CommandText::Words(Arc::clone(words))),
-            Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
+            Self::Module(_) | Self::Native(_) | Self::Remote(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
         }
     }
 
@@ -140,7 +143,7 @@ impl Action {
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
                 program_of(&words).is_some()
             }
-            Self::Module(_) | Self::Native(_) | Self::NotExecutable(_) | Self::Unusable(_) => false,
+            Self::Module(_) | Self::Native(_) | Self::Remote(_) | Self::NotExecutable(_) | Self::Unusable(_) => false,
         }
     }
 }

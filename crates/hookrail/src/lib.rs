@@ -44,6 +44,7 @@
 //! | [`guard`] | events around prompts, model calls and tool calls, with every effect applied |
 //! | [`trust`] | what was granted, and what a grant covers |
 //! | [`module`] | hooks in JavaScript and TypeScript |
+//! | [`remote`] | hooks that are answered by workers elsewhere |
 //! | [`process`] | how processes of hooks run and end |
 //! | [`host`] | what hooks may ask of the embedding program, and notifications |
 //! | [`payload`] | typed views of tool responses, model requests and model responses |
@@ -85,6 +86,7 @@ pub mod outcome;
 mod own_bridge;
 pub mod payload;
 pub mod recorder;
+pub mod remote;
 mod repeated;
 mod run;
 mod sandbox;
@@ -121,8 +123,8 @@ pub mod plan {
 pub mod process {
     pub use crate::run::{
         ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputLimits, ProcessEnd, Protection, RawEnd, Readable,
-        Relocation, RelocationReason, RunEnd, RunId, RunInput, RunLedger, RunLimits, RunRequest, Sandbox, SpawnFailure,
-        Surroundings,
+        Relocation, RelocationReason, RemoteEnd, RunEnd, RunId, RunInput, RunLedger, RunLimits, RunRequest, Sandbox,
+        SpawnFailure, Surroundings,
     };
 }
 

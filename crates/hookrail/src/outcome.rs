@@ -50,6 +50,14 @@ named! {
         Limit = "limit",
         /// It was not asked: its entry is broken, or it has changed since it was granted.
         Unusable = "unusable",
+        /// It is answered elsewhere, and no server could be reached.
+        NotConnected = "not-connected",
+        /// It is answered elsewhere, and no worker was there.
+        NoResponders = "no-responders",
+        /// It is answered elsewhere, and the worker took no more questions.
+        Overloaded = "overloaded",
+        /// It is answered elsewhere, and the worker did not execute the question.
+        Refused = "refused",
         /// The host did not wait for it.
         Detached = "detached",
     }

@@ -36,6 +36,7 @@ proptest! {
                 RunEnd::Process(end) => end.duration = other,
                 RunEnd::Module(end) => end.duration = other,
                 RunEnd::Native(end) => end.duration = other,
+                RunEnd::Remote(end) => end.duration = other,
                 RunEnd::NotRun(_) => {}
             }
         }

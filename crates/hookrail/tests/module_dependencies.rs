@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
     &["effects"],
     &["system::host"],
     &["native"],
+    &["remote"],
     &["sandbox"],
     &["config", "hook", "trust"],
     &["skips"],

@@ -119,7 +119,33 @@ fn settings_corpus() -> Vec<Value> {
         group.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         value!({"hooks": {event: [group]}})
     };
+    let remote = |extra: Value| {
+        let mut hook = value!({"type": "remote", "group": "guards"});
+        hook.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        value!({"hooks": {"BeforeTool": [{"hooks": [hook]}]}})
+    };
     corpus.extend([
+        remote(value!({})),
+        remote(value!({"retries": 0, "timeout": 250, "onFailure": "block", "name": "n", "enforce": false})),
+        remote(value!({"retries": 3.0})),
+        remote(value!({"retries": 4})),
+        remote(value!({"retries": "1"})),
+        remote(value!({"group": "a-b_2"})),
+        remote(value!({"group": ""})),
+        remote(value!({"group": "a.b"})),
+        remote(value!({"group": "Guards"})),
+        remote(value!({"group": 1})),
+        remote(value!({"command": "c"})),
+        remote(value!({"args": []})),
+        remote(value!({"shell": "auto"})),
+        remote(value!({"stdin": "pipe"})),
+        remote(value!({"mode": "once"})),
+        remote(value!({"prewarm": 0})),
+        remote(value!({"sandbox": "guard"})),
+        remote(value!({"sandboxRequired": false})),
+        value!({"hooks": {"BeforeTool": [{"hooks": [{"type": "remote"}]}]}}),
+        hook(value!({"group": "guards"})),
+        hook(value!({"retries": 1})),
         value!({}),
         value!([]),
         value!("x"),
@@ -251,8 +277,9 @@ fn the_settings_schema_accepts_exactly_what_the_parser_finds_nothing_wrong_with(
     for document in settings_corpus() {
         std::fs::write(&file, document.to_string()).unwrap();
         let findings = system.reload();
-        // A switch may stand in another file, and an entry of type `plugin` is valid although it is not executed.
-        let elsewhere = [Code::KeptLastGood, Code::HooksNeverOn, Code::NotExecutable];
+        // A switch may stand in another file, and entries of type `plugin` and `remote` are valid although they are not executed
+        // here.
+        let elsewhere = [Code::KeptLastGood, Code::HooksNeverOn, Code::NotExecutable, Code::NoRunner];
         let of_this_file = findings.iter().filter(|found| !elsewhere.contains(&found.code)).count();
         assert_eq!(
             checker.accepts("settings", &document),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::caller::CallerContext;
 use super::input::EventInput;
 use super::words;
+use crate::error::{BusError, ErrorCode};
 use crate::wire::field;
 
 /// A request to run the hooks of an event.
@@ -102,6 +103,24 @@ impl Request {
     pub fn for_caller(mut self, caller: CallerContext) -> Self {
         self.caller = Some(Box::new(caller));
         self
+    }
+
+    /// Prepares a request that came from another machine. The directory and the transcript of the event are dropped, because
+    /// they are paths of that machine: hooks must not be led to whatever has the same paths here.
+    ///
+    /// # Errors
+    /// If the request names a project or a caller, which only programs of the same user may do.
+    pub fn from_another_machine(mut self) -> Result<Self, BusError> {
+        if self.project.is_some() {
+            let message = "a request from another machine cannot name a `project`";
+            return Err(BusError::new(ErrorCode::InvalidProject, message));
+        }
+        if self.caller.is_some() {
+            let message = "a request from another machine cannot have a `caller`";
+            return Err(BusError::new(ErrorCode::UnsupportedCaller, message));
+        }
+        self.input.remove(&["cwd", "transcript_path"]);
+        Ok(self)
     }
 
     /// Sets the hooks that the answer waits for.

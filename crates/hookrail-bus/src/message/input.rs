@@ -34,6 +34,22 @@ impl EventInput {
     }
 }
 
+impl EventInput {
+    /// Removes members. What is not an object is left as it is, and refused later.
+    pub(crate) fn remove(&mut self, names: &[&str]) {
+        if let Self::Whole(json) = self
+            && let Some(read) = json.decode()
+        {
+            *self = read;
+        }
+        if let Self::Members { members, .. } = self {
+            for name in names {
+                members.remove(name);
+            }
+        }
+    }
+}
+
 impl std::fmt::Debug for EventInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

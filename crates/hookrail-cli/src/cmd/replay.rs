@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use hookrail::{CancelToken, Event, EventKind, FireOptions, HookSystem};
 use hookrail_bridge::tools;
-use hookrail_journal::{Filter, Record, RecordKind, Records, Unreadable};
+use hookrail_journal::{Filter, Record, RecordKind, Unreadable};
 
 use super::journal::{failure, filter, open};
 use crate::args::{ProjectArgs, ReplayArgs, SelectArgs};
@@ -21,7 +21,7 @@ use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::StopSignal;
 use crate::output;
 use crate::project::Project;
-use compare::{Comparison, compare};
+use compare::{Comparison, RecordedOutcome, compare};
 use report::Summary;
 
 /// The variable by which a hook knows that its event is of the past.
@@ -41,12 +41,12 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
     let stop = StopSignal::listen();
     let mut progress = Progress::new();
     let mut summary = Summary::default();
-    let own = project.root().to_string_lossy();
-    for record in read_ahead(records)? {
-        match record {
-            Ok(record) if record.project == own => replay(&target, &record, &stop.token, &mut summary),
-            // The events of another project are about another configuration.
-            Ok(_) => {}
+    // The events of another project are about another configuration.
+    let own = project.root().to_string_lossy().into_owned();
+    let recalled = records.filter(move |found| found.as_ref().map_or(true, |record| record.project == own));
+    for recalled in recall_ahead(recalled, target.project.root().to_owned())? {
+        match recalled {
+            Ok(recalled) => replay(&target, recalled, &stop.token, &mut summary),
             Err(unreadable) => super::log::report_unreadable(&unreadable),
         }
         if stop.token.is_cancelled() {
@@ -71,12 +71,38 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
 const READ_AT_ONCE: usize = 32;
 const BATCHES_AHEAD: usize = 4;
 
-/// Reads records on a thread of its own, while those before them are fired.
-fn read_ahead(mut records: Records) -> Result<impl Iterator<Item = std::result::Result<Record, Unreadable>>> {
+/// A recorded event that can be fired again.
+struct RecalledEvent {
+    record: Record,
+    /// None if its fields were not recorded.
+    event: Option<Event>,
+    outcome: RecordedOutcome,
+}
+
+impl RecalledEvent {
+    /// The event of a record, in the project with that root.
+    fn of(record: Record, root: &Path) -> Self {
+        let recorded = Path::new(&record.cwd);
+        let directory = match recorded.strip_prefix(&record.project) {
+            Ok(inside) => root.join(inside),
+            Err(_) => recorded.to_owned(),
+        };
+        let event = event_of(&record, directory).map(|event| event.variable(REPLAY_VARIABLE, "1"));
+        Self { event, outcome: RecordedOutcome::of(&record), record }
+    }
+}
+
+/// Reads records and takes them apart on a thread of its own, while the events before them are fired: that takes almost as
+/// long as firing a module.
+fn recall_ahead(
+    mut records: impl Iterator<Item = std::result::Result<Record, Unreadable>> + Send + 'static,
+    root: PathBuf,
+) -> Result<impl Iterator<Item = std::result::Result<RecalledEvent, Unreadable>>> {
     let (send, receive) = sync_channel(BATCHES_AHEAD);
     let body = move || {
         loop {
-            let batch: Vec<_> = records.by_ref().take(READ_AT_ONCE).collect();
+            let recalled = |found: std::result::Result<Record, Unreadable>| Ok(RecalledEvent::of(found?, &root));
+            let batch: Vec<_> = records.by_ref().take(READ_AT_ONCE).map(recalled).collect();
             let is_last = batch.len() < READ_AT_ONCE;
             // If nothing receives it, the replay was stopped.
             if send.send(batch).is_err() || is_last {
@@ -140,15 +166,6 @@ impl Target {
         self.bridged.get()
     }
 
-    /// Returns the directory of an event, in the project that it is fired against.
-    fn directory(&self, record: &Record) -> PathBuf {
-        let recorded = Path::new(&record.cwd);
-        match recorded.strip_prefix(&record.project) {
-            Ok(inside) => self.project.root().join(inside),
-            Err(_) => recorded.to_owned(),
-        }
-    }
-
     fn shut_down(&self) {
         for system in [&self.plain, &self.bridged].into_iter().filter_map(OnceLock::get) {
             system.shutdown_blocking();
@@ -170,22 +187,22 @@ pub(super) fn event_of(record: &Record, directory: PathBuf) -> Option<Event> {
 }
 
 /// Fires one recorded event and counts what came of it.
-fn replay(target: &Target, record: &Record, stop: &CancelToken, summary: &mut Summary) {
-    let Some(event) = event_of(record, target.directory(record)) else { return summary.not_recorded += 1 };
+fn replay(target: &Target, recalled: RecalledEvent, stop: &CancelToken, summary: &mut Summary) {
+    let RecalledEvent { record, event, outcome: recorded } = recalled;
+    let Some(event) = event else { return summary.not_recorded += 1 };
     if !record.is_replayable() {
         return summary.redacted += 1;
     }
-    let Some(system) = target.system_for(record) else { return summary.not_recorded += 1 };
-    let event = event.variable(REPLAY_VARIABLE, "1");
+    let Some(system) = target.system_for(&record) else { return summary.not_recorded += 1 };
     let options = FireOptions::new().decisive_only().cancelled_by(stop);
     let outcome = system.fire_blocking_with(event, options);
     if stop.is_cancelled() {
         return;
     }
-    match compare(record, &outcome) {
+    match compare(&recorded, &outcome) {
         Comparison::Same => summary.same += 1,
         Comparison::CommandNotRun => summary.not_run += 1,
-        Comparison::Differs(change) => summary.add(record, change, &outcome),
+        Comparison::Differs(change) => summary.add(&record, change, &outcome),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::hook::{Enablement, SandboxProfile, SandboxRequirement};
+use hookrail::hook::{Action, Enablement, SandboxProfile, SandboxRequirement};
 use hookrail::module::CommandOffer;
 use hookrail::plan::{SkipReason, Skips, Snapshot};
 use hookrail::{EventKind, Hook};
@@ -72,9 +72,15 @@ fn command_list(commands: &[CommandOffer], places: &PathDisplay) -> String {
     if rows.is_empty() { rows } else { format!("{}\n{rows}\n", paint(HEADING, "commands")) }
 }
 
-/// Returns the execution options of a hook that are not the default, such as `prewarm`, in a cell.
+/// Returns the execution options of a hook that are not the default, such as `prewarm`, in a cell; for a remote hook the group
+/// that it asks.
 pub(super) fn exec_options(hook: &Hook) -> String {
-    hook.exec.non_default().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
+    let remote = match &hook.action {
+        Action::Remote(target) => Some(format!("remote: {}", target.group)),
+        _ => None,
+    };
+    let options = hook.exec.non_default().map(|(key, value)| format!("{key}: {value}"));
+    remote.into_iter().chain(options).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the sandbox profiles that apply to a hook's processes, in a cell. A profile that is not `guard` is shown as it

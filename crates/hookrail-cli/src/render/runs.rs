@@ -32,6 +32,7 @@ fn one(run: &HookRun, trace: &RunTrace, places: &PathDisplay) -> String {
     // A module has no standard streams of its own: it gets an argument, and prints with `console` and its logger.
     let names = match run.hook.action {
         Action::Module(_) => StreamNames { input: "event", output: "console", errors: "errors, logger" },
+        Action::Remote(_) => StreamNames { input: "question", output: "answer", errors: "errors" },
         _ => StreamNames { input: "stdin", output: "stdout", errors: "stderr" },
     };
     let mut lines = vec![("runs", places.sentence(&what_runs(&run.hook)))];
@@ -65,6 +66,7 @@ pub(super) fn what_runs(hook: &Hook) -> String {
         Action::Program(words) => one_line(&words.join(" ")),
         Action::Module(file) => one_line(&file.to_string_lossy()),
         Action::Native(_) => "code of this program".to_owned(),
+        Action::Remote(target) => format!("asks the workers of group `{}`", target.group),
         Action::NotExecutable(kind) => format!("nothing: hooks of the type `{}` cannot be run", one_line(kind)),
         Action::Unusable(why) => format!("nothing: {}", one_line(why)),
     }

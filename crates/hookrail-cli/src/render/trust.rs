@@ -90,6 +90,7 @@ pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
     line(&mut out, "command", &hanging(&visible(&command(&hook.action)), LABEL + 4));
     match &hook.capabilities {
         Some(capabilities) => line(&mut out, "may", &capabilities::described(capabilities)),
+        None if matches!(hook.action, Action::Remote(_)) => line(&mut out, "may", "start nothing on this machine"),
         None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do (no sandbox)"),
         None => {}
     }
@@ -171,6 +172,9 @@ fn command(action: &Action) -> String {
         Action::Shell(command) => command.to_string(),
         Action::Program(words) => Vec::from_iter(words.iter().map(|word| format!("{word:?}"))).join(" "),
         Action::Module(path) => format!("the module {}", path.display()),
+        Action::Remote(target) => {
+            format!("asks the workers of group `{}`: every event that matches leaves this machine", target.group)
+        }
         Action::NotExecutable(why) | Action::Unusable(why) => format!("nothing: {why}"),
         Action::Native(_) => "code of the embedding program".to_owned(),
     }

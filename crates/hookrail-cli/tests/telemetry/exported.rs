@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hookrail_testkit::{OtlpReceiver, ProgramOutput};
+use hookrail_testkit::{OtlpReceiver, ProgramOutput, has_program};
 use serde_json::{Value, json};
 
 use crate::support::{PARENT, Sandbox, SilentCollector, TRACE};
@@ -52,6 +52,30 @@ fn a_server_without_a_journal_exports_too() {
     );
     assert!(about["hookrail.input"].as_str().unwrap().contains("the input is a secret"));
     assert_eq!(about["hookrail.project"].as_str(), sandbox.project.to_str());
+}
+
+#[test]
+fn a_collector_over_tls_has_to_be_vouched_for() {
+    let sandbox = Sandbox::new();
+    if !has_program("openssl") {
+        return;
+    }
+    let made = ProgramOutput::capture(
+        sandbox
+            .place_command("openssl")
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
+            .args(["-keyout", "tls.key", "-out", "tls.crt", "-subj", "/CN=localhost"])
+            .args(["-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE"]),
+    );
+    let _ = made.ends_with(0);
+    let certificate = sandbox.project.join("tls.crt");
+    let Some(collector) = OtlpReceiver::start_tls(&certificate, &sandbox.project.join("tls.key")) else { return };
+    sandbox.user_config(&format!("[telemetry]\nendpoint = \"{}\"\n", collector.endpoint));
+    let refused = sandbox.serve(&[]).stderr;
+    assert!(refused.contains("warning: telemetry: the collector cannot be reached: "), "{refused}");
+    let mut command = sandbox.command(&["serve", "--stdio"]);
+    assert_eq!(sandbox.serve_with(command.env("SSL_CERT_FILE", certificate)).stderr, "");
+    assert_eq!(collector.wait_for("spans", 2).len(), 2);
 }
 
 #[test]

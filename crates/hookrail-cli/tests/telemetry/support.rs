@@ -50,6 +50,11 @@ impl Sandbox {
         command
     }
 
+    /// Another program in the same environment.
+    pub(crate) fn place_command(&self, program: &str) -> Command {
+        self.place.command(program)
+    }
+
     /// A server that answers one tool call and ends.
     pub(crate) fn serve(&self, args: &[&str]) -> ProgramOutput {
         self.serve_with(&mut self.command(&[&["serve", "--stdio"], args].concat()))

@@ -88,6 +88,7 @@ fn described_failure(end: EndKind, how: &RawEnd) -> String {
             None => format!("signal {signal}"),
         },
         RawEnd::TimedOut(after) => format!("timed out after {} ms", after.as_millis()),
+        RawEnd::Unanswered(why) => why.to_string(),
         _ => end.name().to_owned(),
     }
 }

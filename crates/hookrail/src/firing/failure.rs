@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hook::Hook;
+use crate::hook::{Action, Hook};
 use crate::outcome::{EndKind, Health};
+use crate::remote::RemoteFailure;
 use crate::run::{ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections};
 
 /// The diagnostics about the end of a run, apart from those of the dialect about the answer.
@@ -18,7 +19,7 @@ pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
             found.extend(surroundings.relocated.as_ref().map(|relocation| about_relocation(hook, relocation)));
             found.extend(about_sandbox(hook, &surroundings.unenforced));
         }
-        RunEnd::Native(_) | RunEnd::NotRun(_) => {}
+        RunEnd::Native(_) | RunEnd::Remote(_) | RunEnd::NotRun(_) => {}
     }
     for message in end.module().iter().flat_map(|returned| &returned.failures) {
         found.push(Diagnostic::new(Code::HookThrew, format!("hook `{hook}` threw: {message}")));
@@ -110,6 +111,7 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
             Diagnostic::new(Code::BadOutput, format!("the worker of hook `{hook}` gave no answer: {why}{said}"))
                 .hint("a worker answers every line with one line that has the same `id`")
         }
+        (RawEnd::Unanswered(why), _) => about_remote(hook, why),
         (RawEnd::Threw(message), _) => Diagnostic::new(Code::HookThrew, format!("hook `{hook}` threw: {message}")),
         (RawEnd::OverLimit(limit), _) => {
             Diagnostic::new(Code::HookLimit, format!("hook `{hook}` went over its limit: {limit}"))
@@ -126,6 +128,30 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
         // An exit status that the dialect reads, or an answer that it could not read.
         (RawEnd::Exited(_) | RawEnd::Returned(_) | RawEnd::Decided(_), _) => return None,
     })
+}
+
+/// Why a remote hook has no answer. The group is what an administrator looks for.
+fn about_remote(hook: &Hook, why: &RemoteFailure) -> Diagnostic {
+    let group = match &hook.action {
+        Action::Remote(target) => format!(" of group `{}`", target.group),
+        _ => String::new(),
+    };
+    let (code, hint) = match why {
+        RemoteFailure::NotConnected(_) => (
+            Code::RemoteNotConnected,
+            "check the network, and the servers in the configuration of the user or the machine",
+        ),
+        RemoteFailure::NoResponders => {
+            (Code::RemoteNoResponders, "start a worker: `hookrail serve --nats URL --group NAME`")
+        }
+        RemoteFailure::TimedOut(_) => (Code::HookTimedOut, "raise its `timeout`, or look at the load of the workers"),
+        RemoteFailure::Overloaded(_) => (Code::RemoteOverloaded, "start more workers, or raise their `--limit`"),
+        RemoteFailure::Refused(_) => (Code::RemoteRefused, "the log of the worker has the same reason"),
+        RemoteFailure::NotUnderstood(_) => {
+            (Code::BadOutput, "something else answers for the group, or a worker of another version")
+        }
+    };
+    Diagnostic::new(code, format!("the workers{group} did not answer hook `{hook}`: {why}")).hint(hint)
 }
 
 /// The beginning of what a failed hook wrote, for the user and the log. A model never receives it.

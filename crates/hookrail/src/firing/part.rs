@@ -363,7 +363,12 @@ fn cannot_be_asked(planned: &PlannedHook) -> Option<RawEnd> {
         (_, Trust::Changed(_)) => Some(RawEnd::ContentChanged),
         (Action::Unusable(why), _) => Some(RawEnd::Unusable(Arc::clone(why))),
         (
-            Action::Shell(_) | Action::Program(_) | Action::Module(_) | Action::Native(_) | Action::NotExecutable(_),
+            Action::Shell(_)
+            | Action::Program(_)
+            | Action::Module(_)
+            | Action::Native(_)
+            | Action::Remote(_)
+            | Action::NotExecutable(_),
             Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_),
         ) => None,
     }

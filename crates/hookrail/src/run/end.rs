@@ -9,6 +9,7 @@ use hookrail_spawn::Protection;
 use crate::effects::Effects;
 use crate::json::Json;
 use crate::outcome::EndKind;
+use crate::remote::RemoteFailure;
 use crate::run::ModuleReturn;
 
 /// How a run ended and what it left behind, as the runner of the hook reports it.
@@ -20,6 +21,8 @@ pub enum RunEnd {
     Module(ModuleEnd),
     /// A closure of the embedding program was called.
     Native(NativeEnd),
+    /// Workers elsewhere were asked.
+    Remote(RemoteEnd),
     /// No runner had the hook, for this reason.
     NotRun(RawEnd),
 }
@@ -59,6 +62,17 @@ pub struct NativeEnd {
     pub how: RawEnd,
     /// From before the call to the end.
     pub duration: Duration,
+}
+
+/// The end of a question to workers elsewhere.
+#[derive(Clone, Debug)]
+pub struct RemoteEnd {
+    /// The end itself.
+    pub how: RawEnd,
+    /// From before the first attempt to the end of the last one.
+    pub duration: Duration,
+    /// The outcome document of the worker that answered.
+    pub answer: Output,
 }
 
 /// How the surroundings of a run differed from what its event and its entry ask for.
@@ -111,6 +125,7 @@ impl RunEnd {
             Self::Process(end) => &end.how,
             Self::Module(end) => &end.returned.how,
             Self::Native(end) => &end.how,
+            Self::Remote(end) => &end.how,
             Self::NotRun(how) => how,
         }
     }
@@ -122,16 +137,18 @@ impl RunEnd {
             Self::Process(end) => end.duration,
             Self::Module(end) => end.duration,
             Self::Native(end) => end.duration,
+            Self::Remote(end) => end.duration,
             Self::NotRun(_) => Duration::ZERO,
         }
     }
 
-    /// What was written to standard output, or printed by a module.
+    /// What was written to standard output, printed by a module, or answered by a worker elsewhere.
     #[must_use]
     pub fn stdout(&self) -> &Output {
         match self {
             Self::Process(end) => &end.stdout,
             Self::Module(end) => &end.returned.stdout,
+            Self::Remote(end) => &end.answer,
             Self::Native(_) | Self::NotRun(_) => &NO_OUTPUT,
         }
     }
@@ -142,7 +159,7 @@ impl RunEnd {
         match self {
             Self::Process(end) => &end.stderr,
             Self::Module(end) => &end.returned.stderr,
-            Self::Native(_) | Self::NotRun(_) => &NO_OUTPUT,
+            Self::Native(_) | Self::Remote(_) | Self::NotRun(_) => &NO_OUTPUT,
         }
     }
 
@@ -151,7 +168,7 @@ impl RunEnd {
     pub fn module(&self) -> Option<&ModuleReturn> {
         match self {
             Self::Module(end) => Some(&end.returned),
-            Self::Process(_) | Self::Native(_) | Self::NotRun(_) => None,
+            Self::Process(_) | Self::Native(_) | Self::Remote(_) | Self::NotRun(_) => None,
         }
     }
 
@@ -170,6 +187,14 @@ impl RunEnd {
             RawEnd::Threw(_) => Some(EndKind::Threw),
             RawEnd::OverLimit(_) => Some(EndKind::Limit),
             RawEnd::BrokeProtocol(_) => Some(EndKind::BadOutput),
+            RawEnd::Unanswered(why) => Some(match why {
+                RemoteFailure::NotConnected(_) => EndKind::NotConnected,
+                RemoteFailure::NoResponders => EndKind::NoResponders,
+                RemoteFailure::TimedOut(_) => EndKind::TimedOut,
+                RemoteFailure::Overloaded(_) => EndKind::Overloaded,
+                RemoteFailure::Refused(_) => EndKind::Refused,
+                RemoteFailure::NotUnderstood(_) => EndKind::BadOutput,
+            }),
             RawEnd::Unusable(_) | RawEnd::ContentChanged => Some(EndKind::Unusable),
         }
     }
@@ -195,7 +220,7 @@ pub enum RawEnd {
     SpawnFailed(SpawnFailure),
     /// A module's handlers returned; none when nothing was returned.
     Returned(Option<Json>),
-    /// A closure of the embedding program answered.
+    /// A closure of the embedding program, or a worker elsewhere, answered.
     Decided(Box<Effects>),
     /// A module's handler threw.
     Threw(String),
@@ -203,6 +228,8 @@ pub enum RawEnd {
     OverLimit(String),
     /// A worker wrote something that is not an answer, or exited without one.
     BrokeProtocol(String),
+    /// Workers elsewhere gave no answer.
+    Unanswered(RemoteFailure),
     /// The entry is broken and was never started.
     Unusable(Arc<str>),
     /// The content is not what was trusted.
@@ -234,6 +261,8 @@ impl RawEnd {
             | Self::Threw(_)
             | Self::OverLimit(_)
             | Self::BrokeProtocol(_)
+            // A network that is down is no accident that its author did not think of: `onFailure` is about it.
+            | Self::Unanswered(_)
             | Self::ContentChanged => false,
         }
     }
@@ -264,6 +293,12 @@ pub enum SpawnFailure {
     /// No runner knows this kind of hook.
     #[error("no runner for this kind of hook is registered")]
     NoRunner,
+    /// The embedding program has no client for remote hooks.
+    #[error("this program cannot ask remote hooks: no server is configured for it, or it was built without that")]
+    NoRemoteClient,
+    /// Remote hooks are not asked when an event is fired only to find out what would be decided.
+    #[error("remote hooks are not asked in a rehearsal")]
+    RemoteHeldBack,
     /// Its sandbox could not be started.
     #[error("its sandbox cannot be started: {0}")]
     Sandbox(String),

@@ -24,7 +24,8 @@ mod shell;
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined_protections;
 pub use end::{
-    ModuleEnd, NativeEnd, Output, ProcessEnd, RawEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings,
+    ModuleEnd, NativeEnd, Output, ProcessEnd, RawEnd, Relocation, RelocationReason, RemoteEnd, RunEnd, SpawnFailure,
+    Surroundings,
 };
 pub(crate) use environment::for_hooks as environment_for_hooks;
 pub use hookrail_spawn::{CancelToken, Environment, Network, OrphanCleanup, Protection, Readable, RunLedger, Sandbox};

@@ -15,6 +15,7 @@ use super::drive::EngineParts;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
 use super::recording::{Recording, TRACE};
+use super::remote::RemoteAccess;
 use super::shadow::ShadowParts;
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
@@ -26,6 +27,7 @@ use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::recorder::{HostIdentity, OnRecordFailure, Recorder};
+use crate::remote::RemoteClient;
 use crate::run::{
     Capabilities, EngineLimits, Environment, ModuleEnvironment, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
     RunLedger, RunLimits, Sandboxes, environment_for_hooks, protected_places,
@@ -58,6 +60,7 @@ pub struct Builder {
     switch: Switch,
     dialects: Option<Vec<DialectId>>,
     modules: Option<Arc<dyn ModuleRunner>>,
+    remote: Option<Arc<dyn RemoteClient>>,
     hooks: Vec<Hook>,
     plugins: Plugins,
     bundles: Bundles,
@@ -157,6 +160,13 @@ impl Builder {
     /// Sets the runner of module hooks. Without one they fail to start.
     pub fn runner(mut self, modules: impl ModuleRunner + 'static) -> Self {
         self.modules = Some(Arc::new(modules));
+        self
+    }
+
+    /// Sets the client that asks remote hooks. Without one they fail, and their failure policies apply: no event leaves the
+    /// program.
+    pub fn remote_client(mut self, client: impl RemoteClient + 'static) -> Self {
+        self.remote = Some(Arc::new(client));
         self
     }
 
@@ -352,6 +362,7 @@ impl Builder {
                 sandboxes: Sandboxes::default(),
             },
             modules: self.modules.take(),
+            remote: RemoteAccess::new(self.remote.take(), self.rehearsal == Rehearsal::Yes),
             notify: Sender::default(),
             processes: Semaphore::new(self.most_processes),
             debug_log,
@@ -415,6 +426,7 @@ impl Settings {
         hooks.extend(native);
         self.prepare_for_hooks(&mut hooks, &sources, loaded.common.redacted.as_ref(), &loaded.sources.looked_at);
         self.disabled.apply(&mut hooks);
+        diagnostics.extend(self.parts.remote.report_missing_client(&hooks));
         let mut policy = loaded.common.policy;
         policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
         for hook in &mut hooks {

@@ -20,6 +20,7 @@ use super::host::{Host, NoHost};
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
 use super::recording::{Recording, Ticket};
+use super::remote::{RemoteAccess, ask_remote};
 use super::runtime_pool::InUse;
 use super::shadow::{self, CloseOnDrop, ShadowJob, ShadowParts, ShadowVerdicts, in_plan_order};
 use crate::breadcrumb::DebugLog;
@@ -40,6 +41,7 @@ use crate::run::{
 pub(super) struct EngineParts {
     pub(super) world: ProcessWorld,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
+    pub(super) remote: RemoteAccess,
     pub(super) notify: Sender,
     /// The limit on processes, shared by everything that starts them.
     pub(super) processes: Semaphore,
@@ -416,6 +418,9 @@ impl Driver {
                 RunEnd::Native(NativeEnd { how, duration: began.elapsed() })
             }
             Action::Module(path) => RunEnd::Module(self.run_module(path, request, context).await),
+            Action::Remote(target) => {
+                RunEnd::Remote(ask_remote(&self.parts.remote, target, request, &context.cancel).await)
+            }
             Action::Shell(_) | Action::Program(_) | Action::NotExecutable(_) | Action::Unusable(_) => {
                 self.run_process(request, &context.cancel).await
             }
@@ -569,7 +574,11 @@ async fn call_native(
 }
 
 /// Runs code of the host until it is done, its time is up, the event is cancelled, or it panics.
-async fn guarded<F: Future>(work: F, timeout: Option<Duration>, cancel: &CancelToken) -> Result<F::Output, RawEnd> {
+pub(super) async fn guarded<F: Future>(
+    work: F,
+    timeout: Option<Duration>,
+    cancel: &CancelToken,
+) -> Result<F::Output, RawEnd> {
     let mut work = pin!(work);
     let mut cancelled = pin!(cancel.cancelled());
     let mut time_up = pin!(async {

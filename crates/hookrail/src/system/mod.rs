@@ -17,6 +17,7 @@ mod options;
 mod parker;
 mod plans;
 mod recording;
+mod remote;
 mod runtime_pool;
 mod shadow;
 mod status;

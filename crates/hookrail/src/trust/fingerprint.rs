@@ -15,6 +15,7 @@ use crate::config::{FileStamp, is_absence, is_want_of_resources, read_within};
 use crate::dialect::registry::DialectId;
 use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, CommandText, ENFORCE_TERM, Hook};
+use crate::remote::RemoteTarget;
 use crate::run::capabilities::Capabilities;
 
 /// A SHA-256 digest.
@@ -86,9 +87,10 @@ pub struct Definition {
     /// Its matcher; none matches everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
-    /// What it is: `shell`, `program`, `module` or `none`.
+    /// What it is: `shell`, `program`, `module`, `remote` or `none`.
     pub kind: String,
-    /// The command line, the words of a program as a JSON list, or the module's path in the project.
+    /// The command line, the words of a program as a JSON list, the module's path in the project, or the group that is asked
+    /// and how often, as a JSON object.
     pub command: String,
     /// The lifetime of its process, if that is longer than one run.
     #[serde(rename = "life", default, skip_serializing_if = "Option::is_none")]
@@ -187,6 +189,8 @@ enum FileOrigin {
     Command(Arc<Command>),
     /// They are this module and its imports.
     Module(Arc<Path>),
+    /// There are none: what answers is not on this machine.
+    Nowhere,
 }
 
 impl FileOrigin {
@@ -205,6 +209,7 @@ impl FileOrigin {
                 let found = imports.paths.into_iter().map(|path| ResolvedFile { real: real(&path), path }).collect();
                 CommandFiles { found, complete: imports.complete }
             }
+            Self::Nowhere => CommandFiles { found: Vec::new(), complete: true },
         }
     }
 
@@ -241,6 +246,9 @@ impl Fingerprint {
             Action::Module(path) => {
                 let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
                 ("module", real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned())
+            }
+            Action::Remote(RemoteTarget { group, retries }) => {
+                ("remote", serde_json::json!({"group": group.as_str(), "retries": retries}).to_string())
             }
             Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => ("none", String::new()),
         };
@@ -280,6 +288,7 @@ impl Fingerprint {
         }
         let runs = match &hook.action {
             Action::Module(path) => FileOrigin::Module(Arc::clone(path)),
+            Action::Remote(_) => FileOrigin::Nowhere,
             _ => FileOrigin::Command(Arc::new(command_of(root, hook))),
         };
         Self {
@@ -324,6 +333,7 @@ impl Fingerprint {
             // A module that is gone has no other content: its runner keeps the version that it loaded.
             FileOrigin::Module(module) if is_gone(module) => true,
             FileOrigin::Module(_) => self.still_holds(cwd),
+            FileOrigin::Nowhere => true,
             FileOrigin::Command(_) => match &self.beginning {
                 Beginning::Closed => self.still_holds(cwd),
                 Beginning::OpenEnded(Some(program)) if program.is_unchanged() => true,
@@ -479,7 +489,7 @@ impl Fingerprint {
     #[must_use]
     pub fn open_end(&self) -> Option<OpenEnd> {
         match &self.runs {
-            FileOrigin::Module(_) => None,
+            FileOrigin::Module(_) | FileOrigin::Nowhere => None,
             FileOrigin::Command(command) => command.open_end(&self.root),
         }
     }

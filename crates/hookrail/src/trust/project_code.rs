@@ -94,7 +94,7 @@ fn project_code(action: &Action) -> Vec<ProjectCode> {
     match action {
         Action::Shell(line) => look_at_line(line, DEPTH, &mut found),
         Action::Program(words) => look_at_command(words, DEPTH, &mut found),
-        Action::Module(_) | Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => {}
+        Action::Module(_) | Action::Native(_) | Action::Remote(_) | Action::NotExecutable(_) | Action::Unusable(_) => {}
     }
     let mut once = Vec::new();
     for code in found {

@@ -65,34 +65,50 @@ impl Verdict {
 /// What hooks can put in the place of something, by its name in an outcome document.
 const REWRITES: [&str; 6] = ["toolInput", "toolOutput", "prompt", "llmRequest", "llmResponse", "toolConfig"];
 
-/// Compares an outcome with a record of the same event.
-pub(super) fn compare(record: &Record, outcome: &Outcome) -> Comparison {
-    let is_command = |action: &Action| matches!(action, Action::Shell(_) | Action::Program(_));
+/// What a record says about the outcome of its event.
+pub(super) struct RecordedOutcome {
+    verdict: Verdict,
+    /// In the order of [`REWRITES`]; none if something was removed from the record, which cannot be compared and is not
+    /// guessed.
+    rewrites: Option<[Option<Json>; 6]>,
+}
+
+impl RecordedOutcome {
+    pub(super) fn of(record: &Record) -> Self {
+        let recorded = record.outcome.as_ref().and_then(Json::as_object).unwrap_or_default();
+        let stopped = recorded.get("stop").and_then(Json::as_bool) == Some(true);
+        let is_whole = record.outcome.as_ref().is_some_and(|outcome| !outcome.text().contains("{\"redacted\":"));
+        let rewrite = |name| recorded.get(name).filter(|value| value.text() != "null").cloned();
+        Self {
+            verdict: Verdict::recorded(record.decision.as_deref(), stopped),
+            rewrites: is_whole.then(|| REWRITES.map(rewrite)),
+        }
+    }
+}
+
+/// Compares an outcome with what was recorded of the same event.
+pub(super) fn compare(recorded: &RecordedOutcome, outcome: &Outcome) -> Comparison {
+    let is_command = |action: &Action| matches!(action, Action::Shell(_) | Action::Program(_) | Action::Remote(_));
     if outcome.runs.iter().any(|run| run.end == EndKind::SpawnFailed && is_command(&run.hook.action)) {
         return Comparison::CommandNotRun;
     }
-    let recorded = record.outcome.as_ref().and_then(Json::as_object).unwrap_or_default();
-    let stopped = recorded.get("stop").and_then(Json::as_bool) == Some(true);
-    let before = Verdict::recorded(record.decision.as_deref(), stopped);
+    let RecordedOutcome { verdict: before, rewrites: then } = recorded;
     let after = Verdict::new(outcome.effects.decision, outcome.effects.stop.is_some());
-    // What was removed from the record cannot be compared, and is not guessed.
-    let is_whole = record.outcome.as_ref().is_some_and(|outcome| !outcome.text().contains("{\"redacted\":"));
-    let then = REWRITES.map(|name| recorded.get(name).filter(|value| value.text() != "null").cloned());
-    let now = rewrites(&outcome.effects);
+    let now = then.is_some().then(|| rewrites(&outcome.effects));
     let same = |(then, now): (&Option<Json>, &Option<Json>)| match (then, now) {
         (Some(then), Some(now)) => then.same_as(now),
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
     };
-    let is_rewritten_alike = !is_whole || then.iter().zip(&now).all(same);
-    if before == after && is_rewritten_alike {
+    if *before == after && then.iter().flatten().zip(now.iter().flatten()).all(same) {
         return Comparison::Same;
     }
-    let described = |verdict: Verdict, rewrites: &[Option<Json>]| match rewrites.iter().any(Option::is_some) {
-        true if is_whole => format!("{}, rewritten", verdict.name()),
-        true | false => verdict.name().to_owned(),
-    };
-    let mut change = Change { before: described(before, &then), after: described(after, &now) };
+    let described =
+        |verdict: Verdict, rewrites: &Option<[Option<Json>; 6]>| match rewrites.iter().flatten().any(Option::is_some) {
+            true => format!("{}, rewritten", verdict.name()),
+            false => verdict.name().to_owned(),
+        };
+    let mut change = Change { before: described(*before, then), after: described(after, &now) };
     if change.before == change.after {
         change.after.push_str(" differently");
     }

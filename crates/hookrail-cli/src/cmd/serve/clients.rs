@@ -1,16 +1,39 @@
-//! The clients of a server: one on standard input and output, or those of a socket.
+//! The clients of a server: one on standard input and output, those of a socket, or other machines.
+
+use std::pin::Pin;
 
 use hookrail_bus::{Bus, transport};
 
 use crate::args::ServeArgs;
+use crate::config::BusSettings;
 use crate::errors::{Failure, Result};
 
-/// Serves until the last client is gone. Fails if the socket was removed and cannot be created again.
-pub(super) fn serve_clients(
+/// The clients of a server.
+pub(super) struct ServedClients {
+    /// Serves until the last client is gone. Fails if clients cannot reach the server any more.
+    pub(super) work: Pin<Box<dyn Future<Output = Result<()>>>>,
+    /// What is done before running requests are finished.
+    pub(super) before_drain: Pin<Box<dyn Future<Output = ()>>>,
+    /// What is done when they are finished.
+    pub(super) after_drain: Pin<Box<dyn Future<Output = ()>>>,
+}
+
+/// Opens the way for clients.
+pub(super) async fn serve_clients(args: &ServeArgs, bus: Bus, configured: BusSettings) -> Result<ServedClients> {
+    #[cfg(feature = "fleet")]
+    if let Some(group) = &args.group {
+        return super::worker::serve_group(args, group, bus, configured).await;
+    }
+    let work = Box::pin(serve_local_clients(args, bus, configured.line)?);
+    Ok(ServedClients { work, before_drain: Box::pin(async {}), after_drain: Box::pin(async {}) })
+}
+
+/// Serves the clients of this machine. Fails if the socket was removed and cannot be created again.
+fn serve_local_clients(
     args: &ServeArgs,
     bus: Bus,
     longest_line: Option<usize>,
-) -> Result<impl Future<Output = Result<()>>> {
+) -> Result<impl Future<Output = Result<()>> + use<>> {
     let listener = match &args.socket {
         None => {
             debug_assert!(args.stdio, "the parser requires `--stdio` or `--socket`");

@@ -1,4 +1,5 @@
-//! `hookrail serve`: the message bus, for one program on standard input and output or for several on a socket.
+//! `hookrail serve`: the message bus, for one program on standard input and output, for several on a socket, or for other machines
+//! as a worker.
 //!
 //! After the first signal the server finishes running requests and accepts no new ones; the second signal ends them.
 //! SIGHUP to a server on a socket reloads.
@@ -11,6 +12,8 @@ mod manager;
 mod memory;
 mod metrics;
 mod settings;
+#[cfg(feature = "fleet")]
+mod worker;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +31,7 @@ use crate::project::Project;
 use crate::render;
 use crate::telemetry::CommandTelemetry;
 
+use clients::ServedClients;
 use manager::ServiceManager;
 pub(crate) use metrics::metrics_address;
 use settings::ServedRecording;
@@ -87,8 +91,8 @@ async fn serve(args: &ServeArgs, settings: BusOptions, configured: BusSettings) 
         metrics::serve_metrics(&bus, address).await?;
     }
     tokio::spawn(memory::return_memory_when_idle(bus.clone()));
-    let work = clients::serve_clients(args, bus.clone(), configured.line)?;
-    let mut work = std::pin::pin!(work);
+    let ServedClients { mut work, before_drain, after_drain } =
+        clients::serve_clients(args, bus.clone(), configured).await?;
     // The server's own project is loaded now, so that its problems are logged at once and the first request does not wait.
     let mut opening = std::pin::pin!(bus.open());
     let mut is_open = false;
@@ -101,7 +105,7 @@ async fn serve(args: &ServeArgs, settings: BusOptions, configured: BusSettings) 
             }
             signal = interrupts.next() => match signal {
                 #[cfg(unix)]
-                Signal::HangUp if args.socket.is_some() => {
+                Signal::HangUp if args.serves_many() => {
                     // A task of its own: a module that hangs while it is loaded must not keep the server from ending.
                     tokio::spawn(reload(bus.clone(), Arc::clone(&manager)));
                 }
@@ -121,7 +125,15 @@ async fn serve(args: &ServeArgs, settings: BusOptions, configured: BusSettings) 
                 bus.drain().await;
                 served
             }
-            None => tokio::join!(bus.drain(), work).1,
+            None => {
+                let drained = async {
+                    before_drain.await;
+                    bus.drain().await;
+                };
+                let ((), served) = tokio::join!(drained, work);
+                after_drain.await;
+                served
+            }
         }
     };
     let mut drained = std::pin::pin!(drained);
@@ -131,7 +143,7 @@ async fn serve(args: &ServeArgs, settings: BusOptions, configured: BusSettings) 
             signal = interrupts.next() => match signal {
                 // No new request is accepted, so a reload would have no effect.
                 #[cfg(unix)]
-                Signal::HangUp if args.socket.is_some() => {}
+                Signal::HangUp if args.serves_many() => {}
                 signal => {
                     bus.end();
                     // Processes that have not ended by then are left to the operating system.

@@ -6,6 +6,8 @@ use std::path::Path;
 use hookrail::Builder;
 use hookrail::process::RunLedger;
 use hookrail_bus::{BusOptions, CallerContext, CallerRefusal};
+#[cfg(feature = "fleet")]
+use hookrail_fleet::ask::AskClient;
 use hookrail_journal::Journal;
 
 use crate::args::{ProjectArgs, ServeArgs};
@@ -48,8 +50,11 @@ pub(super) fn settings(
             None => builder,
         })
     };
+    let is_worker = args.is_worker();
     let describe = move |directory: &Path| {
         let builder = describe(directory, directory == own, &options)?;
+        #[cfg(feature = "fleet")]
+        let builder = if is_worker { builder.remote_client(AskClient::of_worker()) } else { builder };
         let builder = recording.attach(builder, "hookrail serve");
         Ok(match &ledger {
             Some(ledger) => builder.record_running_hooks(ledger),
@@ -60,11 +65,14 @@ pub(super) fn settings(
         (args.limit.or(configured.requests), BusOptions::limit as fn(BusOptions, usize) -> BusOptions),
         (args.in_flight.or(configured.in_flight), BusOptions::in_flight),
         (args.most_projects.or(configured.projects), BusOptions::most_projects),
-        (configured.connections, BusOptions::most_connections),
+        (configured.connections.filter(|_| !is_worker), BusOptions::most_connections),
         (configured.buffered, BusOptions::most_buffered),
         (configured.line, BusOptions::longest_line),
     ];
     let mut settings = BusOptions::fallible(project.root(), describe).callers(describe_caller);
+    if is_worker {
+        settings = settings.most_connections(MOST_QUESTIONS);
+    }
     for (number, set) in given {
         if let Some(number) = number {
             settings = set(settings, number);
@@ -91,6 +99,10 @@ fn describe(directory: &Path, is_own: bool, options: &ProjectArgs) -> std::resul
     let described = Project::open(&options).and_then(|project| project.builder(&options));
     described.map_err(|failure| failure.message().to_owned())
 }
+
+/// The connections of a worker. Each question is one; those beyond the limit are refused by the worker before they run, so this
+/// only bounds how many are being refused.
+const MOST_QUESTIONS: usize = 100_000;
 
 /// The variables that this program itself reads, beside the engine, to find the user's configuration and grants.
 const FOLDERS_OF_THE_USER: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];

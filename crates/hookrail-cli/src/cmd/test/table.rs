@@ -90,6 +90,10 @@ pub(super) const ENDS: &[&str] = &[
     "threw",
     "limit",
     "unusable",
+    "not-connected",
+    "no-responders",
+    "overloaded",
+    "refused",
     "detached",
 ];
 

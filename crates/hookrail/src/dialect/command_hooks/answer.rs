@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::CommandDialect;
 use super::blame::{foreign_status, silent_failure};
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::unambiguous::Unambiguous;
+use super::{CommandDialect, remote};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject};
-use crate::outcome::{Decision, EndKind, Health};
+use crate::outcome::{Decision, Effects, EndKind, Health};
 use crate::run::{RawEnd, RunEnd};
 
 /// An answer, and where it comes from.
@@ -90,11 +90,13 @@ pub(crate) fn read_answer<D: CommandDialect>(
     let mut reading = match (end.how(), end.failure()) {
         (RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
         (RawEnd::Exited(EXIT_CODE_SUCCESS), None) => read_success::<D>(hook, on_failure, kind, end),
+        (RawEnd::Decided(effects), _) => read_effects::<D>(kind, effects),
         (_, Some(failure)) => failed(failure),
         // These ends come from other runners only, so they are not an answer of a command.
         (_, None) => failed(EndKind::BadOutput),
     };
-    let was_heard = matches!(end.how(), RawEnd::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR));
+    let was_heard =
+        matches!(end.how(), RawEnd::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR) | RawEnd::Decided(_));
     if !was_heard && !end.stdout().is_truncated() {
         reading.diagnostics.extend(discarded_decision(end));
     }
@@ -148,6 +150,17 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
     }
     let answer = Answer { output, provenance: Provenance::ExitCode };
     Reading { end: EndKind::Exited, answer: Some(answer), diagnostics }
+}
+
+/// Reads the effects of an event that was fired elsewhere, as the answer of the one hook that asked.
+fn read_effects<D: CommandDialect>(kind: EventKind, effects: &Effects) -> Reading {
+    if *effects == Effects::default() {
+        return Reading::new(EndKind::Silent, None);
+    }
+    let (mut output, mut diagnostics) = remote::output_of(effects);
+    diagnostics.extend(D::check_specific(kind, &mut output));
+    let answer = Some(Answer { output, provenance: Provenance::Explicit });
+    Reading { end: EndKind::Answered, answer, diagnostics }
 }
 
 /// Reads exit code 0: standard output is the answer.

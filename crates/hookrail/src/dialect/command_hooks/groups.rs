@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CommandDialect, TimeoutUnit};
+use super::{CommandDialect, TimeoutUnit, remote};
 use crate::config::{Document, Key, Node, Shape};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
@@ -14,15 +14,18 @@ use crate::dialect::{enforcement, sandbox};
 use crate::event::EventKind;
 use crate::hook::{Action, Enforcement, GroupOrder, Hook, OnFailure};
 use crate::matcher::{CompiledMatcher, OnInvalid};
+use crate::remote::RemoteTarget;
 use crate::source::{Origin, SourceKind};
 
 /// The keys of a group.
 pub(crate) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(crate) const HOOK_KEYS: [&str; 15] = [
+pub(crate) const HOOK_KEYS: [&str; 17] = [
     "type",
     "command",
     "args",
+    remote::GROUP_KEY,
+    remote::RETRIES_KEY,
     "timeout",
     "name",
     "description",
@@ -236,11 +239,15 @@ impl<D: CommandDialect> Reader<'_, D> {
         hook.on_failure = on_failure;
         hook.enforcement = enforcement;
         hook.order = group.order;
-        let (exec, findings) = super::exec_options::read(self.document, node);
-        hook.exec = exec;
-        self.found.extend(findings);
-        sandbox::read_into(&mut hook, self.document, node, &mut self.found);
-        if let Some(timeout) = self.timeout(node) {
+        if matches!(hook.action, Action::Remote(_)) {
+            hook.timeout = RemoteTarget::DEFAULT_TIMEOUT;
+        } else {
+            let (exec, findings) = super::exec_options::read(self.document, node);
+            hook.exec = exec;
+            self.found.extend(findings);
+            sandbox::read_into(&mut hook, self.document, node, &mut self.found);
+        }
+        if let Some(timeout) = self.timeout(node, hook.timeout) {
             hook.timeout = timeout;
         }
         if let GroupMatcher::Text(pattern) = group.matcher {
@@ -252,11 +259,12 @@ impl<D: CommandDialect> Reader<'_, D> {
         self.hooks.push(hook);
     }
 
-    /// The label: the name, else the command. The list of disabled hooks uses the same text.
+    /// The label: the name, else the command or the group that is asked. The list of disabled hooks uses the same text.
     fn label(&mut self, node: &Node) -> Arc<str> {
         let name = self.optional_text(node, "name").filter(|name| !name.is_empty());
-        let command = node.get("command").and_then(Node::text).filter(|command| !command.is_empty());
-        name.as_deref().or(command).unwrap_or("unknown-command").into()
+        let key = if remote::is_remote(node) { remote::GROUP_KEY } else { "command" };
+        let runs = node.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+        name.as_deref().or(runs).unwrap_or("unknown-command").into()
     }
 
     fn optional_text(&mut self, node: &Node, key: &str) -> Option<String> {
@@ -273,7 +281,12 @@ impl<D: CommandDialect> Reader<'_, D> {
     }
 
     fn on_failure(&mut self, node: &Node) -> OnFailure {
-        let Some(value) = node.get("onFailure") else { return OnFailure::Allow };
+        let Some(value) = node.get("onFailure") else {
+            // A guard of the system layer that was not asked denies. Whether a remote one can be asked depends on a network,
+            // so its entry may say otherwise, and only its entry.
+            let is_system_guard = self.kind == SourceKind::System && remote::is_remote(node);
+            return if is_system_guard { OnFailure::Block } else { OnFailure::Allow };
+        };
         match value.text() {
             Some("allow") => OnFailure::Allow,
             Some("ask") => OnFailure::Ask,
@@ -292,16 +305,24 @@ impl<D: CommandDialect> Reader<'_, D> {
         let kind = node.get("type");
         let span = kind.map_or(&node.span, |kind| &kind.span);
         match kind.and_then(Node::text) {
-            Some("command") => self.command(node),
+            Some("command") => {
+                self.found.extend(remote::report_keys_without_effect(self.document, node));
+                self.command(node)
+            }
+            Some(remote::TYPE) => {
+                let (target, findings) = remote::read(self.document, node);
+                self.found.extend(findings);
+                target.map(Action::Remote)
+            }
             Some("plugin") => {
                 let message = "hooks of type `plugin` are listed but not executed here";
                 self.report(Code::NotExecutable, span, message);
                 Ok(Action::NotExecutable("hooks of type `plugin` cannot be executed here".into()))
             }
             Some(other) => {
-                let message = format!("`type` must be \"command\" or \"plugin\", not \"{other}\"");
+                let message = format!("`type` must be \"command\", \"remote\" or \"plugin\", not \"{other}\"");
                 let finding = self.document.finding(Code::HookType, span, &message);
-                self.found.push(finding.suggest(other, ["command", "plugin"]));
+                self.found.push(finding.suggest(other, ["command", remote::TYPE, "plugin"]));
                 Err(message)
             }
             None => {
@@ -343,7 +364,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         }
     }
 
-    fn timeout(&mut self, node: &Node) -> Option<Duration> {
+    fn timeout(&mut self, node: &Node, default: Duration) -> Option<Duration> {
         let value = node.get("timeout")?;
         let given = match &value.shape {
             Shape::Number(number) => number.parse::<f64>().ok(),
@@ -358,7 +379,6 @@ impl<D: CommandDialect> Reader<'_, D> {
             }
             Some(seconds) => Some(Duration::from_secs_f64(seconds.max(0.000_001))),
             None => {
-                let default = self.event.spec().column(D::DIALECT).map_or(Duration::ZERO, |column| column.timeout);
                 let default = default.as_secs_f64() * in_a_second;
                 let message =
                     format!("`timeout` must be a positive number of {name}; the default of {default} applies");

@@ -2,7 +2,7 @@
 //! "command", …}]}]}`, an answer as JSON on standard output, and exit statuses with a meaning.
 //!
 //! `groups` reads the settings of one event, `exec_options` the keys that ask for a faster way to run, `answer` makes an answer of
-//! the end of a process, `blame` recognizes what did not come from the hook, `output` reads the fields of an answer, `unambiguous` settles keys that were written twice. A
+//! the end of a process or of a question to a remote group, `remote` reads entries that ask one, `blame` recognizes what did not come from the hook, `output` reads the fields of an answer, `unambiguous` settles keys that were written twice. A
 //! dialect says with [`CommandDialect`] what is different about it, and adds its own loading, input and folding.
 
 mod answer;
@@ -10,6 +10,7 @@ mod blame;
 mod exec_options;
 mod groups;
 mod output;
+mod remote;
 mod unambiguous;
 
 pub(crate) use answer::{Answer, Provenance, read_answer};
@@ -18,6 +19,7 @@ pub(crate) use output::meant_otherwise;
 pub use output::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };
+pub(crate) use remote::{GROUP_KEY, PROCESS_KEYS, RETRIES_KEY, TYPE as REMOTE_TYPE};
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;

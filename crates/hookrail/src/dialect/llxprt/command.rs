@@ -42,6 +42,7 @@ pub(super) fn work_key(hook: &Hook) -> Option<String> {
     match &hook.action {
         Action::Shell(command) => Some(format!("{owner:?} {life} {terms:?} shell {command}")),
         Action::Program(words) => Some(format!("{owner:?} {life} {terms:?} program {words:?}")),
+        Action::Remote(target) => Some(format!("{terms:?} remote {target:?}")),
         _ => None,
     }
 }

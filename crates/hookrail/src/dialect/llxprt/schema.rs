@@ -7,11 +7,14 @@ use serde_json::{Map, Value, json};
 
 use super::settings::CONFIG_KEYS;
 use super::specific::MEMBERS;
-use crate::dialect::command_hooks::{GROUP_KEYS, HOOK_KEYS, HookDecision, LONGEST_TIMEOUT};
+use crate::dialect::command_hooks::{
+    GROUP_KEY, GROUP_KEYS, HOOK_KEYS, HookDecision, LONGEST_TIMEOUT, PROCESS_KEYS, REMOTE_TYPE, RETRIES_KEY,
+};
 use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::{Column, EventKind, FieldKind};
 use crate::exec_options::{ProcessLifetime, ShellUse, StdinKind};
 use crate::json::JsonKind;
+use crate::remote::RemoteTarget;
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The version of the schemas. It changes when a document that was accepted would no longer be.
@@ -112,10 +115,12 @@ fn hook() -> Value {
     let word = json!({"type": "string", "pattern": "^[^\\u0000]*$"});
     let properties = HOOK_KEYS.iter().map(|key| {
         let schema = match *key {
-            "type" => json!({"enum": ["command", "plugin"], "description": "`plugin`: the hook is listed and never executed."}),
+            "type" => json!({"enum": ["command", REMOTE_TYPE, "plugin"], "description": "`remote`: a group of workers elsewhere is asked. `plugin`: the hook is listed and never executed."}),
+            GROUP_KEY => json!({"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,62}$", "description": "The group of workers that a remote hook asks."}),
+            RETRIES_KEY => json!({"type": "integer", "minimum": 0, "maximum": RemoteTarget::MOST_RETRIES, "default": RemoteTarget::DEFAULT_RETRIES, "description": "How often a remote hook asks again if there was no answer, within its `timeout`."}),
             "command" => json!({"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$", "description": "A shell command, or a program when `args` is there."}),
             "args" => json!({"type": "array", "items": word, "description": "Arguments; the command then runs without a shell."}),
-            "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT.as_secs() * 1_000, "default": 60_000, "description": "Milliseconds."}),
+            "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT.as_secs() * 1_000, "default": 60_000, "description": "Milliseconds. The default of a remote hook is 500."}),
             "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook fails."}),
             "shell" => json!({"enum": ShellUse::ALL.map(ShellUse::name), "default": "always", "description": "`auto`: a plain command line is started without a shell."}),
             "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),
@@ -129,6 +134,7 @@ fn hook() -> Value {
         };
         ((*key).to_owned(), schema)
     });
+    let without_process: Map<_, _> = PROCESS_KEYS.map(|key| (key.to_owned(), Value::Bool(false))).into_iter().collect();
     json!({
         "type": "object",
         "properties": properties.collect::<Map<_, _>>(),
@@ -137,6 +143,14 @@ fn hook() -> Value {
             {
                 "if": {"properties": {"type": {"const": "command"}}},
                 "then": {"required": ["command"]},
+            },
+            {
+                "if": {"properties": {"type": {"const": "command"}}, "required": ["type"]},
+                "then": {"properties": {GROUP_KEY: false, RETRIES_KEY: false}},
+            },
+            {
+                "if": {"properties": {"type": {"const": REMOTE_TYPE}}, "required": ["type"]},
+                "then": {"required": [GROUP_KEY], "properties": without_process},
             },
             sandbox::required_schema(),
             {

@@ -49,7 +49,8 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
         | RawEnd::Decided(_)
         | RawEnd::Threw(_)
         | RawEnd::OverLimit(_)
-        | RawEnd::BrokeProtocol(_) => Vec::new(),
+        | RawEnd::BrokeProtocol(_)
+        | RawEnd::Unanswered(_) => Vec::new(),
     }
 }
 

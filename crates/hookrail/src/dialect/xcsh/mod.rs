@@ -142,7 +142,8 @@ fn reason_of_failure(how: &RawEnd) -> String {
         | RawEnd::OutputLimit
         | RawEnd::BrokeProtocol(_)
         | RawEnd::Returned(_)
-        | RawEnd::Decided(_) => "it gave no result of a module".to_owned(),
+        | RawEnd::Decided(_)
+        | RawEnd::Unanswered(_) => "it gave no result of a module".to_owned(),
     };
     format!("Hook failed, blocking execution: {why}")
 }

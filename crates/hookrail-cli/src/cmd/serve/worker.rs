@@ -1,0 +1,70 @@
+//! A worker of a group: remote hooks of other machines, over the servers of a fleet.
+
+use hookrail::remote::GroupName;
+use hookrail_bus::Bus;
+use hookrail_fleet::ask::{AskWorker, find_member};
+use hookrail_fleet::manifest::Name;
+use hookrail_fleet::nats::{FleetMember, NatsError, ReconnectPace, connect};
+
+use super::clients::ServedClients;
+use crate::args::ServeArgs;
+use crate::asking;
+use crate::config::BusSettings;
+use crate::errors::{Failure, Result};
+use crate::logging;
+
+/// How many requests run at once if neither the command line nor the configuration says it.
+const LIMIT: usize = 64;
+
+/// Joins the group.
+pub(super) async fn serve_group(
+    args: &ServeArgs,
+    group: &GroupName,
+    bus: Bus,
+    configured: BusSettings,
+) -> Result<ServedClients> {
+    let member = member(args)?;
+    let name: Name = group.as_str().parse().map_err(|error| Failure::new(format!("{error}")))?;
+    let mut servers = member.settings().clone();
+    servers.servers.clone_from(&args.nats);
+    let subject = member.subjects().ask(&name);
+    let limit = args.limit.or(configured.requests).unwrap_or(LIMIT);
+    // Requests must find hooks that are loaded: the first ones would wait longer than their clients do.
+    if let Err(error) = bus.open().await {
+        tracing::error!(target: "hookrail::bus", reason = error.message, "the server's own project cannot be opened");
+    }
+    let connection = connect(&servers, member.subjects(), member.id(), ReconnectPace::AtOnce).await.map_err(failure)?;
+    let (worker, handle) = AskWorker::join(connection, subject, group, limit).await.map_err(failure)?;
+    // A script waits for this line.
+    logging::write_stderr(format!("answering group `{group}` of tenant `{}`\n", member.subjects().tenant()));
+    let leaving = handle.clone();
+    Ok(ServedClients {
+        work: Box::pin(async move { bus.listen(worker).await.map_err(failure) }),
+        before_drain: Box::pin(async move { leaving.leave().await }),
+        after_drain: Box::pin(async move { handle.flush().await }),
+    })
+}
+
+/// The member that the worker is: its tenant, its name and its key.
+fn member(args: &ServeArgs) -> Result<FleetMember> {
+    let found = match &args.member {
+        Some(file) => FleetMember::read(file).map(Some).map_err(|error| error.to_string()),
+        None => find_member(&asking::places()),
+    };
+    let hint = "name a file with `tenant`, `member` and `[nats]` with `--member`; `hookrail docs fleet` describes it";
+    match found {
+        Ok(Some(member)) => Ok(member),
+        Ok(None) => Err(Failure::new("no key for the servers is configured").hint(hint)),
+        Err(problem) => Err(Failure::new(problem).hint(hint)),
+    }
+}
+
+fn failure(error: NatsError) -> Failure {
+    let failure = Failure::new(error.to_string());
+    match error {
+        NatsError::NotPermitted(_) | NatsError::Refused(_) => {
+            failure.hint("the servers' configuration says which keys may answer a group")
+        }
+        _ => failure.hint("check the address and whether a server runs there"),
+    }
+}

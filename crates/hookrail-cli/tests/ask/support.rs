@@ -1,0 +1,178 @@
+//! A server, workers and a machine that asks, each in a temporary folder.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hookrail::{Environment, Event, EventKind, HookSystem, Json, Outcome};
+use hookrail_fleet::ask::AskClient;
+use hookrail_fleet::nats::{FleetMember, MemberKey};
+use hookrail_fleet::servers::{Admission, FleetPlan, MemberRole, Members, TenantMember};
+use hookrail_testkit::{NatsServerProcess, ProgramOutput, TestProject, free_server_ports, nats_server_program};
+use serde_json::{Value, json};
+
+/// A limit that no test reaches.
+pub(crate) const HANG: Duration = Duration::from_secs(120);
+
+/// A server with two members: `desk`, which asks every group of its tenant, and `guard`, which answers the group `guards`.
+pub(crate) struct Net {
+    pub(crate) server: NatsServerProcess,
+    pub(crate) port: u16,
+    pub(crate) desk: TestProject,
+    pub(crate) guard: TestProject,
+}
+
+/// A hook that asks the workers.
+pub(crate) fn remote(more: &Value) -> Value {
+    let mut hook =
+        json!({"type": "remote", "name": "central", "group": "guards", "timeout": 20_000, "onFailure": "block"});
+    hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    hook
+}
+
+fn settings(hook: &Value) -> String {
+    json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [hook]}]}}).to_string()
+}
+
+/// Writes the file of a member with a new key, and admits it.
+fn admit(members: &mut Members, folder: &Path, name: &str, role: MemberRole, port: u16) {
+    std::fs::create_dir_all(folder).unwrap();
+    let key = MemberKey::generate().unwrap();
+    key.write_new(&folder.join("member.seed")).unwrap();
+    let text = format!(
+        "tenant = \"acme\"\nmember = \"{name}\"\n\n[nats]\nservers = [\"nats://127.0.0.1:{port}\"]\nseed = \"member.seed\"\n"
+    );
+    std::fs::write(folder.join("member.toml"), text).unwrap();
+    let member = TenantMember { name: name.parse().unwrap(), key: key.public(), signing_key: None, role };
+    members.admit(member, Admission::New).unwrap();
+}
+
+impl Net {
+    /// Starts a server; nothing if there is no program for it.
+    pub(crate) fn start() -> Option<Self> {
+        let program = nats_server_program()?;
+        let port = free_server_ports(1)[0];
+        let (desk, guard) = (TestProject::new(), TestProject::new());
+        let (tenant, folder) = ("acme".parse().unwrap(), guard.path("fleet"));
+        let servers = vec![format!("n1=127.0.0.1:{port}").parse().unwrap()];
+        let plan = FleetPlan { servers, tenants: vec!["acme".parse().unwrap()], store: guard.path("store"), tls: None };
+        plan.write(&folder).unwrap();
+        let mut members = Members::read(&folder, &tenant).unwrap();
+        let machine = MemberRole::Machine { channel: "stable".parse().unwrap() };
+        admit(&mut members, &desk.path("home/.config/hookrail"), "desk", machine, port);
+        let worker = MemberRole::Worker { group: "guards".parse().unwrap() };
+        admit(&mut members, &guard.path("home/.config/hookrail"), "guard", worker, port);
+        members.write().unwrap();
+        let server = NatsServerProcess::start(&program, &folder.join("n1.conf"), port);
+        Some(Self { server, port, desk, guard })
+    }
+
+    /// Configures what the user of the machine asks.
+    pub(crate) fn ask_with(&self, hook: &Value) {
+        self.desk.write_home(".llxprt/settings.json", settings(hook));
+    }
+
+    /// Starts a worker whose hook for tool calls runs this command.
+    pub(crate) fn worker(&self, command: &str, more: &[&str]) -> Worker {
+        let hook = json!({"type": "command", "name": "policy", "command": command});
+        self.guard.write_home(".llxprt/settings.json", settings(&hook));
+        self.worker_as_configured(more)
+    }
+
+    pub(crate) fn worker_as_configured(&self, more: &[&str]) -> Worker {
+        let mut child = self.worker_command(&format!("nats://127.0.0.1:{}", self.port), more);
+        let mut child = child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("answering group `guards` of tenant `acme`") {
+            assert!(log.read_line(&mut said).unwrap() > 0, "the worker has ended: {said}");
+        }
+        // What it logs is read, so that it never waits for a reader.
+        std::thread::spawn(move || log.read_to_string(&mut String::new()));
+        Worker { child }
+    }
+
+    pub(crate) fn worker_command(&self, url: &str, more: &[&str]) -> Command {
+        let mut command = self.guard.command(env!("CARGO_BIN_EXE_hookrail"));
+        command.args(["serve", "--nats", url, "--group", "guards"]).args(more);
+        command
+    }
+
+    /// Fires a tool call of the machine with the binary.
+    pub(crate) fn fire(&self, more: &[&str]) -> Value {
+        let mut command = self.desk.command(env!("CARGO_BIN_EXE_hookrail"));
+        command
+            .args(["fire", "BeforeTool", "--tool", "write_file", "--tool-input", r#"{"path":"a"}"#, "--json"])
+            .args(more);
+        ProgramOutput::capture(&mut command).json()
+    }
+
+    /// The hook system of the machine, in this process: many events over one connection.
+    pub(crate) fn system(&self) -> HookSystem {
+        let member = FleetMember::read(&self.desk.path("home/.config/hookrail/member.toml")).unwrap();
+        let environment: Environment =
+            self.desk.variables().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        HookSystem::builder(&self.desk.project)
+            .environment(environment)
+            .remote_client(Arc::new(AskClient::new(member)))
+            .build()
+    }
+}
+
+/// A running worker. It ends with this value.
+pub(crate) struct Worker {
+    child: Child,
+}
+
+impl Worker {
+    /// Asks it to finish and to end.
+    pub(crate) fn terminate(&self) {
+        let pid = rustix::process::Pid::from_raw(self.child.id().cast_signed()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Ends it as a loss of power would.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Waits until it has ended by itself, and returns its exit status.
+    pub(crate) fn exit_status(&mut self) -> Option<i32> {
+        assert!(hookrail_testkit::wait_until(|| self.child.try_wait().unwrap().is_some(), HANG), "it does not end");
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A tool call with a number in its input.
+pub(crate) fn tool_call(system: &HookSystem, number: usize) -> Event {
+    let input = Json::parse(&format!(r#"{{"path":"file-{number}"}}"#)).unwrap();
+    let event = Event::new(EventKind::BeforeTool, system.project());
+    event.session(format!("s{number}")).with_text("tool_name", "write_file").with("tool_input", input)
+}
+
+/// Fires tool calls on several threads until `is_over` says so, at least one on each. Returns their outcomes.
+pub(crate) fn fire_until(system: &HookSystem, threads: usize, is_over: impl Fn() -> bool + Sync) -> Vec<Outcome> {
+    let fire = |thread: usize| {
+        let mut outcomes = Vec::new();
+        loop {
+            outcomes.push(system.fire_blocking(tool_call(system, thread * 1_000_000 + outcomes.len())));
+            if is_over() {
+                return outcomes;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let fire = &fire;
+        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || fire(thread))).collect();
+        running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
+}
