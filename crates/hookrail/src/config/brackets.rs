@@ -5,14 +5,7 @@ use std::ops::Range;
 /// Explains why a text is not JSON, given the error of the parser; none if nothing better is known than that.
 pub(crate) fn explain_json_error(text: &str, error: &serde_json::Error) -> Option<String> {
     if error.is_eof() {
-        let open_string = Scan::of(text).unclosed_string;
-        return match open_string.and_then(|string| text.get(..string.start)) {
-            Some(before) => {
-                let line = before.matches('\n').count() + 1;
-                Some(format!("the string that begins in line {line} is not closed; add `\"`"))
-            }
-            None => explain_open(text),
-        };
+        return explain_open(text);
     }
     // The parser counts columns in bytes, from one, and names the last byte that it has read.
     let line_start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
