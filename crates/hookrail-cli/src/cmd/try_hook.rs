@@ -45,8 +45,13 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     let dialect = args.dialect.unwrap_or_else(|| usual_dialect(&file));
     let kind = request::find_kind(&args.event)?;
     if kind.spec().column(dialect).is_none() {
+        let others = DialectId::CONFIGURED.into_iter().filter_map(|other| {
+            let column = kind.spec().column(other)?;
+            Some(format!("`{}` with `--dialect {other}`", column.name))
+        });
+        let others: Vec<String> = others.collect();
         return Err(Failure::new(format!("hooks of {dialect} have no event {kind}"))
-            .hint("`hookrail reference events` lists the events of each dialect"));
+            .hint(format!("it is {}; `hookrail reference events` lists all", others.join(", or "))));
     }
     let sample = sample::fields(kind, args.sample.tool.as_deref()).to_json();
     let options = ProjectArgs {

@@ -97,3 +97,15 @@ fn a_module_with_a_first_line_for_an_interpreter_is_a_script() {
     sandbox.write_program("guard.mjs", "#!/bin/sh\nexit 2\n");
     sandbox.run(&["try", "guard.mjs"]).ends_with(2);
 }
+
+#[test]
+fn an_event_that_the_dialect_does_not_have_names_those_that_have_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write_program("a.sh", "#!/bin/sh\n");
+    let ran = sandbox.run(&["try", "a.sh", "--dialect", "xcode", "--event", "AfterAgent"]).ends_with(1);
+    assert_eq!(
+        ran.stderr,
+        "error: hooks of xcode have no event agent-end\nhint: it is `AfterAgent` with `--dialect llxprt`, or `agent_end` with \
+         `--dialect xcsh`; `hookrail reference events` lists all\n"
+    );
+}
