@@ -43,7 +43,7 @@ const LARGEST: u64 = 1024 * 1024;
 
 /// What is in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InForce {
+pub struct InstalledBundles {
     format: u32,
     /// The bundles in force: the one whose hooks count first, then the one that is tried out.
     pub bundles: Vec<BundleInForce>,
@@ -73,7 +73,7 @@ pub struct BundleInForce {
     signature: String,
 }
 
-impl InForce {
+impl InstalledBundles {
     /// Reads what is in force; nothing if no bundle is.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ pub fn apply(
     // What a killed process left behind is of no use.
     let staging = places.staging();
     empty_folder(&staging).map_err(BundleError::at(&staging))?;
-    let before = InForce::read(places)?;
+    let before = InstalledBundles::read(places)?;
     let signed = source.signed_manifest()?;
     signature::verify(&signed.manifest, &signed.signature, &config.keys)?;
     let manifest = Manifest::parse(&signed.manifest)?;
@@ -192,12 +192,12 @@ pub fn apply(
     if is_in_force {
         return Ok(ApplyEnd::UpToDate(Box::new(manifest)));
     }
-    let from = before.as_ref().and_then(InForce::newest_bundle).map(|bundle| bundle.version);
+    let from = before.as_ref().and_then(InstalledBundles::newest_bundle).map(|bundle| bundle.version);
     Ok(ApplyEnd::Switched { from, to: Box::new(manifest) })
 }
 
 /// Returns whether the manifest is the newest one in force already.
-fn is_in_force(manifest: &Manifest, before: Option<&InForce>) -> Result<bool, BundleError> {
+fn is_in_force(manifest: &Manifest, before: Option<&InstalledBundles>) -> Result<bool, BundleError> {
     let Some(before) = before else { return Ok(false) };
     let newest = before.newest.get(&manifest.channel).copied();
     if let Some(newest) = newest.filter(|newest| manifest.version < *newest) {
@@ -212,13 +212,13 @@ fn is_in_force(manifest: &Manifest, before: Option<&InForce>) -> Result<bool, Bu
 }
 
 fn next_state(
-    before: Option<&InForce>,
+    before: Option<&InstalledBundles>,
     manifest: &Manifest,
     signed: SignedManifest,
     config: &FleetConfig,
     now: Timestamp,
     is_in_force: bool,
-) -> InForce {
+) -> InstalledBundles {
     let known = before.map(|before| before.bundles.clone()).unwrap_or_default();
     let bundles = if is_in_force {
         known
@@ -246,7 +246,7 @@ fn next_state(
             kept.push(digest);
         }
     }
-    InForce {
+    InstalledBundles {
         format: FORMAT,
         bundles,
         stale_after: config.channel.stale_after.as_secs(),

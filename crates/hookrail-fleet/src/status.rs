@@ -1,7 +1,7 @@
 //! What is in force on a machine, how old it is, and whether it is still what was signed.
 
 use crate::config::FleetConfig;
-use crate::install::{BundleInForce, InForce};
+use crate::install::{BundleInForce, InstalledBundles};
 use crate::manifest::Manifest;
 use crate::places::{FleetPlaces, read_limited};
 use crate::{BundleError, Timestamp, signature};
@@ -10,7 +10,7 @@ use crate::{BundleError, Timestamp, signature};
 #[derive(Debug)]
 pub struct FleetStatus {
     /// What is in force, if anything is.
-    pub in_force: Option<InForce>,
+    pub in_force: Option<InstalledBundles>,
     /// When the source was last reached.
     pub checked: Option<Timestamp>,
     /// How it stands.
@@ -56,14 +56,15 @@ pub fn read_status(
     now: Timestamp,
 ) -> Result<FleetStatus, BundleError> {
     places.require_safe_state()?;
-    let in_force = InForce::read(places)?;
+    let in_force = InstalledBundles::read(places)?;
     if let (Some(in_force), Some(config)) = (&in_force, config) {
         in_force.bundles.iter().try_for_each(|bundle| verify(places, bundle, config))?;
     }
     let checked = read_check(places);
     let has_expired = |bundle: &BundleInForce| bundle.expires().is_some_and(|at| at <= now);
-    let last_check = |in_force: &InForce| checked.or(in_force.newest_bundle().map(BundleInForce::applied));
-    let is_stale = |in_force: &InForce| last_check(in_force).is_none_or(|at| at.after(in_force.stale_after()) <= now);
+    let last_check = |in_force: &InstalledBundles| checked.or(in_force.newest_bundle().map(BundleInForce::applied));
+    let is_stale =
+        |in_force: &InstalledBundles| last_check(in_force).is_none_or(|at| at.after(in_force.stale_after()) <= now);
     let condition = match &in_force {
         None if config.is_some() => Condition::Missing,
         None => Condition::NotEnrolled,

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use crate::support::{Fleet, Wanted, is_root, source};
-use hookrail_fleet::install::{ApplyEnd, InForce};
+use hookrail_fleet::install::{ApplyEnd, InstalledBundles};
 use hookrail_fleet::signature::{self, Password};
 use hookrail_fleet::status::{Condition, read_status};
 use hookrail_fleet::{BundleError, Timestamp, publish};
@@ -53,7 +53,7 @@ fn the_last_three_bundles_are_kept() {
         fleet.apply(MACHINE).unwrap();
     }
     let places = fleet.places(MACHINE);
-    let kept = InForce::read(&places).unwrap().unwrap().kept;
+    let kept = InstalledBundles::read(&places).unwrap().unwrap().kept;
     assert_eq!(kept.len(), 3);
     let mut found: Vec<String> = fs::read_dir(places.bundles())
         .unwrap()
@@ -210,7 +210,7 @@ fn content_that_the_engine_cannot_use_is_refused() {
     let check = |_: &[u8], _: &_| Err("no".to_owned());
     let error = hookrail_fleet::install::apply(&places, &config, &mut *folder, Timestamp::now(), &check).unwrap_err();
     assert!(matches!(error, BundleError::Content(why) if why == "no"));
-    assert!(InForce::read(&places).unwrap().is_none());
+    assert!(InstalledBundles::read(&places).unwrap().is_none());
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn what_is_tried_out_stands_beside_what_counts_until_it_is_promoted() {
     let tried = fleet.publish("{\"v\": 2}", &Wanted { shadow: true, ..Wanted::default() });
     fleet.apply(MACHINE).unwrap();
     let bundles = || -> Vec<_> {
-        let in_force = InForce::read(&fleet.places(MACHINE)).unwrap().unwrap();
+        let in_force = InstalledBundles::read(&fleet.places(MACHINE)).unwrap().unwrap();
         in_force.bundles.iter().map(|bundle| (bundle.digest, bundle.shadow)).collect()
     };
     assert_eq!(bundles(), [(first.digest, false), (tried.digest, true)]);
@@ -288,7 +288,7 @@ fn a_changed_policy_of_the_channel_is_taken_over_without_a_new_bundle() {
     let fleet = Fleet::new();
     fleet.publish("{}", &Wanted::default());
     fleet.apply(MACHINE).unwrap();
-    let expired = || InForce::read(&fleet.places(MACHINE)).unwrap().unwrap().expired;
+    let expired = || InstalledBundles::read(&fleet.places(MACHINE)).unwrap().unwrap().expired;
     assert_eq!(expired(), hookrail_fleet::config::ExpiredPolicy::Block);
     let file = fleet.places(MACHINE).configuration;
     fs::write(&file, fs::read_to_string(&file).unwrap() + "expired = \"allow\"\n").unwrap();

@@ -110,7 +110,7 @@ impl Fleet {
     /// The version in force on a machine, and the text of its settings.
     pub(crate) fn in_force(&self, machine: &str) -> Option<(u64, String)> {
         let places = self.places(machine);
-        let in_force = install::InForce::read(&places).unwrap()?;
+        let in_force = install::InstalledBundles::read(&places).unwrap()?;
         let bundle = in_force.newest_bundle()?.clone();
         let settings = fs::read_to_string(places.bundle(&bundle.digest).join("settings.json")).unwrap();
         Some((bundle.version, settings))

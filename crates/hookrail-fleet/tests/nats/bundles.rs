@@ -8,7 +8,7 @@ use hookrail_fleet::announce::{
 };
 use hookrail_fleet::archive::{self, ArchiveLimits};
 use hookrail_fleet::config::FleetConfig;
-use hookrail_fleet::install::{self, ApplyEnd, InForce};
+use hookrail_fleet::install::{self, ApplyEnd, InstalledBundles};
 use hookrail_fleet::manifest::Manifest;
 use hookrail_fleet::places::FleetPlaces;
 use hookrail_fleet::publish::{self, Content, NewManifest};
@@ -86,7 +86,7 @@ async fn apply(places: &FleetPlaces, config: &FleetConfig) -> Result<ApplyEnd, B
 }
 
 fn version(places: &FleetPlaces) -> Option<u64> {
-    Some(InForce::read(places).unwrap()?.newest_bundle()?.version)
+    Some(InstalledBundles::read(places).unwrap()?.newest_bundle()?.version)
 }
 
 #[tokio::test(flavor = "multi_thread")]
