@@ -90,5 +90,5 @@ mod worker;
 pub use limits::RuntimeLimits;
 pub use modules::{Modules, modules};
 pub use processes::SharedProcesses;
-pub use source::{MistakeKind, ModuleMistake, check_script_syntax, find_module_mistakes};
+pub use source::{MistakeKind, ModuleMistake, check_script_syntax, find_module_mistakes, find_script_mistakes};
 pub use types::{module_declarations, world_declarations};

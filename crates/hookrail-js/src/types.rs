@@ -43,6 +43,14 @@ pub(crate) fn api_members() -> Vec<&'static str> {
     body.lines().filter_map(name).collect()
 }
 
+/// The members of the object that handlers of an event get.
+pub(crate) fn event_members(kind: EventKind) -> Vec<String> {
+    let Some(column) = kind.spec().column(DialectId::Xcsh) else { return Vec::new() };
+    let text: String = column.fields.iter().map(|field| members(kind, field)).collect();
+    let declared = text.lines().filter_map(|line| line.trim().split(['?', ':']).next()).map(str::to_owned);
+    ["type", "signal"].into_iter().map(str::to_owned).chain(declared).collect()
+}
+
 fn with_version(text: &str) -> String {
     text.replacen("VERSION", env!("CARGO_PKG_VERSION"), 1)
 }
@@ -197,6 +205,16 @@ mod tests {
             "pi",
         ];
         assert_eq!(api_members(), expected);
+    }
+
+    #[test]
+    fn the_members_of_an_event_are_those_with_a_declaration() {
+        let call = event_members(EventKind::BeforeTool);
+        for name in ["type", "toolName", "toolCallId", "input"] {
+            assert!(call.iter().any(|known| known == name), "{call:?}");
+        }
+        assert!(event_members(EventKind::AfterTool).iter().any(|known| known == "isError"));
+        assert!(!call.iter().any(|known| known.contains([' ', '_']) && !known.starts_with("agent_")), "{call:?}");
     }
 
     #[test]

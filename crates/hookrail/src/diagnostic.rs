@@ -252,6 +252,10 @@ codes! {
     HookSwitchedOff = "hook-switched-off", Note;
     /// A list of disabled hooks has a name that no hook has.
     DisabledUnknown = "disabled-unknown", Warning;
+    /// A file looks as if it had hooks, and nothing reads it.
+    FileNotRead = "file-not-read", Warning;
+    /// A project has hooks of another agent only, which are not read.
+    HooksOfOtherAgent = "hooks-of-other-agent", Note;
     /// A file that a hook's command runs does not exist.
     ScriptMissing = "script-missing", Warning;
     /// A file that a hook's command runs is not executable.
@@ -262,6 +266,8 @@ codes! {
     ScriptLineEndings = "script-line-endings", Warning;
     /// A hook's script, module or command has a syntax error, found without running it.
     ScriptSyntax = "script-syntax", Warning;
+    /// A hook's script uses a name or a file that is not there, found without running it.
+    ScriptUndefined = "script-undefined", Warning;
     /// A script that `sh` runs uses what only bash has.
     ScriptBashism = "script-bashism", Warning;
     /// A command discards the exit status of the script that it runs, so the script cannot deny.

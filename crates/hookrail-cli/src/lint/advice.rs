@@ -24,14 +24,50 @@ pub(crate) fn with_advice(mut diagnostic: Diagnostic) -> Diagnostic {
     }
     if diagnostic.hint.is_none() && diagnostic.code == Code::UnknownKey {
         diagnostic.hint = diagnostic.location.as_ref().map(|place| {
-            let schema = if is_of_plugin(&place.file) { "plugin-hooks" } else { "settings" };
-            format!("remove it; `hookrail schema {schema}` lists the keys")
+            let is_plugin = is_of_plugin(&place.file);
+            let schema = if is_plugin { "plugin-hooks" } else { "settings" };
+            let key = diagnostic.message.split('`').nth(1).unwrap_or_default();
+            let other = OTHER_KEYS.iter().find(|(other, plugin, _)| *other == key && *plugin == is_plugin);
+            match other {
+                Some((_, _, hint)) => (*hint).to_owned(),
+                None => format!("remove it; `hookrail schema {schema}` lists the keys"),
+            }
         });
+    }
+    if diagnostic.code == Code::MatcherInvalid && diagnostic.message.contains("`(?i") {
+        diagnostic.hint =
+            Some("leave out `(?i)`: patterns have no flags, and names have the case of the tool".to_owned());
+    }
+    let in_plugin = diagnostic.location.as_ref().is_some_and(|place| is_of_plugin(&place.file));
+    if diagnostic.hint.is_none() && in_plugin {
+        diagnostic.hint = usual_fix_in_plugin(diagnostic.code).map(str::to_owned);
     }
     if diagnostic.hint.is_none() {
         diagnostic.hint = usual_fix(diagnostic.code).map(str::to_owned);
     }
     diagnostic
+}
+
+/// Keys of other agents, or of another kind of hook, whether in a plugin's file, and what to write instead.
+const OTHER_KEYS: [(&str, bool, &str); 8] = [
+    ("failurePolicy", false, "write `onFailure`"),
+    ("onFailure", true, "write `failurePolicy`"),
+    ("env", false, "set variables in the command, as in `NAME=value ./guard.sh`"),
+    ("env", true, "set variables in the command, as in `NAME=value ${pluginDir}/guard.sh`"),
+    ("cwd", false, "change the directory in the command, as in `cd sub && ./guard.sh`"),
+    ("async", false, "remove it; every hook of a gating event is waited for"),
+    ("if", false, "remove it, and look at `tool_input` in the hook"),
+    ("once", false, "remove it; a hook runs for every event that its matcher selects"),
+];
+
+/// The usual fix where the form of a plugin's file differs from that of settings.
+fn usual_fix_in_plugin(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::EventShape => "write a list: `[{\"command\": \"…\"}]`",
+        Code::HookShape => "write an object: `{\"command\": \"…\"}`",
+        Code::HookCommand => "write what the shell runs: `\"command\": \"${pluginDir}/guard.sh\"`",
+        _ => return None,
+    })
 }
 
 fn usual_fix(code: Code) -> Option<&'static str> {

@@ -180,8 +180,9 @@ struct Folders {
 
 impl Folders {
     fn of(root: &Path, hook: &Hook) -> Self {
-        let mut variables: Vec<(&'static str, PathBuf)> =
-            super::quoting::PROJECT_VARIABLES.iter().map(|name| (*name, root.to_owned())).collect();
+        // No other dialect sets them.
+        let of_settings = super::quoting::PROJECT_VARIABLES.iter().filter(|_| hook.dialect == DialectId::Llxprt);
+        let mut variables: Vec<(&'static str, PathBuf)> = of_settings.map(|name| (*name, root.to_owned())).collect();
         variables.extend([("PWD", root.to_owned()), ("cwd", root.to_owned()), ("workspacePath", root.to_owned())]);
         if let Some(owner) = &hook.owner {
             variables.extend([("pluginDir", owner.dir.clone()), ("extensionPath", owner.dir.clone())]);
@@ -237,8 +238,10 @@ fn is_word(node: Node<'_>) -> bool {
 fn value_of(node: Node<'_>, line: &str, folders: &Folders) -> Option<String> {
     let text = line.get(node.byte_range())?;
     match node.kind() {
+        // Which files a pattern means is the shell's to find out.
+        "word" if text.contains(['*', '?', '[', '{']) && !text.contains('\\') => None,
         "word" | "number" => Some(text.replace('\\', "")),
-        "raw_string" => Some(text.trim_matches('\'').to_owned()),
+        "raw_string" => Some(without_home(text.trim_matches('\'').to_owned())),
         "simple_expansion" | "expansion" => {
             let name = text.trim_start_matches(['$', '{']).trim_end_matches('}');
             let (_, folder) = folders.variables.iter().find(|(known, _)| *known == name)?;
@@ -254,10 +257,18 @@ fn value_of(node: Node<'_>, line: &str, folders: &Folders) -> Option<String> {
                 "string_content" => line.get(part.byte_range()).map(without_escapes),
                 _ => value_of(part, line, folders),
             });
-            parts.collect()
+            parts.collect::<Option<String>>().map(without_home)
         }
         _ => None,
     }
+}
+
+/// The beginning of a path in quotes that was meant to be in the home directory.
+pub(super) const QUOTED_HOME: &str = "./~/";
+
+/// A text in quotes, where `~` is a letter as any other.
+fn without_home(text: String) -> String {
+    text.strip_prefix("~/").map(|rest| format!("{QUOTED_HOME}{rest}")).unwrap_or(text)
 }
 
 /// The content of double quotes as the shell reads it.
@@ -372,7 +383,10 @@ mod tests {
             let script = of(line).into_iter().find_map(|command| command.script).unwrap_or_else(|| panic!("{line}"));
             assert_eq!((script.path.as_path(), script.runner), (Path::new(path), runner), "{line}");
         }
-        for line in ["sh -c 'echo'", "python3 -c 'x'", "$UNKNOWN/a.sh", "node -e 1", "python3 -m guard"] {
+        let quoted = of("\"~/a.sh\"").into_iter().find_map(|command| command.script).unwrap();
+        assert_eq!(quoted.path, Path::new("/p/~/a.sh"), "no shell expands it");
+        for line in ["./hooks/*.sh", "sh -c 'echo'", "python3 -c 'x'", "$UNKNOWN/a.sh", "node -e 1", "python3 -m guard"]
+        {
             assert!(of(line).iter().all(|command| command.script.is_none()), "{line}");
         }
     }

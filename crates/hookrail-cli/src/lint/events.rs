@@ -110,7 +110,7 @@ pub(super) fn with_fix(diagnostic: Diagnostic) -> Finding {
 
 /// Whether a name differs from another one by two letters at most, apart from case and separators: a letter that is
 /// missing, added, replaced, or exchanged with the next one is one or two differences.
-fn is_typing_error(written: &str, meant: &str) -> bool {
+pub(super) fn is_typing_error(written: &str, meant: &str) -> bool {
     let letters = |name: &str| -> Vec<char> {
         name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };

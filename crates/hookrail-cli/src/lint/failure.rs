@@ -4,7 +4,7 @@
 use hookrail::{Code, HookSystem, Outcome};
 
 use super::scene::{HookScene, Scene};
-use super::{bashisms, first_line, scripts, syntax, variables};
+use super::{bashisms, first_line, scripts, syntax, undefined, variables};
 
 /// Replaces the general advice of diagnostics about commands that were not found by what is wrong with the files.
 pub(crate) fn explain_failures(system: &HookSystem, outcome: &mut Outcome) {
@@ -27,7 +27,14 @@ pub(crate) fn explain_failures(system: &HookSystem, outcome: &mut Outcome) {
             diagnostic.location.as_ref().is_some_and(|place| *place == seen.hook.origin.location)
         };
         let Some(seen) = scene.hooks.iter().find(is_meant) else { continue };
-        let looks = [variables::of_hook, scripts::of_hook, first_line::of_hook, syntax::of_hook, bashisms::of_hook];
+        let looks = [
+            variables::of_hook,
+            scripts::of_hook,
+            first_line::of_hook,
+            syntax::of_hook,
+            undefined::of_hook,
+            bashisms::of_hook,
+        ];
         let mut causes = looks.into_iter().flat_map(|look| look(&scene, seen));
         if let Some(cause) = causes.next().map(|finding| finding.diagnostic) {
             let hint = cause.hint.map_or_else(String::new, |hint| format!("; {hint}"));

@@ -95,6 +95,10 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         let fix = better.and_then(|better| Fix::replace_text(scene, hook, "matcher", pattern, &better));
         Some(Finding { diagnostic, fix })
     };
+    // Loading reports that this is no pattern.
+    if pattern.starts_with("(?i") {
+        return None;
+    }
     if is_list_with(pattern, ',') {
         let better = pattern.split(',').map(|part| translated(hook.dialect, part.trim())).collect::<Vec<_>>().join("|");
         let message = format!("`{pattern}` matches a comma, which no tool's name has; hook `{hook}` never runs");
@@ -106,6 +110,13 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         let message =
             format!("the blanks in `{pattern}` belong to the names, and no tool has them; a part of it never matches");
         return finding(Code::MatcherNoTool, message, format!("write `{better}`"), Some(better));
+    }
+    if let Some(tool) = tool_with_arguments(hook.dialect, &known, pattern) {
+        let message = format!(
+            "`{pattern}` has arguments, and a matcher is compared with the name of the tool alone; hook `{hook}` never runs"
+        );
+        let hint = format!("write `{tool}`, and look at `tool_input` in the hook");
+        return finding(Code::MatcherNoTool, message, hint, None);
     }
     let matches_known = known.iter().any(|tool| hook.matcher.test(tool).is_match());
     if !is_list_with(pattern, '|') {
@@ -137,6 +148,15 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         known.iter().filter(|tool| tool.contains(*loose)).map(|tool| format!("`{tool}`")).collect();
     let message = format!("`{loose}` is a part of several names and matches {}", matched.join(", "));
     finding(Code::MatcherLoose, message, "anchor it to match one name, as in `^write_file$`".to_owned(), None)
+}
+
+/// The tool of a pattern that is a name with arguments in brackets, as in `Bash(git *)`.
+fn tool_with_arguments(dialect: DialectId, known: &[&str], pattern: &str) -> Option<String> {
+    let (name, rest) = pattern.split_once('(')?;
+    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    let tool = translated(dialect, name);
+    let is_alternative = rest.contains('|') || rest.starts_with('?');
+    (is_name && rest.ends_with(')') && !is_alternative && known.contains(&tool.as_str())).then_some(tool)
 }
 
 fn without_blanks(pattern: &str) -> String {
@@ -215,6 +235,14 @@ mod tests {
         ] {
             assert_eq!(translated(dialect, name), meant, "{name}");
         }
+    }
+
+    #[test]
+    fn arguments_are_told_from_alternatives() {
+        let tool = |pattern: &str| tool_with_arguments(DialectId::Llxprt, &known_tools(DialectId::Llxprt), pattern);
+        assert_eq!(tool("Bash(git *)").as_deref(), Some("run_shell_command"));
+        assert_eq!(tool("run_shell_command(rm*)").as_deref(), Some("run_shell_command"));
+        assert_eq!((tool("write_(file|x)"), tool("(a)"), tool("write_file")), (None, None, None));
     }
 
     #[test]

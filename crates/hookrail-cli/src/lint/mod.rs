@@ -24,11 +24,13 @@ mod python;
 mod quoting;
 mod scene;
 mod scripts;
+mod stray;
 mod switched_off;
 mod switched_on;
 mod switches;
 mod syntax;
 mod timeouts;
+mod undefined;
 mod variables;
 
 use hookrail::{Code, Diagnostic, HookSystem, Level};
@@ -78,6 +80,10 @@ use GuardEffect::PassesSilently;
 /// Every lint, in the order of what it looks at: entries first, then scripts.
 const LINTS: &[Lint] = &[
     Lint {
+        reports: &[(Code::FileNotRead, PassesSilently), (Code::HooksOfOtherAgent, GuardEffect::None)],
+        look: stray::look,
+    },
+    Lint {
         reports: &[
             (Code::GuardSwitchedOff, PassesSilently),
             (Code::HookSwitchedOff, GuardEffect::None),
@@ -113,6 +119,7 @@ const LINTS: &[Lint] = &[
         look: first_line::look,
     },
     Lint { reports: &[(Code::ScriptSyntax, PassesSilently)], look: syntax::look },
+    Lint { reports: &[(Code::ScriptUndefined, PassesSilently)], look: undefined::look },
     Lint { reports: &[(Code::ScriptBashism, PassesSilently)], look: bashisms::look },
     Lint {
         reports: &[

@@ -23,6 +23,34 @@ pub(super) fn python_error(text: &str) -> Option<(Range<usize>, String)> {
     found.into_iter().flatten().min_by_key(|(span, _)| span.start)
 }
 
+/// Modules of Python that scripts of hooks use most.
+const MODULES: [&str; 9] = ["sys", "json", "os", "re", "subprocess", "pathlib", "shlex", "datetime", "logging"];
+
+/// Returns the first use of a module that a text never imports. A name that stands anywhere else than before a dot may be
+/// defined there.
+pub(super) fn missing_import(text: &str) -> Option<(Range<usize>, &'static str)> {
+    let tree = parse_python(text)?;
+    if tree.root_node().has_error() || text.contains("import *") {
+        return None;
+    }
+    let mut uses: Vec<(Range<usize>, &'static str)> = Vec::new();
+    let mut defined: Vec<&str> = Vec::new();
+    for node in nodes(&tree).filter(|node| node.kind() == "identifier") {
+        let name = text.get(node.byte_range())?;
+        let Some(known) = MODULES.into_iter().find(|known| *known == name) else { continue };
+        let is_object = node.parent().is_some_and(|parent| {
+            parent.kind() == "attribute" && parent.child_by_field_name("object").is_some_and(|object| object == node)
+        });
+        let is_member = node.parent().is_some_and(|parent| parent.kind() == "attribute");
+        match (is_object, is_member) {
+            (true, _) => uses.push((node.byte_range(), known)),
+            (false, true) => {}
+            (false, false) => defined.push(known),
+        }
+    }
+    uses.into_iter().find(|(_, name)| !defined.contains(name))
+}
+
 /// Statements of Python 2, and statements where they are not allowed.
 fn misplaced(tree: &Tree) -> Option<(Range<usize>, String)> {
     nodes(tree).find_map(|node| {
@@ -238,6 +266,22 @@ mod tests {
             "while x:\n    def f():\n        return 1\n    continue\n",
         ] {
             assert_eq!(python_error(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_module_that_is_not_imported_is_found() {
+        assert_eq!(missing_import("import json\nsys.exit(2)\n"), Some((12..15, "sys")));
+        for text in [
+            "import sys\nsys.exit(2)\n",
+            "import os, sys as s\nos.x(s)\n",
+            "from x import *\nsys.exit(2)\n",
+            "def f(json):\n    return json.x\n",
+            "for re in x:\n    re.y()\n",
+            "a.json.load()\n",
+            "import os.path\nos.path.join('a')\n",
+        ] {
+            assert_eq!(missing_import(text), None, "{text}");
         }
     }
 

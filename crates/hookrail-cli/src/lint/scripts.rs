@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use hookrail::hook::Action;
 use hookrail::sources::{Location, nearest};
 use hookrail::{Code, Diagnostic, DialectId, Hook};
 
 use super::Finding;
-use super::command_line::{Lookup, Runner, ScriptUse, programs_in};
+use super::command_line::{Lookup, QUOTED_HOME, Runner, ScriptUse, programs_in};
 use super::fix::Fix;
 use super::interpreter::Interpreter;
 use super::scene::{HookScene, Scene, find_program};
@@ -79,6 +80,16 @@ fn missing_tools(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) ->
 
 fn missing_program(scene: &Scene<'_>, hook: &Hook, name: &str) -> Finding {
     let message = format!("hook `{hook}` starts `{name}`, which is not in the search path");
+    // A shell takes a backslash away, so the folders of a path for Windows run together.
+    let line = match &hook.action {
+        Action::Shell(line) => &**line,
+        _ => "",
+    };
+    let first = line.split_ascii_whitespace().find(|word| word.contains('\\') && word.replace('\\', "") == name);
+    if let Some(written) = first {
+        let hint = format!("a shell reads `\\` as an escape; write `{}`", written.replace('\\', "/"));
+        return Finding::new(scene.about_key(hook, "command", Code::ProgramMissing, message).hint(hint));
+    }
     let hint = match scene.root.join(name).is_file() || scene.root.join(".llxprt/hooks").join(name).is_file() {
         true => format!("write a path with a slash, as in `./{name}`"),
         false => format!("install `{name}`, or write its path"),
@@ -111,7 +122,9 @@ fn missing(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Finding {
     let is_relative = !Path::new(written).is_absolute() && !written.starts_with('~');
     let in_plugin =
         hook.owner.as_ref().map(|owner| owner.dir.join(written)).filter(|file| is_relative && file.is_file());
-    let hint = if let Some(build) = build_command(scene.root, path) {
+    let hint = if let Some(rest) = written.strip_prefix(QUOTED_HOME) {
+        format!("`~` has no meaning in quotes; write `\"$HOME/{rest}\"`")
+    } else if let Some(build) = build_command(scene.root, path) {
         format!("build it with `{build}`")
     } else if in_plugin.is_some() {
         let rest = written.trim_start_matches("./");

@@ -3,8 +3,10 @@
 use hookrail::Diagnostic;
 
 use super::Finding;
+use super::events::is_typing_error;
 use super::fix::Fix;
 use super::scene::Scene;
+use super::switches::Switches;
 
 const SWITCH: &str = "\"hooksConfig\": {\"enabled\": true}";
 
@@ -12,8 +14,9 @@ const SWITCH: &str = "\"hooksConfig\": {\"enabled\": true}";
 pub(super) fn with_fix(scene: &Scene<'_>, diagnostic: Diagnostic) -> Finding {
     let fix = diagnostic.location.as_ref().and_then(|place| {
         let text = scene.text(&place.file)?;
-        // An existing section may have other members, which the author has to read.
-        if text.contains("\"hooksConfig\"") {
+        // An existing section may have other members, which the author has to read, and a misspelt one is repaired itself.
+        let keys = Switches::read(&text).keys;
+        if keys.iter().any(|(key, _)| is_typing_error(&key.name, "hooksConfig")) {
             return None;
         }
         // Only comments and blanks may stand before the first brace of a settings file.

@@ -22,6 +22,16 @@ pub(super) struct Switches {
     pub(super) disabled: Vec<ListedName>,
     /// The plugins that are off.
     pub(super) plugins_off: Vec<ListedName>,
+    /// The keys of the file, with what their values are.
+    pub(super) keys: Vec<(ListedName, ValueShape)>,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ValueShape {
+    Object,
+    List,
+    Other,
 }
 
 /// The keys that switch hooks off, each as a path.
@@ -34,6 +44,15 @@ impl Switches {
         let root = parsed.ok().and_then(|parsed| parsed.value);
         let Some(Value::Object(root)) = &root else { return Self::default() };
         let mut switches = Self::default();
+        for member in &root.properties {
+            let shape = match &member.value {
+                Value::Object(_) => ValueShape::Object,
+                Value::Array(_) => ValueShape::List,
+                _ => ValueShape::Other,
+            };
+            let span = member.name.start()..member.name.end();
+            switches.keys.push((ListedName { name: member.name.as_str().to_owned(), span }, shape));
+        }
         for path in SWITCHES {
             if let Some(Value::BooleanLit(flag)) = value_at(root, path)
                 && !flag.value

@@ -31,8 +31,11 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
 pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
     let hook = seen.hook;
     let own = match &hook.action {
-        // A plugin's command has variables in a syntax of its own.
-        Action::Shell(line) if hook.dialect != DialectId::Xcode => command(scene, hook, line),
+        // A plugin's command has variables in a syntax of its own, which is as long as one of the shell.
+        Action::Shell(line) if hook.dialect == DialectId::Xcode => {
+            command(scene, hook, &line.replace("${env:", "${env_"))
+        }
+        Action::Shell(line) => command(scene, hook, line),
         _ => None,
     };
     let scripts = seen.commands.iter().filter_map(|command| command.script.as_ref());

@@ -222,6 +222,20 @@ fn a_name_that_is_only_similar_is_not_put_in_place_of_another() {
 }
 
 #[test]
+fn a_misspelt_section_is_repaired_and_not_added_twice() {
+    let settings = |config: &str, hooks: &str| {
+        let entry = r#"{"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}"#;
+        format!("{{\n  \"{config}\": {{\"enabled\": true}},\n  \"{hooks}\": {entry}\n}}\n")
+    };
+    for (config, hooks) in [("hookConfig", "hooks"), ("hooksConfig", "Hooks"), ("hooksconfig", "hook")] {
+        let sandbox = Sandbox::with_settings(&settings(config, hooks));
+        sandbox.run(&["check", "--strict"]).ends_with(1);
+        sandbox.run(&["check", "--strict", "--fix"]).ends_with(0);
+        assert_eq!(sandbox.read(".llxprt/settings.json"), settings("hooksConfig", "hooks"));
+    }
+}
+
+#[test]
 fn a_script_for_sh_that_needs_bash_gets_its_first_line() {
     let sandbox = Sandbox::with_hook("BeforeTool", "./guard.sh");
     sandbox.write_program("guard.sh", "#!/bin/sh\nif [[ -n x ]]; then exit 2; fi\n");

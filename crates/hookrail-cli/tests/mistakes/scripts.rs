@@ -141,6 +141,33 @@ pub(crate) fn rows() -> Vec<Row> {
             Code("hook-exited"),
         )
         .file("guard.py", "import sys\nsys.exit(\"denied\")\n"),
+        Row::command(
+            "a shell script that refuses with 3",
+            "sh guard.sh",
+            Some("exit-status-as-policy"),
+            Code("hook-exited"),
+        )
+        .file("guard.sh", "echo 'no secrets' >&2\nexit 3\n"),
+        Row::command("`return` outside of a function", "bash guard.sh", Some("exit-status-as-policy"), Nothing)
+            .file("guard.sh", "return 2\nexit 0\n"),
+        Row::command(
+            "a Python script without `import sys`",
+            "python3 guard.py",
+            Some("script-undefined"),
+            Code("hook-exited"),
+        )
+        .file("guard.py", "import json\nsys.exit(2)\n"),
+        Row::command("a script for Node without its import", "node guard.mjs", Some("script-undefined"), Nothing)
+            .file("guard.mjs", "if (fs.existsSync('x')) process.exit(2);\n"),
+        Row::command(
+            "an import of a script for Node that does not exist",
+            "node guard.mjs",
+            Some("script-undefined"),
+            Nothing,
+        )
+        .file("guard.mjs", "import { check } from './chekc.mjs';\nif (check()) process.exit(2);\n"),
+        Row::command("`~` in quotes", "\"~/guard.sh\"", Some("script-missing"), Code("command-not-found")),
+        Row::command("a path for Windows", ".\\hooks\\guard.sh", Some("program-missing"), Code("command-not-found")),
         lost("`|| true` behind a guard", "sh guard.sh || true"),
         lost("another command behind a guard", "sh guard.sh; true"),
         lost("a guard before a pipe", "sh guard.sh | cat"),

@@ -46,6 +46,29 @@ pub(crate) fn rows() -> Vec<Row> {
             Some("guard-switched-off"),
             Skipped("hooks-off"),
         ),
+        Row::settings(
+            "the section `hook`",
+            &format!(
+                "{{\n  \"hooksConfig\": {{\"enabled\": true}},\n  \"hook\": {{\n    \"BeforeTool\": [{ENTRY}]\n  }}\n}}\n"
+            ),
+            Some("unknown-key"),
+            Nothing,
+        ),
+        Row::settings(
+            "an event outside of `hooks`",
+            &format!("{{\n  \"hooksConfig\": {{\"enabled\": true}},\n  \"BeforeTool\": [{ENTRY}]\n}}\n"),
+            Some("unknown-key"),
+            Nothing,
+        ),
+        Row::new("hooks in a file that is not read", Some("file-not-read"), Nothing)
+            .file(".llxprt/hooks.json", &format!("{{\n  \"hooks\": {{\n    \"BeforeTool\": [{ENTRY}]\n  }}\n}}\n")),
+        Row::new("hooks of Claude Code only", Some("hooks-of-other-agent"), Nothing)
+            .file(".claude/settings.json", &format!("{{\n  \"hooks\": {{\n    \"PreToolUse\": [{ENTRY}]\n  }}\n}}\n")),
+        entry(
+            "the key `failurePolicy` of plugins",
+            r#"{"type": "command", "command": "true", "failurePolicy": "block"}"#,
+            "unknown-key",
+        ),
         listed("a guard on the list of disabled hooks", "guard", "guard-switched-off", Skipped("disabled")),
         listed("a name on the list of disabled hooks that no hook has", "gaurd", "disabled-unknown", Nothing),
         Row::hooks(
@@ -134,6 +157,8 @@ pub(crate) fn matchers() -> Vec<Row> {
         matcher("a matcher with blanks", "\"write_file | replace\"", "matcher-no-tool", Skipped("matcher")),
         Row::settings("the source `starup` of a session", session, Some("matcher-no-value"), Skipped("matcher"))
             .fires(&["SessionStart", "--payload", r#"{"source": "startup"}"#]),
+        matcher("a matcher with arguments", "\"Bash(git *)\"", "matcher-no-tool", Skipped("matcher")),
+        matcher("a matcher with a flag", "\"(?i)write_file\"", "matcher-invalid", Code("matcher-invalid")),
         matcher("a matcher for a tool that is not known", "\"^deploy_.*$\"", "matcher-no-tool", Skipped("matcher")),
         matcher("a matcher that is a part of several names", "\"write\"", "matcher-loose", Nothing),
         matcher("a matcher that is a list", "[\"write_file\"]", "matcher-type", Code("matcher-type")),

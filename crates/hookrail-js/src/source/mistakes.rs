@@ -78,6 +78,13 @@ pub fn find_module_mistakes(path: &Path, source: &str) -> Vec<ModuleMistake> {
     stack::run_deep(|| Survey::of(path, source)).unwrap_or_default()
 }
 
+/// Finds what a script for Node or another program that runs JavaScript and TypeScript uses and does not have, without
+/// running it.
+#[must_use]
+pub fn find_script_mistakes(path: &Path, source: &str) -> Vec<ModuleMistake> {
+    stack::run_deep(|| api_use::find_script_mistakes(path, source)).unwrap_or_default()
+}
+
 /// The files of a module, one after the other.
 #[derive(Default)]
 struct Survey {
@@ -123,6 +130,7 @@ impl Survey {
                 }
             };
             let Some(target_text) = text_of(&target) else { continue };
+            self.found.extend(json_mistake(&target, &target_text));
             for name in import.names.iter().filter(|name| lacks_export(&target, &target_text, name)) {
                 let message = format!("cannot be loaded: `{}` has no export `{name}`", import.specifier);
                 let mistake = ModuleMistake::new(MistakeKind::Load, message, place());
@@ -139,6 +147,21 @@ impl Survey {
             self.waiting.push((path.to_owned(), text));
         }
     }
+}
+
+/// The error of a JSON file.
+fn json_mistake(target: &str, text: &str) -> Option<ModuleMistake> {
+    if !target.ends_with(".json") {
+        return None;
+    }
+    let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
+    let count = |count: usize| u32::try_from(count).unwrap_or(1).max(1);
+    let place = LoadPlace { file: PathBuf::from(target), line: count(error.line()), column: count(error.column()) };
+    Some(ModuleMistake::new(
+        MistakeKind::Load,
+        format!("cannot be loaded: it imports what is not valid JSON: {error}"),
+        place,
+    ))
 }
 
 fn import_hint(specifier: &str) -> &'static str {
@@ -273,7 +296,7 @@ mod tests {
     #[test]
     fn imports_are_followed_and_not_run() {
         let hook = "import { a } from './a';\nimport fs from 'node:fs';\nimport type { T } from './types';\n\
-                    import { Only } from './only-types';\nexport default (pi: Only) => { a(fs); };\n";
+                    import { Only } from './only-types';\nexport default (pi: Only) => { a(fs, pi); };\n";
         let fine = [("hook.ts", hook), ("a.ts", "export const a = (x: unknown) => x;\nthrow new Error('run');\n")];
         assert_eq!(messages(&fine), [""; 0]);
         let broken = [("hook.ts", hook), ("a.ts", "import './b.js';\nexport const a = ;\n")];
@@ -286,7 +309,9 @@ mod tests {
 
     #[test]
     fn what_built_in_modules_export_is_known() {
-        let import = |import: &str| messages(&[("hook.ts", &format!("{import}\nexport default () => {{ x; }};\n"))]);
+        let import = |import: &str| {
+            messages(&[("hook.ts", &format!("{import}\nexport default (pi) => {{ pi.on('tool_call', x); }};\n"))])
+        };
         for fine in [
             "import { readFileSync as x } from 'node:fs';",
             "import x from 'fs';",
@@ -309,10 +334,12 @@ mod tests {
     #[test]
     fn modules_may_import_each_other() {
         let files = [
-            ("hook.ts", "import { a } from './a.ts';\nexport const b = 1;\nexport default () => a;\n"),
-            ("a.ts", "import { b } from './hook.ts';\nexport const a = () => b;\nexport * from './c.json';\n"),
+            ("hook.ts", "import { a } from './a.ts';\nexport const b = 1;\nexport default (pi) => a(pi);\n"),
+            ("a.ts", "import { b } from './hook.ts';\nexport const a = () => b;\nimport './c.json';\n"),
             ("c.json", "{}"),
         ];
         assert_eq!(messages(&files), [""; 0]);
+        let broken = [files[0], files[1], ("c.json", "{\n  a: 1\n}")];
+        assert!(messages(&broken)[0].starts_with("c.json:2:3: cannot be loaded: "), "{:?}", messages(&broken));
     }
 }

@@ -11,7 +11,7 @@ mod virtuals;
 
 pub(crate) use loader::{FileLoader, FileResolver};
 pub(crate) use maps::SourceMaps;
-pub use mistakes::{MistakeKind, ModuleMistake, find_module_mistakes};
+pub use mistakes::{MistakeKind, ModuleMistake, find_module_mistakes, find_script_mistakes};
 pub use transpile::check_script_syntax;
 pub(crate) use version::Version;
 #[cfg(test)]

@@ -23,7 +23,8 @@ const OWN_ERRORS: [(&str, &str); 11] = [
 
 /// What a shell writes about a command of a script and then goes on. It is the cause if nothing else is written behind it:
 /// a test that is not valid has the status 2, and a test that the shell does not know is never true.
-const FAILED_COMMANDS: [(&str, &str); 9] = [
+const FAILED_COMMANDS: [(&str, &str); 10] = [
+    ("exit: Illegal number", "the script exits with what is no status"),
     ("[[: not found", "the script is written for bash, and another shell runs it"),
     ("source: not found", "the script is written for bash, and another shell runs it"),
     ("function: not found", "the script is written for bash, and another shell runs it"),

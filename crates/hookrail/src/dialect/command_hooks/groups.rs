@@ -295,7 +295,8 @@ impl<D: CommandDialect> Reader<'_, D> {
                 // The author of this key wanted a failure to have an effect, so an invalid value is read as the
                 // strictest one.
                 let message = "`onFailure` must be \"allow\", \"ask\" or \"block\"; it is read as \"block\"";
-                self.report(Code::SettingValue, &value.span, message);
+                let finding = self.document.finding(Code::SettingValue, &value.span, message);
+                self.found.push(finding.suggest(value.text().unwrap_or_default(), ["allow", "ask", "block"]));
                 OnFailure::Block
             }
         }

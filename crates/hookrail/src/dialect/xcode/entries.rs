@@ -100,7 +100,14 @@ impl Reader<'_> {
         let Some(event) = event_named(DialectId::Xcode, &key.name) else {
             let message = format!("`{}` is not an event; its hooks will not run", key.name);
             let finding = self.document.finding(Code::UnknownEvent, &key.span, message);
-            self.found.push(finding.suggest(&key.name, event_names(DialectId::Xcode)));
+            let finding = finding.suggest(&key.name, event_names(DialectId::Xcode));
+            self.found.push(match finding.hint {
+                Some(_) => finding,
+                None => {
+                    let names: Vec<&str> = event_names(DialectId::Xcode).collect();
+                    finding.hint(format!("the events of plugins are {}", names.join(", ")))
+                }
+            });
             return;
         };
         let Some(entries) = value.elements() else {
@@ -191,7 +198,8 @@ impl Reader<'_> {
                 // The author of this key wanted a failure to have an effect, so an invalid value is read as the
                 // strictest one.
                 let message = "`failurePolicy` must be \"allow\" or \"block\"; it is read as \"block\"";
-                self.report(Code::SettingValue, &value.span, message);
+                let finding = self.document.finding(Code::SettingValue, &value.span, message);
+                self.found.push(finding.suggest(value.text().unwrap_or_default(), ["allow", "block"]));
                 OnFailure::Block
             }
         }

@@ -4,16 +4,17 @@
 //! Only what is certain is reported. A value that comes from elsewhere, a computed name and a member whose presence the
 //! module tests are left alone.
 
+mod handlers;
+mod names;
+
 use std::path::Path;
 
-use hookrail::module::result_members;
 use hookrail::sources::nearest;
-use hookrail::{DialectId, EventKind};
 use oxc::allocator::Allocator;
 use oxc::ast::AstKind;
 use oxc::ast::ast::{
     ArrowFunctionBody, BindingPattern, CallExpression, ExportDefaultDeclarationKind, Expression, FormalParameters,
-    IdentifierReference, ModuleExportName, ObjectExpression, ObjectPattern, ObjectPropertyKind,
+    IdentifierReference, ModuleExportName, ObjectPattern,
 };
 use oxc::parser::Parser;
 use oxc::semantic::{NodeId, Semantic, SemanticBuilder, SymbolId};
@@ -22,6 +23,8 @@ use oxc::span::{GetSpan as _, SourceType, Span};
 use super::mistakes::{MistakeKind, ModuleMistake, place_of};
 use super::resolve;
 use crate::types::api_members;
+
+pub(super) use names::find_script_mistakes;
 
 /// Functions of the agent's extension API. A module that calls one while it is loaded keeps what it registered.
 pub(crate) const EXTENSION_MEMBERS: [&str; 17] = [
@@ -44,15 +47,6 @@ pub(crate) const EXTENSION_MEMBERS: [&str; 17] = [
     "events",
 ];
 
-/// Names of Node's older modules that the runtime does not have, and what to write instead.
-const COMMON_JS: [(&str, &str); 5] = [
-    ("require", "write an import, as in `import fs from \"node:fs\"`"),
-    ("module", "write `export default (pi) => { … }`"),
-    ("exports", "write `export default (pi) => { … }`"),
-    ("__dirname", "write `import.meta.dirname`"),
-    ("__filename", "write `import.meta.filename`"),
-];
-
 /// Finds mistakes in the text of a hook file that has no syntax error.
 pub(super) fn find_mistakes(path: &Path, source: &str) -> Vec<ModuleMistake> {
     let is_typescript = path.extension().is_some_and(|ending| ending == "ts" || ending == "mts");
@@ -64,7 +58,7 @@ pub(super) fn find_mistakes(path: &Path, source: &str) -> Vec<ModuleMistake> {
     }
     let semantic = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program).semantic;
     let mut look = Look { path, source, semantic: &semantic, found: Vec::new(), looked: Vec::new() };
-    look.common_js();
+    look.undefined_names();
     look.dynamic_imports();
     look.default_export();
     look.found.sort_by_key(|mistake| (mistake.place.line, mistake.place.column));
@@ -105,27 +99,6 @@ impl<'a> Look<'_, 'a> {
         self.found.push(ModuleMistake::new(kind, message, place).hint(hint));
     }
 
-    /// Reports names of Node's older modules. A name that the module only tests for is left alone.
-    fn common_js(&mut self) {
-        let unresolved = self.semantic.scoping().root_unresolved_references();
-        let mut uses: Vec<(Span, &str, &str)> = Vec::new();
-        for (name, how) in COMMON_JS {
-            let references = unresolved.iter().filter(|(known, _)| known.as_str() == name).flat_map(|(_, ids)| ids);
-            let nodes = references.map(|id| self.semantic.scoping().get_reference(*id).node_id());
-            let nodes: Vec<NodeId> = nodes.collect();
-            let is_tested = |node: &NodeId| {
-                matches!(self.semantic.nodes().parent_kind(*node), AstKind::UnaryExpression(_)) || self.is_in_try(*node)
-            };
-            if !nodes.iter().any(is_tested) {
-                let first = nodes.iter().map(|node| self.semantic.nodes().kind(*node).span()).min();
-                uses.extend(first.map(|span| (span, name, how)));
-            }
-        }
-        for (span, name, how) in uses {
-            self.report(MistakeKind::Api, span, format!("uses `{name}`, which modules do not have"), how);
-        }
-    }
-
     fn is_in_try(&self, node: NodeId) -> bool {
         self.semantic.nodes().ancestor_kinds(node).any(|kind| matches!(kind, AstKind::TryStatement(_)))
     }
@@ -152,8 +125,13 @@ impl<'a> Look<'_, 'a> {
         let export = "write `export default (pi) => { pi.on(\"tool_call\", …); }`";
         match self.find_factory() {
             Some(Factory::Function(function)) => {
-                if let Some(parameter) = function.parameters.items.first() {
+                let parameter = function.parameters.items.first();
+                if let Some(parameter) = parameter {
                     self.pattern(&parameter.pattern);
+                }
+                if self.found.is_empty() && parameter.is_none_or(|parameter| self.is_unused(&parameter.pattern)) {
+                    let at = self.semantic.nodes().kind(function.node).span();
+                    self.report(MistakeKind::Api, at, "registers nothing, so it is asked in no event", export);
                 }
             }
             Some(Factory::NotCallable(span)) => {
@@ -164,6 +142,16 @@ impl<'a> Look<'_, 'a> {
                 let first = self.semantic.nodes().program().body.first().map_or(Span::new(0, 0), |first| first.span());
                 self.report(MistakeKind::Load, first, "cannot be loaded: it has no default export", export);
             }
+        }
+    }
+
+    /// Whether a parameter is never used.
+    fn is_unused(&self, pattern: &BindingPattern<'a>) -> bool {
+        match pattern {
+            BindingPattern::BindingIdentifier(name) => {
+                name.symbol_id.get().is_some_and(|symbol| self.semantic.scoping().symbol_is_unused(symbol))
+            }
+            _ => false,
         }
     }
 
@@ -336,102 +324,6 @@ impl<'a> Look<'_, 'a> {
             self.report(MistakeKind::Api, at, format!("calls `pi.{name}`, which modules do not have"), hint);
         }
     }
-
-    /// Looks at `pi.on(event, handler)`.
-    fn registration(&mut self, call: &'a CallExpression<'a>) {
-        let arguments: Option<Vec<&'a Expression<'a>>> =
-            call.arguments.iter().map(|argument| argument.as_expression()).collect();
-        let Some(arguments) = arguments else { return };
-        let name = arguments.first().and_then(|event| match event.get_inner_expression() {
-            Expression::StringLiteral(text) => Some(text.value.as_str()),
-            _ => None,
-        });
-        let handler = arguments.get(1).map(|handler| self.value_of(handler, 0));
-        let shown = name.unwrap_or("…");
-        let form = format!("write `pi.on(\"{shown}\", (event) => {{ … }})`");
-        match &handler {
-            None => {
-                let message = format!("calls `pi.on(\"{shown}\")` without a handler");
-                self.report(MistakeKind::Load, call.span, format!("cannot be loaded: it {message}"), form);
-            }
-            Some(Factory::NotCallable(span)) => {
-                let message = format!("cannot be loaded: its handler for `{shown}` is no function");
-                self.report(MistakeKind::Load, *span, message, form);
-            }
-            Some(Factory::Function(_) | Factory::Unknown) => {}
-        }
-        let Some(name) = name else { return };
-        let columns = || EventKind::all().filter_map(|kind| Some((kind, kind.spec().column(DialectId::Xcsh)?.name)));
-        let Some((kind, _)) = columns().find(|(_, known)| *known == name) else {
-            let hint = match nearest(name, columns().map(|(_, known)| known)) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => "`hookrail reference events` lists the events".to_owned(),
-            };
-            let at = arguments.first().map_or(call.span, |event| event.span());
-            let message = format!("has a handler for `{name}`, which is not an event");
-            return self.report(MistakeKind::Event { name: name.to_owned() }, at, message, hint);
-        };
-        if let Some(Factory::Function(function)) = handler {
-            self.results(kind, name, function);
-        }
-    }
-
-    /// Looks at what a handler returns: an object none of whose members has a meaning has no effect.
-    fn results(&mut self, kind: EventKind, event: &str, handler: FunctionNode<'a>) {
-        let known = result_members(kind);
-        if known.is_empty() {
-            return;
-        }
-        let mut values: Vec<&'a Expression<'a>> = Vec::from_iter(handler.value);
-        for node in self.semantic.nodes().iter() {
-            if let AstKind::ReturnStatement(statement) = node.kind()
-                && self.function_around(node.id()) == Some(handler.node)
-            {
-                values.extend(&statement.argument);
-            }
-        }
-        let mut objects = Vec::new();
-        while let Some(value) = values.pop() {
-            match value.get_inner_expression() {
-                Expression::ObjectExpression(object) => objects.push(&**object),
-                Expression::ConditionalExpression(choice) => values.extend([&choice.consequent, &choice.alternate]),
-                Expression::LogicalExpression(logical) => values.push(&logical.right),
-                _ => {}
-            }
-        }
-        for object in objects {
-            let Some(names) = names_of(object).filter(|names| !names.is_empty()) else { continue };
-            if names.iter().any(|name| known.contains(&name.as_str())) {
-                continue;
-            }
-            let shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            let message = format!("returns {} for `{event}`, which means nothing there", shown.join(", "));
-            let hint = if known.contains(&"block") {
-                "return `{ block: true, reason: \"…\" }` to block the tool".to_owned()
-            } else {
-                let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                format!("a `{event}` handler can return {}", known.join(", "))
-            };
-            self.report(MistakeKind::Result, object.span, message, hint);
-        }
-    }
-
-    /// The function in which a node is.
-    fn function_around(&self, node: NodeId) -> Option<NodeId> {
-        let mut around = self.semantic.nodes().ancestors(node);
-        around
-            .find(|node| matches!(node.kind(), AstKind::Function(_) | AstKind::ArrowFunctionExpression(_)))
-            .map(|node| node.id())
-    }
-}
-
-/// The names of an object's members; none if it may have others.
-fn names_of(object: &ObjectExpression<'_>) -> Option<Vec<String>> {
-    let name = |property: &ObjectPropertyKind<'_>| match property {
-        ObjectPropertyKind::ObjectProperty(property) => property.key.static_name().map(std::borrow::Cow::into_owned),
-        ObjectPropertyKind::SpreadProperty(_) => None,
-    };
-    object.properties.iter().map(name).collect()
 }
 
 #[cfg(test)]
@@ -448,6 +340,9 @@ mod tests {
         for source in [
             "export default (pi) => pi.on('tool_call', () => undefined);",
             "export default async function (pi: HookAPI) { pi.on('tool_call', async (event) => ({ block: true })); }",
+            "export default (pi) => pi.on('tool_call', ({ toolName, input }) => toolName === 'a' && { block: !input.x });",
+            "export default (pi) => pi.on('tool_call', (e) => { e.mine = 1; return e.agent_id ? undefined : e.toString(); });",
+            "import fs from 'node:fs'; export default (pi) => pi.on('tool_call', () => { fs.x(); });",
             "const hook = (pi) => { pi.logger.info('x'); }; export { hook as default };",
             "const hook: HookFactory = ({ on, exec }) => { on('tool_call', () => exec('a', [])); }; export default hook;",
             "import factory from './other'; export default factory;",
@@ -457,8 +352,8 @@ mod tests {
             "export default (pi) => { for (const name of names) pi.on(name, handler); };",
             "export default (pi) => pi.on('tool_result', (e) => ({ ...e, extra: 1 }));",
             "export default (pi) => pi.on('tool_call', () => { const f = () => { return { own: 1 }; }; f(); });",
-            "export default (pi) => { const r = typeof require === 'function' ? require : undefined; };",
-            "export default (pi, require) => require('x');",
+            "export default (pi) => { const r = typeof require === 'function' ? require : undefined; pi.exec('x', []); };",
+            "export default (pi, require) => require(pi);",
         ] {
             assert_eq!(mistakes(source), [""; 0], "{source}");
         }
@@ -468,7 +363,25 @@ mod tests {
     fn mistakes_have_their_place() {
         for (source, expected) in [
             ("export const x = 1;", "1:1 cannot be loaded: it has no default export"),
-            ("module.exports = (pi) => {};", "1:1 uses `module`, which modules do not have"),
+            ("module.exports = (pi) => {};", "1:1 uses `module`, which it does not define"),
+            ("export default () => {};", "1:16 registers nothing, so it is asked in no event"),
+            ("export default () => pi.on('tool_call', f);", "1:22 uses `pi`, which it does not define"),
+            (
+                "export default (pi) => pi.on('tool_call', (e) => { if (e.tool_name === 'x') return { block: true }; });",
+                "1:58 reads `tool_name` of a `tool_call` event, which has no such member",
+            ),
+            (
+                "export default (pi) => pi.on('tool_call', ({ args }) => args && undefined);",
+                "1:46 reads `args` of a `tool_call` event, which has no such member",
+            ),
+            (
+                "export default (pi) => pi.on('tool_call', () => false);",
+                "1:49 returns false for `tool_call`, which means nothing there",
+            ),
+            (
+                "export default (pi) => pi.on('tool_call', () => { fs.existsSync('x'); });",
+                "1:51 uses `fs`, which it does not define",
+            ),
             ("export default { on() {} };", "1:16 cannot be loaded: its default export is no function"),
             ("export default (pi) => pi.onn('tool_call', f);", "1:27 calls `pi.onn`, which modules do not have"),
             (
@@ -491,7 +404,10 @@ mod tests {
                 "export default (pi) => pi.on('tool_call', 'no');",
                 "1:43 cannot be loaded: its handler for `tool_call` is no function",
             ),
-            ("export default (pi) => { const fs = require('fs'); };", "1:37 uses `require`, which modules do not have"),
+            (
+                "export default (pi) => { const fs = require('fs'); pi.on('tool_call', () => fs); };",
+                "1:37 uses `require`, which it does not define",
+            ),
             (
                 "export default (pi) => pi.registerTool({});",
                 "1:27 calls `pi.registerTool`, which hookrail does not have",
