@@ -182,6 +182,8 @@ codes! {
     CommandNotRunnable = "command-not-runnable", Warning;
     /// A hook's process could not be started.
     SpawnFailed = "spawn-failed", Error;
+    /// A remote hook cannot be asked here: this program has no client for remote hooks.
+    RemoteNoClient = "remote-no-client", Warning;
     /// A remote hook was not asked because no server could be reached.
     RemoteNotConnected = "remote-not-connected", Warning;
     /// A remote hook was not asked because its group has no worker.

@@ -142,7 +142,7 @@ fn a_program_without_a_client_fails_visibly_and_the_policy_applies() {
         let world = world_with("BeforeTool", &remote(policy));
         let system = world.builder().build();
         let loaded = system.snapshot();
-        assert!(loaded.diagnostics().iter().any(|found| found.code == Code::NoRunner), "known before any event");
+        assert!(loaded.diagnostics().iter().any(|found| found.code == Code::RemoteNoClient), "known before any event");
         let outcome = fire(&system, EventKind::BeforeTool);
         assert_eq!((outcome.runs[0].end, outcome.effects.decision), (EndKind::SpawnFailed, decision));
         let failed = outcome.diagnostics.iter().find(|found| found.code == Code::SpawnFailed).unwrap();

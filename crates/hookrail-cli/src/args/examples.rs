@@ -125,13 +125,26 @@ EXAMPLES:
   hookrail plugin install ./ts-lint-gate --yes
   hookrail plugin uninstall ts-lint-gate@local";
 
-pub(super) const SERVE: &str = "\
+macro_rules! serve {
+    () => {
+        "\
 EXAMPLES:
   hookrail serve --stdio
   hookrail serve --socket /run/user/1000/hookrail.sock
   hookrail serve --socket hookrail.sock --metrics 9464 --limit 128
   RUST_LOG=hookrail::bus=info hookrail serve --socket hookrail.sock --log-format json
-                                           also log every event that is denied, asked about or stopped";
+                                           also log every event that is denied, asked about or stopped"
+    };
+}
+
+#[cfg(not(feature = "fleet"))]
+pub(super) const SERVE: &str = serve!();
+
+#[cfg(feature = "fleet")]
+pub(super) const SERVE: &str = concat!(
+    serve!(),
+    "\n  hookrail serve --nats tls://n1.example.com:4222 --group guards --member guard.toml\n                                           answer remote hooks of other machines"
+);
 
 pub(super) const RELOAD: &str = "\
 EXAMPLES:

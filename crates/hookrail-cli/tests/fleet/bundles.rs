@@ -249,3 +249,13 @@ fn the_command_line_of_the_unit_applies_the_bundle() {
     fleet.hookrail(&line.split(' ').collect::<Vec<_>>()).ends_with(0);
     assert_eq!(fleet.fire().1["reason"], "by the timer");
 }
+
+#[test]
+fn a_bundle_may_have_a_hook_that_asks_workers() {
+    let fleet = Fleet::new();
+    let hooks = json!({"BeforeTool": [{"hooks": [{"type": "remote", "group": "guards"}]}]});
+    fleet.publish(&json!({"hooksConfig": {"enabled": true}, "hooks": hooks}).to_string(), &[]);
+    assert_eq!(fleet.apply(), "switched");
+    let (status, outcome) = fleet.fire();
+    assert_eq!((status, &outcome["runs"][0]["end"]), (2, &json!("spawn-failed")), "{outcome}");
+}

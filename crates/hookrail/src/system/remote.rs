@@ -46,7 +46,7 @@ impl RemoteAccess {
         };
         hooks.iter().filter(move |hook| is_missing && is_asked(hook)).map(|hook| {
             let message = format!("remote hook `{hook}` cannot be asked: {}", SpawnFailure::NoRemoteClient);
-            Diagnostic::new(Code::NoRunner, message)
+            Diagnostic::new(Code::RemoteNoClient, message)
                 .at(hook.origin.location.clone())
                 .hint("name the servers in the configuration of the user or the machine; until then its failure policy applies")
         })
