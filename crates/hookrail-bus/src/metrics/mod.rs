@@ -3,6 +3,7 @@
 //! Labels have few values: events, codes and ends are the engine's own words, and only the first [`MOST_HOOKS`] hooks have a
 //! label with their name. Metrics are sent only on request, at an address that the user configured.
 
+mod added_gauge;
 mod configuration;
 mod server;
 
@@ -141,6 +142,18 @@ impl Metrics {
         registry.register("connections", "Clients that are connected", metrics.connections.clone());
         registry.register("connections_closed", "Connections that ended, by why", metrics.closed.clone());
         Self { registry: Mutex::new(registry), ..metrics }
+    }
+
+    /// Adds a gauge that is read when metrics are requested; a value that is not known is left out.
+    ///
+    /// The reader must not take long: it runs on a thread that serves requests.
+    pub fn add_gauge(
+        &self,
+        name: &'static str,
+        help: &'static str,
+        read: impl Fn() -> Option<f64> + Send + Sync + 'static,
+    ) {
+        lock(&self.registry).register_collector(Box::new(added_gauge::AddedGauge::new(name, help, read)));
     }
 
     /// Returns all metrics as Prometheus text.

@@ -62,7 +62,7 @@ pub(super) enum Runner {
 }
 
 /// Programs that run the program after them.
-const PREFIXES: [&str; 8] = ["exec", "command", "env", "nohup", "nice", "time", "setsid", "sudo"];
+const PREFIXES: [&str; 9] = ["exec", "command", "env", "nohup", "nice", "time", "timeout", "setsid", "sudo"];
 
 /// What a shell runs by itself.
 const BUILTINS: &str = " . : [ [[ alias bg bind break builtin caller case cd command compgen complete continue declare \
@@ -109,11 +109,22 @@ fn commands_in(code: &str, folders: &Folders) -> Vec<CommandUse> {
     let functions = names_of(&tree, code, "function_definition");
     let is_own = |name: &str| guarded.iter().chain(&functions).any(|own| own == name);
     let mut commands = Vec::new();
+    let mut folders = folders.clone();
     for node in nodes(&tree).filter(|node| node.kind() == "command") {
         let mut cursor = node.walk();
         let words = node.named_children(&mut cursor).filter(|child| is_word(*child));
-        let words: Vec<Option<String>> = words.map(|word| value_of(word, code, folders)).collect();
-        commands.push(command_use(&words, folders, node.byte_range(), is_own));
+        let words: Vec<Option<String>> = words.map(|word| value_of(word, code, &folders)).collect();
+        let mut command = command_use(&words, &folders, node.byte_range(), is_own);
+        if folders.is_elsewhere {
+            command.script = command.script.filter(|script| script.written.starts_with(['/', '~']));
+        }
+        commands.push(command);
+        // What stands behind `cd` is relative to another folder.
+        match words.as_slice() {
+            [Some(name), Some(folder)] if name == "cd" => folders.root = folders.path(folder),
+            [Some(name), ..] if ["cd", "pushd", "popd"].contains(&name.as_str()) => folders.is_elsewhere = true,
+            _ => {}
+        }
     }
     commands
 }
@@ -176,6 +187,8 @@ struct Folders {
     root: PathBuf,
     home: Option<PathBuf>,
     variables: Vec<(&'static str, PathBuf)>,
+    /// Whether the line went to a folder that is not known.
+    is_elsewhere: bool,
 }
 
 impl Folders {
@@ -192,7 +205,7 @@ impl Folders {
         if hook.dialect == DialectId::Xcode {
             variables.push(("sep", std::path::MAIN_SEPARATOR_STR.into()));
         }
-        Self { root: root.to_owned(), home, variables }
+        Self { root: root.to_owned(), home, variables, is_elsewhere: false }
     }
 
     fn path(&self, word: &str) -> PathBuf {
@@ -307,6 +320,12 @@ fn names_of(tree: &Tree, line: &str, kind: &str) -> Vec<String> {
     named.filter_map(|name| line.get(name.byte_range()).map(str::to_owned)).collect()
 }
 
+/// Whether a word is a number with or without a unit, as in `timeout 5s` and `nice -n 10`.
+fn is_duration(word: &str) -> bool {
+    let number = word.trim_end_matches(['s', 'm', 'h', 'd']);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
 fn command_use(
     words: &[Option<String>],
     folders: &Folders,
@@ -319,7 +338,7 @@ fn command_use(
         let is_assignment = first.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'));
         if PREFIXES.contains(&first.as_str()) {
             behind_prefix = true;
-        } else if !(behind_prefix && (first.starts_with('-') || is_assignment)) {
+        } else if !(behind_prefix && (first.starts_with('-') || is_assignment || is_duration(first))) {
             break;
         }
         rest = others;
@@ -377,6 +396,8 @@ mod tests {
             ),
             ("env A=1 node a.mjs", "/p/a.mjs", Runner::Given(Interpreter::JavaScript)),
             (". ./lib.sh", "/p/lib.sh", Runner::Given(Interpreter::Shell(ShellKind::Bash))),
+            ("timeout -k 1 5s ./a.sh", "/p/a.sh", Runner::Itself),
+            ("cd h && ./a.sh", "/p/h/a.sh", Runner::Itself),
             ("bash -ec './a.sh x'", "/p/a.sh", Runner::Itself),
             ("sh -c \"bash -c 'exec ./a.sh'\"", "/p/a.sh", Runner::Itself),
         ] {
@@ -385,8 +406,15 @@ mod tests {
         }
         let quoted = of("\"~/a.sh\"").into_iter().find_map(|command| command.script).unwrap();
         assert_eq!(quoted.path, Path::new("/p/~/a.sh"), "no shell expands it");
-        for line in ["./hooks/*.sh", "sh -c 'echo'", "python3 -c 'x'", "$UNKNOWN/a.sh", "node -e 1", "python3 -m guard"]
-        {
+        for line in [
+            "cd \"$X\" && ./a.sh",
+            "./hooks/*.sh",
+            "sh -c 'echo'",
+            "python3 -c 'x'",
+            "$UNKNOWN/a.sh",
+            "node -e 1",
+            "python3 -m guard",
+        ] {
             assert!(of(line).iter().all(|command| command.script.is_none()), "{line}");
         }
     }

@@ -65,6 +65,12 @@ fn about(seen: &HookScene<'_>, script: &ScriptUse, text: &Rc<str>) -> Option<Fin
     if script.runner != Runner::Itself {
         return None;
     }
+    if line.starts_with("#!") && begins_with_mark(path) {
+        let message =
+            format!("this script of hook `{hook}` begins with a byte order mark, so its line `#!` is not seen");
+        let hint = "save it as UTF-8 without a byte order mark";
+        return Some(Finding::new(at(Code::ScriptInterpreter, message, 0..line.len()).hint(hint)));
+    }
     let Some(shebang) = line.strip_prefix("#!") else { return without_first_line(seen.hook, path, text) };
     let mut words = shebang.split_ascii_whitespace();
     let program = words.next().unwrap_or_default();
@@ -102,6 +108,14 @@ fn about(seen: &HookScene<'_>, script: &ScriptUse, text: &Rc<str>) -> Option<Fin
         None => "correct the line, or rename the file".to_owned(),
     };
     Some(Finding::new(at(Code::ScriptInterpreter, message, span).hint(hint)))
+}
+
+/// Whether a file begins with the mark that editors of Windows write.
+fn begins_with_mark(path: &Path) -> bool {
+    use std::io::Read as _;
+    let mut first = [0; 3];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == [0xef, 0xbb, 0xbf]
 }
 
 /// The kernel gives everything behind the interpreter to it as one argument.

@@ -10,6 +10,32 @@ use super::interpreter::Interpreter;
 use super::scene::{HookScene, Scene};
 use super::syntax::parse_shell;
 
+/// Programs that look for something or write something, and refuse nothing themselves.
+const TOOLS: [&str; 22] = [
+    "grep",
+    "egrep",
+    "rg",
+    "jq",
+    "yq",
+    "cat",
+    "sed",
+    "awk",
+    "head",
+    "tail",
+    "tee",
+    "tr",
+    "cut",
+    "sort",
+    "date",
+    "mkdir",
+    "rm",
+    "touch",
+    "cp",
+    "mv",
+    "logger",
+    "notify-send",
+];
+
 /// What happens to the status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
@@ -70,6 +96,10 @@ fn in_code(scene: &Scene<'_>, hook: &Hook, code: &str) -> Vec<Finding> {
 
 /// Whether a command runs what may refuse: a script, or the only program of a line.
 fn runs_guard(command: &CommandUse, all: &[CommandUse]) -> bool {
+    if matches!(&command.lookup, Lookup::SearchPath(name) if TOOLS.contains(&name.as_str())) && command.script.is_none()
+    {
+        return false;
+    }
     let is_program =
         |command: &&CommandUse| matches!(command.lookup, Lookup::SearchPath(_)) || command.script.is_some();
     command.script.is_some() || is_program(&command) && all.iter().filter(is_program).count() == 1
@@ -114,7 +144,8 @@ fn fate_of(tree: &Tree, code: &str, command: &CommandUse) -> Fate {
                 }
                 let next = behind.iter().find(|sibling| sibling.is_named() && sibling.kind() != "comment");
                 let handles = code.contains("set -e") || code.contains("errexit") || code.contains("$?");
-                if next.is_some() && !handles {
+                // `check && exit 2; exit 0` has used the status before it goes on.
+                if next.is_some() && !handles && !text(node).contains("exit") {
                     return Fate::Overtaken;
                 }
             }
@@ -172,6 +203,7 @@ mod tests {
             ("sh g.sh 2>/dev/null", Fate::Used),
             ("cat | sh g.sh", Fate::Used),
             ("sh g.sh > log", Fate::Used),
+            ("sh g.sh && exit 2; exit 0", Fate::Used),
             ("sh g.sh || true", Fate::Replaced),
             ("sh g.sh 2>/dev/null || :", Fate::Replaced),
             ("cd x && sh g.sh || exit 0", Fate::Replaced),

@@ -30,6 +30,15 @@ const OTHER_TOOLS: [&str; 14] = [
     "codesearch",
 ];
 
+/// What other agents call a value that a matcher selects.
+const VALUES_ELSEWHERE: [(&str, &str); 5] = [
+    ("compact", "compress"),
+    ("new", "startup"),
+    ("quit", "exit"),
+    ("idle", "idle_prompt"),
+    ("permission", "permission_prompt"),
+];
+
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
     let of_values = scene.active().filter_map(|seen| no_value(scene, seen.hook));
     problems(scene).map(|(_, finding)| finding).chain(of_values).collect()
@@ -48,7 +57,11 @@ fn no_value(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
         Some(separator) => pattern.split(separator).map(str::trim).collect(),
         None => vec![pattern.trim()],
     };
-    let meant: Option<Vec<&str>> = parts.iter().map(|part| nearest(part, known.iter().copied())).collect();
+    let of_others = |part: &str| VALUES_ELSEWHERE.iter().find(|(other, _)| *other == part).map(|(_, meant)| *meant);
+    let meant = |part: &&str| {
+        of_others(part).filter(|meant| known.contains(meant)).or_else(|| nearest(part, known.iter().copied()))
+    };
+    let meant: Option<Vec<&str>> = parts.iter().map(meant).collect();
     let shown: Vec<String> = known.iter().map(|value| format!("`{value}`")).collect();
     let message = format!("no known `{field}` matches `{pattern}`; hook `{hook}` never runs");
     let better = meant.map(|meant| meant.join("|"));

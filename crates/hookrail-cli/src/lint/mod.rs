@@ -85,6 +85,7 @@ const LINTS: &[Lint] = &[
     },
     Lint {
         reports: &[
+            (Code::HooksDisabled, PassesSilently),
             (Code::GuardSwitchedOff, PassesSilently),
             (Code::HookSwitchedOff, GuardEffect::None),
             (Code::DisabledUnknown, GuardEffect::None),

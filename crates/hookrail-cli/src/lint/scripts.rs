@@ -124,6 +124,8 @@ fn missing(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Finding {
         hook.owner.as_ref().map(|owner| owner.dir.join(written)).filter(|file| is_relative && file.is_file());
     let hint = if let Some(rest) = written.strip_prefix(QUOTED_HOME) {
         format!("`~` has no meaning in quotes; write `\"$HOME/{rest}\"`")
+    } else if matches!(hook.action, Action::Program(_)) && written.contains(char::is_whitespace) {
+        "with `args` no shell reads `command`; write the program alone there, or leave out `args`".to_owned()
     } else if let Some(build) = build_command(scene.root, path) {
         format!("build it with `{build}`")
     } else if in_plugin.is_some() {

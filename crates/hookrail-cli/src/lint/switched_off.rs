@@ -16,7 +16,7 @@ use super::switches::{ListedName, Switches};
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
     let files: Vec<(PathBuf, Switches)> =
         scene.settings_files().filter_map(|file| Some((file.to_owned(), Switches::read(&scene.text(file)?)))).collect();
-    let mut found: Vec<Finding> = Vec::new();
+    let mut found: Vec<Finding> = Vec::from_iter(by_environment());
     for (why, hooks) in switched_off(scene) {
         let guards: Vec<&Hook> = hooks.iter().copied().filter(|hook| is_guard(hook)).collect();
         let others: Vec<&Hook> = hooks.iter().copied().filter(|hook| !is_guard(hook)).collect();
@@ -39,6 +39,14 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
     let lists = files.iter().flat_map(|(file, switches)| switches.disabled.iter().map(move |name| (file, name)));
     found.extend(lists.filter_map(|(file, name)| unknown_name(scene, file, name)));
     found
+}
+
+/// The variable that turns hooks off for the programs that inherit it, such as this one and an agent.
+fn by_environment() -> Option<Finding> {
+    let is_set = std::env::var_os("HOOKRAIL_DISABLE").is_some_and(|value| value == "1");
+    let message = "`HOOKRAIL_DISABLE=1` in the environment turns off all hooks but those of the system layer";
+    let diagnostic = Diagnostic::new(Code::HooksDisabled, message);
+    is_set.then(|| Finding::new(diagnostic.hint("run `unset HOOKRAIL_DISABLE`")))
 }
 
 /// The hooks that are off, by what switches them off, in the order of the hooks.

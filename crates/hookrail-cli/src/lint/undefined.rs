@@ -17,7 +17,17 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
 /// What the scripts of one hook use and do not have.
 pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
     let scripts = seen.commands.iter().filter_map(|command| command.script.as_ref());
-    scripts.flat_map(|script| of_script(scene, seen, script)).collect()
+    let mut found: Vec<Finding> = scripts.flat_map(|script| of_script(scene, seen, script)).collect();
+    let given = seen.commands.iter().filter_map(|command| command.code.as_ref());
+    for code in given.filter(|code| code.interpreter == Interpreter::Python) {
+        if let Some((_, name)) = missing_import(&code.text) {
+            let message =
+                format!("the code in the command of hook `{}` uses `{name}`, which it does not import", seen.hook);
+            let diagnostic = scene.about_key(seen.hook, "command", Code::ScriptUndefined, message);
+            found.push(Finding::new(diagnostic.hint(format!("begin it with `import {name};`"))));
+        }
+    }
+    found
 }
 
 fn of_script(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) -> Vec<Finding> {

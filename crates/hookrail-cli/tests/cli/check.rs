@@ -163,6 +163,9 @@ fn strict_fails_on_guards_that_are_switched_off() {
         // The place is the switch and not the hook.
         assert!(ran.stdout.contains("guard-switched-off") && ran.stdout.contains("settings.json:1:"), "{}", ran.stdout);
     }
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    let mut command = sandbox.command(&["check", "--strict"]);
+    hookrail_testkit::ProgramOutput::capture(command.env("HOOKRAIL_DISABLE", "1")).ends_with(1);
     // What no operation depends on may be off.
     let note = r#""hooks": {"Notification": [{"hooks": [{"type": "command", "name": "tell", "command": "true"}]}]}"#;
     let sandbox =

@@ -166,6 +166,8 @@ pub(crate) fn rows() -> Vec<Row> {
             Nothing,
         )
         .file("guard.mjs", "import { check } from './chekc.mjs';\nif (check()) process.exit(2);\n"),
+        Row::command("a byte order mark before the first line", "./guard.py", Some("script-interpreter"), Nothing)
+            .program("guard.py", "\u{feff}#!/usr/bin/env python3\nprint()\n"),
         Row::command("`~` in quotes", "\"~/guard.sh\"", Some("script-missing"), Code("command-not-found")),
         Row::command("a path for Windows", ".\\hooks\\guard.sh", Some("program-missing"), Code("command-not-found")),
         lost("`|| true` behind a guard", "sh guard.sh || true"),

@@ -90,6 +90,8 @@ pub(crate) fn rows() -> Vec<Row> {
             "file-syntax",
         ),
         whole("a comma that is missing", "{\n  \"a\": 1\n  \"hooks\": {}\n}\n", "file-syntax"),
+        whole("`True` in JSON", "{\n  \"hooksConfig\": {\"enabled\": True}\n}\n", "file-syntax"),
+        whole("a key without a colon", "{\n  \"hooks\" {}\n}\n", "file-syntax"),
         whole("single quotes in JSON", "{\n  'hooks': {}\n}\n", "file-syntax"),
         whole("an empty settings file", "", "file-empty"),
         whole("settings that are a list", "[]\n", "file-shape"),

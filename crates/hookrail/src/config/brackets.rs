@@ -31,6 +31,19 @@ pub fn explain_syntax(text: &str, at: usize) -> Option<String> {
     }
 }
 
+/// Explains a word of another language in place of a value.
+pub(super) fn explain_word(text: &str, noticed: &Range<usize>) -> Option<String> {
+    let rest = text.get(noticed.start..)?;
+    let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let meant = match rest.get(..end)? {
+        "True" | "TRUE" | "yes" | "on" => "true",
+        "False" | "FALSE" | "no" | "off" => "false",
+        "None" | "nil" | "undefined" | "NULL" => "null",
+        _ => return None,
+    };
+    Some(format!("write `{meant}`"))
+}
+
 /// Names the string or the bracket that is not closed at the end of a text.
 pub(super) fn explain_open(text: &str) -> Option<String> {
     let scan = Scan::of(text);
@@ -189,7 +202,13 @@ impl Indentation {
 
 #[cfg(test)]
 mod tests {
-    use super::{SyntaxCause, explain_json_error, explain_syntax, find_cause};
+    use super::{SyntaxCause, explain_json_error, explain_syntax, explain_word, find_cause};
+
+    #[test]
+    fn words_of_other_languages_are_translated() {
+        assert_eq!(explain_word("{\"a\": True}", &(6..7)).as_deref(), Some("write `true`"));
+        assert_eq!(explain_word("{\"a\": Truely}", &(6..7)), None);
+    }
 
     #[test]
     fn the_place_is_the_bracket_or_the_quote_that_is_not_closed() {

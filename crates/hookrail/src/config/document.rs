@@ -9,7 +9,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::brackets::{SyntaxCause, explain_open, explain_syntax, find_cause};
+use super::brackets::{SyntaxCause, explain_open, explain_syntax, explain_word, find_cause};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::json::{Json, JsonObject};
 use crate::source::{LineIndex, Location};
@@ -80,7 +80,16 @@ impl Document {
                     (None, ParseErrorKind::ExpectedComma) => {
                         (noticed, Some("add a comma behind this value".to_owned()))
                     }
-                    (None, _) => (noticed.clone(), explain_syntax(&text, noticed.start)),
+                    (None, ParseErrorKind::ExpectedColonAfterObjectKey) => {
+                        (noticed, Some("write `:` between the key and its value".to_owned()))
+                    }
+                    (None, ParseErrorKind::UnterminatedCommentBlock) => {
+                        (noticed, Some("close the comment with `*/`".to_owned()))
+                    }
+                    (None, _) => (
+                        noticed.clone(),
+                        explain_word(&text, &noticed).or_else(|| explain_syntax(&text, noticed.start)),
+                    ),
                 };
                 let location = LineIndex::new(text).location(&file, place);
                 let message = format!("not valid JSON: {problem}");
