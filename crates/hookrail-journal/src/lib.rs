@@ -166,6 +166,16 @@ impl Journal {
         Ok(last.map(|last| ChainHead { seq: last.seq, hash: String::from_utf8_lossy(&last.hash).into_owned() }))
     }
 
+    /// The number of records that no server has acknowledged; none if the journal was never shipped.
+    ///
+    /// # Errors
+    /// If the journal or its position cannot be read.
+    pub fn waiting_records(&self) -> Result<Option<u64>, JournalError> {
+        let Some(position) = ShippingPosition::read(self.directory())? else { return Ok(None) };
+        let last = self.head()?.map_or(0, |head| head.seq);
+        Ok(Some(last.saturating_sub(position.seq)))
+    }
+
     /// Compresses segments that are complete and removes old ones. If another process is doing so, nothing is done.
     ///
     /// # Errors

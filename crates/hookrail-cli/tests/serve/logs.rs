@@ -1,6 +1,6 @@
 //! The log: its content, and that problems with standard error never affect requests.
 
-use std::io::{BufReader, Read as _};
+use std::io::{BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -196,6 +196,28 @@ fn what_is_wrong_with_configuration_is_logged_once_and_health_is_offered() {
     let mut told = String::new();
     log.read_to_string(&mut told).unwrap();
     assert_eq!(told.matches("(unknown-event)").count(), 1, "{told}");
+}
+
+/// The backlog of a journal that is shipped is a metric; one that is not shipped has no backlog.
+#[cfg(unix)]
+#[test]
+fn the_records_that_wait_to_be_shipped_are_a_metric() {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let sandbox = Sandbox::with_hook("true");
+    let (mut server, mut talk) = sandbox.on_stdio(&["--trust-project", "--metrics", "0"]);
+    let mut log = BufReader::new(server.0.stderr.take().unwrap());
+    let (address, _) = metrics_address(&mut log);
+    for _ in 0..3 {
+        talk.ask("x");
+    }
+    assert!(!get(&address, "/metrics").contains("journal_waiting_records"));
+    let position = sandbox.home.join(".local/state/hookrail/journal/shipped.json");
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(position).unwrap();
+    file.write_all(br#"{"subject":"s","seq":1,"hash":"00","stream_sequence":1,"at":0}"#).unwrap();
+    let measured = get(&address, "/metrics");
+    assert!(measured.contains("\nhookrail_bus_journal_waiting_records 2.0\n"), "{measured}");
+    talk.finish();
+    server.0.wait().unwrap();
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 
 use hookrail_bus::{Bus, MetricsServer};
+use hookrail_journal::Journal;
 
 use crate::errors::{Failure, Result};
 use crate::logging;
 
-pub(super) async fn serve_metrics(bus: &Bus, address: SocketAddr) -> Result<()> {
+pub(super) async fn serve_metrics(bus: &Bus, address: SocketAddr, journal: Option<Journal>) -> Result<()> {
     let server = MetricsServer::bind(address).await.map_err(|error| {
         Failure::new(format!("metrics cannot be served at `{address}`: {error}"))
             .hint("choose another address, such as 127.0.0.1:0")
@@ -16,7 +17,14 @@ pub(super) async fn serve_metrics(bus: &Bus, address: SocketAddr) -> Result<()> 
         // Standard output belongs to the clients. A script that asked for port 0 reads the port from this line.
         logging::write_stderr(format!("metrics at http://{address}/metrics\n"));
     }
-    tokio::spawn(server.serve(bus.metrics()));
+    let metrics = bus.metrics();
+    if let Some(journal) = journal {
+        let help = "Records of the journal that no server has acknowledged";
+        // A journal that was never shipped has none, and one that cannot be read is reported by what writes it.
+        let waiting = move || Some(journal.waiting_records().ok()?? as f64);
+        metrics.add_gauge("journal_waiting_records", help, waiting);
+    }
+    tokio::spawn(server.serve(metrics));
     Ok(())
 }
 

@@ -60,11 +60,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     let settings = settings::settings(&project, args, configured, ledger::open_ledger(), recording);
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
-        if let Some(journal) = journal {
+        if let Some(journal) = &journal {
             survive_file_size_limit();
-            tokio::spawn(look_after(journal));
+            tokio::spawn(look_after(journal.clone()));
         }
-        serve(args, settings, configured).await
+        serve(args, settings, configured, journal).await
     });
     // A thread that reads standard input cannot be stopped, and dropping the runtime would wait for it.
     runtime.shutdown_background();
@@ -81,14 +81,19 @@ fn styled(text: &str) -> String {
     }
 }
 
-async fn serve(args: &ServeArgs, settings: BusOptions, configured: BusSettings) -> Result<Exit> {
+async fn serve(
+    args: &ServeArgs,
+    settings: BusOptions,
+    configured: BusSettings,
+    journal: Option<Journal>,
+) -> Result<Exit> {
     let mut interrupts = Interrupts::listen().map_err(|error| {
         Failure::new(format!("signals cannot be handled: {error}")).hint("the system may be out of file descriptors")
     })?;
     let manager = Arc::new(ServiceManager::from_environment());
     let bus = Bus::new(settings);
     if let Some(address) = args.metrics.or(configured.metrics) {
-        metrics::serve_metrics(&bus, address).await?;
+        metrics::serve_metrics(&bus, address, journal).await?;
     }
     tokio::spawn(memory::return_memory_when_idle(bus.clone()));
     let ServedClients { mut work, before_drain, after_drain } =
