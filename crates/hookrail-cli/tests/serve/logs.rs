@@ -204,7 +204,7 @@ fn what_is_wrong_with_configuration_is_logged_once_and_health_is_offered() {
 fn the_records_that_wait_to_be_shipped_are_a_metric() {
     use std::os::unix::fs::OpenOptionsExt as _;
     let sandbox = Sandbox::with_hook("true");
-    let (mut server, mut talk) = sandbox.on_stdio(&["--trust-project", "--metrics", "0"]);
+    let (mut server, mut talk) = sandbox.on_stdio(&["--metrics", "0"]);
     let mut log = BufReader::new(server.0.stderr.take().unwrap());
     let (address, _) = metrics_address(&mut log);
     for _ in 0..3 {
