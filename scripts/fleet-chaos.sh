@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Breaks a fleet on this machine and looks whether anything is lost: three servers whose leader is killed while 300,000 records
-# are shipped, servers that do not answer, a shipper that is killed again and again, and 1,000 machines that receive bundles. Takes
+# are shipped, servers and workers that are killed while hooks ask, servers that do not answer, a shipper that is killed again and again, and 1,000 machines that receive bundles. Takes
 # about ten minutes. The results are the lines that begin with `chaos:`; docs/fleet.md has those of one run.
 #   scripts/fleet-chaos.sh [NAME]     only the tests whose names contain NAME
 set -euo pipefail
@@ -11,4 +11,5 @@ ulimit -n "$(ulimit -Hn)"
 export HOOKRAIL_REQUIRE_ALL=1
 # One after the other: they measure, and share the machine.
 cargo test -p hookrail-fleet --test nats -- --ignored --nocapture --test-threads=1 "$@"
+cargo test -p hookrail-cli --features fleet --test ask -- --ignored --nocapture --test-threads=1 "$@"
 cargo test -p hookrail-cli --features fleet --test fleet -- --ignored --nocapture --test-threads=1 "$@"

@@ -6,11 +6,9 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use clap_complete::Shell;
 use hookrail::DialectId;
-use hookrail::module::Capabilities;
 
-use crate::logging::{LogFormat, LogOptions};
+use crate::logging::LogOptions;
 use crate::verbosity::Verbosity;
 
 const STYLES: Styles = Styles::styled()
@@ -419,216 +417,10 @@ pub(crate) enum CheckFormat {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    /// Serve one client on standard input and output
-    #[cfg_attr(not(feature = "fleet"), arg(long, required_unless_present = "socket", conflicts_with = "socket"))]
-    #[cfg_attr(
-        feature = "fleet",
-        arg(long, required_unless_present_any = ["socket", "nats"], conflicts_with_all = ["socket", "nats"])
-    )]
-    pub(crate) stdio: bool,
-    /// Serve the clients of a Unix socket that only this user can use; if the service manager passes
-    /// the socket, it is used as it is
-    #[arg(long, value_name = "PATH")]
-    pub(crate) socket: Option<PathBuf>,
-    /// Answer remote hooks of other machines over the NATS servers at these addresses, as a worker of a group; requests
-    /// beyond `--limit` are refused at once, so that another worker is asked
-    #[cfg(feature = "fleet")]
-    #[arg(long, value_name = "URL", value_delimiter = ',', requires = "group", conflicts_with = "socket")]
-    pub(crate) nats: Vec<hookrail_fleet::nats::NatsServer>,
-    /// The group that the worker belongs to
-    #[cfg(feature = "fleet")]
-    #[arg(long, value_name = "NAME", value_parser = hookrail::remote::GroupName::new, requires = "nats")]
-    pub(crate) group: Option<hookrail::remote::GroupName>,
-    /// The file with the worker's tenant, name and key [default: the configuration that remote hooks are asked with]
-    #[cfg(feature = "fleet")]
-    #[arg(long, value_name = "FILE", requires = "nats")]
-    pub(crate) member: Option<PathBuf>,
-    /// Run at most N requests at once; further requests wait, and sessions take turns [default: 64]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub(crate) limit: Option<usize>,
-    /// Let at most N messages of one client wait for their answer before the server reads no more
-    /// [default: 1024]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub(crate) in_flight: Option<usize>,
-    /// Keep at most N projects open [default: 32]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub(crate) most_projects: Option<usize>,
-    /// Do not reload the configuration when its files change; a change of the user's grants still reloads it
-    #[arg(long)]
-    pub(crate) no_watch: bool,
-    /// The form of the log on standard error
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub(crate) log_format: LogFormat,
-    /// Serve Prometheus metrics, `/healthz` and `/readyz` at an address, or at a port of the
-    /// loopback interface
-    #[arg(long, value_name = "ADDR", value_parser = crate::cmd::serve::metrics_address)]
-    pub(crate) metrics: Option<std::net::SocketAddr>,
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-}
-
-impl ServeArgs {
-    /// Whether the server has many clients that come and go, so that it is reloaded and not ended by a hang-up.
-    pub(crate) fn serves_many(&self) -> bool {
-        self.socket.is_some() || self.is_worker()
-    }
-
-    /// Whether the server answers remote hooks of other machines.
-    pub(crate) fn is_worker(&self) -> bool {
-        #[cfg(feature = "fleet")]
-        return self.group.is_some();
-        #[cfg(not(feature = "fleet"))]
-        false
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReloadArgs {
-    /// The server's socket [default: $XDG_RUNTIME_DIR/hookrail.sock]
-    #[arg(long, value_name = "PATH")]
-    pub(crate) socket: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Keep the sample project and print its path
     #[arg(long)]
     pub(crate) keep: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SchemaArgs {
-    /// The schema, for example `settings` or `BeforeTool.stdin`
-    #[arg(value_name = "NAME", add = names::schemas())]
-    pub(crate) name: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReferenceArgs {
-    /// The page
-    #[arg(value_enum, value_name = "PAGE")]
-    pub(crate) page: ReferencePage,
-}
-
-/// The pages of the reference that are made from the engine's own tables.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum ReferencePage {
-    /// Every command: its options, its exit statuses, examples
-    Commands,
-    /// Every event: its names, its fields, what an answer can do
-    Events,
-    /// Every code a diagnostic can have
-    Diagnostics,
-    /// Every message of the bus, its fields, and the error codes
-    Bus,
-    /// Every setting of hookrail's own configuration
-    Configuration,
-    /// Every key of a file with test cases
-    TestCases,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DocsArgs {
-    /// The topic [default: list all topics]
-    #[arg(value_name = "TOPIC", value_parser = crate::cmd::docs::topics())]
-    pub(crate) topic: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    pub(crate) shell: Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManArgs {
-    /// The directory, which is created if it does not exist
-    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
-    pub(crate) dir: PathBuf,
-}
-
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub(crate) struct TrustArgs {
-    #[command(subcommand)]
-    pub(crate) command: Option<TrustCommand>,
-    #[command(flatten)]
-    pub(crate) status: TrustStatusArgs,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum TrustCommand {
-    /// Show what is trusted (the default)
-    ///
-    /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::TRUST_STATUS)]
-    Status(TrustStatusArgs),
-    /// Show what has changed since it was granted
-    ///
-    /// Exit status: 0 no hook that could run is new or has changed, 1 a hook is new or has changed, or the command failed.
-    #[command(after_help = examples::TRUST_DIFF)]
-    Diff(TrustDiffArgs),
-    /// Trust the project and its hooks as they are now
-    ///
-    /// Exit status: 0 granted or nothing to grant, 1 nothing was granted.
-    #[command(after_help = examples::TRUST_GRANT)]
-    Grant(TrustGrantArgs),
-    /// Revoke trust in the project or in some of its hooks
-    ///
-    /// Exit status: 0 revoked or nothing to revoke, 1 nothing was revoked.
-    #[command(after_help = examples::TRUST_REVOKE)]
-    Revoke(TrustRevokeArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TrustStatusArgs {
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TrustDiffArgs {
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TrustGrantArgs {
-    /// Names of hooks [default: all hooks of the project]
-    #[arg(value_name = "HOOK", add = names::hooks())]
-    pub(crate) names: Vec<String>,
-    /// Do not ask for confirmation
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-    /// Limit modules to these capabilities, separated by commas: read, write, run (everything you can do), network, env,
-    /// and with a scope read:src/**, write:out/**, network:api.example.com, env:NAME
-    #[arg(long, value_name = "CAPABILITIES", value_delimiter = ',', value_parser = capability)]
-    pub(crate) allow: Option<Vec<String>>,
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TrustRevokeArgs {
-    /// Names of hooks [default: the project and all its hooks]
-    #[arg(value_name = "HOOK", add = names::hooks())]
-    pub(crate) names: Vec<String>,
-    #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-}
-
-fn capability(text: &str) -> Result<String, String> {
-    match Capabilities::parse([text]) {
-        Ok(_) => Ok(text.to_owned()),
-        Err(error) => Err(error.problem.to_string()),
-    }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -657,9 +449,12 @@ mod inspect;
 mod journal;
 mod names;
 mod new;
+mod pages;
 mod plugin;
 mod quick;
+mod serve;
 mod test;
+mod trust;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
@@ -681,7 +476,10 @@ pub(crate) use journal::{
     ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, ReplayArgs, SelectArgs, StatsArgs, VerifyArgs,
 };
 pub(crate) use new::{AddArgs, HookLanguage, InitArgs, NewArgs, TemplateArgs, TypesArgs, TypesLanguage};
+pub(crate) use pages::{CompletionsArgs, DocsArgs, ManArgs, ReferenceArgs, ReferencePage, SchemaArgs};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };
+pub(crate) use serve::{ReloadArgs, ServeArgs};
 pub(crate) use test::{RecordArgs, TestArgs, TestFormat};
+pub(crate) use trust::{TrustArgs, TrustCommand, TrustDiffArgs, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};

@@ -82,13 +82,13 @@ impl Failure {
         self
     }
 
-    /// Prints the failure to standard error.
+    /// Prints the failure to standard error; its hints not with `--quiet`.
     pub(crate) fn report(&self) {
         let mut text = format!("{}: {}\n", paint(BAD, "error"), visible(&self.message));
         if let Some(excerpt) = &self.excerpt {
             let _ = writeln!(text, "{excerpt}");
         }
-        for hint in &self.hints {
+        for hint in self.hints.iter().filter(|_| !crate::verbosity::is_quiet()) {
             let _ = writeln!(text, "{}: {}", paint(HINT, "hint"), visible(hint));
         }
         crate::output::errors(&text);

@@ -25,6 +25,7 @@ mod request;
 mod sample;
 mod style;
 mod telemetry;
+mod temporary_file;
 mod trace;
 mod verbosity;
 

@@ -12,7 +12,7 @@ use crate::dialect::registry::DialectId;
 use crate::firing::{PartPlan, Plan, PlannedHook};
 use crate::hook::{Action, Enforcement, Hook};
 use crate::json::{Json, JsonKind, JsonObject};
-use crate::outcome::{Decision, Effects, HookRun, InForce, Outcome, ShadowRun, Stop};
+use crate::outcome::{ConfigurationInForce, Decision, Effects, HookRun, Outcome, ShadowRun, Stop};
 use crate::remote::RemoteTarget;
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxRequirement;
@@ -115,8 +115,8 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
         .add("configuration", outcome.in_force.as_ref().map_or_else(Json::null, configuration))
 }
 
-fn configuration(in_force: &InForce) -> Json {
-    let InForce { digest, revision, project: _ } = in_force;
+fn configuration(in_force: &ConfigurationInForce) -> Json {
+    let ConfigurationInForce { digest, revision, project: _ } = in_force;
     JsonObject::new().add("digest", json!(digest.hex())).add("revision", json!(revision)).to_json()
 }
 
@@ -243,7 +243,7 @@ pub fn explain_document(plan: &Plan) -> Json {
         .to_json()
 }
 
-fn run(run: &HookRun, in_force: Option<&InForce>) -> Json {
+fn run(run: &HookRun, in_force: Option<&ConfigurationInForce>) -> Json {
     let identity = in_force.map(|in_force| run.hook.identity(&in_force.project));
     JsonObject::new()
         .add("hook", json!(&*run.hook.label))

@@ -129,7 +129,7 @@ impl Enrolment {
                 match known.and_then(|document| parse(&document).ok()) {
                     Some(known) => {
                         reading.keep(&pointer_file, KeptReason::Unusable, found);
-                        Source::InForce(known)
+                        Source::ConfigurationInForce(known)
                     }
                     None => {
                         reading.unusable(source, message);
@@ -139,7 +139,7 @@ impl Enrolment {
             }
         };
         let pointer = match read {
-            Source::InForce(pointer) => pointer,
+            Source::ConfigurationInForce(pointer) => pointer,
             // What cannot be used was reported, and denies if it is the system's.
             Source::Unusable(_) => return,
             Source::Absent => {

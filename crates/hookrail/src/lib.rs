@@ -140,7 +140,8 @@ pub mod host {
 /// Where configuration was read, and what became of it.
 pub mod sources {
     pub use crate::config::{
-        KeptReason, KeptSource, ReadProblem, UnusableSource, is_want_of_resources, nearest, read_file, without_dots,
+        KeptReason, KeptSource, ReadProblem, UnusableSource, explain_syntax, is_want_of_resources, nearest, read_file,
+        without_dots,
     };
     pub use crate::source::{Location, Origin, SourceKind};
 }

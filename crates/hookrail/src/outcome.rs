@@ -252,12 +252,12 @@ pub struct Outcome {
     /// The name of the event among the records, if it was recorded.
     pub recorded_as: Option<Arc<str>>,
     /// The configuration that was in force; none if no hook takes part in the event.
-    pub in_force: Option<InForce>,
+    pub in_force: Option<ConfigurationInForce>,
 }
 
 /// The configuration in force when an event was fired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InForce {
+pub struct ConfigurationInForce {
     /// The digest of all its sources. Two processes with the same digest have read the same.
     pub digest: Digest,
     /// Counts the configurations that were in force in this process, from one.

@@ -11,7 +11,7 @@ use crate::dialect::registry::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{Enablement, EventScope, Hook, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
-use crate::outcome::{InForce, Outcome, Refusal};
+use crate::outcome::{ConfigurationInForce, Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
 use crate::source::{Origin, SourceKind};
@@ -284,9 +284,9 @@ impl Snapshot {
     }
 
     /// What an outcome says about this configuration.
-    pub(crate) fn in_force(&self) -> InForce {
+    pub(crate) fn in_force(&self) -> ConfigurationInForce {
         let project = self.project.clone().unwrap_or_else(|| Path::new("").into());
-        InForce { digest: self.digest(), revision: self.revision.number, project }
+        ConfigurationInForce { digest: self.digest(), revision: self.revision.number, project }
     }
 
     /// Which configuration this is.

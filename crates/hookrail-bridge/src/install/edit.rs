@@ -357,12 +357,13 @@ fn comment_behind(text: &str, end: usize) -> Option<&str> {
 
 /// Returns one level of the indentation that the file uses; two blanks if that is not known.
 pub(super) fn indentation(text: &str, root: &ast::Object<'_>) -> String {
-    let first = root.properties.first().map(|property| property.range.start);
-    let line = first.and_then(|at| text.get(..at)).and_then(|before| before.rsplit('\n').next());
-    match line {
-        Some(blanks) if !blanks.is_empty() && blanks.chars().all(char::is_whitespace) => blanks.to_owned(),
-        _ => "  ".to_owned(),
-    }
+    let margin = |property: &ast::ObjectProp<'_>| {
+        let blanks = text.get(..property.range.start)?.rsplit('\n').next()?;
+        (!blanks.is_empty() && blanks.chars().all(char::is_whitespace)).then(|| blanks.to_owned())
+    };
+    // A member that begins its line says it. Where none does, a tab before anything else does.
+    let tab = || text.lines().any(|line| line.starts_with('\t')).then(|| "\t".to_owned());
+    root.properties.iter().find_map(margin).or_else(tab).unwrap_or_else(|| "  ".to_owned())
 }
 
 /// Formats JSON, in which each level is indented by two blanks, with the file's indentation.

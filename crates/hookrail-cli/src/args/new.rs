@@ -1,12 +1,14 @@
 //! The arguments of the commands that write hooks: `new`, `init`, `add` and `types`.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, Command};
 use hookrail::{DialectId, EventKind};
 
 use super::{ProjectArgs, dialect_parser};
+use crate::lint::in_other_words;
 
 /// The languages that a hook can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -32,7 +34,7 @@ pub(crate) struct TemplateArgs {
     /// The language
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "bash")]
     pub(crate) lang: HookLanguage,
-    /// The event, by its name in any dialect; `hookrail reference events` describes all
+    /// The event, by its name in any dialect or agent; `hookrail reference events` describes all
     #[arg(long, value_name = "EVENT", default_value = "before-tool", hide_possible_values = true, value_parser = event_parser())]
     pub(crate) event: String,
 }
@@ -100,8 +102,9 @@ pub(crate) struct TypesArgs {
     pub(crate) project: ProjectArgs,
 }
 
-/// Every name of every event, so that shells complete them and the parser corrects them.
-fn event_parser() -> PossibleValuesParser {
+/// Every name of every event, so that shells complete them and the parser corrects them. Names that only other agents have
+/// are accepted too: the command translates them.
+fn event_parser() -> EventNameParser {
     let mut names: Vec<(&'static str, EventKind)> = Vec::new();
     for kind in EventKind::all() {
         let columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| kind.spec().column(dialect));
@@ -111,5 +114,22 @@ fn event_parser() -> PossibleValuesParser {
             }
         }
     }
-    PossibleValuesParser::new(names.into_iter().map(|(name, kind)| PossibleValue::new(name).help(kind.spec().fires)))
+    let values = names.into_iter().map(|(name, kind)| PossibleValue::new(name).help(kind.spec().fires));
+    EventNameParser(PossibleValuesParser::new(values))
+}
+
+#[derive(Clone)]
+struct EventNameParser(PossibleValuesParser);
+
+impl TypedValueParser for EventNameParser {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        let foreign = value.to_str().filter(|name| in_other_words(name).is_some());
+        foreign.map_or_else(|| self.0.parse_ref(command, arg, value), |name| Ok(name.to_owned()))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
 }

@@ -34,7 +34,8 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
     let target = args.file.as_deref().map(CaseTarget::open).transpose()?;
     let wanted = Filter { kind: Some(RecordKind::Fired), ..filter(&args.select)? };
     let mut records = open()?.read(wanted).map_err(|error| failure(&error))?;
-    let mut recorder = CaseRecorder { project: project.root(), target, written: 0, left_out: BTreeMap::new() };
+    let mut recorder =
+        CaseRecorder { project: project.root(), target, written: 0, known: 0, left_out: BTreeMap::new() };
     if args.follow {
         let stop = StopSignal::listen();
         recorder.follow(args, &mut records, &stop)?;
@@ -47,6 +48,13 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
         let first = args.last.map_or(0, |last| found.len().saturating_sub(last));
         recorder.write(found.get(first..).unwrap_or_default())?;
         recorder.report_left_out();
+    }
+    if recorder.written == 0 && recorder.known > 0 {
+        return Err(Failure::new(format!(
+            "nothing was written: {} in the file already",
+            if recorder.known == 1 { "the event is".to_owned() } else { format!("all {} events are", recorder.known) }
+        ))
+        .hint("give another file, or record new events with `hookrail fire EVENT --journal`"));
     }
     if recorder.written == 0 {
         return Err(Failure::new("no event was recorded that makes a case")
@@ -61,6 +69,8 @@ struct CaseRecorder<'p> {
     /// The file; none if cases are printed.
     target: Option<CaseTarget>,
     written: usize,
+    /// How many cases the file had already.
+    known: usize,
     left_out: BTreeMap<LeftOut, usize>,
 }
 
@@ -118,6 +128,7 @@ impl CaseRecorder<'_> {
         };
         let written = target.add(&cases)?;
         self.written += written.len();
+        self.known += cases.len() - written.len();
         let told = written.iter().map(|name| {
             let about = about.get(name).map(|about| short(&one_line(about), 80)).unwrap_or_default();
             format!("{}  {}  {}\n", paint(GOOD, "recorded"), one_line(name), about.trim_end())

@@ -102,13 +102,22 @@ impl Table {
             let wide = head.width() + cell.text.width();
             if used > indent && used + 2 + wide > available {
                 let _ = write!(out, "\n{:1$}", "", indent + 2);
-                used = indent + 2 + wide;
+                used = indent + 2;
             } else {
                 let gap = if used > indent { 2 } else { 0 };
                 out.push_str(&" ".repeat(gap));
-                used += gap + wide;
+                used += gap;
             }
-            let _ = write!(out, "{}{}", paint(QUIET, head), paint(cell.style, &cell.text));
+            out.push_str(&paint(QUIET, &head));
+            used += head.width();
+            for (number, piece) in width::pieces(&cell.text, available, used, indent + 4).into_iter().enumerate() {
+                if number > 0 {
+                    let _ = write!(out, "\n{:1$}", "", indent + 4);
+                    used = indent + 4;
+                }
+                out.push_str(&paint(cell.style, piece));
+                used += piece.width();
+            }
         }
         out.push('\n');
         out
@@ -142,6 +151,18 @@ mod tests {
         table.row([Cell::plain("日本"), Cell::plain(""), Cell::plain(""), Cell::plain("y")]);
         table.row([Cell::plain("b"), Cell::plain(""), Cell::plain("z"), Cell::plain("")]);
         assert_eq!(table.render_within(1, None), " a     long  x\n 日本        y\n b     z\n");
+    }
+
+    #[test]
+    fn a_cell_that_is_wider_than_the_terminal_is_broken() {
+        let mut table = Table::default();
+        table.row([
+            Cell::plain("on"),
+            Cell::plain("a-hook-with-a-very-long-name"),
+            Cell::quiet(".llxprt/hooks/long.sh:12"),
+        ]);
+        let text = anstream::adapter::strip_str(&table.render_within(2, Some(20))).to_string();
+        assert_eq!(text, "  on\n    a-hook-with-a-\n      very-long-name\n    .llxprt/hooks/\n      long.sh:12\n");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::io::IsTerminal;
 
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The narrowest terminal for which lines are broken. On a narrower one the terminal breaks them better.
 const NARROWEST: usize = 20;
@@ -49,6 +49,36 @@ pub(crate) fn broken(text: &str, width: usize) -> String {
         out.push_str(end);
     }
     out
+}
+
+/// Breaks a text without styles into pieces, of which the first begins in the column `used` and the others in the column
+/// `indent`. It is broken between words, behind a slash or a dash, or anywhere if there is neither.
+pub(crate) fn pieces(text: &str, width: usize, used: usize, indent: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut rest, mut room) = (text, width.saturating_sub(used));
+    while rest.width() > room {
+        let mut wide = 0;
+        // The end of what fits, and of the last part of it that can stand alone.
+        let (mut end, mut good) = (0, 0);
+        for (at, character) in rest.char_indices() {
+            wide += character.width().unwrap_or(0);
+            if wide > room.max(1) && end > 0 {
+                break;
+            }
+            end = at + character.len_utf8();
+            if matches!(character, '/' | '-' | '_' | ' ' | '|' | ',') {
+                good = end;
+            }
+        }
+        let (piece, after) = rest.split_at(if good > 0 { good } else { end });
+        pieces.push(piece.trim_end());
+        rest = after;
+        room = width.saturating_sub(indent);
+    }
+    if !rest.is_empty() || pieces.is_empty() {
+        pieces.push(rest);
+    }
+    pieces
 }
 
 /// Returns the width of a line on a terminal, without the sequences that change its style.

@@ -28,7 +28,7 @@ fn a_rewrite_of_a_worker_reaches_the_tool_call() {
 }
 
 #[test]
-fn without_a_worker_every_policy_applies_at_once() {
+fn without_a_worker_every_policy_applies_within_the_time_of_the_hook() {
     let Some(net) = Net::start() else { return };
     for (policy, decision) in [("block", json!("deny")), ("ask", json!("ask")), ("allow", json!(null))] {
         net.ask_with(&remote(&json!({"onFailure": policy})));
@@ -45,7 +45,7 @@ fn without_a_worker_every_policy_applies_at_once() {
 #[test]
 fn without_a_server_every_policy_applies() {
     let Some(mut net) = Net::start() else { return };
-    net.server.kill();
+    net.servers[0].kill();
     for (policy, decision) in [("block", json!("deny")), ("ask", json!("ask")), ("allow", json!(null))] {
         net.ask_with(&remote(&json!({"onFailure": policy, "timeout": 2_000})));
         let outcome = net.fire(&[]);

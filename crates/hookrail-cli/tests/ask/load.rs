@@ -3,17 +3,17 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use hookrail::{EndKind, Outcome};
+use hookrail::{EndKind, HookSystem, Outcome};
 use serde_json::json;
 
 use crate::support::{HANG, Net, fire_until, remote, tool_call};
 
 /// The hook of the workers: it always denies, so that an answer cannot be confused with a failure that allows.
-const POLICY: &str = "echo policy >&2; exit 2";
+pub(crate) const POLICY: &str = "echo policy >&2; exit 2";
 
 /// Requires that a worker has decided about every event.
 #[track_caller]
-fn require_answers(outcomes: &[Outcome]) {
+pub(crate) fn require_answers(outcomes: &[Outcome]) {
     for outcome in outcomes {
         assert_eq!(outcome.runs[0].end, EndKind::Answered, "{:?}", outcome.diagnostics);
         assert_eq!(outcome.effects.reason.as_deref(), Some("policy"));
@@ -22,16 +22,15 @@ fn require_answers(outcomes: &[Outcome]) {
 
 /// Fires while something happens to the workers. It is given a function that waits for some more outcomes, so that questions are on
 /// their way at any moment.
-fn fire_during(net: &Net, threads: usize, what: impl FnOnce(&dyn Fn())) -> Vec<Outcome> {
-    let system = net.system();
+pub(crate) fn fire_during(system: &HookSystem, threads: usize, what: impl FnOnce(&dyn Fn())) -> Vec<Outcome> {
     let (is_over, fired) = (AtomicBool::new(false), AtomicUsize::new(0));
     let more = || {
         let enough = fired.load(Ordering::Relaxed) + 60;
         assert!(hookrail_testkit::wait_until(|| fired.load(Ordering::Relaxed) >= enough, HANG), "no more outcomes");
     };
-    let outcomes = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let firing = scope.spawn(|| {
-            fire_until(&system, threads, || {
+            fire_until(system, threads, || {
                 fired.fetch_add(1, Ordering::Relaxed);
                 is_over.load(Ordering::Relaxed)
             })
@@ -39,9 +38,7 @@ fn fire_during(net: &Net, threads: usize, what: impl FnOnce(&dyn Fn())) -> Vec<O
         what(&more);
         is_over.store(true, Ordering::Relaxed);
         firing.join().unwrap()
-    });
-    system.shutdown_blocking();
-    outcomes
+    })
 }
 
 #[test]
@@ -49,7 +46,7 @@ fn a_killed_worker_costs_no_answer() {
     let Some(net) = Net::start() else { return };
     net.ask_with(&remote(&json!({"timeout": 8_000})));
     let (mut first, _second) = (net.worker(POLICY, &[]), net.worker_as_configured(&[]));
-    let outcomes = fire_during(&net, 6, |some_more| {
+    let outcomes = fire_during(&net.system(), 6, |some_more| {
         some_more();
         first.kill();
         some_more();
@@ -62,7 +59,7 @@ fn a_worker_that_is_told_to_end_loses_no_question_even_without_a_retry() {
     let Some(net) = Net::start() else { return };
     net.ask_with(&remote(&json!({"retries": 0})));
     let (mut first, _second) = (net.worker(POLICY, &[]), net.worker_as_configured(&[]));
-    let outcomes = fire_during(&net, 6, |some_more| {
+    let outcomes = fire_during(&net.system(), 6, |some_more| {
         some_more();
         first.terminate();
         assert_eq!(first.exit_status(), Some(0));
@@ -101,12 +98,12 @@ fn a_restarted_server_is_found_again_by_both_sides() {
     let _worker = net.worker(POLICY, &[]);
     let system = net.system();
     require_answers(&fire_until(&system, 2, || true));
-    net.server.kill();
+    net.servers[0].kill();
     for outcome in fire_until(&system, 2, || true) {
         assert!(outcome.is_denied(), "nothing is allowed by accident");
         assert!(matches!(outcome.runs[0].end, EndKind::NotConnected | EndKind::TimedOut), "{:?}", outcome.diagnostics);
     }
-    net.server.restart();
+    net.servers[0].restart();
     let began = Instant::now();
     let is_back = || fire_until(&system, 1, || true)[0].runs[0].end == EndKind::Answered;
     assert!(hookrail_testkit::wait_until(is_back, HANG), "after {:?}", began.elapsed());

@@ -3,11 +3,11 @@
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::indexing_slicing,
     reason = "helpers of tests fail the test as the tests themselves do"
 )]
 
+mod chaos;
 mod ends;
 mod load;
 mod servers;

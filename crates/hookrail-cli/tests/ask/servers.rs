@@ -60,7 +60,7 @@ fn an_untrusted_project_asks_nothing() {
 #[test]
 fn a_worker_that_may_not_answer_a_group_says_so_and_ends() {
     let Some(net) = Net::start() else { return };
-    let mut command = net.worker_command(&format!("nats://127.0.0.1:{}", net.port), &[]);
+    let mut command = net.worker_command(&net.addresses, &[]);
     // The file of the other member, which may only ask.
     command.arg("--member").arg(net.desk.path("home/.config/hookrail/member.toml"));
     let ended = ProgramOutput::capture(&mut command).ends_with(1);

@@ -16,10 +16,11 @@ use serde_json::{Value, json};
 /// A limit that no test reaches.
 pub(crate) const HANG: Duration = Duration::from_secs(120);
 
-/// A server with two members: `desk`, which asks every group of its tenant, and `guard`, which answers the group `guards`.
+/// Servers with two members: `desk`, which asks every group of its tenant, and `guard`, which answers the group `guards`.
 pub(crate) struct Net {
-    pub(crate) server: NatsServerProcess,
-    pub(crate) port: u16,
+    pub(crate) servers: Vec<NatsServerProcess>,
+    /// The addresses of all servers, with commas between them.
+    pub(crate) addresses: String,
     pub(crate) desk: TestProject,
     pub(crate) guard: TestProject,
 }
@@ -37,12 +38,13 @@ fn settings(hook: &Value) -> String {
 }
 
 /// Writes the file of a member with a new key, and admits it.
-fn admit(members: &mut Members, folder: &Path, name: &str, role: MemberRole, port: u16) {
+fn admit(members: &mut Members, folder: &Path, name: &str, role: MemberRole, addresses: &str) {
     std::fs::create_dir_all(folder).unwrap();
     let key = MemberKey::generate().unwrap();
     key.write_new(&folder.join("member.seed")).unwrap();
+    let servers = addresses.replace(',', "\", \"");
     let text = format!(
-        "tenant = \"acme\"\nmember = \"{name}\"\n\n[nats]\nservers = [\"nats://127.0.0.1:{port}\"]\nseed = \"member.seed\"\n"
+        "tenant = \"acme\"\nmember = \"{name}\"\n\n[nats]\nservers = [\"{servers}\"]\nseed = \"member.seed\"\n"
     );
     std::fs::write(folder.join("member.toml"), text).unwrap();
     let member = TenantMember { name: name.parse().unwrap(), key: key.public(), signing_key: None, role };
@@ -52,21 +54,32 @@ fn admit(members: &mut Members, folder: &Path, name: &str, role: MemberRole, por
 impl Net {
     /// Starts a server; nothing if there is no program for it.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_servers(1)
+    }
+
+    /// Starts several servers that form a cluster.
+    pub(crate) fn start_servers(count: usize) -> Option<Self> {
         let program = nats_server_program()?;
-        let port = free_server_ports(1)[0];
+        let ports = free_server_ports(count);
         let (desk, guard) = (TestProject::new(), TestProject::new());
         let (tenant, folder) = ("acme".parse().unwrap(), guard.path("fleet"));
-        let servers = vec![format!("n1=127.0.0.1:{port}").parse().unwrap()];
+        let named = ports.iter().enumerate().map(|(number, port)| format!("n{}=127.0.0.1:{port}", number + 1));
+        let servers = named.map(|server| server.parse().unwrap()).collect();
         let plan = FleetPlan { servers, tenants: vec!["acme".parse().unwrap()], store: guard.path("store"), tls: None };
         plan.write(&folder).unwrap();
+        let addresses: Vec<String> = ports.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
+        let addresses = addresses.join(",");
         let mut members = Members::read(&folder, &tenant).unwrap();
         let machine = MemberRole::Machine { channel: "stable".parse().unwrap() };
-        admit(&mut members, &desk.path("home/.config/hookrail"), "desk", machine, port);
+        admit(&mut members, &desk.path("home/.config/hookrail"), "desk", machine, &addresses);
         let worker = MemberRole::Worker { group: "guards".parse().unwrap() };
-        admit(&mut members, &guard.path("home/.config/hookrail"), "guard", worker, port);
+        admit(&mut members, &guard.path("home/.config/hookrail"), "guard", worker, &addresses);
         members.write().unwrap();
-        let server = NatsServerProcess::start(&program, &folder.join("n1.conf"), port);
-        Some(Self { server, port, desk, guard })
+        let start = |(number, port): (usize, &u16)| {
+            NatsServerProcess::start(&program, &folder.join(format!("n{}.conf", number + 1)), *port)
+        };
+        let servers = ports.iter().enumerate().map(start).collect();
+        Some(Self { servers, addresses, desk, guard })
     }
 
     /// Configures what the user of the machine asks.
@@ -82,7 +95,7 @@ impl Net {
     }
 
     pub(crate) fn worker_as_configured(&self, more: &[&str]) -> Worker {
-        let mut child = self.worker_command(&format!("nats://127.0.0.1:{}", self.port), more);
+        let mut child = self.worker_command(&self.addresses, more);
         let mut child = child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();

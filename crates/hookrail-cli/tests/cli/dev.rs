@@ -65,6 +65,7 @@ fn with_user_hook(script: &str) -> Sandbox {
     sandbox
 }
 
+/// cli:C20
 #[test]
 fn a_save_fires_again_and_shows_what_has_changed() {
     let sandbox = with_user_hook("#!/bin/sh\necho first >&2\nexit 2\n");
@@ -81,6 +82,7 @@ fn a_save_fires_again_and_shows_what_has_changed() {
     assert_eq!(dev.signal("-INT"), 0);
 }
 
+/// cli:C20
 #[test]
 fn a_hook_that_is_not_granted_or_has_changed_does_not_run() {
     let sandbox = Sandbox::with_hook("BeforeTool", "sh ./guard.sh");

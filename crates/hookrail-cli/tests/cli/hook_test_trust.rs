@@ -6,6 +6,7 @@ use crate::hook_tests::{DENIED, GUARD, guarded};
 use crate::sandbox::Sandbox;
 
 /// A repository that was not trusted runs nothing, and a case cannot bring code to a hook that was granted.
+/// cli:C15
 #[test]
 fn nothing_runs_without_consent() {
     let sandbox = Sandbox::new();

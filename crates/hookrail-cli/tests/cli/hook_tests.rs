@@ -38,7 +38,7 @@ tool_input = { path = "a.txt" }
 expect = { silent = true, decision = "none", exit = [0], ends = ["silent"] }
 "#;
 
-fn report(ran: &ProgramOutput) -> Value {
+pub(crate) fn report(ran: &ProgramOutput) -> Value {
     let document = serde_json::from_str(&ran.stdout);
     assert!(document.is_ok(), "{} {}", ran.stdout, ran.stderr);
     document.unwrap()
@@ -55,6 +55,7 @@ fn failing_keys(document: &Value) -> Vec<String> {
     failures.iter().map(|failure| failure["key"].as_str().unwrap_or("setup").to_owned()).collect()
 }
 
+/// cli:C13
 #[test]
 fn cases_pass_fail_and_are_skipped() {
     let sandbox = guarded();
@@ -274,7 +275,7 @@ fn a_malformed_case_is_shown_and_nothing_runs() {
     5 | expect = { decison = "deny", runs = "1" }
       |                                     ^^^
       |
-      = help: How many hooks ran.
+      = help: write for example `runs = 1`: how many hooks ran
 
     error: no case was run: 1 case file cannot be used
     hint: `hookrail reference test-cases` lists the keys
@@ -468,8 +469,8 @@ fn results_for_other_programs() {
     let junit = sandbox.run(&["test", "--trust-project", "--format", "junit"]).ends_with(1).stdout;
     insta::assert_snapshot!(sandbox.steady(&without_times(&junit)), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="hookrail" tests="2" failures="1" skipped="0" time="N">
-      <testsuite name="a,b.hooktest.toml" tests="2" failures="1" skipped="0" time="N">
+    <testsuites name="hookrail" tests="2" failures="1" errors="0" skipped="0" time="N">
+      <testsuite name="a,b.hooktest.toml" tests="2" failures="1" errors="0" skipped="0" time="N">
         <testcase name="a &lt;b&gt; &amp; &quot;c&quot;" classname="a,b.hooktest.toml" file="a,b.hooktest.toml" line="2" time="N"><failure message="decision: expected ask, found deny">decision: expected ask, found deny&#10;what ran:&#10;  guard exited 2, deny&#10;    stderr: no secrets</failure></testcase>
         <testcase name="allowed" classname="a,b.hooktest.toml" file="a,b.hooktest.toml" line="9" time="N"/>
       </testsuite>

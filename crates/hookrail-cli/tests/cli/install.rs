@@ -189,6 +189,31 @@ fn an_installation_without_a_record_can_be_taken_out() {
     }
 }
 
+/// Without a record all places are looked at: a link elsewhere that does not call hookrail is none of its business, and a
+/// file that cannot be read is no proof that hookrail is not installed.
+#[cfg(unix)]
+#[test]
+fn what_is_looked_at_without_a_record_stops_nothing_and_hides_nothing() {
+    let sandbox = with_settings();
+    sandbox.run(&["install", "claude", "--yes"]).ends_with(0);
+    std::fs::remove_dir_all(sandbox.home.join(".local")).unwrap();
+    let elsewhere = sandbox.home.join("elsewhere.json");
+    std::fs::write(&elsewhere, "{}").unwrap();
+    std::fs::create_dir_all(sandbox.project.join(".claude")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, sandbox.project.join(".claude/settings.json")).unwrap();
+    let settings = sandbox.home.join(".claude/settings.json");
+    let installed = std::fs::read_to_string(&settings).unwrap();
+    let broken = format!("{installed} }}");
+    std::fs::write(&settings, &broken).unwrap();
+    let ran = sandbox.run(&["uninstall", "claude", "--yes"]).ends_with(1);
+    assert!(ran.stderr.contains("mentions hookrail and cannot be read"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), broken);
+    std::fs::write(&settings, installed).unwrap();
+    let ran = sandbox.run(&["uninstall", "claude", "--yes"]).ends_with(0);
+    assert!(ran.stdout.contains("no longer calls hookrail"), "{ran:?}");
+    assert!(!std::fs::read_to_string(&settings).unwrap().contains("hookrail"));
+}
+
 #[test]
 fn an_installation_that_fails_changes_nothing() {
     let sandbox = with_settings();

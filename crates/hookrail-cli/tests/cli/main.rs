@@ -18,6 +18,7 @@ mod docs;
 mod exhausted;
 mod explain;
 mod fire;
+mod hook_test_problems;
 mod hook_test_trust;
 mod hook_tests;
 mod init;

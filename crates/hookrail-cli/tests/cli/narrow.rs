@@ -63,6 +63,25 @@ fn every_table_fits() {
     fits(&sandbox, &["dev", "--once", "--trust-project"]);
 }
 
+/// Names and paths in a table are broken too.
+#[test]
+fn a_table_has_no_line_that_is_too_wide() {
+    let sandbox = Sandbox::with_hooks(&format!(
+        r#""BeforeTool": [{{"matcher": "^(write_file|replace|run_shell_command|read_many_files)$", "hooks": [
+            {{"type": "command", "name": "{}-{}", "command": "true"}}]}}]"#,
+        "a".repeat(30),
+        "b".repeat(30)
+    ));
+    sandbox.write(&format!(".xcsh/hooks/{}.ts", "a-long-name-of-a-module-".repeat(4)), "export default () => {};");
+    for args in [&["list"][..], &["explain", "BeforeTool"], &["trust"]] {
+        let shown = shown(&sandbox, args, COLUMNS);
+        for line in shown.lines() {
+            assert!(line.width() <= COLUMNS, "{args:?}: {line:?} has {} columns in\n{shown}", line.width());
+        }
+        assert!(shown.contains("settings.json"), "{args:?}: {shown}");
+    }
+}
+
 #[test]
 fn names_of_columns_go_with_the_values() {
     let stats = fits(&project(), &["stats"]);

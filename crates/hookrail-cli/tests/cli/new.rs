@@ -66,7 +66,7 @@ fn a_hook_in_python() {
     name = "the rule does not apply"
     tool = "write_file"
     tool_input = { path = "notes.md" }
-    expect = { silent = true }
+    expect = { silent = true, runs = 1 }
     "#);
 }
 
@@ -137,6 +137,52 @@ fn templates_of_modules() {
     }
 }
 
+/// cli:C18
+#[test]
+fn an_event_may_have_the_name_that_another_agent_has_for_it() {
+    let told = |arguments: &[&str]| {
+        let sandbox = Sandbox::new();
+        let ran = sandbox.run(&[&["new", "guard"], arguments].concat()).ends_with(0);
+        check_hook(&sandbox, &format!("{arguments:?}"));
+        ran.stderr
+    };
+    assert_eq!(
+        told(&["--event", "Stop"]),
+        "note: `Stop` of Claude Code, Codex CLI and Qwen Code is called `AfterAgent` here\n"
+    );
+    assert!(told(&["--event", "PreToolUse"]).ends_with(" is called `BeforeTool` here\n"));
+    assert!(told(&["--event", "Stop", "--lang", "typescript"]).ends_with(" is called `agent_end` here\n"));
+    assert!(told(&["--event", "BeforeTool", "--dialect", "xcode"]).ends_with(" is called `PreToolUse` here\n"));
+    assert_eq!(told(&["--event", "before-tool"]), "");
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(sandbox.run(&["new", "a", "--dialect", "xcode", "--event", "Stop"]).ends_with(1).stderr, @r"
+    error: the dialect xcode has no event `Stop`
+    hint: `Stop` of Claude Code, Codex CLI and Qwen Code is `AfterAgent` with `--dialect llxprt`, or `agent_end` with `--dialect xcsh`
+    hint: its events are SessionStart, SessionEnd, UserPromptSubmit, TurnComplete, PreToolUse, PostToolUse, PreCompact, PostCompact, SubagentStart, SubagentStop
+    ");
+    assert_eq!(std::fs::read_dir(&sandbox.project).unwrap().count(), 0);
+}
+
+/// Whatever the first line of the settings is, what is added is indented as the rest.
+#[test]
+fn settings_that_are_indented_with_tabs_get_tabs() {
+    for settings in [
+        "{\n\t\"theme\": \"dark\"\n}\n",
+        "{ \"theme\": \"dark\",\n\t\"hooks\": {}\n}\n",
+        "{ \"a\": {\n\t\t\"b\": 1\n\t}\n}\n",
+        "{\n\t/* mine */ \"theme\": \"dark\"\n}\n",
+        "{\n\t// nothing yet\n}\n",
+    ] {
+        for arguments in [&["new", "guard"][..], &["add", "secret-scan"]] {
+            let sandbox = Sandbox::with_settings(settings);
+            sandbox.run(arguments).ends_with(0);
+            let text = sandbox.read(".llxprt/settings.json");
+            assert!(!text.lines().any(|line| line.starts_with(' ')), "{arguments:?}:\n{text}");
+        }
+    }
+}
+
+/// cli:C18
 #[test]
 fn existing_settings_keep_every_byte() {
     let settings = "{\n    // mine\n    \"theme\": \"dark\", // really\n    \"hooks\": {\n        \"AfterTool\": [\n            { \"hooks\": [{ \"type\": \"command\", \"name\": \"mine\", \"command\": \"true\" }] }, // first\n        ],\n    },\n}\n";
@@ -187,6 +233,7 @@ fn existing_settings_keep_every_byte() {
     assert_eq!(sandbox.read(".llxprt/settings.json"), before);
 }
 
+/// cli:C18
 #[test]
 fn nothing_is_overwritten_without_force() {
     let sandbox = Sandbox::new();
@@ -243,9 +290,20 @@ fn an_interruption_leaves_the_old_files() {
         assert_eq!(sandbox.read(".llxprt/hooks/guard.sh"), "mine", "{arguments}");
         assert_eq!(sandbox.read(".xcsh/hooks/pi.d.ts"), "// written by `hookrail types`\n", "{arguments}");
     }
-    // What is left behind does not count as a hook.
+    // What is left behind does not count as a hook, and the next run removes it.
     let listed = sandbox.run(&["check", "--trust-project"]).ends_with(0).stdout;
     assert!(listed.contains("0 hooks") || listed.contains("no hooks"), "{listed}");
+    let hidden = |folder: &str| {
+        let entries = std::fs::read_dir(sandbox.project.join(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with('.')).collect::<Vec<_>>()
+    };
+    assert!(!hidden(".llxprt/hooks").is_empty() && !hidden(".xcsh/hooks").is_empty());
+    sandbox.run(&["new", "guard", "--force"]).ends_with(0);
+    sandbox.run(&["types"]).ends_with(0);
+    for folder in [".llxprt", ".llxprt/hooks", ".xcsh/hooks"] {
+        assert_eq!(hidden(folder), Vec::<String>::new(), "{folder}");
+    }
 }
 
 #[cfg(unix)]
@@ -289,6 +347,7 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
     ");
     insta::assert_snapshot!(error(&["new", "a", "--dialect", "xcode", "--event", "BeforeModel"]), @r"
     error: the dialect xcode has no event `BeforeModel`
+    hint: `BeforeModel` of Gemini CLI is `BeforeModel` with `--dialect llxprt`, or `context` with `--dialect xcsh`
     hint: its events are SessionStart, SessionEnd, UserPromptSubmit, TurnComplete, PreToolUse, PostToolUse, PreCompact, PostCompact, SubagentStart, SubagentStop
     ");
     assert!(error(&["new", "a", "--event", "BeforTool"]).contains("BeforeTool"));

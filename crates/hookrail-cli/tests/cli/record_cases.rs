@@ -26,6 +26,7 @@ fn fire(sandbox: &Sandbox, input: &Value) {
     let _ = sandbox.run(&arguments);
 }
 
+/// cli:C17
 #[test]
 fn recorded_events_are_cases_that_pass() {
     let sandbox = recorded();
@@ -72,7 +73,7 @@ fn recorded_events_are_cases_that_pass() {
     assert!(ran.stdout.contains("4 cases run: 4 passed"), "{}", ran.stdout);
     // A case that is there already is not written twice.
     let again = sandbox.run(&["record", "cases/a.hooktest.toml"]).ends_with(1);
-    assert!(again.stderr.contains("no event was recorded that makes a case"), "{}", again.stderr);
+    assert!(again.stderr.contains("nothing was written: all 4 events are in the file already"), "{}", again.stderr);
     assert_eq!(sandbox.read("cases/a.hooktest.toml"), text);
     // The same cases in the other format, and on standard output.
     sandbox.run(&["record", "cases/b.hooktest.json", "--decision", "deny"]).ends_with(0);
@@ -102,6 +103,7 @@ fn what_cannot_be_a_case_is_counted() {
     assert!(ran.stderr.contains("1 event left out: hooks from outside of the project took part"), "{}", ran.stderr);
 }
 
+/// cli:C17
 #[test]
 fn a_file_that_cannot_be_used_stays_as_it_is() {
     let sandbox = recorded();

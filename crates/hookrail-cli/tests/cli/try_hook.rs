@@ -34,6 +34,7 @@ fn the_event_can_be_described() {
     assert!(ran.stdout.contains("`bogus` is not a field of before-tool"), "{}", ran.stdout);
 }
 
+/// cli:C19
 #[test]
 fn the_hooks_of_settings_do_not_run_and_stay_untrusted() {
     let sandbox = Sandbox::with_hook("BeforeTool", "touch project-ran; exit 2");

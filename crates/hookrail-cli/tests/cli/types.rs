@@ -133,6 +133,7 @@ fn the_python_types_can_be_imported_and_the_typed_hook_runs() {
     ");
 }
 
+/// cli:C18
 #[test]
 fn generated_files_are_replaced_and_others_are_not() {
     let sandbox = Sandbox::new();

@@ -44,6 +44,7 @@ fn an_unknown_event() {
     hint: did you mean `PreToolUse`?
     ");
     assert!(error(&["fire", "elephant"]).contains("hint: the events are session-start, "));
+    assert_eq!(error(&["fire", "BeforeTol", "--quiet"]), "error: `BeforeTol` is not an event");
 }
 
 #[test]

@@ -280,6 +280,19 @@ fn what_cannot_work_says_why() {
 }
 
 #[test]
+fn the_command_lines_of_the_units_are_accepted() {
+    let fleet = Fleet::new();
+    for unit in ["hookrail-watch.service", "hookrail-ship.service"] {
+        let path = format!("{}/../../packaging/systemd/{unit}", env!("CARGO_MANIFEST_DIR"));
+        let text = fs::read_to_string(path).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/hookrail ")).unwrap();
+        let ran = fleet.hookrail(&line.split(' ').collect::<Vec<_>>()).ends_with(1);
+        // The machine of this test names no servers, and the file of the member does not exist.
+        assert!(ran.stderr.contains("[nats]") || ran.stderr.contains("member.toml"), "{unit}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn every_command_of_the_fleet_has_examples_and_completions() {
     let fleet = Fleet::new();
     let commands = ["", "init", "setup", "enroll", "admit", "revoke", "ship", "verify", "watch", "status"];

@@ -12,6 +12,12 @@ pub(crate) fn rows() -> Vec<Row> {
         answer("text before the JSON", "checking\n{\"decision\": \"deny\", \"reason\": \"x\"}", "decision-in-text"),
         answer("single quotes in an answer", "{'decision': 'deny'}", "bad-output"),
         answer("an answer that is not closed", "{\"decision\": \"deny\"", "bad-output"),
+        answer(
+            "a list in an answer that is not closed",
+            "{\"decision\": \"deny\", \"hookSpecificOutput\": {\n  \"list\": [1, 2\n}}",
+            "bad-output",
+        ),
+        answer("a string in an answer that is not closed", "{\"decision\": \"deny", "bad-output"),
         answer("the field `decison`", "{\"decison\": \"deny\", \"reason\": \"x\"}", "answer-unknown-field"),
         answer("the decision `denied`", "{\"decision\": \"denied\"}", "answer-field"),
         answer("a reason that is a number", "{\"decision\": \"allow\", \"reason\": 5}", "answer-field"),

@@ -12,6 +12,14 @@ fn plugin(name: &'static str, hooks: &str, check: &'static str, told: crate::row
         .file(".x-code/plugins/sample/hooks/hooks.json", hooks)
 }
 
+/// A plugin whose hook prints an answer. The mistake shows only when the hook runs.
+fn plugin_answer(name: &'static str, answer: &str, code: &'static str) -> Row {
+    let hooks = serde_json::json!({"PreToolUse": [{"command": format!("printf '%s' '{answer}'")}]});
+    Row::new(name, None, Code(code))
+        .file(".x-code/plugins/sample/.x-code-plugin/plugin.json", MANIFEST)
+        .file(".x-code/plugins/sample/hooks/hooks.json", &hooks.to_string())
+}
+
 pub(crate) fn rows() -> Vec<Row> {
     vec![
         plugin(
@@ -29,6 +37,12 @@ pub(crate) fn rows() -> Vec<Row> {
         plugin(
             "the event `BeforeTool` in a plugin",
             r#"{"BeforeTool": [{"command": "true"}]}"#,
+            "unknown-event",
+            Code("unknown-event"),
+        ),
+        plugin(
+            "the event `Stop` of Claude Code in a plugin",
+            r#"{"Stop": [{"command": "true"}]}"#,
             "unknown-event",
             Code("unknown-event"),
         ),
@@ -100,6 +114,33 @@ pub(crate) fn rows() -> Vec<Row> {
             "script-missing",
             Code("command-not-found"),
         ),
+        plugin_answer("the field `decison` in a plugin's answer", r#"{"decison": "deny"}"#, "bad-output"),
+        plugin_answer("the decision `block` in a plugin's answer", r#"{"decision": "block"}"#, "bad-output"),
+        plugin_answer("the decision `ask` in a plugin's answer", r#"{"decision": "ask"}"#, "bad-output"),
+        plugin_answer(
+            "the field `permissionDecision` in a plugin's answer",
+            r#"{"permissionDecision": "deny"}"#,
+            "bad-output",
+        ),
+        plugin_answer(
+            "an answer of Claude Code from a plugin",
+            r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}"#,
+            "bad-output",
+        ),
+        plugin_answer(
+            "the field `updatedInput` in a plugin's answer",
+            r#"{"decision": "modify", "updatedInput": {"path": "b"}}"#,
+            "answer-unknown-field",
+        ),
+        plugin_answer("a plugin that modifies nothing", r#"{"decision": "modify"}"#, "answer-ignored"),
+        plugin_answer("a plugin's answer that is not closed", r#"{"decision": "deny", "reason": "x""#, "bad-output"),
+        Row::new("a plugin that refuses after the tool", None, Code("deny-without-effect"))
+            .file(".x-code/plugins/sample/.x-code-plugin/plugin.json", MANIFEST)
+            .file(
+                ".x-code/plugins/sample/hooks/hooks.json",
+                r#"{"PostToolUse": [{"command": "echo '{\"decision\": \"deny\", \"reason\": \"x\"}'"}]}"#,
+            )
+            .fires(&["PostToolUse", "--tool", "shell", "--tool-response", r#"{"llmContent": "ok"}"#]),
     ]
 }
 

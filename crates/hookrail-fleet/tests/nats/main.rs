@@ -7,5 +7,6 @@
 mod audit;
 mod bundles;
 mod chaos;
+mod encryption;
 mod support;
 mod tenancy;

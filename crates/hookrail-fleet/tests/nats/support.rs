@@ -87,9 +87,14 @@ impl Cluster {
     }
 
     pub(crate) fn write_member(&self, folder: &Path, tenant: &str, name: &str) -> FleetMember {
+        self.write_member_with(folder, tenant, name, "slice_records = 20")
+    }
+
+    /// Writes the file of a member, with these lines in `[audit]`.
+    pub(crate) fn write_member_with(&self, folder: &Path, tenant: &str, name: &str, audit: &str) -> FleetMember {
         let servers: Vec<String> = self.ports.iter().map(|port| format!("\"nats://127.0.0.1:{port}\"")).collect();
         let text = format!(
-            "tenant = \"{tenant}\"\nmember = \"{name}\"\n[nats]\nservers = [{}]\nseed = \"seed\"\n[audit]\nslice_records = 20\n",
+            "tenant = \"{tenant}\"\nmember = \"{name}\"\n[nats]\nservers = [{}]\nseed = \"seed\"\n[audit]\n{audit}\n",
             servers.join(", ")
         );
         fs::write(folder.join("member.toml"), text).unwrap();

@@ -92,6 +92,20 @@ fn a_busy_collector_gets_the_same_request_again() {
 }
 
 #[test]
+fn what_a_connection_lost_is_sent_over_the_next_one() {
+    let collector = ScriptedCollector::start(&["", OK]);
+    let quick = options(&collector.endpoint).interval(Duration::from_millis(5));
+    let telemetry = Telemetry::start(quick).unwrap();
+    fire(&telemetry, 1);
+    let is_there = || collector.requests().iter().any(|request| request.path == "/v1/metrics");
+    assert!(wait_until(is_there, HANG), "{:?}", collector.requests());
+    let report = telemetry.shutdown(HANG);
+    assert_eq!((report.end, report.dropped), (TelemetryEnd::Flushed, 0));
+    let requests = collector.requests();
+    assert_eq!(requests[0], requests[1]);
+}
+
+#[test]
 fn a_collector_that_stays_busy_gets_a_batch_six_times() {
     let collector =
         ScriptedCollector::start(&["HTTP/1.1 429 Too Many Requests\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n"]);

@@ -62,7 +62,8 @@ pub(crate) fn fire(telemetry: &Telemetry, count: usize) {
     }
 }
 
-/// A collector that reads requests and answers them with these statuses and bodies, the last one for all further requests.
+/// A collector that reads requests and answers them with these statuses and bodies, the last one for all further
+/// requests. An empty answer closes the connection.
 pub(crate) struct ScriptedCollector {
     pub(crate) endpoint: String,
     pub(crate) requests: Arc<Mutex<Vec<ScriptedRequest>>>,
@@ -120,6 +121,9 @@ fn serve(stream: TcpStream, answers: &[&str], requests: &Mutex<Vec<ScriptedReque
             requests.push(ScriptedRequest { path, headers, body });
             answers.get(requests.len() - 1).or(answers.last()).unwrap().to_owned()
         };
+        if answer.is_empty() {
+            return;
+        }
         stream.write_all(answer.as_bytes()).unwrap();
     }
 }

@@ -2,8 +2,19 @@
 
 use std::ops::Range;
 
-/// Explains the error at an offset; none if nothing better is known than that the text is not JSON.
-pub(super) fn explain_syntax(text: &str, at: usize) -> Option<String> {
+/// Explains why a text is not JSON, given the error of the parser; none if nothing better is known than that.
+pub(crate) fn explain_json_error(text: &str, error: &serde_json::Error) -> Option<String> {
+    if error.is_eof() {
+        return explain_open(text);
+    }
+    // The parser counts columns in bytes, from one, and names the last byte that it has read.
+    let line_start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    explain_syntax(text, text.floor_char_boundary(line_start + error.column().saturating_sub(1)))
+}
+
+/// Explains why a text is not JSON, given the byte at which a parser stopped; none if nothing better is known than that.
+#[must_use]
+pub fn explain_syntax(text: &str, at: usize) -> Option<String> {
     let before = Scan::of(text.get(..at)?);
     let rest = text.get(at..)?;
     match (rest.chars().next(), before.open.last()) {
@@ -33,9 +44,13 @@ pub(super) fn explain_word(text: &str, noticed: &Range<usize>) -> Option<String>
     Some(format!("write `{meant}`"))
 }
 
-/// Names the bracket that is not closed at the end of a text.
+/// Names the string or the bracket that is not closed at the end of a text.
 pub(super) fn explain_open(text: &str) -> Option<String> {
     let scan = Scan::of(text);
+    if let Some(string) = &scan.unclosed_string {
+        let line = text.get(..string.start)?.matches('\n').count() + 1;
+        return Some(format!("the string that begins in line {line} is not closed; add `\"`"));
+    }
     let last = scan.open.last()?;
     let OpenBracket { bracket, line, .. } = scan.suspect.unwrap_or(*last);
     Some(format!("`{bracket}` of line {line} is not closed; add `{}`", closing(bracket)))
@@ -187,7 +202,7 @@ impl Indentation {
 
 #[cfg(test)]
 mod tests {
-    use super::{SyntaxCause, explain_syntax, explain_word, find_cause};
+    use super::{SyntaxCause, explain_json_error, explain_syntax, explain_word, find_cause};
 
     #[test]
     fn words_of_other_languages_are_translated() {
@@ -225,5 +240,21 @@ mod tests {
         assert_eq!(explained("{\n \"a\": {\n  \"b\": 1\n^"), "`{` of line 2 is not closed; add `}`");
         assert_eq!(explained("{^'a': 1}"), "strings have double quotes in JSON");
         assert_eq!(explained("{}\n^}"), "there is one closing bracket too many");
+    }
+
+    #[test]
+    fn the_error_of_the_parser_is_explained() {
+        for (text, why) in [
+            ("{\"a\": \"b\"", "`{` of line 1 is not closed; add `}`"),
+            ("{\"a\": {\n\"b\": 1\n}", "`{` of line 1 is not closed; add `}`"),
+            ("{\"a\": [1, 2}", "`[` of line 1 is still open; close it with `]` first"),
+            ("{\"a\": 1 \"b\": 2}", "a comma is missing before this, at the end of line 1"),
+            ("{\"a\": 1}}", "there is one closing bracket too many"),
+            ("{'a': 1}", "strings have double quotes in JSON"),
+            ("{\"a\": \"ä", "the string that begins in line 1 is not closed; add `\"`"),
+        ] {
+            let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
+            assert_eq!(explain_json_error(text, &error).as_deref(), Some(why), "{text}");
+        }
     }
 }

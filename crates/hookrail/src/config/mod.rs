@@ -10,6 +10,8 @@ mod path;
 mod sources;
 mod suggest;
 
+pub(crate) use brackets::explain_json_error;
+pub use brackets::explain_syntax;
 pub(crate) use document::{Document, Key, Node, Shape};
 pub(crate) use file::{FileStamp, lies_in, not_roots_alone, read_within, same_place};
 pub use file::{ReadProblem, read_file};

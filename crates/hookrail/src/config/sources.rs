@@ -124,7 +124,7 @@ impl<T> From<Result<T, Diagnostic>> for Parsed<T> {
 pub(crate) enum Source<T> {
     Absent,
     /// This is in force, perhaps from an earlier version.
-    InForce(T),
+    ConfigurationInForce(T),
     /// The source exists and cannot be used. The value holds the parts that could be read.
     Unusable(Option<T>),
 }
@@ -133,7 +133,7 @@ impl<T> Source<T> {
     /// The value, in whichever state its source is.
     pub(crate) fn into_value(self) -> Option<T> {
         match self {
-            Self::InForce(value) => Some(value),
+            Self::ConfigurationInForce(value) => Some(value),
             Self::Unusable(value) => value,
             Self::Absent => None,
         }
@@ -245,7 +245,7 @@ impl<'s> SourceReader<'s> {
                 let text: Arc<str> = text.into();
                 self.store.good.insert(place.path.to_owned(), Arc::clone(&text));
                 self.report.in_force.insert(place.path.to_owned(), text);
-                return parsed.value.map_or(Source::Absent, Source::InForce);
+                return parsed.value.map_or(Source::Absent, Source::ConfigurationInForce);
             }
             CurrentState::Gone if self.mode != LoadMode::Refresh => {
                 self.store.good.remove(place.path);
@@ -262,7 +262,7 @@ impl<'s> SourceReader<'s> {
             found.append(&mut parsed.problems);
             self.report.in_force.insert(place.path.to_owned(), text);
             self.keep(place.path, reason, found);
-            return Source::InForce(value);
+            return Source::ConfigurationInForce(value);
         }
         if reason == KeptReason::Removed {
             return Source::Absent;

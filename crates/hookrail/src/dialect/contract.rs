@@ -63,6 +63,12 @@ pub(crate) trait Dialect: Sync {
         None
     }
 
+    /// What an answer can do about an event that cannot be denied, as advice for an author who tried to deny it; none if
+    /// answers have no effect there.
+    fn instead_of_deny(&self, _kind: EventKind) -> Option<String> {
+        None
+    }
+
     /// Records in the dialect's own detail of an outcome that the engine itself refused the event, with these effects.
     fn record_refusal(&self, _outcome: &mut Outcome, _effects: &Effects) {}
 

@@ -5,6 +5,7 @@
 //! line in `registry`; the compiler names everything that is missing. It neither starts processes nor knows when or
 //! where its hooks run, nor any other dialect.
 
+mod answer_words;
 mod columns;
 mod command_hooks;
 mod contract;

@@ -261,7 +261,7 @@ impl Firing {
     /// Records the result of a part.
     fn take_part(&mut self, dialect: DialectId, mut end: PartEnd) {
         if !self.event.kind().spec().gated_by(dialect) {
-            self.without_effect(&mut end.folded.effects, &end.runs);
+            self.without_effect(dialect, &mut end.folded.effects, &end.runs);
         }
         self.outcome.runs.extend(end.runs);
         self.outcome.skipped.extend(end.skipped);
@@ -274,14 +274,14 @@ impl Firing {
     }
 
     /// Keeps a deny visible in an event that cannot be denied, without effect.
-    fn without_effect(&mut self, effects: &mut Effects, runs: &[HookRun]) {
+    fn without_effect(&mut self, dialect: DialectId, effects: &mut Effects, runs: &[HookRun]) {
         if effects.decision == Some(Decision::Deny) {
             let reason = effects.reason.as_deref().unwrap_or("no reason given");
             let denies = runs.iter().find(|run| run.decision == Some(Decision::Deny)).map(|run| &run.hook);
             let who = denies.map_or_else(|| "a hook".to_owned(), |hook| format!("hook `{hook}`"));
             let message = format!("{} cannot be denied; {who} tried to: {reason}", self.event.kind());
-            let hint =
-                "deny in an event before the operation, such as before-tool, or tell the model with a text for it";
+            let instead = dialect.contract().instead_of_deny(self.event.kind());
+            let hint = instead.unwrap_or_else(|| "deny in an event before the operation".to_owned());
             let finding = Diagnostic::new(Code::DenyWithoutEffect, message).hint(hint);
             self.outcome.diagnostics.push(match denies {
                 Some(hook) => finding.at(hook.origin.location.clone()),

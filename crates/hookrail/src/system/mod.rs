@@ -105,7 +105,7 @@ impl UsedBy {
 
 struct Inner {
     settings: Settings,
-    in_force: ArcSwap<plans::InForce>,
+    in_force: ArcSwap<plans::ConfigurationInForce>,
     /// The events that a hook may take part in, so that all others cost one load.
     wanted: AtomicU64,
     /// The same with the events that are recorded although no hook wants them.
@@ -235,7 +235,7 @@ impl HookSystem {
         // An event that no hook wants has to trigger the repeated load too.
         let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
         self.parts().pool.retain_hooks(snapshot.hooks());
-        self.inner.in_force.store(Arc::new(plans::InForce::new(snapshot)));
+        self.inner.in_force.store(Arc::new(plans::ConfigurationInForce::new(snapshot)));
         self.inner.wanted.store(wanted, Ordering::Relaxed);
         self.inner.noted.store(wanted | self.recorded_without_hooks().bits(), Ordering::Relaxed);
         self.inner.load_again.store(load_again, Ordering::Relaxed);
@@ -527,7 +527,12 @@ impl HookSystem {
         }
     }
 
-    fn plan(&self, in_force: &plans::InForce, event: Event, detached: Detached) -> ControlFlow<NotDriven, Box<Firing>> {
+    fn plan(
+        &self,
+        in_force: &plans::ConfigurationInForce,
+        event: Event,
+        detached: Detached,
+    ) -> ControlFlow<NotDriven, Box<Firing>> {
         let kind = event.kind();
         if self.inner.shut_down.load(Ordering::Relaxed) {
             // After a shutdown no guard answers, and that must not count as an allow.

@@ -53,9 +53,9 @@ impl RemoteAccess {
     }
 }
 
-/// The pause before a question is sent again, if the attempt before it ended early. In that time a restarted worker or another
-/// server may be there.
-const RETRY_PAUSE: Duration = Duration::from_millis(50);
+/// The longest pause before a question is sent again, if the attempt before it ended early. A server that was started again needs
+/// about this long to know the workers of the other servers.
+const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
 /// Asks a remote hook, again if need be, within the time of the hook.
 pub(super) async fn ask_remote(

@@ -103,7 +103,7 @@ fn find_hook(system: &HookSystem, name: &str) -> Result<Arc<Hook>> {
                 None => failure.hint("`hookrail list` shows the hooks and their names"),
             })
         }
-        _ => {
+        [_, _, ..] => {
             let names: Vec<String> = meant.iter().map(|hook| format!("`{}`", hook.label)).collect();
             Err(failure(format!("`{name}` is a part of several names"))
                 .hint(format!("name one of {}", names.join(", "))))

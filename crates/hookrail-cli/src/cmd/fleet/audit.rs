@@ -25,8 +25,8 @@ use crate::style::{BAD, GOOD, paint};
 /// How often a program that follows the journal looks for servers that it could not reach at its start.
 const START_AGAIN: Duration = Duration::from_secs(5);
 
-/// With `--follow`, servers are tried again for ever. One attempt is bounded nevertheless, so that new records are read.
-const FOLLOW_PATIENCE: Duration = Duration::from_secs(60 * 60);
+/// With `--follow`, servers are tried again for ever, and each time after so long a warning says so.
+const FOLLOW_PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) fn ship(args: &FleetShipArgs) -> Result<Exit> {
     let member = member(&args.of)?;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    Insertion, InstallOptions, Locations, Scope, SettingsFile, bridge_calls, read_settings, settings_files,
+    EditError, Insertion, InstallOptions, Locations, Scope, SettingsFile, bridge_calls, read_settings, settings_files,
 };
 
 use super::record::InstalledFile;
 use super::{program, refusal_failure, write};
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::project_search::find_project;
 
 /// The files of an agent that call the bridge, as if they had been recorded. What stood in the place of an entry is not
@@ -23,12 +23,16 @@ pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
         let options = InstallOptions { program: program()?, scope, events: Vec::new(), timeout_seconds: 0 };
         for file in settings_files(agent, &options, &locations).unwrap_or_default() {
             let path = file.path().to_owned();
-            let text = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
-            let Some(text) = text else { continue };
+            // A file that does not mention hookrail needs no change, whatever it is.
+            let Some(text) = std::fs::read_to_string(&path).ok().filter(|text| text.contains("hookrail")) else {
+                continue;
+            };
+            write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
             let (own, insertions) = match &file {
-                SettingsFile::Own { .. } => (text.contains("hookrail"), Vec::new()),
+                SettingsFile::Own { .. } => (true, Vec::new()),
                 SettingsFile::Shared { syntax, .. } => {
-                    (false, read_settings(&text, *syntax).map(|settings| insertions(&settings)).unwrap_or_default())
+                    let settings = read_settings(&text, *syntax).map_err(|error| unreadable(&path, &error))?;
+                    (false, insertions(&settings))
                 }
             };
             if own || !insertions.is_empty() {
@@ -38,6 +42,11 @@ pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
         }
     }
     Ok(found)
+}
+
+fn unreadable(path: &Path, error: &EditError) -> Failure {
+    Failure::new(format!("`{}` mentions hookrail and cannot be read: {error}", path.display()))
+        .hint("repair the file, then try again; nothing was changed")
 }
 
 /// What [`remove_entries`](hookrail_bridge::install::remove_entries) needs to find the entries: their commands, and the

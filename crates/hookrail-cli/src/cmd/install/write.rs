@@ -5,6 +5,8 @@ use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::temporary_file;
+
 /// The reason why a settings file is not changed.
 #[derive(Debug)]
 pub(super) enum SettingsRefusal {
@@ -40,7 +42,7 @@ pub(super) fn create_parents(path: &Path) -> io::Result<()> {
 /// Replaces a file in one step. The new file has the given mode, or else the mode of the old file.
 pub(crate) fn write_atomically(path: &Path, text: &str, mode: Option<Permissions>) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = temporary_file::create(folder, None)?;
     file.write_all(text.as_bytes())?;
     let mode = mode.or_else(|| std::fs::metadata(path).ok().map(|data| data.permissions()));
     if let Some(mode) = mode.or_else(default_mode) {

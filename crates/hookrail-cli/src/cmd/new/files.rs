@@ -2,7 +2,7 @@
 //!
 //! Each file is first written under a temporary name beside its place. Then the files are renamed in order, the one that
 //! switches the others on last. A failure takes back what was renamed; an interruption leaves each file old or new, and
-//! never half-written.
+//! never half-written. The temporary files of a killed program are removed by the next one.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::errors::{Failure, Result};
+use crate::temporary_file;
 
 /// Whether a file can be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +230,7 @@ impl StagedFiles {
 
 fn restore(path: &Path, text: &[u8], permissions: &Permissions) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
-    let mut file = NamedTempFile::new_in(folder)?;
+    let mut file = temporary_file::create(folder, None)?;
     file.write_all(text)?;
     file.as_file().set_permissions(permissions.clone())?;
     file.persist(path).map(|_| ()).map_err(|error| error.error)
@@ -259,12 +260,12 @@ fn new_file_in(folder: &Path, mode: FileMode) -> io::Result<NamedTempFile> {
         FileMode::Plain => 0o666,
         FileMode::Executable => 0o777,
     };
-    tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder)
+    temporary_file::create(folder, Some(Permissions::from_mode(mode)))
 }
 
 #[cfg(not(unix))]
 fn new_file_in(folder: &Path, _mode: FileMode) -> io::Result<NamedTempFile> {
-    NamedTempFile::new_in(folder)
+    temporary_file::create(folder, None)
 }
 
 #[cfg(test)]

@@ -6,14 +6,12 @@ mod files;
 mod recipes;
 mod samples;
 mod settings;
+mod target;
 mod template;
 
 use std::path::{Path, PathBuf};
 
-use hookrail::event::Column;
-use hookrail::{DialectId, EventKind};
-
-use crate::args::{HookLanguage, InitArgs, NewArgs, ProjectArgs, TemplateArgs};
+use crate::args::{InitArgs, NewArgs, ProjectArgs, TemplateArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
 use crate::project::Project;
@@ -21,6 +19,7 @@ use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
 pub(crate) use files::{FileChange, FileMode, IfExists, NewFile, StagedFiles, read_below};
 pub(crate) use recipes::{add, recipes};
+use target::{TemplateDialect, TemplateEvent};
 use template::{DescribedFile, HookTemplate};
 
 /// The name of the hook that `init` writes.
@@ -38,7 +37,8 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
     let here = args.project.project.clone().unwrap_or_else(|| PathBuf::from("."));
     let project = Project::open(&ProjectArgs { project: Some(here), ..args.project.clone() })?;
     let settings = settings::PATH;
-    if dialect_of(&args.template) == DialectId::Llxprt && read_below(project.root(), settings)?.is_some() {
+    let dialect = TemplateDialect::of_arguments(&args.template)?;
+    if dialect == TemplateDialect::Settings && read_below(project.root(), settings)?.is_some() {
         return Err(Failure::new(format!("`{settings}` already exists; nothing was written"))
             .hint("run `hookrail list` to see the hooks")
             .hint("run `hookrail new NAME` to add a hook; the file keeps what it has"));
@@ -46,18 +46,10 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
     write_hook(&project, FIRST_HOOK, &args.template, IfExists::Refuse)
 }
 
-/// Returns the dialect that was named, or the one that the language is for.
-fn dialect_of(args: &TemplateArgs) -> DialectId {
-    args.dialect.unwrap_or(match args.lang {
-        HookLanguage::Typescript => DialectId::Xcsh,
-        HookLanguage::Bash | HookLanguage::Python | HookLanguage::Node | HookLanguage::Rust => DialectId::Llxprt,
-    })
-}
-
 fn write_hook(project: &Project, name: &str, args: &TemplateArgs, if_exists: IfExists) -> Result<Exit> {
-    let dialect = dialect_of(args);
-    check_language(dialect, args.lang)?;
-    let (kind, column) = find_column(dialect, &args.event)?;
+    let dialect = TemplateDialect::of_arguments(args)?;
+    dialect.check_language(args.lang)?;
+    let TemplateEvent { kind, column, translated } = dialect.find_event(&args.event)?;
     let template = HookTemplate { name, dialect, language: args.lang, kind, column, if_exists };
     let made = template.files();
     let mut next: Vec<String> = made.build.into_iter().collect();
@@ -65,7 +57,11 @@ fn write_hook(project: &Project, name: &str, args: &TemplateArgs, if_exists: IfE
     next.push("hookrail test".to_owned());
     let groups = Vec::from_iter(made.group);
     let about = format!("one hook for {}", column.name);
-    write_all(project.root(), made.files, &groups, &about, &next)
+    let exit = write_all(project.root(), made.files, &groups, &about, &next)?;
+    if let Some(translated) = translated {
+        output::warnings(&format!("note: {translated}\n"));
+    }
+    Ok(exit)
 }
 
 /// Writes the files, and last of all the settings that switch them on. Says what was written and what comes next.
@@ -146,37 +142,6 @@ fn check_name(name: &str) -> Result<()> {
     } else {
         failure.hint(format!("for example `hookrail new {better}`"))
     })
-}
-
-fn check_language(dialect: DialectId, language: HookLanguage) -> Result<()> {
-    let is_module = dialect == DialectId::Xcsh;
-    match language {
-        HookLanguage::Typescript if !is_module => Err(Failure::new(format!(
-            "a hook of the dialect {} is a command, and hookrail runs TypeScript only as a module",
-            dialect.name()
-        ))
-        .hint("leave out `--dialect` to write a module, or use `--lang node`")),
-        HookLanguage::Bash | HookLanguage::Python | HookLanguage::Rust if is_module => {
-            Err(Failure::new("a hook of the dialect xcsh is a JavaScript or TypeScript module")
-                .hint("use `--lang typescript` or `--lang node`, or another dialect"))
-        }
-        HookLanguage::Bash
-        | HookLanguage::Python
-        | HookLanguage::Node
-        | HookLanguage::Typescript
-        | HookLanguage::Rust => Ok(()),
-    }
-}
-
-fn find_column(dialect: DialectId, name: &str) -> Result<(EventKind, &'static Column)> {
-    let kind = crate::request::find_kind(name)?;
-    let column = kind.spec().column(dialect).ok_or_else(|| {
-        let columns = EventKind::all().filter_map(|kind| kind.spec().column(dialect));
-        let names: Vec<&str> = columns.map(|column| column.name).collect();
-        Failure::new(format!("the dialect {} has no event `{name}`", dialect.name()))
-            .hint(format!("its events are {}", names.join(", ")))
-    })?;
-    Ok((kind, column))
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 //! A rule looks for a word in one text of the event and answers if it is there. So a template can be written in any language,
 //! and its two test cases are known.
 
+use hookrail::EventKind;
 use hookrail::event::FieldKind;
-use hookrail::{DialectId, EventKind};
+
+use super::target::TemplateDialect;
 
 /// The rule of a new hook.
 #[derive(Clone, Debug)]
@@ -46,11 +48,11 @@ const ENV_FILES: [&str; 2] = ["config/.env", "notes.md"];
 const PASSWORDS: [&str; 2] = ["the password is 1234", "write a test"];
 
 /// Returns the rule for an event of a dialect of commands; none if an answer to the event has no effect there.
-pub(super) fn sample(dialect: DialectId, kind: EventKind) -> Option<Sample> {
+pub(super) fn sample(dialect: TemplateDialect, kind: EventKind) -> Option<Sample> {
     match dialect {
-        DialectId::Llxprt => llxprt(kind),
-        DialectId::Xcode => xcode(kind),
-        _ => None,
+        TemplateDialect::Settings => llxprt(kind),
+        TemplateDialect::Plugin => xcode(kind),
+        TemplateDialect::Module => None,
     }
 }
 
@@ -251,18 +253,19 @@ pub(super) fn needed_fields(kind: EventKind) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hookrail::DialectId;
 
     #[test]
     fn every_event_of_llxprt_has_a_rule() {
         for kind in EventKind::all() {
             let has_event = kind.spec().column(DialectId::Llxprt).is_some();
-            assert_eq!(sample(DialectId::Llxprt, kind).is_some(), has_event, "{kind}");
+            assert_eq!(sample(TemplateDialect::Settings, kind).is_some(), has_event, "{kind}");
         }
     }
 
     #[test]
     fn answers_are_json_and_say_what_the_event_allows() {
-        for dialect in [DialectId::Llxprt, DialectId::Xcode] {
+        for dialect in [TemplateDialect::Settings, TemplateDialect::Plugin] {
             for sample in EventKind::all().filter_map(|kind| sample(dialect, kind)) {
                 serde_json::from_str::<serde_json::Value>(sample.answer).unwrap();
                 assert!(sample.texts[0].contains(sample.word) && !sample.texts[1].contains(sample.word));

@@ -2,18 +2,19 @@
 
 use std::fmt::Write as _;
 
+use hookrail::EventKind;
 use hookrail::event::Column;
-use hookrail::{DialectId, EventKind};
 use hookrail_bridge::install::HookGroup;
 
 use super::files::{FileMode, IfExists, NewFile};
 use super::samples::{FailureMeaning, Sample, needed_fields, sample};
+use super::target::TemplateDialect;
 use crate::args::HookLanguage;
 
 /// A hook to be written.
 pub(super) struct HookTemplate<'t> {
     pub(super) name: &'t str,
-    pub(super) dialect: DialectId,
+    pub(super) dialect: TemplateDialect,
     pub(super) language: HookLanguage,
     pub(super) kind: EventKind,
     pub(super) column: &'static Column,
@@ -39,9 +40,9 @@ impl HookTemplate<'_> {
     /// Returns the files of the hook.
     pub(super) fn files(&self) -> HookFiles {
         match self.dialect {
-            DialectId::Xcsh => self.module(),
-            DialectId::Xcode => self.plugin(),
-            _ => self.command_hook(),
+            TemplateDialect::Module => self.module(),
+            TemplateDialect::Plugin => self.plugin(),
+            TemplateDialect::Settings => self.command_hook(),
         }
     }
 
@@ -126,7 +127,7 @@ impl HookTemplate<'_> {
                 let _ = write!(
                     text,
                     "\n[[case]]\nname = \"the rule applies\"\n{}\nexpect = {{ {} }}\n\
-                     \n[[case]]\nname = \"the rule does not apply\"\n{}\nexpect = {{ silent = true }}\n",
+                     \n[[case]]\nname = \"the rule does not apply\"\n{}\nexpect = {{ silent = true, runs = 1 }}\n",
                     lines(hit),
                     sample.expect,
                     lines(miss)
@@ -179,7 +180,7 @@ impl HookTemplate<'_> {
     }
 
     fn shell_text(&self, name: &str, sample: Option<&Sample>, about: &str) -> String {
-        if self.dialect == DialectId::Llxprt && self.kind == EventKind::BeforeTool {
+        if self.dialect == TemplateDialect::Settings && self.kind == EventKind::BeforeTool {
             return include_str!("../../../assets/init/guard.sh").to_owned();
         }
         let Some(sample) = sample else {
@@ -204,7 +205,7 @@ impl HookTemplate<'_> {
     fn rust_text(&self, name: &str, sample: Option<&Sample>, about: &str) -> String {
         let event = self.column.name;
         match sample {
-            Some(sample) if self.dialect == DialectId::Llxprt => {
+            Some(sample) if self.dialect == TemplateDialect::Settings => {
                 let [subject, answer] = sample.rust;
                 let word = sample.word;
                 let mut imports = ["HookAnswer", event];
@@ -239,8 +240,8 @@ impl HookTemplate<'_> {
 
     fn cargo_text(&self, name: &str) -> String {
         let dependency = match self.dialect {
-            DialectId::Llxprt => concat!("hookrail-hook = \"", env!("CARGO_PKG_VERSION"), "\""),
-            _ => "serde_json = \"1.0\"",
+            TemplateDialect::Settings => concat!("hookrail-hook = \"", env!("CARGO_PKG_VERSION"), "\""),
+            TemplateDialect::Plugin | TemplateDialect::Module => "serde_json = \"1.0\"",
         };
         format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
@@ -361,7 +362,7 @@ fn module_body(kind: EventKind, event: &str) -> (String, String, String) {
     };
     let both = |lines: &str, texts: [&str; 2], expect: &str| {
         let [hit, miss] = texts.map(|text| lines.replace("{text}", text));
-        case("the rule applies", &hit, expect) + &case("the rule does not apply", &miss, "silent = true")
+        case("the rule applies", &hit, expect) + &case("the rule does not apply", &miss, "silent = true, runs = 1")
     };
     match kind {
         EventKind::BeforeTool => (

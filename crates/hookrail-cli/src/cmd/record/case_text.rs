@@ -184,7 +184,7 @@ impl CaseTarget {
     fn check(&self, text: &str) -> Result<Vec<String>> {
         case_names(&self.path, text).map_err(|found| {
             let here = std::env::current_dir().unwrap_or_default();
-            crate::output::warnings(&render::diagnostic::all(&found, &PathDisplay::new(&here, home())));
+            crate::output::errors(&render::diagnostic::all(&found, &PathDisplay::new(&here, home())));
             Failure::new(format!("nothing was written: `{}` cannot be used", self.path.display()))
                 .hint("fix the file, or give another one")
         })

@@ -9,18 +9,19 @@ use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use super::case::LocatedCase;
+use super::refusal::Refusal;
 use super::sandbox::Subject;
 use super::standing::CopyTrust;
 use super::{Selection, TestedProject};
 use crate::args::TestArgs;
 use crate::cmd::trust::discard_typed_ahead;
-use crate::errors::{Failure, Result};
+use crate::errors::Failure;
 use crate::render::counted;
 use crate::render::text::one_line;
 use crate::style::{CAREFUL, paint};
 
 /// Makes sure that the user wants to run these cases, and returns what their hooks need to run.
-pub(super) fn require_consent(args: &TestArgs, selection: &Selection) -> Result<CopyTrust> {
+pub(super) fn require_consent(args: &TestArgs, selection: &Selection) -> Result<CopyTrust, Refusal> {
     if args.trust_project {
         return Ok(CopyTrust::Everything);
     }
@@ -31,6 +32,8 @@ pub(super) fn require_consent(args: &TestArgs, selection: &Selection) -> Result<
         if !known.is_empty() {
             wanting.hooks.extend(project.standing.not_granted.iter().cloned());
         }
+        let first = unknown.first().or(known.first().filter(|_| !project.standing.not_granted.is_empty()));
+        wanting.first = wanting.first.or(first.copied());
         wanting.files.extend(unknown.iter().map(|case| case.shown_file.to_string()));
         wanting.cases += unknown.len();
     }
@@ -41,20 +44,34 @@ pub(super) fn require_consent(args: &TestArgs, selection: &Selection) -> Result<
     if io::stdin().is_terminal() && io::stderr().is_terminal() && ask(&told) {
         return Ok(CopyTrust::Everything);
     }
-    Err(Failure::new(format!("nothing was run: {}", one_line(&wanting.summary())))
+    let failure = Failure::new(format!("nothing was run: {}", one_line(&wanting.summary())));
+    // A hook whose configuration cannot be read looks like a file that was never granted.
+    let problems = selection.projects.values().filter_map(|project| project.survey.problems.as_ref());
+    let failure = problems.fold(failure, |failure, found| {
+        failure.hint(format!("the configuration has {found}, which may be the cause; run `hookrail check`"))
+    });
+    let refusal: Refusal = failure
         .hint("review the hooks and the case files, then run `hookrail test --trust-project`")
-        .hint("after `hookrail trust grant`, cases that only send data to granted hooks need no option"))
+        .hint("after `hookrail trust grant`, cases that only send data to granted hooks need no option")
+        .into();
+    let refusal = refusal.instead_of(selection.cases.len());
+    Err(match wanting.first {
+        Some(case) => refusal.at(case),
+        None => refusal,
+    })
 }
 
 /// What the user has not granted.
 #[derive(Debug, Default)]
-struct Wanting {
+struct Wanting<'c> {
+    /// The first case that cannot be run without consent.
+    first: Option<&'c LocatedCase>,
     hooks: BTreeSet<String>,
     files: BTreeSet<String>,
     cases: usize,
 }
 
-impl Wanting {
+impl Wanting<'_> {
     fn summary(&self) -> String {
         let hooks = match self.hooks.len() {
             0 => None,

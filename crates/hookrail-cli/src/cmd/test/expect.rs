@@ -44,7 +44,7 @@ pub(super) fn mismatches(case: &Case, happened: &Happened<'_>) -> Vec<Mismatch> 
     let mut found = Vec::new();
     effects(&case.expect, happened, &mut found);
     runs(&case.expect, happened, &mut found);
-    diagnostics(&case.expect, happened.outcome, &mut found);
+    diagnostics(&case.expect, happened, &mut found);
     files(&case.expect, happened.places, &mut found);
     for command in case.expect.commands.iter().filter(|command| !happened.commands.contains(command)) {
         found.push(Mismatch::new("commands", format!("`{command}`"), listed(&happened.commands)));
@@ -187,9 +187,9 @@ fn each(key: &'static str, expected: Option<&PerRun<String>>, values: &[String],
 
 /// Compares the warnings and errors that the hooks caused. A misspelt field of an answer is one of them, and a case must
 /// not pass in spite of it.
-fn diagnostics(expect: &Expectations, outcome: &Outcome, found: &mut Vec<Mismatch>) {
+fn diagnostics(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<Mismatch>) {
     let reported: Vec<&hookrail::Diagnostic> =
-        outcome.diagnostics.iter().filter(|diagnostic| diagnostic.level >= Level::Warning).collect();
+        happened.outcome.diagnostics.iter().filter(|diagnostic| diagnostic.level >= Level::Warning).collect();
     let mut codes: Vec<String> = reported.iter().map(|diagnostic| diagnostic.code.name().to_owned()).collect();
     codes.sort_unstable();
     codes.dedup();
@@ -201,8 +201,13 @@ fn diagnostics(expect: &Expectations, outcome: &Outcome, found: &mut Vec<Mismatc
     expected.sort_unstable();
     expected.dedup();
     if codes != expected {
-        let told = reported.iter().map(|one| format!("{}: {}", one.code.name(), one_line(&one.message)));
-        let told = told.collect::<Vec<_>>().join("; ");
+        let told = reported.iter().map(|one| {
+            // What the hook wrote is shown whole below what ran.
+            let message = one_line(one.message.lines().next().unwrap_or_default());
+            let help = one.hint.as_ref().map(|hint| format!("\nhelp: {}", one_line(hint))).unwrap_or_default();
+            format!("{}: {}{help}", one.code.name(), happened.places.unfill(&message))
+        });
+        let told = told.collect::<Vec<_>>().join("\n");
         found.push(Mismatch::new(
             "diagnostics",
             listed(&expected),

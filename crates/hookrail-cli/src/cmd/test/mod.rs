@@ -13,6 +13,7 @@ mod node;
 mod place;
 mod pool;
 mod read;
+mod refusal;
 mod report;
 mod run;
 mod sandbox;
@@ -40,6 +41,7 @@ use crate::render::path_display::PathDisplay;
 use case::{CaseFile, LocatedCase};
 use discover::{FoundFile, find_case_files};
 use filter::CaseFilter;
+use refusal::Refusal;
 use report::Report;
 use standing::ProjectStanding;
 use survey::Survey;
@@ -49,12 +51,12 @@ pub(crate) use place::PROJECT as PROJECT_PLACE;
 pub(crate) use schema::{reference, schema};
 
 pub(crate) fn run(args: &TestArgs) -> Result<Exit> {
-    let selection = Selection::find(args)?;
+    let selection = Selection::find(args).map_err(|refusal| refusal.report(args.format))?;
     if args.list {
         selection.print_list()?;
         return Ok(Exit::Fine);
     }
-    let trust = consent::require_consent(args, &selection)?;
+    let trust = consent::require_consent(args, &selection).map_err(|refusal| refusal.report(args.format))?;
     // Signals are handled from now on: at the question, Ctrl-C ends the program as usual.
     let stop = StopSignal::listen();
     if args.watch {
@@ -87,7 +89,7 @@ struct Selection {
 
 impl Selection {
     /// Finds and reads the case files. If one of them has a problem, no case is run.
-    fn find(args: &TestArgs) -> Result<Self> {
+    fn find(args: &TestArgs) -> std::result::Result<Self, Refusal> {
         let filter = CaseFilter::parse(&args.filter)?;
         let project = args.project.as_deref().map(|named| Project::open_named(Some(named))).transpose()?;
         let project = project.as_ref().map(Project::root);
@@ -116,7 +118,8 @@ impl Selection {
         cases.retain(|case| filter.selects(case));
         if cases.is_empty() {
             return Err(Failure::new(format!("no case is selected of {}", counted(count, "case")))
-                .hint("`hookrail test --list` lists the cases"));
+                .hint("`hookrail test --list` lists the cases")
+                .into());
         }
         let mut projects = BTreeMap::new();
         for case in &cases {
@@ -172,7 +175,7 @@ pub(crate) fn case_names(file: &Path, text: &str) -> std::result::Result<Vec<Str
 }
 
 /// Reads all files. The problems of all of them are reported.
-fn read_all(files: &[FoundFile]) -> Result<Vec<CaseFile>> {
+fn read_all(files: &[FoundFile]) -> std::result::Result<Vec<CaseFile>, Refusal> {
     let mut read = Vec::new();
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut broken = 0;
@@ -190,7 +193,6 @@ fn read_all(files: &[FoundFile]) -> Result<Vec<CaseFile>> {
     }
     let root = files.first().map(|file| file.project.clone()).unwrap_or_default();
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or(root);
-    output::warnings(&render::diagnostic::all(&found, &PathDisplay::new(&here, home())));
-    Err(Failure::new(format!("no case was run: {} cannot be used", counted(broken, "case file")))
-        .hint("`hookrail reference test-cases` lists the keys"))
+    let cases = read.iter().map(|file| file.cases.len()).sum();
+    Err(Refusal::of_files(broken, &found, &PathDisplay::new(&here, home())).instead_of(cases))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use hookrail::sources::Location;
+use hookrail::sources::{Location, explain_syntax};
 use hookrail::{Code, Diagnostic};
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
@@ -54,21 +54,35 @@ impl Node {
     pub(super) fn text(&self) -> Option<&str> {
         match &self.shape {
             Shape::Text(text) => Some(text),
-            _ => None,
+            Shape::Table(_) | Shape::List(_) | Shape::Number(_) | Shape::Flag(_) | Shape::Null => None,
         }
     }
 
     pub(super) fn members(&self) -> Option<&[Member]> {
         match &self.shape {
             Shape::Table(members) => Some(members),
-            _ => None,
+            Shape::List(_) | Shape::Text(_) | Shape::Number(_) | Shape::Flag(_) | Shape::Null => None,
         }
     }
 
     pub(super) fn count(&self) -> Option<u64> {
         match &self.shape {
             Shape::Number(number) => number.as_u64(),
-            _ => None,
+            Shape::Table(_) | Shape::List(_) | Shape::Text(_) | Shape::Flag(_) | Shape::Null => None,
+        }
+    }
+
+    pub(super) fn flag(&self) -> Option<bool> {
+        match self.shape {
+            Shape::Flag(flag) => Some(flag),
+            Shape::Table(_) | Shape::List(_) | Shape::Text(_) | Shape::Number(_) | Shape::Null => None,
+        }
+    }
+
+    pub(super) fn elements(&self) -> Option<&[Self]> {
+        match &self.shape {
+            Shape::List(elements) => Some(elements),
+            Shape::Table(_) | Shape::Text(_) | Shape::Number(_) | Shape::Flag(_) | Shape::Null => None,
         }
     }
 
@@ -158,7 +172,11 @@ fn parse_json(file: &Path, text: &str) -> Result<Node, Diagnostic> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
         let range = error.range();
         let message = format!("invalid JSON: {}", error.kind().to_string().to_lowercase());
-        syntax(file, text, range.start..range.end, message)
+        let problem = syntax(file, text, range.start..range.end, message);
+        match explain_syntax(text, range.start) {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
     })?;
     match parsed.value {
         Some(value) => json_node(file, text, &value),

@@ -6,6 +6,8 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) const PROJECT: &str = "${project}";
 /// The name of the case's home directory in texts.
 pub(super) const HOME: &str = "${home}";
+/// The name of the case file's folder in stored outcomes.
+pub(super) const CASES: &str = "${cases}";
 
 /// A path below the project or the home directory of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -129,7 +129,7 @@ impl Reader<'_> {
             skip: values.text("skip"),
             ..Case::default()
         };
-        if case.name.trim().is_empty() {
+        if case.name.trim().is_empty() && (values.get("name").is_some() || !values.is_given("name")) {
             self.report(
                 &node.span,
                 "the case has no `name`".to_owned(),
@@ -151,7 +151,7 @@ impl Reader<'_> {
         self.read_event(node, &values, &mut case);
         match values.get("expect") {
             Some(expect) => case.expect = self.read_expectations(expect, &case.name),
-            None if members.iter().any(|member| member.key == "expect") => {}
+            None if values.is_given("expect") => {}
             None => {
                 let hint = "add `expect = { decision = \"deny\" }`; `hookrail reference test-cases` lists the keys";
                 self.report(&node.span, "the case expects nothing".to_owned(), hint);
@@ -215,15 +215,14 @@ impl Reader<'_> {
             absent.iter().for_each(|path| self.check_path(path, &node.span));
         }
         let decision = values.get("decision").map(|node| node.text().filter(|word| *word != "none").map(str::to_owned));
-        let rewrite = values.get("rewrite").map(|node| match &node.shape {
-            Shape::Table(_) => Rewrite::To(node.to_value()),
-            _ => Rewrite::None,
+        let rewrite = values.get("rewrite").map(|node| match node.members() {
+            Some(_) => Rewrite::To(node.to_value()),
+            None => Rewrite::None,
         });
         let outcome = values.members("outcome").map(|member| (member.key.clone(), member.value.to_value())).collect();
-        let snapshot = values.get("snapshot").and_then(|node| match &node.shape {
-            Shape::Text(given) => Some(slug(given)),
-            Shape::Flag(true) => Some(slug(name)),
-            _ => None,
+        let snapshot = values.get("snapshot").and_then(|node| match node.text() {
+            Some(given) => Some(slug(given)),
+            None => node.flag()?.then(|| slug(name)),
         });
         Expectations {
             decision,
@@ -270,7 +269,12 @@ impl Reader<'_> {
 
     /// Checks the values of known keys, and returns those that are as they should be.
     fn checked<'n>(&mut self, members: &'n [Member], rows: &[KeyRow]) -> Values<'n> {
-        let mut values = Values { good: BTreeMap::new(), given: members.iter().map(|one| one.key.as_str()).collect() };
+        // A misspelt key counts as given: that it is misspelt is said already.
+        let meant = |key: &'n str| match rows.iter().any(|row| row.name == key) {
+            true => key,
+            false => nearest(key, rows.iter().map(|row| row.name)).unwrap_or(key),
+        };
+        let mut values = Values { good: BTreeMap::new(), given: members.iter().map(|one| meant(&one.key)).collect() };
         for member in members {
             let Some(row) = rows.iter().find(|row| row.name == member.key) else { continue };
             if self.check(row, &member.value) {
@@ -281,10 +285,11 @@ impl Reader<'_> {
     }
 
     fn check(&mut self, row: &KeyRow, node: &Node) -> bool {
-        let is_text = |node: &Node| matches!(node.shape, Shape::Text(_));
-        let all = |node: &Node, fits: &dyn Fn(&Node) -> bool| match &node.shape {
-            Shape::List(elements) => elements.iter().all(fits),
-            _ => fits(node),
+        let is_text = |node: &Node| node.text().is_some();
+        let is_flag = |node: &Node| node.flag().is_some();
+        let all = |node: &Node, fits: &dyn Fn(&Node) -> bool| match node.elements() {
+            Some(elements) => elements.iter().all(fits),
+            None => fits(node),
         };
         let members =
             |fits: &dyn Fn(&Node) -> bool| node.members().is_some_and(|all| all.iter().all(|m| fits(&m.value)));
@@ -297,9 +302,9 @@ impl Reader<'_> {
                 if matches!(node.shape, Shape::Null) && words.contains(&"none") {
                     return true;
                 }
-                let wrong = match &node.shape {
-                    Shape::List(elements) if listed => elements.iter().find(|one| !is_word(one, words)),
-                    _ => Some(node).filter(|node| !is_word(node, words)),
+                let wrong = match node.elements().filter(|_| listed) {
+                    Some(elements) => elements.iter().find(|one| !is_word(one, words)),
+                    None => Some(node).filter(|node| !is_word(node, words)),
                 };
                 if let Some(wrong) = wrong {
                     let written = wrong.text().unwrap_or_default();
@@ -309,19 +314,30 @@ impl Reader<'_> {
                 }
                 true
             }
-            ValueKind::Count => is_count(node),
+            ValueKind::Count | ValueKind::Milliseconds => is_count(node),
             ValueKind::Counts => all(node, &is_count),
-            ValueKind::Flag => matches!(node.shape, Shape::Flag(_)),
-            ValueKind::FlagOrText => is_text(node) || matches!(node.shape, Shape::Flag(_)),
+            ValueKind::Flag => is_flag(node),
+            ValueKind::FlagOrText => is_text(node) || is_flag(node),
             ValueKind::Table | ValueKind::Expectations => node.members().is_some(),
             ValueKind::Payload => payload_of(node).is_some(),
-            ValueKind::TableOrFalse => node.members().is_some() || matches!(node.shape, Shape::Flag(false)),
+            ValueKind::TableOrFalse => node.members().is_some() || node.flag() == Some(false),
             ValueKind::TextTable => members(&is_text),
             ValueKind::CountTable => members(&is_count),
         };
         if !fits {
-            let message = format!("`{}` must be {}, not {}", row.name, row.kind.expected(), node.described());
-            self.report(&node.span, message, row.meaning);
+            let (name, expected) = (row.name, row.kind.expected());
+            let message = match &node.shape {
+                Shape::Number(number) if number.as_i64().is_some_and(i64::is_negative) => {
+                    format!("`{name}` must be {expected} and not negative, not {number}")
+                }
+                Shape::Number(number) => format!("`{name}` must be {expected}, not {number}"),
+                Shape::Table(_) | Shape::List(_) | Shape::Text(_) | Shape::Flag(_) | Shape::Null => {
+                    format!("`{name}` must be {expected}, not {}", node.described())
+                }
+            };
+            let hint =
+                format!("write for example `{} = {}`: {}", row.name, row.kind.example(), lower_first(row.meaning));
+            self.report(&node.span, message, hint.trim_end_matches('.'));
         }
         fits
     }
@@ -379,6 +395,7 @@ const EXAMPLE: &str =
 /// The values of a table that are as they should be.
 struct Values<'n> {
     good: BTreeMap<&'n str, &'n Node>,
+    /// The keys that were written, whether their values fit or not.
     given: BTreeSet<&'n str>,
 }
 
@@ -400,10 +417,7 @@ impl<'n> Values<'n> {
     }
 
     fn flag(&self, name: &str) -> Option<bool> {
-        match self.get(name)?.shape {
-            Shape::Flag(flag) => Some(flag),
-            _ => None,
-        }
+        self.get(name)?.flag()
     }
 
     fn count(&self, name: &str) -> Option<u64> {
@@ -412,10 +426,8 @@ impl<'n> Values<'n> {
 
     fn texts(&self, name: &str) -> Vec<String> {
         let Some(node) = self.get(name) else { return Vec::new() };
-        match &node.shape {
-            Shape::List(elements) => elements.iter().filter_map(Node::text).map(str::to_owned).collect(),
-            _ => node.text().map(str::to_owned).into_iter().collect(),
-        }
+        let texts = node.elements().unwrap_or(std::slice::from_ref(node));
+        texts.iter().filter_map(Node::text).map(str::to_owned).collect()
     }
 
     fn members(&self, name: &str) -> impl Iterator<Item = &'n Member> + use<'n> {
@@ -444,11 +456,15 @@ pub(super) fn event_fields(case: &Case) -> EventFields {
 
 /// Returns a payload: a table, or the text of a JSON object.
 fn payload_of(node: &Node) -> Option<Value> {
-    match &node.shape {
-        Shape::Table(_) => Some(node.to_value()),
-        Shape::Text(text) => serde_json::from_str(text).ok().filter(Value::is_object),
-        _ => None,
+    match node.text() {
+        Some(text) => serde_json::from_str(text).ok().filter(Value::is_object),
+        None => node.members().map(|_| node.to_value()),
     }
+}
+
+fn lower_first(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
 fn is_word(node: &Node, words: &[&str]) -> bool {

@@ -14,8 +14,8 @@ use super::sandbox::{Sandbox, SetupFailure};
 use super::snapshot::{snapshot_file, stored_form};
 use super::standing::CopyTrust;
 use crate::cmd::write_atomically;
-use crate::lint::explain_failures;
-use crate::render::text::{one_line, short};
+use crate::lint::{explain_failures, with_advice};
+use crate::render::text::{hanging, limited_to, one_line};
 use crate::render::trust::text_diff::difference;
 use crate::request::{RequestedEvent, find_kind, make_event};
 
@@ -133,8 +133,9 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
     let mut outcome = system.fire_blocking_with(event, options());
     let took = began.elapsed();
     explain_failures(system, &mut outcome);
+    outcome.diagnostics = std::mem::take(&mut outcome.diagnostics).into_iter().map(with_advice).collect();
     let commands = system.commands().into_iter().map(|command| command.name).collect();
-    let broken = loading_problem(&sandbox);
+    let broken = loading_problems(&sandbox);
     system.shutdown_blocking();
     if settings.stop.is_cancelled() {
         return Ok(Finished::without_runs(Verdict::Interrupted));
@@ -142,7 +143,7 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
     let mut found = mismatches(case, &Happened { outcome: &outcome, took, commands, places });
     let mut accepted = false;
     if let Some(name) = &case.expect.snapshot {
-        let stored = stored_form(&outcome, places);
+        let stored = stored_form(&outcome, &sandbox);
         match compare_snapshot(&snapshot_file(&located.file, name), &stored, settings.snapshots)? {
             SnapshotState::Same => {}
             SnapshotState::Written => accepted = true,
@@ -159,15 +160,18 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
 }
 
 /// Returns the problems of the configuration in the case's project, which may be the cause of a failure.
-fn loading_problem(sandbox: &Sandbox) -> Vec<String> {
+fn loading_problems(sandbox: &Sandbox) -> Vec<String> {
     let snapshot = sandbox.system.snapshot();
-    let problems = snapshot.diagnostics().iter().filter(|problem| problem.level == Level::Error);
-    let told = problems.map(|problem| {
+    let problems = snapshot.diagnostics().iter().filter(|problem| problem.level >= Level::Warning);
+    let told = problems.cloned().map(with_advice).map(|problem| {
         let place = problem
             .location
             .as_ref()
             .map_or_else(String::new, |place| format!("{}:{}: ", place.file.to_string_lossy(), place.line));
-        sandbox.places.unfill(&one_line(&format!("error[{}]: {place}{}", problem.code.name(), problem.message)))
+        let (level, code) = (problem.level.name(), problem.code.name());
+        let text = one_line(&format!("{level}[{code}]: {place}{}", problem.message));
+        let help = problem.hint.map(|hint| format!("\n  help: {}", one_line(&hint))).unwrap_or_default();
+        sandbox.places.unfill(&format!("{text}{help}"))
     });
     told.collect()
 }
@@ -181,7 +185,8 @@ fn what_ran(outcome: &Outcome, places: &super::place::Places) -> Vec<String> {
         lines.push(format!("{} {}{status}{decision}", one_line(&run.hook.label), run.end.name()));
         for (name, text) in [("stdout", &run.stdout), ("stderr", &run.stderr)] {
             if !text.trim().is_empty() {
-                lines.push(format!("  {name}: {}", short(&one_line(text.trim_end()), 300)));
+                // The lines stand below each other: the last line of a stack trace says most.
+                lines.push(format!("  {name}: {}", hanging(&limited_to(text.trim(), 20, 1500), 10)));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem};
@@ -132,6 +132,15 @@ pub(super) struct Sandbox {
     _folder: TempDir,
     pub(super) places: Places,
     pub(super) system: HookSystem,
+    /// The files of the hook that the case names by its path.
+    pub(super) hook_files: Vec<HookFile>,
+}
+
+/// A file of a hook in the copy, and its name from the folder of the case file on, which stays the same if both are moved.
+#[derive(Debug)]
+pub(super) struct HookFile {
+    pub(super) copy: PathBuf,
+    pub(super) name: String,
 }
 
 impl Sandbox {
@@ -154,7 +163,7 @@ impl Sandbox {
         for made in [&places.project, &places.home, &places.base.join("tmp"), &places.base.join("bin")] {
             fs::create_dir(made).map_err(unusable)?;
         }
-        let module = fill(located, &project.survey, &subject, kind, &places)?;
+        let FilledProject { module, hook_files } = fill(located, &project.survey, &subject, kind, &places)?;
         write_files(case, &places)?;
         let builder = project.standing.describe_copy(&places.project, settings.trust);
         let builder = builder.environment(environment(case, &places, settings.byte_code));
@@ -162,21 +171,33 @@ impl Sandbox {
         if let Subject::Selected(labels) = &subject {
             leave_only(&system, labels, &located.project, &places);
         }
-        Ok(Self { _folder: folder, places, system })
+        Ok(Self { _folder: folder, places, system, hook_files })
     }
 }
 
-/// Copies the hooks into the project. Returns a module that has to be loaded by its name.
+/// What was copied into the project of a case.
+#[derive(Default)]
+struct FilledProject {
+    /// A module that has to be loaded by its path.
+    module: Option<PathBuf>,
+    hook_files: Vec<HookFile>,
+}
+
+/// Copies the hooks into the project.
 fn fill(
     located: &LocatedCase,
     survey: &Survey,
     subject: &Subject,
     kind: EventKind,
     places: &Places,
-) -> Result<Option<PathBuf>, SetupFailure> {
+) -> Result<FilledProject, SetupFailure> {
     let root = located.project.canonicalize().unwrap_or_else(|_| located.project.to_path_buf());
     let mut copier = Copier::new(&root, &places.project);
-    let mut module = None;
+    let mut filled = FilledProject::default();
+    let hook_file = |copier: &Copier, file: &Path| HookFile {
+        copy: copier.place_of(file),
+        name: relative_path(located.file.parent().unwrap_or(&root), file),
+    };
     match subject {
         Subject::Configured | Subject::Selected(_) => {
             for needed in survey.needed() {
@@ -186,13 +207,15 @@ fn fill(
         Subject::Settings(file) => copier.copy(file, &places.project.join(".llxprt/settings.json"))?,
         Subject::Script(file) => {
             copier.copy_to_its_place(file)?;
+            filled.hook_files.push(hook_file(&copier, file));
             write(&places.project.join(".llxprt/settings.json"), &settings_for(file, &root, kind)?)?;
         }
         Subject::Module(file) => {
             for needed in module_files(&root, file).iter().filter(|needed| needed.starts_with(&root)) {
                 copier.copy_to_its_place(needed)?;
+                filled.hook_files.push(hook_file(&copier, needed));
             }
-            module = Some(copier.place_of(file));
+            filled.module = Some(copier.place_of(file));
         }
         Subject::Plugin(folder) => {
             let name = folder.file_name().unwrap_or_default();
@@ -203,7 +226,15 @@ fn fill(
         let Some(to) = SandboxPath::parse(to) else { continue };
         copier.copy(&resolve(located, from)?, &to.in_place(places))?;
     }
-    Ok(module)
+    Ok(filled)
+}
+
+/// Returns the way from a folder to a file.
+fn relative_path(folder: &Path, file: &Path) -> String {
+    let common = folder.components().zip(file.components()).take_while(|(one, other)| one == other).count();
+    let up = folder.components().skip(common).map(|_| Component::ParentDir);
+    let path: PathBuf = up.chain(file.components().skip(common)).collect();
+    path.to_string_lossy().into_owned()
 }
 
 /// Returns settings in which a script is the only hook of the event.
@@ -330,5 +361,19 @@ fn leave_only(system: &HookSystem, labels: &[Arc<str>], root: &Path, places: &Pl
     others.dedup();
     for label in others {
         system.disable_hook(label);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_a_file() {
+        for (folder, file, way) in
+            [("/p/a", "/p/a/x.ts", "x.ts"), ("/p/a/t", "/p/a/x.ts", "../x.ts"), ("/p", "/p/a/b/x.ts", "a/b/x.ts")]
+        {
+            assert_eq!(relative_path(Path::new(folder), Path::new(file)), way);
+        }
     }
 }

@@ -68,7 +68,7 @@ fn value_schema(kind: ValueKind) -> Value {
         }
         ValueKind::Word(words) => json!({"enum": words}),
         ValueKind::Words(words) => list(&json!({"enum": words})),
-        ValueKind::Count => count,
+        ValueKind::Count | ValueKind::Milliseconds => count,
         ValueKind::Counts => list(&count),
         ValueKind::Flag => json!({"type": "boolean"}),
         ValueKind::FlagOrText => json!({"type": ["boolean", "string"]}),

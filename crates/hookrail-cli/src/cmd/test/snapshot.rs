@@ -8,7 +8,8 @@ use hookrail::document::outcome_document;
 use serde_json::{Map, Value};
 
 use super::expect::EFFECTS;
-use super::place::Places;
+use super::place::CASES;
+use super::sandbox::Sandbox;
 
 /// The members of an outcome that are stored beside its effects. Times, and what names the machine, are left out.
 const MEMBERS: [&str; 3] = ["event", "stopReason", "shadow"];
@@ -16,8 +17,9 @@ const MEMBERS: [&str; 3] = ["event", "stopReason", "shadow"];
 /// The members of a run that are stored.
 const RUN_MEMBERS: [&str; 7] = ["hook", "dialect", "end", "exitCode", "decision", "stdout", "stderr"];
 
-/// Returns the outcome as it is stored.
-pub(super) fn stored_form(outcome: &Outcome, places: &Places) -> String {
+/// Returns the outcome as it is stored. It does not depend on where the project is, nor, for a hook that the case names by its
+/// path, on where in the project both are.
+pub(super) fn stored_form(outcome: &Outcome, sandbox: &Sandbox) -> String {
     let document = outcome_document(outcome).to_value();
     let mut kept = Map::new();
     for name in MEMBERS.into_iter().chain(EFFECTS) {
@@ -32,9 +34,14 @@ pub(super) fn stored_form(outcome: &Outcome, places: &Places) -> String {
     let runs = document.get("runs").and_then(Value::as_array).into_iter().flatten();
     let runs: Vec<Value> = runs.map(run).collect();
     kept.insert("runs".to_owned(), Value::Array(runs));
-    let text = format!("{:#}\n", sorted(Value::Object(kept)));
-    // Paths are escaped in JSON only where they have characters that few paths have.
-    places.unfill(&text)
+    let mut text = format!("{:#}\n", sorted(Value::Object(kept)));
+    // Paths are escaped in JSON only where they have characters that few paths have. A path can begin with another one.
+    let mut files: Vec<_> = sandbox.hook_files.iter().collect();
+    files.sort_by_key(|file| std::cmp::Reverse(file.copy.as_os_str().len()));
+    for file in files {
+        text = text.replace(&*file.copy.to_string_lossy(), &format!("{CASES}/{}", file.name));
+    }
+    sandbox.places.unfill(&text)
 }
 
 /// Returns a value with the members of every table in the order of their names, which does not depend on how the program

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hookrail::hook::Action;
 use hookrail::sources::{Location, Origin, SourceKind};
 use hookrail::trust::Fingerprint;
-use hookrail::{DialectId, Environment, EventKind, Hook, HookSystem};
+use hookrail::{DialectId, Environment, EventKind, Hook, HookSystem, Level};
 
 /// The files and folders in which a project configures hooks.
 const CONFIGURATION: [&str; 9] = [
@@ -26,6 +26,8 @@ const CONFIGURATION: [&str; 9] = [
 pub(super) struct Survey {
     root: PathBuf,
     hooks: Vec<SurveyedHook>,
+    /// The problems of the configuration, counted in words.
+    pub(super) problems: Option<String>,
 }
 
 #[derive(Debug)]
@@ -68,7 +70,10 @@ impl Survey {
         let system = HookSystem::builder(root).environment(nowhere(root)).no_bundles().build();
         let snapshot = system.snapshot();
         let hooks = snapshot.hooks().iter().map(|hook| SurveyedHook::new(root, hook)).collect();
-        Self { root: root.to_owned(), hooks }
+        let problems = crate::render::diagnostic::summary(
+            &snapshot.diagnostics().iter().filter(|found| found.level >= Level::Warning).cloned().collect::<Vec<_>>(),
+        );
+        Self { root: root.to_owned(), hooks, problems }
     }
 
     /// Returns the labels of the hooks with this name.
@@ -88,9 +93,12 @@ impl Survey {
         labels
     }
 
-    /// Returns the names of all hooks.
+    /// Returns the names of all hooks, and of the plugins that they belong to.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.hooks.iter().map(|hook| &*hook.label)
+        self.hooks.iter().flat_map(|hook| {
+            let plugin = hook.owner.as_deref().and_then(|id| id.split('@').next());
+            std::iter::once(&*hook.label).chain(plugin)
+        })
     }
 
     /// Returns what the configured hooks need: the configuration, and the files of the project that hooks name.

@@ -12,6 +12,8 @@ pub(super) enum ValueKind {
     Words(&'static [&'static str]),
     /// A whole number.
     Count,
+    /// A time in milliseconds.
+    Milliseconds,
     /// A number for every hook that ran, or a list with one for each.
     Counts,
     Flag,
@@ -39,7 +41,7 @@ impl ValueKind {
             Self::Texts => "text, or a list of texts".to_owned(),
             Self::Word(words) => quoted(words),
             Self::Words(words) => format!("{}, or a list of these", quoted(words)),
-            Self::Count => "a whole number".to_owned(),
+            Self::Count | Self::Milliseconds => "a whole number".to_owned(),
             Self::Counts => "a whole number, or a list of them".to_owned(),
             Self::Flag => "true or false".to_owned(),
             Self::FlagOrText => "true, or text".to_owned(),
@@ -48,6 +50,23 @@ impl ValueKind {
             Self::TableOrFalse => "a table, or false".to_owned(),
             Self::TextTable => "a table of texts".to_owned(),
             Self::CountTable => "a table of whole numbers".to_owned(),
+        }
+    }
+
+    /// Returns a value as it is written in a case file, for hints.
+    pub(super) fn example(self) -> String {
+        match self {
+            Self::Text | Self::Texts => "\"…\"".to_owned(),
+            Self::Word(words) | Self::Words(words) => {
+                words.first().map(|word| format!("\"{word}\"")).unwrap_or_default()
+            }
+            Self::Count | Self::Counts => "1".to_owned(),
+            Self::Milliseconds => "5000".to_owned(),
+            Self::Flag | Self::FlagOrText => "true".to_owned(),
+            Self::Table | Self::Payload | Self::TableOrFalse => "{ name = \"…\" }".to_owned(),
+            Self::Expectations => "{ decision = \"deny\" }".to_owned(),
+            Self::TextTable => "{ \"…\" = \"…\" }".to_owned(),
+            Self::CountTable => "{ \"…\" = 1 }".to_owned(),
         }
     }
 }
@@ -192,7 +211,7 @@ pub(super) const EXPECT_KEYS: &[KeyRow] = &[
     key("exit", ValueKind::Counts, "The exit status of each hook, in the order of the plan."),
     key("stdout_contains", ValueKind::Texts, "What the hooks write to standard output."),
     key("stderr_contains", ValueKind::Texts, "What the hooks write to standard error."),
-    key("max_ms", ValueKind::Count, "The longest time that the event may take, in milliseconds."),
+    key("max_ms", ValueKind::Milliseconds, "The longest time that the event may take, in milliseconds."),
     key(
         "diagnostics",
         ValueKind::Texts,

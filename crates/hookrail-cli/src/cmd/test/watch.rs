@@ -2,6 +2,7 @@
 
 use hookrail_bus::PathWatcher;
 
+use super::refusal::Refusal;
 use super::standing::CopyTrust;
 use super::{Selection, exit_of, pool};
 use crate::args::TestArgs;
@@ -15,7 +16,7 @@ use crate::style::{QUIET, paint};
 pub(super) fn run(args: &TestArgs, first: Selection, trust: CopyTrust, stop: &StopSignal) -> Result<Exit> {
     let runtime = crate::cmd::runtime()?;
     let watcher = PathWatcher::new();
-    let mut found: Result<Selection> = Ok(first);
+    let mut found: std::result::Result<Selection, Refusal> = Ok(first);
     loop {
         // The paths are followed before any case runs, so that no change is missed.
         watcher.follow(match &found {
@@ -29,8 +30,8 @@ pub(super) fn run(args: &TestArgs, first: Selection, trust: CopyTrust, stop: &St
                 exit_of(&report)
             }
             // A file that is being edited is broken for a while.
-            Err(failure) => {
-                failure.report();
+            Err(refusal) => {
+                refusal.report(args.format).report();
                 Exit::Failed
             }
         };

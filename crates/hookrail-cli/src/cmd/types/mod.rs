@@ -2,6 +2,7 @@
 
 mod node;
 mod python;
+mod schema_type;
 
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &TypesArgs) -> Result<Exit> {
                 return Err(Failure::new(format!("`{path}` was not written by `hookrail types`; nothing was written"))
                     .hint("move it away, choose another directory with `--out`, or give `--force` to replace it"));
             }
-            _ => IfExists::Replace,
+            Some(_) | None => IfExists::Replace,
         };
         planned.push(NewFile { path, text, mode: FileMode::Plain, if_exists });
     }

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use hookrail::dialect::llxprt::schemas;
 use serde_json::Value;
 
+use super::schema_type::SchemaType;
+
 /// Returns `hook-types.d.ts`.
 pub(super) fn declarations() -> String {
     let schemas = schemas();
@@ -45,24 +47,24 @@ fn type_of(schema: &Value, depth: usize) -> String {
     if let Some(kinds) = schema.get("anyOf").and_then(Value::as_array) {
         return union(kinds.iter().map(|kind| type_of(kind, depth)).collect());
     }
-    match schema.get("type") {
-        Some(Value::Array(kinds)) => {
-            union(kinds.iter().filter_map(Value::as_str).map(|kind| simple(kind, schema, depth)).collect())
-        }
-        Some(Value::String(kind)) => simple(kind, schema, depth),
-        _ => "unknown".to_owned(),
+    let kinds = SchemaType::all_of(schema);
+    if kinds.is_empty() {
+        return "unknown".to_owned();
     }
+    union(kinds.into_iter().map(|kind| simple(kind, schema, depth)).collect())
 }
 
-fn simple(kind: &str, schema: &Value, depth: usize) -> String {
+fn simple(kind: SchemaType, schema: &Value, depth: usize) -> String {
     match kind {
-        "string" | "boolean" | "null" => kind.to_owned(),
-        "integer" | "number" => "number".to_owned(),
-        "array" => match schema.get("items") {
+        SchemaType::Text => "string".to_owned(),
+        SchemaType::Flag => "boolean".to_owned(),
+        SchemaType::Null => "null".to_owned(),
+        SchemaType::Integer | SchemaType::Number => "number".to_owned(),
+        SchemaType::List => match schema.get("items") {
             Some(items) => format!("({})[]", type_of(items, depth)),
             None => "unknown[]".to_owned(),
         },
-        "object" => match schema.get("properties").and_then(Value::as_object) {
+        SchemaType::Object => match schema.get("properties").and_then(Value::as_object) {
             Some(properties) => {
                 let required = schema.get("required").and_then(Value::as_array);
                 let is_required = |key: &str| required.is_some_and(|keys| keys.iter().any(|known| known == key));
@@ -75,6 +77,5 @@ fn simple(kind: &str, schema: &Value, depth: usize) -> String {
             }
             None => "Record<string, any>".to_owned(),
         },
-        _ => "unknown".to_owned(),
     }
 }

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use hookrail::dialect::llxprt::schemas;
 use serde_json::{Map, Value};
 
+use super::schema_type::SchemaType;
+
 /// Returns the module `hook_types.py`.
 pub(super) fn module() -> String {
     let mut writer = Writer::default();
@@ -91,31 +93,33 @@ impl Writer {
             let kinds: Vec<String> = kinds.iter().map(|kind| self.type_of(kind, name)).collect();
             return format!("Union[{}]", kinds.join(", "));
         }
-        match schema.get("type") {
-            Some(Value::Array(kinds)) => {
-                let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect();
-                let single = kinds.first().map_or("Any".to_owned(), |kind| self.simple(kind, schema, name));
-                format!("Optional[{single}]")
+        match SchemaType::all_of(schema).as_slice() {
+            [] => "Any".to_owned(),
+            [kind] => self.simple(*kind, schema, name),
+            [kind, SchemaType::Null] | [SchemaType::Null, kind] => {
+                format!("Optional[{}]", self.simple(*kind, schema, name))
             }
-            Some(Value::String(kind)) => self.simple(kind, schema, name),
-            _ => "Any".to_owned(),
+            several => {
+                let kinds: Vec<String> = several.iter().map(|kind| self.simple(*kind, schema, name)).collect();
+                format!("Union[{}]", kinds.join(", "))
+            }
         }
     }
 
-    fn simple(&mut self, kind: &str, schema: &Value, name: &str) -> String {
+    fn simple(&mut self, kind: SchemaType, schema: &Value, name: &str) -> String {
         match kind {
-            "string" => "str".to_owned(),
-            "boolean" => "bool".to_owned(),
-            "integer" => "int".to_owned(),
-            "number" => "float".to_owned(),
-            "array" => {
+            SchemaType::Text => "str".to_owned(),
+            SchemaType::Flag => "bool".to_owned(),
+            SchemaType::Null => "None".to_owned(),
+            SchemaType::Integer => "int".to_owned(),
+            SchemaType::Number => "float".to_owned(),
+            SchemaType::List => {
                 let items =
                     schema.get("items").map_or("Any".to_owned(), |items| self.type_of(items, &format!("{name}Item")));
                 format!("List[{items}]")
             }
-            "object" if schema.get("properties").is_some() => self.inner_class(schema, name),
-            "object" => "Dict[str, Any]".to_owned(),
-            _ => "Any".to_owned(),
+            SchemaType::Object if schema.get("properties").is_some() => self.inner_class(schema, name),
+            SchemaType::Object => "Dict[str, Any]".to_owned(),
         }
     }
 

@@ -7,7 +7,9 @@ use super::blame::{foreign_status, silent_failure};
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::unambiguous::Unambiguous;
 use super::{CommandDialect, remote};
+use crate::config::explain_json_error;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::answer_words::decision_in_broken;
 use crate::dialect::{Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
@@ -204,16 +206,26 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
                 answer = failure;
                 answer.output.system_message = message;
             }
-            let message = format!("its output looks like JSON and is not ({why}); it counts as plain text");
-            let hint = match text.contains("{'") || text.contains("': ") || text.contains(", '") {
-                true => "JSON has double quotes; nothing that this output says counts, also no decision",
-                false => "print one JSON object, made by a JSON library or by `jq -n`",
-            };
-            let mut diagnostics = vec![Diagnostic::new(Code::BadOutput, message).hint(hint)];
+            let mut diagnostics = vec![broken(text, &why)];
             diagnostics.extend(answer_in(text));
             Reading { end: EndKind::BadOutput, answer: Some(answer), diagnostics }
         }
     }
+}
+
+/// How an answer is always valid.
+const LIBRARY: &str = "a JSON library or `jq -n` writes a valid answer";
+
+/// Says what is wrong with an answer that is no JSON, and what is lost with it.
+fn broken(text: &str, why: &serde_json::Error) -> Diagnostic {
+    let word = decision_in_broken(text).and_then(HookDecision::from_word).map(HookDecision::word);
+    let lost = word.map(|word| format!(", and the decision `{word}` in it is lost")).unwrap_or_default();
+    let message = format!("its output looks like JSON and is not ({why}); it counts as plain text{lost}");
+    let hint = match explain_json_error(text, why) {
+        Some(explained) => format!("{explained}; {LIBRARY}"),
+        None => LIBRARY.to_owned(),
+    };
+    Diagnostic::new(Code::BadOutput, message).hint(hint)
 }
 
 /// The kind of text on standard output.
@@ -222,7 +234,7 @@ enum Parsed {
     Object(Unambiguous),
     Text,
     /// It begins like an object and is not valid JSON.
-    Broken(String),
+    Broken(serde_json::Error),
 }
 
 fn parse(text: &str) -> Parsed {
@@ -237,10 +249,10 @@ fn parse(text: &str) -> Parsed {
             // repaired.
             let repaired = with_escaped_breaks(text).and_then(|text| Json::parse(&text).ok());
             let answer = repaired.and_then(|value| Unambiguous::read(&value));
-            return answer.map_or_else(
-                || Parsed::Broken(why.to_string()),
-                |answer| Parsed::Object(answer.with_raw_line_breaks()),
-            );
+            return match answer {
+                Some(answer) => Parsed::Object(answer.with_raw_line_breaks()),
+                None => Parsed::Broken(why),
+            };
         }
         Err(_) => return Parsed::Text,
     };

@@ -15,7 +15,7 @@ mod unambiguous;
 
 pub(crate) use answer::{Answer, Provenance, read_answer};
 pub(crate) use groups::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT, read_event};
-pub(crate) use output::meant_otherwise;
+pub(crate) use output::FOREIGN_FIELDS;
 pub use output::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };

@@ -5,7 +5,8 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::answer_words::{AnswerFields, UnknownFields, meant_decision};
 use crate::event::EventKind;
 use crate::json::{Json, JsonObject};
 use crate::outcome::Decision;
@@ -118,7 +119,7 @@ impl HookOutput {
                 "decision" => output.decision = problems.decision(key, value),
                 "reason" => output.reason = problems.read(key, "a string", value),
                 "hookSpecificOutput" => output.hook_specific_output = problems.read(key, "an object", value),
-                _ => problems.unknown(key),
+                _ => problems.found.extend(problems.unknown.report(&FIELDS, key)),
             }
         }
         // The older spelling is read here, so that merging cannot miss a block in it.
@@ -205,18 +206,11 @@ impl HookOutput {
     }
 }
 
-/// Words that are close to a decision in meaning and not in spelling.
-const OTHER_WORDS: [(&str, &str); 6] = [
-    ("denied", "deny"),
-    ("reject", "deny"),
-    ("refuse", "deny"),
-    ("forbid", "deny"),
-    ("ok", "allow"),
-    ("confirm", "ask"),
-];
+/// The fields of an output, and what answers of other agents call them.
+const FIELDS: AnswerFields<'_> = AnswerFields { known: &HookOutput::FIELDS, foreign: &FOREIGN_FIELDS };
 
 /// What answers of other agents call a field, and where it stands here.
-const FOREIGN_FIELDS: [(&str, &str); 9] = [
+pub(crate) const FOREIGN_FIELDS: [(&str, &str); 9] = [
     ("updatedInput", "hookSpecificOutput.tool_input"),
     ("toolInput", "hookSpecificOutput.tool_input"),
     ("tool_input", "hookSpecificOutput.tool_input"),
@@ -228,28 +222,11 @@ const FOREIGN_FIELDS: [(&str, &str); 9] = [
     ("block", "decision"),
 ];
 
-/// Adds the field that an unknown one most likely means. The finding is then a warning: the author meant an effect.
-pub(crate) fn meant_otherwise<'c>(
-    finding: Diagnostic,
-    key: &str,
-    known: impl IntoIterator<Item = &'c str>,
-) -> Diagnostic {
-    let foreign = FOREIGN_FIELDS.iter().find(|(other, _)| *other == key);
-    let mut finding = match foreign {
-        Some((_, here)) => finding.hint(format!("here it is `{here}`")),
-        None => finding.suggest(key, known),
-    };
-    if finding.hint.is_some() {
-        finding.level = Level::Warning;
-    }
-    finding
-}
-
 /// Collects the problems of an output.
 #[derive(Default)]
 struct Problems {
     found: Vec<Diagnostic>,
-    unknown: usize,
+    unknown: UnknownFields,
 }
 
 impl Problems {
@@ -271,29 +248,12 @@ impl Problems {
                 "`{key}` must be one of `block`, `deny`, `allow`, `approve`, `ask`, not `{word}`; it has no effect"
             );
             let finding = Diagnostic::new(Code::AnswerField, message);
-            let meant = OTHER_WORDS.iter().find(|(other, _)| *other == word.to_lowercase());
+            let meant = meant_decision(&word, &HookDecision::ALL.map(HookDecision::word));
             self.found.push(match meant {
-                Some((_, meant)) => finding.hint(format!("did you mean `{meant}`?")),
-                None => finding.suggest(&word, HookDecision::ALL.map(HookDecision::word)),
+                Some(meant) => finding.hint(format!("did you mean `{meant}`?")),
+                None => finding,
             });
         }
         decision
-    }
-
-    /// Records an unknown field. Only the first few are named: a hook may print thousands.
-    fn unknown(&mut self, key: &str) {
-        const MOST_NAMED: usize = 8;
-        const LONGEST: usize = 80;
-        self.unknown += 1;
-        if self.unknown <= MOST_NAMED {
-            let cut = if key.chars().nth(LONGEST).is_some() { "…" } else { "" };
-            let key: String = key.chars().take(LONGEST).collect();
-            let finding =
-                Diagnostic::new(Code::AnswerUnknownField, format!("`{key}{cut}` is not a field of an answer"));
-            self.found.push(meant_otherwise(finding, &key, HookOutput::FIELDS));
-        } else if self.unknown == MOST_NAMED + 1 {
-            let message = "more of its fields are not fields of an answer; only the first are named";
-            self.found.push(Diagnostic::new(Code::AnswerUnknownField, message));
-        }
     }
 }

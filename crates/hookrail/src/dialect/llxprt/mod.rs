@@ -108,6 +108,10 @@ impl Dialect for Llxprt {
         command::work_key(hook)
     }
 
+    fn instead_of_deny(&self, kind: EventKind) -> Option<String> {
+        specific::instead_of_deny(kind)
+    }
+
     fn record_refusal(&self, outcome: &mut Outcome, effects: &Effects) {
         OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
     }

@@ -4,7 +4,8 @@ use super::llm::HookToolMode;
 use super::model;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
-use crate::dialect::command_hooks::{HookOutput, meant_otherwise};
+use crate::dialect::answer_words::AnswerFields;
+use crate::dialect::command_hooks::{FOREIGN_FIELDS, HookOutput};
 use crate::event::{Abilities, EventKind};
 use crate::json::{Json, JsonKind, JsonObject};
 
@@ -31,7 +32,8 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
         let Some((_, expected, ability)) = MEMBERS.iter().find(|(name, ..)| *name == key) else {
             let message = format!("`hookSpecificOutput.{key}` is not known and has no effect");
             let diagnostic = Diagnostic::new(Code::AnswerUnknownField, message);
-            found.push(meant_otherwise(diagnostic, key, MEMBERS.iter().map(|(name, ..)| *name)));
+            let names: Vec<&'static str> = MEMBERS.iter().map(|(name, ..)| *name).collect();
+            found.push(AnswerFields { known: &names, foreign: &FOREIGN_FIELDS }.explain(diagnostic, key));
             continue;
         };
         if value.kind() != *expected {
@@ -105,4 +107,26 @@ fn tool_config(given: &JsonObject) -> (JsonObject, Vec<Diagnostic>) {
         }
     }
     (config, found)
+}
+
+/// Where an operation is denied that it is too late to deny.
+const EARLIER: [(EventKind, &str); 3] = [
+    (EventKind::AfterTool, "; a tool is denied in `BeforeTool`"),
+    (EventKind::AfterModel, "; a call of the model is denied in `BeforeModel`"),
+    (EventKind::ToolSelection, "; a call of the model is denied in `BeforeModel`"),
+];
+
+/// What an answer can do about an event that cannot be denied, as advice for an author who tried to deny it.
+pub(super) fn instead_of_deny(kind: EventKind) -> Option<String> {
+    let column = kind.spec().column(DialectId::Llxprt)?;
+    let members = MEMBERS.iter().filter(|(.., ability)| ability.is_some_and(|ability| column.can.includes(ability)));
+    let mut ways: Vec<String> = members.map(|(name, ..)| format!("`hookSpecificOutput.{name}`")).collect();
+    ways.push("`systemMessage`".to_owned());
+    if column.can.includes(Abilities::STOP) {
+        ways.push("`\"continue\": false`, which stops the agent".to_owned());
+    }
+    let earlier = EARLIER.iter().find(|(late, _)| *late == kind).map_or("", |(_, earlier)| earlier);
+    let last = ways.pop()?;
+    let ways = if ways.is_empty() { last } else { format!("{} or {last}", ways.join(", ")) };
+    Some(format!("print {ways}{earlier}"))
 }

@@ -2,16 +2,50 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::{explain_json_error, nearest};
+use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::dialect::answer_words::{AnswerFields, UnknownFields, decision_in_broken, meant_decision};
 use crate::dialect::{DialectId, Reply, failure_reason};
 use crate::event::{Abilities, EventKind};
 use crate::hook::{Hook, OnFailure};
-use crate::json::{Json, JsonKind};
+use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, EndKind};
 use crate::run::{RawEnd, RunEnd};
 
 /// The reason of a deny that gives none.
 const NO_REASON: &str = "blocked by plugin hook";
+
+/// What a hook prints to deny.
+const EXAMPLE: &str = "print one JSON object such as {\"decision\": \"deny\", \"reason\": \"…\"}";
+
+/// What an answer must have.
+const NEEDED: &str = "`decision` must be `allow`, `deny` or `modify`";
+
+/// The words of a decision.
+const DECISIONS: [&str; 3] = ["allow", "deny", "modify"];
+
+/// The fields of an answer, and what answers of other agents call them.
+const FIELDS: AnswerFields<'_> = AnswerFields {
+    known: &["decision", "reason", "args", "output", "context"],
+    foreign: &[
+        ("permissionDecision", "decision"),
+        ("permission", "decision"),
+        ("block", "decision"),
+        ("continue", "decision"),
+        ("permissionDecisionReason", "reason"),
+        ("stopReason", "reason"),
+        ("message", "reason"),
+        ("updatedInput", "args"),
+        ("toolInput", "args"),
+        ("tool_input", "args"),
+        ("modifiedArgs", "args"),
+        ("input", "args"),
+        ("updatedOutput", "output"),
+        ("toolOutput", "output"),
+        ("tool_response", "output"),
+        ("additionalContext", "context"),
+    ],
+};
 
 /// A parsed answer.
 #[derive(Clone, Debug)]
@@ -36,9 +70,16 @@ pub(super) enum ParsedStdout {
     Nothing,
     Answer(Answer),
     /// It is not JSON, for this reason.
-    NotJson(String),
+    NotJson(Unreadable),
     /// It is JSON and not a decision, for this reason.
-    Invalid(String),
+    Invalid(Unreadable),
+}
+
+/// Why standard output is no answer, and what to do about it.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    why: String,
+    hint: String,
 }
 
 /// Turns a raw end into an answer. Exit codes have no special values: any but zero is a failure.
@@ -54,12 +95,18 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         (RawEnd::Exited(_), None) => match parse_stdout(&stdout) {
             ParsedStdout::Answer(answer) => {
                 diagnostics.extend(without_effect(hook, kind, &stdout));
+                if answer.decision == AnswerDecision::Deny && can(kind) == Abilities::NONE {
+                    let reason = answer.reason.as_deref().unwrap_or(NO_REASON);
+                    let message = format!("{kind} cannot be denied; hook `{hook}` tried to: {reason}");
+                    let hint = "hooks are only told of this event; deny in `UserPromptSubmit` or `PreToolUse`";
+                    diagnostics.push(hook_diagnostic(hook, Code::DenyWithoutEffect, message).hint(hint));
+                }
                 (EndKind::Answered, Some(answer))
             }
             ParsedStdout::Nothing => (EndKind::Silent, None),
-            ParsedStdout::NotJson(why) | ParsedStdout::Invalid(why) => {
+            ParsedStdout::NotJson(Unreadable { why, hint }) | ParsedStdout::Invalid(Unreadable { why, hint }) => {
                 let message = format!("hook `{hook}` gave no valid decision and counts as allow: {why}");
-                diagnostics.push(hook_diagnostic(hook, Code::BadOutput, message));
+                diagnostics.push(hook_diagnostic(hook, Code::BadOutput, message).hint(hint));
                 (EndKind::BadOutput, None)
             }
         },
@@ -111,7 +158,22 @@ fn without_effect(hook: &Hook, kind: EventKind, stdout: &str) -> Vec<Diagnostic>
         let message = format!("hook `{hook}`: duplicate key `{key}` in its answer; the {used} value is used");
         found.push(hook_diagnostic(hook, Code::AnswerDuplicateKey, message).hint("write every key once"));
     }
+    let mut unknown = UnknownFields::default();
+    for (key, _) in object.iter().filter(|(key, _)| !FIELDS.known.contains(key)) {
+        if let Some(finding) = unknown.report(&FIELDS, key) {
+            let message = format!("hook `{hook}`: {}", finding.message);
+            found.push(Diagnostic { message, ..finding }.at(hook.origin.location.clone()));
+        }
+    }
     let modifies = object.get("decision").and_then(Json::as_str).as_deref() == Some("modify");
+    let changes = [("args", Abilities::REWRITE_TOOL_INPUT), ("output", Abilities::REPLACE_TOOL_OUTPUT)];
+    let change = changes.into_iter().find(|(_, needs)| can(kind).includes(*needs));
+    if let Some((field, _)) = change.filter(|(field, _)| modifies && object.get(field).is_none()) {
+        let message = format!("hook `{hook}` said `modify` without `{field}`, which changes nothing");
+        let mut finding = hook_diagnostic(hook, Code::AnswerIgnored, message);
+        finding.level = Level::Warning;
+        found.push(finding.hint(format!("print the whole new value as `{field}`")));
+    }
     let fields = [
         ("args", Abilities::REWRITE_TOOL_INPUT, JsonKind::Object),
         ("output", Abilities::REPLACE_TOOL_OUTPUT, JsonKind::String),
@@ -146,10 +208,11 @@ pub(super) fn parse_stdout(stdout: &str) -> ParsedStdout {
     }
     let value = match Json::parse(text) {
         Ok(value) => value,
-        Err(error) => return ParsedStdout::NotJson(format!("{error}{}", last_line(text))),
+        Err(error) => return ParsedStdout::NotJson(broken(text, &error)),
     };
     let Some(object) = value.as_object() else {
-        return ParsedStdout::Invalid(format!("an object is needed, not {}", value.kind().described()));
+        let why = format!("an object is needed, not {}", value.kind().described());
+        return ParsedStdout::Invalid(Unreadable { why, hint: EXAMPLE.to_owned() });
     };
     // If any `decision` key says deny, it is a deny, whatever else is written and in whichever order.
     let denies =
@@ -159,7 +222,7 @@ pub(super) fn parse_stdout(stdout: &str) -> ParsedStdout {
         "allow" => AnswerDecision::Allow,
         "deny" => AnswerDecision::Deny,
         "modify" => AnswerDecision::Modify,
-        _ => return ParsedStdout::Invalid("`decision` must be `allow`, `deny` or `modify`".to_owned()),
+        _ => return ParsedStdout::Invalid(without_decision(&object)),
     };
     let modifies = decision == AnswerDecision::Modify;
     let reason = object.get("reason").and_then(Json::as_str).filter(|reason| !reason.is_empty());
@@ -172,11 +235,104 @@ pub(super) fn parse_stdout(stdout: &str) -> ParsedStdout {
     })
 }
 
-/// A hint for hooks that print something before their decision.
-fn last_line(text: &str) -> &'static str {
+/// Says why an object is no decision, and which one was most likely meant.
+fn without_decision(object: &JsonObject) -> Unreadable {
+    if let Some(value) = object.get("decision") {
+        let Some(word) = value.as_str() else {
+            let why = format!("{NEEDED}, not {}", value.kind().described());
+            return Unreadable { why, hint: EXAMPLE.to_owned() };
+        };
+        let hint = match meant_decision(&word, &DECISIONS) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if word == "ask" => "a plugin cannot ask the user; print `deny` with a `reason`".to_owned(),
+            None => EXAMPLE.to_owned(),
+        };
+        return Unreadable { why: format!("{NEEDED}, not `{}`", short(&word)), hint };
+    }
+    let foreign = |key: &str| FIELDS.foreign.iter().any(|(other, here)| *other == key && *here == "decision");
+    let meant = object.iter().find_map(|(key, _)| match nearest(key, ["decision"]) {
+        Some(near) => Some((key, format!("did you mean `{near}`?"))),
+        None => foreign(key).then(|| (key, format!("here it is `decision`: {EXAMPLE}"))),
+    });
+    match meant {
+        Some((key, hint)) => {
+            Unreadable { why: format!("{NEEDED}, and `{}` is not a field of an answer", short(key)), hint }
+        }
+        None if object.get("hookSpecificOutput").is_some() => Unreadable {
+            why: format!("{NEEDED}, and there is none"),
+            hint: format!("plugins answer without `hookSpecificOutput`: {EXAMPLE}"),
+        },
+        None => Unreadable { why: format!("{NEEDED}, and there is none"), hint: EXAMPLE.to_owned() },
+    }
+}
+
+/// The beginning of a text that a hook wrote, for messages.
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// Says what is wrong with output that is no JSON, and what is lost with it.
+fn broken(text: &str, error: &serde_json::Error) -> Unreadable {
+    let lost = decision_in_broken(text).filter(|word| DECISIONS.contains(word));
+    let lost = lost.map(|word| format!("; the decision `{word}` in it is lost")).unwrap_or_default();
     let alone = text.lines().last().filter(|_| text.lines().count() > 1);
-    match alone.map(parse_stdout) {
-        Some(ParsedStdout::Answer(_)) => "; its last line alone would be a decision, so print nothing else",
-        _ => "",
+    let (alone, hint) = match alone.map(parse_stdout) {
+        Some(ParsedStdout::Answer(_)) => {
+            ("; its last line alone would be a decision", "print the decision and nothing else".to_owned())
+        }
+        Some(ParsedStdout::Nothing | ParsedStdout::NotJson(_) | ParsedStdout::Invalid(_)) | None => {
+            let explained = explain_json_error(text, error).filter(|_| text.starts_with('{'));
+            ("", explained.unwrap_or_else(|| EXAMPLE.to_owned()))
+        }
+    };
+    Unreadable { why: format!("it is not JSON ({error}){alone}{lost}"), hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unreadable(stdout: &str) -> (String, String) {
+        match parse_stdout(stdout) {
+            ParsedStdout::NotJson(Unreadable { why, hint }) | ParsedStdout::Invalid(Unreadable { why, hint }) => {
+                (why, hint)
+            }
+            ParsedStdout::Nothing | ParsedStdout::Answer(_) => panic!("`{stdout}` is read"),
+        }
+    }
+
+    #[test]
+    fn what_is_no_decision_names_the_one_that_was_meant() {
+        let here = format!("here it is `decision`: {EXAMPLE}");
+        for (stdout, hint) in [
+            (r#"{"decison": "deny"}"#, "did you mean `decision`?"),
+            (r#"{"permissionDecision": "deny"}"#, here.as_str()),
+            (r#"{"block": true}"#, &here),
+            (r#"{"decision": "block"}"#, "did you mean `deny`?"),
+            (r#"{"decision": "approve"}"#, "did you mean `allow`?"),
+            (r#"{"decision": "Deny"}"#, "did you mean `deny`?"),
+            (r#"{"decision": "modified"}"#, "did you mean `modify`?"),
+            (r#"{"decision": "ask"}"#, "a plugin cannot ask the user; print `deny` with a `reason`"),
+            (r#"{"decision": true}"#, EXAMPLE),
+            (r#"["deny"]"#, EXAMPLE),
+            (r#"{}"#, EXAMPLE),
+            ("checking\n{\"decision\": \"deny\"}", "print the decision and nothing else"),
+            (r#"{"decision": "deny", "reason": "x""#, "`{` of line 1 is not closed; add `}`"),
+            (
+                "{\"decision\": \"modify\", \"args\": {\n\"a\": [1\n}}",
+                "`[` of line 2 is still open; close it with `]` first",
+            ),
+        ] {
+            assert_eq!(unreadable(stdout).1, hint, "{stdout}");
+        }
+        let specific = unreadable(r#"{"hookSpecificOutput": {"permissionDecision": "deny"}}"#).1;
+        assert!(specific.starts_with("plugins answer without `hookSpecificOutput`"), "{specific}");
+    }
+
+    #[test]
+    fn a_decision_that_is_lost_is_named() {
+        let (why, _) = unreadable(r#"{"decision": "deny", "reason": "x""#);
+        assert!(why.ends_with("; the decision `deny` in it is lost"), "{why}");
+        assert!(!unreadable("hello").0.contains("lost"));
     }
 }

@@ -100,7 +100,14 @@ impl Reader<'_> {
         let Some(event) = event_named(DialectId::Xcode, &key.name) else {
             let message = format!("`{}` is not an event; its hooks will not run", key.name);
             let finding = self.document.finding(Code::UnknownEvent, &key.span, message);
-            self.found.push(finding.suggest(&key.name, event_names(DialectId::Xcode)));
+            let finding = finding.suggest(&key.name, event_names(DialectId::Xcode));
+            self.found.push(match finding.hint {
+                Some(_) => finding,
+                None => {
+                    let names: Vec<&str> = event_names(DialectId::Xcode).collect();
+                    finding.hint(format!("the events of plugins are {}", names.join(", ")))
+                }
+            });
             return;
         };
         let Some(entries) = value.elements() else {

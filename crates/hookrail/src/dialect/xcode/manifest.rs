@@ -59,7 +59,7 @@ pub(super) fn read(
         }
     };
     match reading.read_document(place(&file, kind), found, |document| parse(&file, document).into()) {
-        Source::InForce(manifest) => Some(manifest),
+        Source::ConfigurationInForce(manifest) => Some(manifest),
         Source::Unusable(_) => None,
         Source::Absent => missing(reading, found),
     }

@@ -69,6 +69,13 @@ impl Dialect for Xcode {
         entries::compile_matcher(pattern).matcher
     }
 
+    fn instead_of_deny(&self, kind: EventKind) -> Option<String> {
+        let replaces = self.column(kind)?.can.includes(Abilities::REPLACE_TOOL_OUTPUT);
+        let hint = "print {\"decision\": \"modify\", \"output\": \"…\"} to replace what the model sees; a tool is denied in \
+                    `PreToolUse`";
+        replaces.then(|| hint.to_owned())
+    }
+
     fn run_log(&self, hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcrumb> {
         breadcrumb::of_run(hook, kind, end)
     }

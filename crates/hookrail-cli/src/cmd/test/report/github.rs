@@ -1,4 +1,4 @@
-//! Failures as workflow commands, which GitHub shows beside the case.
+//! Failures as workflow commands, which GitHub shows beside the case, or beside what is wrong with its file.
 
 use super::super::run::Verdict;
 use super::{Report, reasons};
@@ -13,6 +13,15 @@ pub(super) fn annotations(report: &Report) -> String {
         let place = (&*result.case.shown_file, result.case.case.line(), 1);
         let title = format!("hookrail test: {}", result.case.case.name);
         Some(annotation("error", Some(place), &title, &reasons(result).join("\n")))
+    });
+    commands.collect()
+}
+
+/// Returns one workflow command for each problem that kept cases from being run.
+pub(super) fn problems(report: &Report) -> String {
+    let commands = report.problems.iter().map(|problem| {
+        let place = problem.place.as_ref().map(|place| (place.file.as_str(), place.line, place.column));
+        annotation("error", place, "hookrail test: no case was run", &problem.told())
     });
     commands.collect()
 }

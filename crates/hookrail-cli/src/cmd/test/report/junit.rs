@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::run::{CaseResult, Verdict};
-use super::{Report, reasons};
+use super::{Problem, Report, reasons};
 
 /// Returns the report as XML.
 pub(super) fn report(report: &Report) -> String {
@@ -14,9 +14,10 @@ pub(super) fn report(report: &Report) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         text,
-        "<testsuites name=\"hookrail\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{:.3}\">",
-        report.results.len(),
+        "<testsuites name=\"hookrail\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\">",
+        report.results.len() + report.problems.len(),
         report.failed(),
+        report.problems.len(),
         report.skipped(),
         report.took.as_secs_f64()
     );
@@ -24,6 +25,7 @@ pub(super) fn report(report: &Report) -> String {
         let results: Vec<&CaseResult> = report.results.iter().filter(|result| result.case.shown_file == file).collect();
         text.push_str(&suite(&file, &results));
     }
+    text.extend(report.problems.iter().map(problem_suite));
     text.push_str("</testsuites>\n");
     text
 }
@@ -35,7 +37,7 @@ fn suite(file: &str, results: &[&CaseResult]) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{:.3}\">",
+        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{:.3}\">",
         results.len(),
         count(|verdict| matches!(verdict, Verdict::Failed(_))),
         count(|verdict| matches!(verdict, Verdict::Skipped(_) | Verdict::Interrupted)),
@@ -64,6 +66,21 @@ fn suite(file: &str, results: &[&CaseResult]) -> String {
     }
     text.push_str("  </testsuite>\n");
     text
+}
+
+/// Returns a test suite with one erroneous case, which is how JUnit says that tests could not be run.
+fn problem_suite(problem: &Problem) -> String {
+    let (file, line) = problem.place.as_ref().map_or(("hookrail test", 1), |place| (place.file.as_str(), place.line));
+    let (name, body) = (escape(file), escape(&problem.told()));
+    let case = match &problem.place {
+        Some(_) => format!("name=\"{name}:{line}\" classname=\"{name}\" file=\"{name}\" line=\"{line}\""),
+        None => format!("name=\"{name}\" classname=\"{name}\""),
+    };
+    let message = escape(&problem.message);
+    format!(
+        "  <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\" time=\"0.000\">\n    <testcase \
+         {case} time=\"0.000\"><error message=\"{message}\">{body}</error></testcase>\n  </testsuite>\n"
+    )
 }
 
 /// Escapes text for XML. Characters that XML cannot have become a mark.

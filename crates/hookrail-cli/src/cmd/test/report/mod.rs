@@ -6,7 +6,7 @@ mod text;
 
 use std::time::Duration;
 
-use hookrail::Json;
+use hookrail::{Code, Json};
 use serde_json::{Value, json};
 
 use super::run::{CaseResult, Failed, Verdict};
@@ -21,6 +21,36 @@ pub(super) struct Report {
     /// Cases that were not run because an earlier one failed or a signal came.
     pub(super) not_run: usize,
     pub(super) took: Duration,
+    /// What kept cases from being run at all.
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Something that kept cases from being run.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) place: Option<ProblemPlace>,
+    pub(super) code: Option<Code>,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+impl Problem {
+    /// Returns the message with the hint.
+    fn told(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{}\nhint: {hint}", self.message),
+            None => self.message.clone(),
+        }
+    }
+}
+
+/// The place of a problem.
+#[derive(Debug)]
+pub(super) struct ProblemPlace {
+    /// The file's path as it is shown.
+    pub(super) file: String,
+    pub(super) line: u32,
+    pub(super) column: u32,
 }
 
 impl Report {
@@ -40,12 +70,15 @@ impl Report {
         self.count(|verdict| matches!(verdict, Verdict::Skipped(_)))
     }
 
-    /// Prints what can only be printed when all cases have run.
+    /// Prints what can only be printed when all cases have run. Problems are printed for programs only: people read them on
+    /// standard error.
     pub(super) fn print(&self, format: TestFormat) -> Result<()> {
         match format {
+            TestFormat::Pretty if !self.problems.is_empty() => Ok(()),
             TestFormat::Pretty => output::text(&text::end(self)),
             TestFormat::Json => output::json(&self.document()),
             TestFormat::Junit => output::text(&junit::report(self)),
+            TestFormat::Github if !self.problems.is_empty() => output::verbatim(&github::problems(self)),
             TestFormat::Github => output::text(&format!("{}{}", github::annotations(self), text::end(self))),
         }
     }
@@ -58,9 +91,22 @@ impl Report {
             "notRun": self.not_run,
             "durationMs": milliseconds(self.took),
             "cases": self.results.iter().map(case_document).collect::<Vec<_>>(),
+            "problems": self.problems.iter().map(problem_document).collect::<Vec<_>>(),
         })
         .into()
     }
+}
+
+fn problem_document(problem: &Problem) -> Value {
+    let place = problem.place.as_ref();
+    json!({
+        "code": problem.code.map(Code::name),
+        "message": problem.message,
+        "hint": problem.hint,
+        "file": place.map(|place| &place.file),
+        "line": place.map(|place| place.line),
+        "column": place.map(|place| place.column),
+    })
 }
 
 /// Prints the line of one case, for formats that show cases as they end.

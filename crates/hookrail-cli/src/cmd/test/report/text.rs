@@ -18,12 +18,12 @@ pub(super) fn line(result: &CaseResult) -> String {
     };
     let time = match &result.verdict {
         Verdict::Skipped(_) => String::new(),
-        _ => format!("{:.3} s", result.took.as_secs_f64()),
+        Verdict::Passed | Verdict::Failed(_) | Verdict::Interrupted => format!("{:.3} s", result.took.as_secs_f64()),
     };
-    let note = match &result.verdict {
-        Verdict::Skipped(why) => format!(" ({})", one_line(why)),
-        _ if result.accepted => " (snapshot written)".to_owned(),
-        _ => String::new(),
+    let note = match (&result.verdict, result.accepted) {
+        (Verdict::Skipped(why), _) => format!(" ({})", one_line(why)),
+        (Verdict::Passed | Verdict::Failed(_) | Verdict::Interrupted, true) => " (snapshot written)".to_owned(),
+        (Verdict::Passed | Verdict::Failed(_) | Verdict::Interrupted, false) => String::new(),
     };
     let file = paint(QUIET, one_line(&result.case.shown_file));
     let name = one_line(&result.case.case.name);
@@ -70,7 +70,7 @@ pub(super) fn end(report: &Report) -> String {
 fn is_about_snapshots(result: &CaseResult) -> bool {
     match &result.verdict {
         Verdict::Failed(Failed::Differs { mismatches }) => mismatches.iter().any(|one| one.key == "snapshot"),
-        _ => false,
+        Verdict::Failed(Failed::Setup { .. }) | Verdict::Passed | Verdict::Skipped(_) | Verdict::Interrupted => false,
     }
 }
 
