@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -103,13 +102,11 @@ pub(super) fn find_program(search_path: &OsString, name: &str) -> Option<PathBuf
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
+/// The text of a file, without a byte order mark. Pipes, devices and files of the kernel are never waited for.
 fn read_text(file: &Path) -> Option<String> {
-    let about = std::fs::metadata(file).ok()?;
-    // A pipe would block, and a large file is no script.
-    if !about.is_file() || about.len() > MAX_FILE_BYTES {
+    // A large file is no script.
+    if std::fs::metadata(file).ok()?.len() > MAX_FILE_BYTES {
         return None;
     }
-    let mut text = String::new();
-    std::fs::File::open(file).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
-    Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    hookrail::sources::read_file(file).ok()?
 }

@@ -186,7 +186,7 @@ impl Firing {
             return Step::Wait;
         }
         let mut outcome = std::mem::replace(&mut self.outcome, Outcome::untouched(self.event.kind()));
-        outcome.in_force = Some(self.snapshot.in_force());
+        outcome.in_force = self.plan.hooks().next().map(|_| self.snapshot.in_force());
         Step::Done(Box::new(outcome))
     }
 
