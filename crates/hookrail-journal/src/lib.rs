@@ -28,7 +28,7 @@
 //! | `fire` | the name of an event; `late` and `answered` records have that of the event they belong to |
 //! | `config` | the digest of all configuration in force |
 //! | `input` | the event's own fields; `redacted` counts what was removed from them |
-//! | `outcome` | what `hookrail fire --json` prints |
+//! | `outcome` | what `hookrail fire --json` prints, without what `config` and `hooks` have |
 //! | `hooks` | the runs in plan order; `start` and `ms` are milliseconds, `start` is counted from the moment of firing |
 //!
 //! # Reading

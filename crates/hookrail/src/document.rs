@@ -19,6 +19,7 @@ use crate::sandbox::SandboxRequirement;
 use crate::skips::Skipped;
 use crate::snapshot::{LoadedModule, Snapshot};
 use crate::source::Origin;
+use crate::trust::HookIdentity;
 
 /// A document is an object whose raw parts keep their bytes. Members come in the order they are added.
 impl JsonObject {
@@ -44,14 +45,15 @@ impl JsonObject {
 /// The document of an outcome.
 #[must_use]
 pub fn outcome_document(outcome: &Outcome) -> Json {
-    outcome_members(outcome, usize::MAX).to_json()
+    let members = outcome_members(outcome, usize::MAX, outcome.in_force.as_ref());
+    members.add("configuration", outcome.in_force.as_ref().map_or_else(Json::null, configuration)).to_json()
 }
 
-/// The document of an outcome for a record: of the hooks that did not run only the first are listed, and `moreSkipped`
+/// The document of an outcome for a record, which names the versions of hooks and the configuration itself. Of the hooks that did not run only the first are listed, and `moreSkipped`
 /// counts the others. With thousands of hooks every record would list them all.
 #[must_use]
 pub fn recorded_outcome_document(outcome: &Outcome) -> Json {
-    let members = outcome_members(outcome, MOST_SKIPPED_IN_RECORD);
+    let members = outcome_members(outcome, MOST_SKIPPED_IN_RECORD, None);
     match outcome.skipped.len().saturating_sub(MOST_SKIPPED_IN_RECORD) {
         0 => members.to_json(),
         more => members.add("moreSkipped", json!(more)).to_json(),
@@ -61,7 +63,7 @@ pub fn recorded_outcome_document(outcome: &Outcome) -> Json {
 /// How many hooks that did not run a record lists.
 const MOST_SKIPPED_IN_RECORD: usize = 64;
 
-fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
+fn outcome_members(outcome: &Outcome, most_skipped: usize, named: Option<&ConfigurationInForce>) -> JsonObject {
     // Destructured, so that a new effect cannot be forgotten here.
     let Effects {
         decision,
@@ -103,7 +105,7 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
         .raw("toolConfig", tool_config.as_ref())
         .raw("result", result.as_ref())
         .add_dialect_members(|dialect| dialect.contract().outcome_members(outcome))
-        .list("runs", outcome.runs.iter().map(|one| run(one, outcome.in_force.as_ref())));
+        .list("runs", outcome.runs.iter().map(|one| run(one, named)));
     // Only outcomes of events with such hooks have the member.
     let document = match outcome.shadow.is_empty() {
         true => document,
@@ -112,7 +114,6 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize) -> JsonObject {
     document
         .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
-        .add("configuration", outcome.in_force.as_ref().map_or_else(Json::null, configuration))
 }
 
 fn configuration(in_force: &ConfigurationInForce) -> Json {
@@ -243,19 +244,25 @@ pub fn explain_document(plan: &Plan) -> Json {
         .to_json()
 }
 
+/// A run, with the name and the version of its hook if its configuration is given.
 fn run(run: &HookRun, in_force: Option<&ConfigurationInForce>) -> Json {
-    let identity = in_force.map(|in_force| run.hook.identity(&in_force.project));
-    JsonObject::new()
-        .add("hook", json!(&*run.hook.label))
-        .add("id", json!(identity.map(|identity| &identity.id)))
-        .add("fingerprint", json!(identity.map(|identity| &identity.fingerprint)))
+    let document = JsonObject::new().add("hook", json!(&*run.hook.label));
+    let document = match in_force.map(|in_force| run.hook.identity(&in_force.project)) {
+        Some(HookIdentity { id, fingerprint }) => document.add("id", json!(id)).add("fingerprint", json!(fingerprint)),
+        None => document,
+    };
+    let document = document
         .add("dialect", json!(run.hook.dialect.name()))
         .add("source", source(&run.hook.origin))
         .add("end", json!(run.end.name()))
         .add("exitCode", json!(run.exit_code))
         .add("signal", json!(run.signal))
-        .add("decision", json!(run.decision.map(|decision| decision.name())))
-        .add("startedMs", run.start.map_or_else(Json::null, Json::milliseconds))
+        .add("decision", json!(run.decision.map(|decision| decision.name())));
+    let document = match in_force {
+        Some(_) => document.add("startedMs", run.start.map_or_else(Json::null, Json::milliseconds)),
+        None => document,
+    };
+    document
         .add("durationMs", Json::milliseconds(run.duration))
         .add("stdout", json!(run.stdout))
         .add("stderr", json!(run.stderr))

@@ -7,7 +7,7 @@ use hookrail_journal::{Journal, JournalOptions};
 use serde_json::{Value, json};
 
 use super::BenchCase;
-use super::support::built;
+use super::support::installed;
 use crate::Result;
 use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, check_answered, event, tool_input};
@@ -46,7 +46,7 @@ fn replay(lab: &Lab) -> Result<PreparedCase> {
         system.shutdown_blocking();
         Ok(nanoseconds_each(began.elapsed(), EVENTS))
     }));
-    let binary = built("hookrail-cli", "hookrail")?;
+    let binary = installed(lab)?;
     case.add(Variant::new(
         "hookrail-replay",
         "`hookrail replay --json`, from start to end of the process",

@@ -68,27 +68,37 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
 }
 
 /// The number of records that are read at once, and of such batches that wait to be fired.
-const READ_AT_ONCE: usize = 32;
-const BATCHES_AHEAD: usize = 4;
+const READ_AT_ONCE: usize = 16;
+const BATCHES_AHEAD: usize = 2;
 
 /// A recorded event that can be fired again.
 struct RecalledEvent {
-    record: Record,
     /// None if its fields were not recorded.
     event: Option<Event>,
+    is_replayable: bool,
+    is_bridged: bool,
     outcome: RecordedOutcome,
+    /// The record itself. What was parsed of it stays with the thread that reads: to free it on another one takes locks
+    /// of the allocator.
+    line: String,
 }
 
 impl RecalledEvent {
     /// The event of a record, in the project with that root.
-    fn of(record: Record, root: &Path) -> Self {
+    fn of(mut record: Record, root: &Path) -> Self {
         let recorded = Path::new(&record.cwd);
         let directory = match recorded.strip_prefix(&record.project) {
             Ok(inside) => root.join(inside),
             Err(_) => recorded.to_owned(),
         };
         let event = event_of(&record, directory).map(|event| event.variable(REPLAY_VARIABLE, "1"));
-        Self { event, outcome: RecordedOutcome::of(&record), record }
+        Self {
+            event,
+            is_replayable: record.is_replayable(),
+            is_bridged: is_bridged(&record),
+            outcome: RecordedOutcome::of(&record),
+            line: std::mem::take(&mut record.line),
+        }
     }
 }
 
@@ -156,8 +166,8 @@ impl Target {
     }
 
     /// Returns the hook system for events of a host.
-    fn system_for(&self, record: &Record) -> Option<&HookSystem> {
-        if !is_bridged(record) {
+    fn system_for(&self, recalled: &RecalledEvent) -> Option<&HookSystem> {
+        if !recalled.is_bridged {
             return self.plain.get();
         }
         if self.bridged.get().is_none() {
@@ -187,22 +197,25 @@ pub(super) fn event_of(record: &Record, directory: PathBuf) -> Option<Event> {
 }
 
 /// Fires one recorded event and counts what came of it.
-fn replay(target: &Target, recalled: RecalledEvent, stop: &CancelToken, summary: &mut Summary) {
-    let RecalledEvent { record, event, outcome: recorded } = recalled;
-    let Some(event) = event else { return summary.not_recorded += 1 };
-    if !record.is_replayable() {
+fn replay(target: &Target, mut recalled: RecalledEvent, stop: &CancelToken, summary: &mut Summary) {
+    let Some(event) = recalled.event.take() else { return summary.not_recorded += 1 };
+    if !recalled.is_replayable {
         return summary.redacted += 1;
     }
-    let Some(system) = target.system_for(&record) else { return summary.not_recorded += 1 };
+    let Some(system) = target.system_for(&recalled) else { return summary.not_recorded += 1 };
     let options = FireOptions::new().decisive_only().cancelled_by(stop);
     let outcome = system.fire_blocking_with(event, options);
     if stop.is_cancelled() {
         return;
     }
-    match compare(&recorded, &outcome) {
+    match compare(&recalled.outcome, &outcome) {
         Comparison::Same => summary.same += 1,
         Comparison::CommandNotRun => summary.not_run += 1,
-        Comparison::Differs(change) => summary.add(&record, change, &outcome),
+        Comparison::Differs(change) => match Record::parse(&recalled.line) {
+            Ok(record) => summary.add(&record, change, &outcome),
+            // It was parsed before.
+            Err(_) => summary.not_recorded += 1,
+        },
     }
 }
 

@@ -1,7 +1,9 @@
 //! The call of `posix_spawn` with its attributes and file actions.
 
+use std::cell::Cell;
+use std::ffi::CString;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, RawFd};
 
 use libc::{c_int, c_short, pid_t};
 use rustix::process::Pid;
@@ -26,7 +28,7 @@ const CLOSE_REST: c_int = 0;
 /// It returns after the child's `execve`. The session then exists, and a failure of any step is reported.
 pub(super) fn spawn(arguments: &ExecArguments, child_ends: &ChildPipeEnds) -> Result<Pid, c_int> {
     let attributes = SpawnAttributes::new()?;
-    let actions = FileActions::new(arguments, child_ends)?;
+    let prepared = PreparedActions::of(arguments, child_ends)?;
     let (argv, envp) = (arguments.argv_pointers(), arguments.envp_pointers());
     let mut pid: pid_t = 0;
     // SAFETY: both objects are initialised and outlive the call. `argv` and
@@ -36,14 +38,41 @@ pub(super) fn spawn(arguments: &ExecArguments, child_ends: &ChildPipeEnds) -> Re
         libc::posix_spawn(
             &raw mut pid,
             arguments.path.as_ptr(),
-            &raw const actions.0,
+            &raw const prepared.actions.0,
             &raw const attributes.0,
             argv.as_ptr().cast(),
             envp.as_ptr().cast(),
         )
     };
+    // A thread that is ending has no place for them.
+    let _ = LAST_ACTIONS.try_with(|last| last.set(Some(prepared)));
     check(status)?;
     Pid::from_raw(pid).ok_or(libc::ECHILD)
+}
+
+/// File actions with what they were made from.
+struct PreparedActions {
+    actions: FileActions,
+    streams: [RawFd; 3],
+    cwd: Option<CString>,
+}
+
+thread_local! {
+    /// The actions of the last child that this thread started. The next child most often gets descriptors of the same
+    /// numbers, and the C library asks the kernel for the limit of descriptors twice for each number that is added.
+    static LAST_ACTIONS: Cell<Option<PreparedActions>> = const { Cell::new(None) };
+}
+
+impl PreparedActions {
+    fn of(arguments: &ExecArguments, child_ends: &ChildPipeEnds) -> Result<Self, c_int> {
+        let ChildPipeEnds { stdin, stdout, stderr } = child_ends;
+        let streams = [stdin, stdout, stderr].map(AsRawFd::as_raw_fd);
+        let is_same = |last: &Self| last.streams == streams && last.cwd == arguments.cwd;
+        if let Some(last) = LAST_ACTIONS.try_with(Cell::take).ok().flatten().filter(is_same) {
+            return Ok(last);
+        }
+        Ok(Self { actions: FileActions::new(arguments, streams)?, streams, cwd: arguments.cwd.clone() })
+    }
 }
 
 fn check(status: c_int) -> Result<(), c_int> {
@@ -109,7 +138,7 @@ fn signal_set(fill: Fill) -> libc::sigset_t {
 struct FileActions(libc::posix_spawn_file_actions_t);
 
 impl FileActions {
-    fn new(arguments: &ExecArguments, child_ends: &ChildPipeEnds) -> Result<Self, c_int> {
+    fn new(arguments: &ExecArguments, [stdin, stdout, stderr]: [RawFd; 3]) -> Result<Self, c_int> {
         let mut raw = MaybeUninit::uninit();
         // SAFETY: `init` gets room for one object.
         check(unsafe { libc::posix_spawn_file_actions_init(raw.as_mut_ptr()) })?;
@@ -119,18 +148,18 @@ impl FileActions {
             // SAFETY: the object is initialised; the C string is copied.
             check(unsafe { libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, cwd.as_ptr()) })?;
         }
-        actions.duplicate(&child_ends.stdin, 0)?;
-        actions.duplicate(&child_ends.stdout, 1)?;
-        actions.duplicate(&child_ends.stderr, 2)?;
+        actions.duplicate(stdin, 0)?;
+        actions.duplicate(stdout, 1)?;
+        actions.duplicate(stderr, 2)?;
         actions.close_rest()?;
         Ok(actions)
     }
 
     /// Adds a `dup2`. The source is never below 3 (see `above_streams`), so no duplicate overwrites the source of another.
-    fn duplicate(&mut self, from: &OwnedFd, to: c_int) -> Result<(), c_int> {
-        // SAFETY: the object is initialised; descriptors are passed by number
-        // and stay open until after the spawn, as the caller owns them.
-        check(unsafe { libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from.as_raw_fd(), to) })
+    fn duplicate(&mut self, from: RawFd, to: c_int) -> Result<(), c_int> {
+        // SAFETY: the object is initialised. A number is not a descriptor: it is looked up when a child is started, and
+        // the caller owns an open descriptor of that number then.
+        check(unsafe { libc::posix_spawn_file_actions_adddup2(&raw mut self.0, from, to) })
     }
 
     /// Closes every descriptor except the three streams. The host may have opened some without close-on-exec, and a child
