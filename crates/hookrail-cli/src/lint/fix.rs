@@ -81,14 +81,24 @@ pub(crate) fn apply(root: &Path, findings: &[Finding]) -> FixReport {
     let mut report = FixReport::default();
     for (file, fixes) in by_file {
         match fix_file(root, file, &fixes) {
-            Ok(count) => report.fixed += count,
+            Ok(FixedFile { count, refused }) => {
+                report.fixed += count;
+                report.refused.extend(refused.into_iter().map(|why| (file.to_owned(), why)));
+            }
             Err(error) => report.refused.push((file.to_owned(), error.to_string())),
         }
     }
     report
 }
 
-fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<usize> {
+/// What became of the changes of one file.
+struct FixedFile {
+    count: usize,
+    /// Why changes were not made.
+    refused: Vec<String>,
+}
+
+fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<FixedFile> {
     let about = std::fs::symlink_metadata(file)?;
     let is_inside = file.canonicalize()?.starts_with(root);
     if !is_inside || !about.is_file() {
@@ -110,16 +120,45 @@ fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<usize> {
     let count = fixes.len();
     if edits.is_empty() && !converts {
         std::fs::set_permissions(file, permissions)?;
-        return Ok(count);
+        return Ok(FixedFile { count, refused: Vec::new() });
     }
     let whole = std::fs::read_to_string(file)?;
     let (mark, text) = whole.strip_prefix('\u{feff}').map_or(("", whole.as_str()), |text| ("\u{feff}", text));
+    let refused = refuse_repeated_keys(text, &mut edits);
+    if count == refused.len() {
+        return Ok(FixedFile { count: 0, refused });
+    }
     let mut new = edited(text, edits)?;
     if converts {
         new = new.replace("\r\n", "\n");
     }
     write_atomically(file, &format!("{mark}{new}"), Some(permissions))?;
-    Ok(count)
+    Ok(FixedFile { count: count - refused.len(), refused })
+}
+
+/// Takes out the edits that would give a key a name which another key of the file has: of two equal keys only one counts,
+/// and the guards below the other one would be lost.
+fn refuse_repeated_keys(text: &str, edits: &mut Vec<(Range<usize>, &str)>) -> Vec<String> {
+    let is_key_before = |rest: Option<&str>| rest.is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let mut given: Vec<&str> = Vec::new();
+    let mut refused = Vec::new();
+    edits.retain(|(span, name)| {
+        if !name.starts_with('"') || !is_key_before(text.get(span.end..)) {
+            return true;
+        }
+        let mut same = text.match_indices(name).filter(|(at, _)| *at != span.start);
+        let is_there = same.any(|(at, found)| is_key_before(text.get(at + found.len()..)));
+        if is_there || given.contains(name) {
+            let line = text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1);
+            refused.push(format!(
+                "the key {name} is there already; move what stands below the key of line {line} into it"
+            ));
+            return false;
+        }
+        given.push(name);
+        true
+    });
+    refused
 }
 
 /// The text with its edits. Two edits of the same bytes contradict each other, and neither is made.

@@ -224,6 +224,23 @@ fn a_name_that_is_only_similar_is_not_put_in_place_of_another() {
     }
 }
 
+/// Of two equal keys the last one counts, so a renamed key would take the guards of another one away.
+#[test]
+fn a_fix_never_makes_two_equal_keys() {
+    let settings = r#"{"hooksConfig": {"enabled": true}, "hooks": {
+  "BeforeTool": [{"hooks": [{"type": "command", "command": "exit 2"}]}],
+  "beforeShellExecution": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+"#;
+    let sandbox = Sandbox::with_settings(settings);
+    let ran = sandbox.run(&["check", "--fix"]);
+    assert_eq!(sandbox.read(".llxprt/settings.json"), settings);
+    assert!(ran.stderr.contains("the key \"BeforeTool\" is there already"), "{ran:?}");
+    let two = settings.replace("BeforeTool", "beforeReadFile");
+    let sandbox = Sandbox::with_settings(&two);
+    sandbox.run(&["check", "--fix"]);
+    assert_eq!(sandbox.read(".llxprt/settings.json"), two.replace("beforeReadFile", "BeforeTool"));
+}
+
 #[test]
 fn a_misspelt_section_is_repaired_and_not_added_twice() {
     let settings = |config: &str, hooks: &str| {

@@ -1,6 +1,5 @@
 //! The resolver and the loader that the JavaScript engine calls: which module an import means, and what its source is.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -82,11 +81,11 @@ const MIN_SOURCE_SIZE: usize = 1 << 10;
 /// The size in bytes of the largest file that is searched for the place of an import.
 const SEARCHED_LIMIT: usize = 8 << 20;
 
-/// Reads a file up to a limit, and one byte more if there is one, so that the caller sees that the file is longer.
+/// Reads a regular file up to a limit, without ever waiting for it, and one byte more if there is one, so that the caller sees that the file is longer.
 pub(super) fn read_up_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    hookrail_spawn::open_regular(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
