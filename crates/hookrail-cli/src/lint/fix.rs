@@ -136,29 +136,71 @@ fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<FixedFile> {
     Ok(FixedFile { count: count - refused.len(), refused })
 }
 
-/// Takes out the edits that would give a key a name which another key of the file has: of two equal keys only one counts,
-/// and the guards below the other one would be lost.
+/// Takes out the edits that would give a key the name of another key of the same object: of two equal keys only one
+/// counts, and the guards below the other one would be lost.
 fn refuse_repeated_keys(text: &str, edits: &mut Vec<(Range<usize>, &str)>) -> Vec<String> {
-    let is_key_before = |rest: Option<&str>| rest.is_some_and(|rest| rest.trim_start().starts_with(':'));
-    let mut given: Vec<&str> = Vec::new();
+    let mut keys = keys_of(text);
     let mut refused = Vec::new();
     edits.retain(|(span, name)| {
-        if !name.starts_with('"') || !is_key_before(text.get(span.end..)) {
-            return true;
-        }
-        let mut same = text.match_indices(name).filter(|(at, _)| *at != span.start);
-        let is_there = same.any(|(at, found)| is_key_before(text.get(at + found.len()..)));
-        if is_there || given.contains(name) {
+        let Some(object) = keys.iter().find(|key| key.span == *span).map(|key| key.object) else { return true };
+        let is_there = keys
+            .iter()
+            .any(|key| key.object == object && key.span != *span && text.get(key.span.clone()) == Some(name));
+        let is_given = keys.iter().any(|key| key.object == object && key.new_name == Some(*name));
+        if is_there || is_given {
             let line = text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1);
             refused.push(format!(
                 "the key {name} is there already; move what stands below the key of line {line} into it"
             ));
             return false;
         }
-        given.push(name);
+        keys.iter_mut().filter(|key| key.span == *span).for_each(|key| key.new_name = Some(name));
         true
     });
     refused
+}
+
+/// A key of an object, with its quotes.
+struct Key<'n> {
+    span: Range<usize>,
+    /// Where its object begins.
+    object: usize,
+    /// The name that a fix gives it.
+    new_name: Option<&'n str>,
+}
+
+/// The keys of all objects of a JSON text, which may have comments. A text of another language has none, or some that no
+/// fix is about.
+fn keys_of<'n>(text: &str) -> Vec<Key<'n>> {
+    let mut keys = Vec::new();
+    let mut objects = Vec::new();
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '{' | '[' => objects.push(at),
+            '}' | ']' => drop(objects.pop()),
+            '/' if letters.peek().is_some_and(|(_, next)| *next == '/') => {
+                while letters.next_if(|(_, next)| *next != '\n').is_some() {}
+            }
+            '"' => {
+                let mut end = at + 1;
+                while let Some((inner_at, inner)) = letters.next() {
+                    end = inner_at + inner.len_utf8();
+                    match inner {
+                        '\\' => drop(letters.next()),
+                        '"' => break,
+                        _ => {}
+                    }
+                }
+                let is_key = text.get(end..).is_some_and(|rest| rest.trim_start().starts_with(':'));
+                if let (true, Some(object)) = (is_key, objects.last()) {
+                    keys.push(Key { span: at..end, object: *object, new_name: None });
+                }
+            }
+            _ => {}
+        }
+    }
+    keys
 }
 
 /// The text with its edits. Two edits of the same bytes contradict each other, and neither is made.
