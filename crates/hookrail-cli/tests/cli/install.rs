@@ -189,8 +189,8 @@ fn an_installation_without_a_record_can_be_taken_out() {
     }
 }
 
-/// Without a record all places are looked at: a link elsewhere that does not call hookrail is none of its business, and a
-/// file that cannot be read is no proof that hookrail is not installed.
+/// Without a record all places are looked at: a link that does not call hookrail is left alone, and a file that cannot be
+/// read does not prove that hookrail is not installed.
 #[cfg(unix)]
 #[test]
 fn what_is_looked_at_without_a_record_stops_nothing_and_hides_nothing() {

@@ -21,6 +21,7 @@ use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
 use super::recording::{Recording, Ticket};
 use super::remote::{RemoteAccess, ask_remote};
+use super::run_starts::RunStarts;
 use super::runtime_pool::InUse;
 use super::shadow::{self, CloseOnDrop, ShadowJob, ShadowParts, ShadowVerdicts, in_plan_order};
 use crate::breadcrumb::DebugLog;
@@ -34,7 +35,7 @@ use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::{Outcome, ShadowRun};
 use crate::run::{
     ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
-    Relocation, RelocationReason, RunEnd, RunId, RunRequest, SpawnFailure, Surroundings, run_process,
+    Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, run_process,
 };
 
 /// What all runs of an engine share.
@@ -161,7 +162,7 @@ impl Driver {
         ticket: Option<Ticket>,
     ) -> Outcome {
         let began = ticket.as_ref().map_or_else(Instant::now, Ticket::began);
-        let mut starts = RunStarts { began, starts: Vec::new() };
+        let mut starts = RunStarts::since(began);
         // This driver is held until the event is recorded, because a shutdown waits for it.
         let mut outcome = Arc::clone(&self).run_event(firing, detached, context, &mut starts).await;
         starts.note_in(&mut outcome);
@@ -517,28 +518,6 @@ impl Driver {
                     drop(in_use);
                 });
             }
-        }
-    }
-}
-
-/// When the runs of an event were started.
-struct RunStarts {
-    /// When the event was fired.
-    began: Instant,
-    starts: Vec<(RunId, Duration)>,
-}
-
-impl RunStarts {
-    /// Notes when a run that has just ended was started: the time in which it waited for its turn is no part of it.
-    fn note(&mut self, id: RunId, end: &RunEnd) {
-        if !matches!(end, RunEnd::NotRun(_)) {
-            self.starts.push((id, self.began.elapsed().saturating_sub(end.duration())));
-        }
-    }
-
-    fn note_in(self, outcome: &mut Outcome) {
-        for (id, start) in self.starts {
-            outcome.runs.iter_mut().filter(|run| run.number == id.index()).for_each(|run| run.start = Some(start));
         }
     }
 }

@@ -18,6 +18,7 @@ mod parker;
 mod plans;
 mod recording;
 mod remote;
+mod run_starts;
 mod runtime_pool;
 mod shadow;
 mod status;
