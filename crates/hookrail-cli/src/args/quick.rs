@@ -10,32 +10,37 @@ use clap::{Parser, Subcommand};
 
 use super::{BridgeArgs, Cli, Command, FireCommand, GlobalArgs};
 
+/// A command line with one command.
 #[derive(Debug, Parser)]
-struct QuickCli {
+struct QuickCli<C: Subcommand> {
     #[command(flatten)]
     global: GlobalArgs,
     #[command(subcommand)]
-    command: QuickCommand,
+    command: C,
 }
 
 #[derive(Debug, Subcommand)]
-enum QuickCommand {
+enum Fire {
     Fire(Box<FireCommand>),
+}
+
+#[derive(Debug, Subcommand)]
+enum Bridge {
     Bridge(BridgeArgs),
 }
 
 /// Parses the command line if it is a well-formed `fire` or `bridge`.
 pub(super) fn parse(given: &[OsString]) -> Option<Cli> {
-    let name = given.get(1).map(OsString::as_os_str);
-    if name != Some(OsStr::new("fire")) && name != Some(OsStr::new("bridge")) {
-        return None;
+    let name = given.get(1)?.as_os_str();
+    if name == OsStr::new("fire") {
+        let QuickCli { global, command: Fire::Fire(args) } = QuickCli::try_parse_from(given).ok()?;
+        Some(Cli { global, command: Command::Fire(*args) })
+    } else if name == OsStr::new("bridge") {
+        let QuickCli { global, command: Bridge::Bridge(args) } = QuickCli::try_parse_from(given).ok()?;
+        Some(Cli { global, command: Command::Bridge(args) })
+    } else {
+        None
     }
-    let QuickCli { global, command } = QuickCli::try_parse_from(given).ok()?;
-    let command = match command {
-        QuickCommand::Fire(args) => Command::Fire(*args),
-        QuickCommand::Bridge(args) => Command::Bridge(args),
-    };
-    Some(Cli { global, command })
 }
 
 #[cfg(test)]

@@ -46,20 +46,25 @@ macro_rules! events {
             #[must_use]
             pub const fn spec(self) -> &'static EventSpec {
                 match self {
-                    $(Self::$kind => const {
-                        // `subject`, `judged` and `rewritable` refer to these variables, so a field that the row does not have
-                        // is an unknown name for the compiler.
-                        $(let $field = stringify!($field);)*
-                        &EventSpec {
-                            kind: Self::$kind,
-                            name: $name,
-                            fires: $fires,
-                            gating: $gating,
-                            fields: &[$(FieldSpec::new($field, FieldKind::$holds)$(.$flag())*),*],
-                            subject: events!(@name $($subject)?),
-                            judged: events!(@name $($judged)?),
-                            rewritable: events!(@name $($rewritable)?),
-                        }
+                    // A `static` for each row: the compiler copies a constant into every unit that uses it, and each copy has
+                    // to be relocated when the program starts.
+                    $(Self::$kind => {
+                        static ROW: EventSpec = {
+                            // `subject`, `judged` and `rewritable` refer to these variables, so a field that the row does not
+                            // have is an unknown name for the compiler.
+                            $(let $field = stringify!($field);)*
+                            EventSpec {
+                                kind: EventKind::$kind,
+                                name: $name,
+                                fires: $fires,
+                                gating: $gating,
+                                fields: &[$(FieldSpec::new($field, FieldKind::$holds)$(.$flag())*),*],
+                                subject: events!(@name $($subject)?),
+                                judged: events!(@name $($judged)?),
+                                rewritable: events!(@name $($rewritable)?),
+                            }
+                        };
+                        &ROW
                     },)+
                 }
             }
