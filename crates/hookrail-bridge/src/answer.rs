@@ -95,6 +95,8 @@ struct Message {
     context: Vec<String>,
     input: Option<Json>,
     output: Option<String>,
+    /// The reason of a stop that the tool's result has to carry.
+    stop_output: Option<String>,
     prompt: Option<String>,
     system_message: Option<String>,
     clear_context: bool,
@@ -130,10 +132,8 @@ impl Answer {
         }
         let stdout = match event.map(|event| event.form) {
             Some(AnswerForm::Copilot | AnswerForm::Plugin) => write::denial(agent, kind, reason),
-            // Under Claude Code's event names too, status 2 does not block a prompt in Copilot.
-            Some(AnswerForm::Claude) if agent == Agent::Copilot && kind == EventKind::Prompt => {
-                write::denial(agent, kind, reason)
-            }
+            // Under Claude Code's event names too, status 2 does not block a prompt in Copilot and loses the reason of a tool.
+            Some(AnswerForm::Claude) if agent == Agent::Copilot => write::denial(agent, kind, reason),
             _ => None,
         };
         let status = if stdout.is_some() { AnswerStatus::Answered } else { AnswerStatus::Denied };

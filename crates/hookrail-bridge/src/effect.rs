@@ -181,8 +181,8 @@ impl Agent {
             // Without a terminal these three deny by themselves.
             (Self::Claude | Self::Qwen | Self::Copilot, EventKind::BeforeTool) => Honoured,
             // Codex ignores a question and runs the tool; Gemini without a terminal ends the whole run, silently. No agent
-            // can ask at another event.
-            (_, event) if event.spec().is_gating() => Denied,
+            // can ask at another event. Where a denial has no form, nothing can take the place of the question.
+            (_, event) if matches!(self.deny(event), Honoured | DeniedUntilPrompt) => Denied,
             _ => Dropped,
         }
     }

@@ -26,6 +26,12 @@ struct Case {
     payload: String,
     /// The agent whose recording it is, if it is another one.
     payload_of: Option<String>,
+    /// Members of the payload that have another value than the recorded one.
+    #[serde(default)]
+    change: BTreeMap<String, Value>,
+    /// Members of the payload that are left out.
+    #[serde(default)]
+    without: Vec<String>,
     event: Option<String>,
     #[serde(default)]
     environment: BTreeMap<String, String>,
@@ -131,6 +137,10 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
     let recorded = case.payload_of.as_deref().unwrap_or(agent.name());
     let payloads: BTreeMap<String, Json> = read(&folder().join(format!("payloads/{recorded}.json")));
     let payload = payloads.get(&case.payload).unwrap_or_else(|| panic!("no payload `{}`", case.payload));
+    let mut payload = payload.as_object().unwrap();
+    case.change.into_iter().for_each(|(name, value)| payload.set(&name, Json::from(value)));
+    case.without.iter().for_each(|name| drop(payload.remove(name)));
+    let payload = payload.to_json();
     let variable = |name: &str| case.environment.get(name).cloned();
     let incoming = Incoming {
         agent,

@@ -72,6 +72,11 @@ impl<'a> Composer<'a> {
         }
     }
 
+    /// Whether the answer is a denial by exit status, which has a text on standard error and nothing else.
+    fn denies_by_status(&self) -> bool {
+        self.message.deny.is_some() && write::has_exit_two(self.request)
+    }
+
     fn take_waiting_context(&mut self) {
         if self.agent().handling(self.kind(), EffectKind::Context).is_honoured() {
             let key = self.request.call_key().filter(|_| self.kind() == EventKind::AfterTool);
@@ -106,9 +111,7 @@ impl<'a> Composer<'a> {
         if let Some(text) = system_message
             && self.handle(EffectKind::SystemMessage).is_honoured()
         {
-            let joined =
-                self.message.system_message.take().map_or_else(|| text.clone(), |old| format!("{old}\n{text}"));
-            self.message.system_message = Some(joined);
+            self.add_system_message(text);
         }
         if let Some(text) = additional_context.as_ref().filter(|text| !text.is_empty()) {
             self.take_context(text);
@@ -162,10 +165,7 @@ impl<'a> Composer<'a> {
                 let question = reason.unwrap_or("a hook requires approval").to_owned();
                 match self.handle(EffectKind::Ask) {
                     Handling::Honoured => self.message.ask = Some(question),
-                    Handling::Denied => self.deny(format!(
-                        "approval required: {question}. {} cannot ask for it here: explain to the user what you want to do and why",
-                        self.agent().title()
-                    )),
+                    Handling::Denied => self.deny_question(&question),
                     _ => {}
                 }
             }
@@ -176,13 +176,39 @@ impl<'a> Composer<'a> {
         }
     }
 
+    /// Denies what the user cannot be asked about.
+    fn deny_question(&mut self, question: &str) {
+        if !self.may_deny() {
+            return;
+        }
+        if self.agent() == Agent::Gemini && self.kind() == EventKind::BeforeTool {
+            // Gemini shows its user this message and not the reason.
+            self.add_system_message(question);
+        }
+        let end = if question.ends_with(['.', '?', '!']) { "" } else { "." };
+        self.deny(format!(
+            "approval required: {question}{end} {} cannot ask for it here: explain to the user what you want to do and why",
+            self.agent().title()
+        ));
+    }
+
+    /// Whether another denial is given. The end of an answer is denied a limited number of times in a row, whatever asks for
+    /// it: each of them makes the agent continue.
+    fn may_deny(&mut self) -> bool {
+        if self.kind() != EventKind::AgentEnd || self.message.deny.is_some() {
+            return true;
+        }
+        if self.session.agent_end_denials >= MAX_AGENT_END_DENIALS {
+            self.lose(EffectKind::Deny, Handling::Dropped);
+            return false;
+        }
+        self.session.agent_end_denials += 1;
+        true
+    }
+
     fn take_deny(&mut self, reason: String, hook: Option<&str>) {
-        if self.kind() == EventKind::AgentEnd {
-            if self.session.agent_end_denials >= MAX_AGENT_END_DENIALS {
-                self.lose(EffectKind::Deny, Handling::Dropped);
-                return;
-            }
-            self.session.agent_end_denials += 1;
+        if !self.may_deny() {
+            return;
         }
         match (self.handle(EffectKind::Deny), hook) {
             (Handling::Honoured, Some(hook)) if self.kind() == EventKind::BeforeTool => {
@@ -207,7 +233,7 @@ impl<'a> Composer<'a> {
                 if self.request.event.form == AnswerForm::Claude {
                     self.add_context(text.clone());
                 }
-                self.message.output = Some(text);
+                self.message.stop_output = Some(text);
                 self.session.stop = pending(StopReach::UntilPrompt);
             }
             _ => {
@@ -233,6 +259,11 @@ impl<'a> Composer<'a> {
             }
             _ => {}
         }
+    }
+
+    fn add_system_message(&mut self, text: &str) {
+        let old = self.message.system_message.take();
+        self.message.system_message = Some(old.map_or_else(|| text.to_owned(), |old| format!("{old}\n{text}")));
     }
 
     fn add_context(&mut self, text: String) {
@@ -334,6 +365,12 @@ impl<'a> Composer<'a> {
     }
 
     fn finish(mut self) -> Answer {
+        if let Some(stopped) = self.message.stop_output.take() {
+            // The reason comes first: the model has to stop, whatever else the result says.
+            let output = self.message.output.take();
+            self.message.output =
+                Some(output.map_or_else(|| stopped.clone(), |output| format!("{stopped}\n\n{output}")));
+        }
         if self.kind() == EventKind::AgentEnd && (self.message.deny.is_none() || self.message.stop.is_some()) {
             // The end stands, so the next answer begins to count anew.
             self.session.agent_end_denials = 0;
@@ -345,10 +382,20 @@ impl<'a> Composer<'a> {
                     let text = stop_reason(self.message.stop.as_deref().unwrap_or_default());
                     self.deny(text);
                 }
+                // A denial by exit status has no member for the stop.
+                EventKind::Prompt if self.denies_by_status() => {
+                    let text = stop_reason(self.message.stop.as_deref().unwrap_or_default());
+                    self.deny(text);
+                }
                 // A stop is not to be kept from ending by a deny of the end.
                 EventKind::AgentEnd => self.message.deny = None,
                 _ => {}
             }
+        }
+        // A denial by exit status has no member for a message, and nothing is dropped silently.
+        let message = if self.denies_by_status() { self.message.system_message.take() } else { None };
+        if message.is_some() {
+            self.lose(EffectKind::SystemMessage, Handling::AddedAsContext);
         }
         if let Some(deny) = &mut self.message.deny {
             // A rewrite beside a deny voids the answer in Codex. Context beside a deny is lost in most forms, so it becomes
@@ -362,7 +409,7 @@ impl<'a> Composer<'a> {
                 let key = self.request.call_key();
                 texts.extend(key.and_then(|key| self.session.take_call_context(&key)));
             }
-            for text in texts {
+            for text in texts.into_iter().chain(message) {
                 deny.push_str("\n\n");
                 deny.push_str(&text);
             }
