@@ -33,6 +33,6 @@ pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, E
 pub use effect::{EffectKind, Handling};
 pub use events::{AgentEvent, AnswerForm};
 pub use loss::Loss;
-pub use request::{AgentRequest, Incoming, NoisyEvents, Pass, Reading, RefusedRequest, RequestError};
+pub use request::{AgentRequest, Incoming, NoisyEvents, Pass, Reading, RefusedRequest, RequestError, UnknownName};
 pub use sample::SAMPLE_SESSION;
 pub use session::BridgeSession;

@@ -1,6 +1,6 @@
 //! The state of a session that the bridge keeps between two events, because each event runs in its own process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,12 @@ const MAX_WAITING: usize = 64;
 
 /// The highest length of a waiting text, in bytes.
 const LONGEST_TEXT: usize = 16 * 1024;
+
+/// The highest number of unknown names that are reported in a session.
+const MAX_REPORTED: usize = 64;
+
+/// A longer name is not reported, in bytes.
+const LONGEST_NAME: usize = 128;
 
 /// The highest length of the stored prompt, in bytes.
 const LONGEST_PROMPT: usize = 256 * 1024;
@@ -53,6 +59,8 @@ pub struct BridgeSession {
     pub stop: Option<PendingStop>,
     /// How often each loss occurred.
     pub losses: BTreeMap<String, u64>,
+    /// The unknown names that were reported already, so that an agent with a new tool does not report it at every call.
+    pub reported: BTreeSet<String>,
 }
 
 impl BridgeSession {
@@ -86,6 +94,11 @@ impl BridgeSession {
         if let Some(text) = self.call_context.get(call).filter(|_| call != other).cloned() {
             self.call_context.insert(other, text);
         }
+    }
+
+    /// Remembers that a name is reported. Returns whether that is news. When too many were reported, nothing is news.
+    pub(crate) fn report(&mut self, name: &str) -> bool {
+        self.reported.len() < MAX_REPORTED && name.len() <= LONGEST_NAME && self.reported.insert(name.to_owned())
     }
 
     /// Removes and returns the text that waits for a call.

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use hookrail::{Decision, Effects, Event, Json};
 use hookrail_bridge::{
-    Agent, Answer, AnswerOptions, BridgeSession, EventResult, Incoming, NoisyEvents, Pass, Reading, request,
+    Agent, Answer, AnswerOptions, BridgeSession, EventResult, Incoming, NoisyEvents, Pass, Reading, UnknownName,
+    request,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -215,6 +216,22 @@ fn different_fields(event: &Event, expected: &BTreeMap<String, Value>) -> Vec<St
     };
     let different = expected.iter().filter(|(name, wanted)| actual(name).as_ref() != Some(wanted));
     different.map(|(name, _)| format!("`{name}` is {:?}", actual(name))).collect()
+}
+
+#[test]
+fn every_field_of_a_recorded_payload_is_known() {
+    for agent in Agent::ALL {
+        let payloads: BTreeMap<String, Json> = read(&folder().join(format!("payloads/{agent}.json")));
+        for (name, payload) in payloads {
+            let event = name.split('.').next().filter(|_| agent == Agent::Copilot);
+            let (payload, variable, noisy) = (payload.text().as_bytes(), &|_: &str| None, NoisyEvents::Fired);
+            let incoming = Incoming { agent, event, payload, variable, noisy };
+            let Ok(Reading::Fire(request)) = request::read(&incoming) else { continue };
+            let fields = request.unknown.iter().filter(|unknown| matches!(unknown, UnknownName::Field { .. }));
+            assert_eq!(fields.count(), 0, "{agent} {name}: {:?}", request.unknown);
+            assert_eq!(request.agent, agent, "{name}");
+        }
+    }
 }
 
 #[test]

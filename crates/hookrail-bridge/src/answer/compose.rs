@@ -5,7 +5,7 @@ use hookrail::{Decision, Effects, EventKind, Json};
 use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, stop_reason, write};
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
-use crate::request::AgentRequest;
+use crate::request::{AgentRequest, UnknownName};
 use crate::session::{BridgeSession, MAX_AGENT_END_DENIALS, PendingStop, StopReach};
 use crate::{Agent, AnswerForm};
 
@@ -418,8 +418,28 @@ impl<'a> Composer<'a> {
             *self.session.losses.entry(loss.name()).or_default() += 1;
         }
         let mut answer = write::answer(self.request, &self.message);
+        if answer.stderr.is_none() {
+            answer.stderr = self.report_unknown_names();
+        }
         answer.losses = self.losses;
         answer
+    }
+
+    /// What a newer agent brings passes, and is mentioned once per session.
+    fn report_unknown_names(&mut self) -> Option<String> {
+        let title = self.agent().title();
+        let texts = self.request.unknown.iter().filter_map(|unknown| match unknown {
+            UnknownName::Tool(name) => self.session.report(name).then(|| {
+                format!(
+                    "hookrail: this version has no other names for the tool {name:?} of {title}; hooks get its own name and arguments"
+                )
+            }),
+            UnknownName::Field { name, event } => self.session.report(&format!("{event}.{name}")).then(|| {
+                format!("hookrail: this version does not know the field {name:?} of {event} in {title}; hooks do not get it")
+            }),
+        });
+        let texts: Vec<String> = texts.collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
     }
 }
 
