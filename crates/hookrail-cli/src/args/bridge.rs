@@ -35,7 +35,11 @@ pub(crate) struct BridgeArgs {
     /// Do not use a running server
     #[arg(long)]
     pub(crate) alone: bool,
+    /// Run the hooks without an effect of the event that another process of the bridge describes on standard input
+    #[arg(long, hide = true)]
+    pub(crate) shadow_hooks: bool,
 }
+
 /// Whose sessions an installation takes part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeArg {

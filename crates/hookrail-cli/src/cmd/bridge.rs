@@ -6,6 +6,7 @@
 #[cfg(unix)]
 mod server;
 pub(crate) mod session_file;
+mod shadow_process;
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use hookrail::plan::SkipReason;
 use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
-use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Outcome};
+use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Json, Outcome};
 use hookrail_bridge::request::MAX_PAYLOAD;
 use hookrail_bridge::{
     Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
@@ -34,6 +35,9 @@ use session_file::{SessionFile, agent_folder, remove_old_sessions};
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(24);
 
 pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
+    if args.shadow_hooks {
+        return shadow_process::run(args.agent);
+    }
     let mut payload = Vec::new();
     let most = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX).saturating_add(1);
     let read = std::io::stdin().lock().take(most).read_to_end(&mut payload);
@@ -281,7 +285,7 @@ fn fire_all(args: &BridgeArgs, project: &Project, request: &AgentRequest) -> Res
         let all = async {
             let left = fire_on_server(args, project, request, &mut fired).await?;
             if !left.is_empty() {
-                let (system, journal) = own_system(project, request)?;
+                let (system, journal) = own_system(project, request.agent)?;
                 fired.journal = journal;
                 fire_each(alone.insert(system), left, &mut fired).await;
             }
@@ -345,13 +349,20 @@ async fn fire_on_server<'r>(
     Ok(&request.events)
 }
 
-/// The hook system of this process, with its journal.
-fn own_system(project: &Project, request: &AgentRequest) -> Result<(HookSystem, Option<Journal>)> {
-    let options = project_args(project.root().to_owned());
-    let host = format!("hookrail bridge {}", request.agent);
-    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
-    let builder = tools::all_dialect_names().into_iter().fold(builder.lend_runtime(), hookrail::Builder::tool);
+/// The hook system of this process, with its journal. It ends with its answer, and hooks that are not enforced go on.
+fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Option<Journal>)> {
+    let (builder, journal) = own_builder(project, agent)?;
+    let root = project.root().to_owned();
+    let builder = builder.shadow_hooks_elsewhere(move |fire, event| shadow_process::start(agent, &root, fire, event));
     Ok((builder.build(), journal))
+}
+
+fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::Builder, Option<Journal>)> {
+    let options = project_args(project.root().to_owned());
+    let host = format!("hookrail bridge {agent}");
+    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
+    let names = tools::all_dialect_names().into_iter();
+    Ok((names.fold(builder.lend_runtime(), hookrail::Builder::tool), journal))
 }
 
 async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) {
@@ -359,6 +370,21 @@ async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) {
         let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
         fired.take(outcome.into());
     }
+}
+
+/// The fields of an event, as another process is given them.
+fn event_input(event: &Event) -> Json {
+    let mut members = event.fields().clone();
+    let base = [
+        ("session_id", event.session_id().to_owned()),
+        ("transcript_path", event.transcript_path().to_owned()),
+        ("timestamp", event.timestamp().to_owned()),
+        ("cwd", event.cwd().to_string_lossy().into_owned()),
+    ];
+    for (name, text) in base {
+        members.set(name, Json::string(&text));
+    }
+    members.to_json()
 }
 
 /// Where the state of this user is kept.

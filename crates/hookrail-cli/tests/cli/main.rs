@@ -7,6 +7,7 @@
 )]
 
 mod bridge;
+mod bridge_shadow;
 mod case_schema;
 mod check;
 mod ci;

@@ -13,7 +13,7 @@ use hookrail::{Decision, Event, Json, JsonObject};
 use hookrail_bridge::{EventResult, tools};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
 
-use super::FiredEvent;
+use super::{FiredEvent, event_input};
 use crate::cmd::reload::usual_socket;
 
 /// How long a server may take to accept the connection and to say which version it has.
@@ -55,8 +55,9 @@ impl Server {
 
     /// Fires an event on the server.
     pub(super) async fn fire(&self, event: &Event) -> Result<FiredEvent, ServerFailure> {
-        let request =
-            Request::new(event.kind().name(), input(event)).in_project(&self.project).for_caller(self.caller.clone());
+        let request = Request::new(event.kind().name(), event_input(event))
+            .in_project(&self.project)
+            .for_caller(self.caller.clone());
         let executed = match self.client.execute(request).await {
             Ok(executed) => executed,
             Err(NotGuarded::Refused(error)) => {
@@ -100,21 +101,6 @@ fn surroundings() -> Option<CallerContext> {
     let variables: Option<Vec<(String, String)>> =
         std::env::vars_os().map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
     Some(CallerContext::new(variables?).with_tools(tools::all_dialect_names()))
-}
-
-/// The event as the input of a request.
-fn input(event: &Event) -> Json {
-    let mut members = event.fields().clone();
-    let base = [
-        ("session_id", event.session_id().to_owned()),
-        ("transcript_path", event.transcript_path().to_owned()),
-        ("timestamp", event.timestamp().to_owned()),
-        ("cwd", event.cwd().to_string_lossy().into_owned()),
-    ];
-    for (name, text) in base {
-        members.set(name, Json::string(&text));
-    }
-    members.to_json()
 }
 
 fn read_outcome(document: &JsonObject) -> Option<FiredEvent> {
