@@ -6,12 +6,15 @@
 mod compose;
 mod write;
 
+use std::time::Duration;
+
 use hookrail::{Effects, EventKind, Json};
 
+use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
 use crate::request::{AgentRequest, Pass, RefusedRequest};
 use crate::session::{BridgeSession, StopReach};
-use crate::{Agent, AnswerForm};
+use crate::{Agent, AgentEvent, AnswerForm};
 use compose::Composer;
 
 /// The result of the hooks for one event of a request.
@@ -50,6 +53,16 @@ pub enum Attendance {
     Unknown,
     /// A user can be asked.
     Attended,
+}
+
+/// What an error of the bridge itself does to a gating event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// The operation is denied.
+    #[default]
+    Block,
+    /// The operation happens, with a warning.
+    Allow,
 }
 
 /// The exit status of the bridge.
@@ -124,7 +137,7 @@ impl Answer {
     /// The end of an answer is not denied: that would make the agent continue, and if the bridge fails at every end, an agent
     /// without a limit would never stop.
     #[must_use]
-    pub fn denial(agent: Agent, event: Option<crate::AgentEvent>, reason: &str) -> Self {
+    pub fn denial(agent: Agent, event: Option<AgentEvent>, reason: &str) -> Self {
         let kind = event.map_or(EventKind::BeforeTool, |event| event.kind);
         let stderr = Some(reason.to_owned());
         if kind == EventKind::AgentEnd {
@@ -142,12 +155,38 @@ impl Answer {
 
     /// The answer to a payload that cannot be used.
     #[must_use]
-    pub fn refusal(refused: &RefusedRequest) -> Self {
-        let text = format!("hookrail: {}; run `hookrail doctor {}`", refused.error, refused.agent);
-        if refused.denies() {
-            return Self::denial(refused.agent, refused.event, &text);
+    pub fn refusal(refused: &RefusedRequest, on_error: OnError) -> Self {
+        Self::failure(refused.agent, refused.event, &refused.error.to_string(), on_error)
+    }
+
+    /// The answer if the bridge itself fails. An event that is not known may be a gating one.
+    #[must_use]
+    pub fn failure(agent: Agent, event: Option<AgentEvent>, what: &str, on_error: OnError) -> Self {
+        let text = format!("hookrail: {what}; run `hookrail doctor {agent}`");
+        let is_gating = event.is_none_or(|event| event.kind.spec().is_gating());
+        match on_error {
+            OnError::Block if is_gating => Self::denial(agent, event, &text),
+            OnError::Block | OnError::Allow => Self { stderr: Some(text), ..Self::silent() },
         }
-        Self { stderr: Some(text), ..Self::silent() }
+    }
+
+    /// The answer at the deadline of the bridge. What the hooks wanted is not known, which is a loss.
+    #[must_use]
+    pub fn late(request: &AgentRequest, limit: Duration, session: &mut BridgeSession) -> Self {
+        let handling = request.agent.handling(request.kind(), EffectKind::LateAnswer);
+        let instead = match (handling, request.kind()) {
+            (Handling::Denied, _) => "the operation is denied",
+            (_, EventKind::AgentEnd) => "the agent may end its answer",
+            _ => "the agent continues without them",
+        };
+        let text = format!("hookrail: the hooks did not answer within {} s; {instead}", limit.as_secs_f32());
+        let loss = Loss { event: request.kind(), effect: EffectKind::LateAnswer, handling };
+        *session.losses.entry(loss.name()).or_default() += 1;
+        let answer = match handling {
+            Handling::Denied => Self::denial(request.agent, Some(request.event), &text),
+            _ => Self { stderr: Some(text), ..Self::silent() },
+        };
+        Self { losses: vec![loss], ..answer }
     }
 
     /// The answer to what is not fired. An event that this version does not know passes, because an update of the agent must

@@ -132,14 +132,6 @@ pub struct RefusedRequest {
     pub error: RequestError,
 }
 
-impl RefusedRequest {
-    /// Whether the operation must be denied. An event that is not known may be a gating one.
-    #[must_use]
-    pub fn denies(&self) -> bool {
-        self.event.is_none_or(|event| event.kind.spec().is_gating())
-    }
-}
-
 /// One event of an agent, ready to be fired.
 #[derive(Clone, Debug)]
 pub struct AgentRequest {
@@ -172,6 +164,13 @@ impl AgentRequest {
     #[must_use]
     pub fn kind(&self) -> EventKind {
         self.event.kind
+    }
+
+    /// What tells the sessions of the agent apart: the session's ID, else its transcript. None if the payload has neither.
+    #[must_use]
+    pub fn state_key(&self) -> Option<&str> {
+        let transcript = self.events.first().map_or("", Event::transcript_path);
+        [self.session_id.as_str(), transcript].into_iter().find(|key| !key.is_empty())
     }
 
     /// A key that the before and the after event of one call share. Gemini and Copilot give their calls no id.
@@ -212,7 +211,7 @@ fn sorted(value: &Value) -> String {
 ///
 /// # Errors
 ///
-/// The payload cannot be used. [`RefusedRequest::denies`] tells whether the operation must then be denied.
+/// The payload cannot be used. [`Answer::refusal`](crate::Answer::refusal) answers it.
 pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     let refuse = |agent, event, error| RefusedRequest { agent, event, error };
     let members = parse(incoming.payload).map_err(|error| incoming.refused(error))?;

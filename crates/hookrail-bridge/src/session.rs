@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hookrail::{Event, Json};
 use serde::{Deserialize, Serialize};
+
+use crate::request::AgentRequest;
 
 /// The agent goes on at most this often because hooks denied the end of its answer. Codex and Gemini have no limit of their
 /// own: 339 rounds were counted in a minute.
@@ -64,6 +67,15 @@ pub struct BridgeSession {
 }
 
 impl BridgeSession {
+    /// The state of an event that names no session. What such an event leaves behind would reach an unrelated session, so
+    /// nothing is remembered; only the payload itself tells that the end of this answer was denied before.
+    #[must_use]
+    pub fn without_memory(request: &AgentRequest) -> Self {
+        let is_continued = |event: &Event| event.field("stop_hook_active").and_then(Json::as_bool) == Some(true);
+        let denials = if request.events.iter().any(is_continued) { MAX_AGENT_END_DENIALS } else { 0 };
+        Self { agent_end_denials: denials, ..Self::default() }
+    }
+
     /// Keeps a text for the end of a call, or for the next event if there is no call.
     pub(crate) fn keep_context(&mut self, call: Option<String>, text: String) {
         match call {

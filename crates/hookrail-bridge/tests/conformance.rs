@@ -7,8 +7,8 @@ use std::path::Path;
 
 use hookrail::{Decision, Effects, Event, Json};
 use hookrail_bridge::{
-    Agent, Answer, AnswerOptions, BridgeSession, EventResult, Incoming, NoisyEvents, Pass, Reading, UnknownName,
-    request,
+    Agent, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming, NoisyEvents, OnError,
+    Pass, Reading, UnknownName, request,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,6 +37,8 @@ struct Case {
     #[serde(default)]
     environment: BTreeMap<String, String>,
     #[serde(default)]
+    options: Options,
+    #[serde(default)]
     events: Vec<BTreeMap<String, Value>>,
     passes: Option<String>,
     #[serde(default)]
@@ -45,6 +47,24 @@ struct Case {
     said: Vec<SaidInCase>,
     answer: ExpectedAnswer,
     losses: Vec<String>,
+}
+
+/// The options with which the user installed the bridge.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Options {
+    allow_skips_prompt: bool,
+    attended: bool,
+    noisy: bool,
+}
+
+impl Options {
+    fn answer(&self) -> AnswerOptions {
+        AnswerOptions {
+            allow: if self.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
+            attendance: if self.attended { Attendance::Attended } else { Attendance::Unknown },
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -148,12 +168,12 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
         event: case.event.as_deref(),
         payload: payload.text().as_bytes(),
         variable: &variable,
-        noisy: NoisyEvents::Filtered,
+        noisy: if case.options.noisy { NoisyEvents::Fired } else { NoisyEvents::Filtered },
     };
     let mut session = case.session;
     let mut failures = Vec::new();
     let answer = match request::read(&incoming) {
-        Err(refused) => Answer::refusal(&refused),
+        Err(refused) => Answer::refusal(&refused, OnError::Block),
         Ok(Reading::Pass(pass)) => {
             let name = match &pass {
                 Pass::UnknownEvent { .. } => "unknown-event",
@@ -183,7 +203,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
                 Some(answer) => answer,
                 None => {
                     let said: Vec<EventResult> = case.said.into_iter().map(SaidInCase::said).collect();
-                    Answer::compose(&request, &said, AnswerOptions::default(), &mut session)
+                    Answer::compose(&request, &said, case.options.answer(), &mut session)
                 }
             }
         }
@@ -250,7 +270,7 @@ fn a_payload_that_cannot_be_used_denies_gating_events_and_no_others() {
                     noisy: NoisyEvents::Filtered,
                 };
                 let Err(refused) = request::read(&incoming) else { panic!("{agent}: {text:?} is accepted") };
-                let answer = Answer::refusal(&refused);
+                let answer = Answer::refusal(&refused, OnError::Block);
                 let reason = answer.stderr.clone().unwrap();
                 assert!(reason.contains("hookrail doctor"), "{reason}");
                 let denies = answer.status.code() == 2 || answer.stdout.is_some();
