@@ -8,9 +8,10 @@ mod payload;
 mod server;
 pub(crate) mod session_file;
 mod shadow_process;
+mod trust_notice;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use hookrail::dialect::llxprt::AggregatedHookResult;
@@ -19,8 +20,8 @@ use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::trust::TrustStore as _;
 use hookrail::{Decision, Effects, Event, EventKind, FireOptions, HookSystem, Json, JsonObject, Outcome};
 use hookrail_bridge::{
-    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EffectKind, EventResult,
-    Incoming, NoisyEvents, OnError, Reading, RequestError, request, tools,
+    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
+    NoisyEvents, OnError, Reading, RequestError, request, tools,
 };
 
 use hookrail_journal::Journal;
@@ -129,12 +130,7 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
     // Against the working directory of this process, which a server does not have.
     request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
     let mut fired = fire_all(args, &project, &request)?;
-    if request.kind() == EventKind::SessionStart || args.strict_trust {
-        fired.report_untrusted(args, &project, &request);
-    }
-    if let Some(folder) = passed_over.filter(|_| request.kind() == EventKind::SessionStart) {
-        fired.tell_user(&request, passed_over_text(&folder, project.root()));
-    }
+    trust_notice::report(&mut fired, args, &project, passed_over.as_deref(), &request);
     let options = AnswerOptions {
         allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
         attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
@@ -278,51 +274,6 @@ impl Fired {
         self.untrusted.extend(event.untrusted);
         self.said.push(event.said);
     }
-
-    /// Tells the user something when a session starts. Where the agent shows no messages of hooks, the model is asked to.
-    fn tell_user(&mut self, request: &AgentRequest, text: String) {
-        let is_shown = request.agent.handling(request.kind(), EffectKind::SystemMessage).is_honoured();
-        let none = Effects::none();
-        let effects = if is_shown {
-            Effects { system_message: Some(text.clone()), ..none }
-        } else {
-            let told = format!("Tell the user this message of hookrail: {text}");
-            Effects { additional_context: Some(told), ..none }
-        };
-        self.said.push(EventResult { effects, denied_by: None });
-        let warning = format!("hookrail: {text}");
-        self.warning = Some(self.warning.take().map_or_else(|| warning.clone(), |old| format!("{old}\n{warning}")));
-    }
-
-    /// Hooks that wait for trust are mentioned once per session, or keep everything from happening under `--strict-trust`.
-    fn report_untrusted(&mut self, args: &BridgeArgs, project: &Project, request: &AgentRequest) {
-        let kind = request.kind();
-        if self.untrusted.is_empty() {
-            return;
-        }
-        let root = project.root().display();
-        let text = format!(
-            "{} of this project {} not trusted and did not run; review and grant them with `hookrail trust grant --project {root}`",
-            counted(self.untrusted.len()),
-            if self.untrusted.len() == 1 { "is" } else { "are" },
-        );
-        if args.strict_trust && kind.spec().is_gating() {
-            self.said.push(EventResult { effects: Effects::deny(&text), denied_by: None });
-        } else if kind == EventKind::SessionStart {
-            self.tell_user(request, text);
-        }
-    }
-}
-
-fn passed_over_text(folder: &Path, root: &Path) -> String {
-    let (folder, root) = (folder.display(), root.display());
-    format!(
-        "{folder} has hooks and no grant, so the hooks of {root} are used; review and grant those of the nearer folder with `hookrail trust grant --project {folder}`"
-    )
-}
-
-fn counted(hooks: usize) -> String {
-    if hooks == 1 { "1 hook".to_owned() } else { format!("{hooks} hooks") }
 }
 
 fn deadline(args: &BridgeArgs) -> Duration {

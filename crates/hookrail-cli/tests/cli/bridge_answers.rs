@@ -170,7 +170,8 @@ fn hooks_that_wait_for_trust_are_mentioned_where_the_user_can_see_it() {
         ("qwen", "SessionStart", "SessionStart.startup"),
         ("copilot", "sessionStart", "sessionStart.new"),
     ] {
-        let sandbox = Sandbox::with_hook("SessionStart", "exit 0");
+        // The hook is for another event: that is when it would be too late to hear of it.
+        let sandbox = Sandbox::with_hook("BeforeTool", "exit 2");
         let payload = recorded(&sandbox, agent, name);
         let ran = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
         let answer = ran.json();
@@ -180,6 +181,10 @@ fn hooks_that_wait_for_trust_are_mentioned_where_the_user_can_see_it() {
             _ => &answer["additionalContext"],
         };
         assert!(shown.as_str().is_some_and(|text| text.contains("hookrail trust grant")), "{agent}: {ran:?}");
+        assert!(ran.stderr.contains("1 hook of this project is not trusted"), "{agent}: {ran:?}");
+        sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+        let ran = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{agent}");
     }
     for (agent, start, name, prompt) in [
         ("opencode", "session.created", "session.created", "chat.message"),
@@ -192,6 +197,19 @@ fn hooks_that_wait_for_trust_are_mentioned_where_the_user_can_see_it() {
         let ran = bridge(&sandbox, agent, prompt, &payload, &[]).ends_with(0);
         assert!(ran.stdout.contains("hookrail trust grant"), "{agent}: {ran:?}");
     }
+}
+
+#[test]
+fn strict_trust_denies_operations_and_not_the_end_of_an_answer() {
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"hooks": [{"type": "command", "command": "exit 0"}]}],
+        "AfterAgent": [{"hooks": [{"type": "command", "command": "exit 0"}]}]"#,
+    );
+    let (event, payload) = write_payload(&sandbox, "codex");
+    let ran = bridge(&sandbox, "codex", event, &payload, &["--strict-trust"]).ends_with(2);
+    assert!(ran.stderr.contains("hookrail trust grant"), "{ran:?}");
+    let end = recorded(&sandbox, "codex", "Stop");
+    assert_eq!(bridge(&sandbox, "codex", "Stop", &end, &["--strict-trust"]).ends_with(0).stdout, "");
 }
 
 #[test]

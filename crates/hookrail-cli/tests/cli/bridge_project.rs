@@ -9,8 +9,12 @@ use crate::sandbox::{ProgramOutput, Sandbox};
 
 /// An event of Claude Code that was started in a directory below the project.
 fn below(sandbox: &Sandbox, declared: &Path, event: &str, payload: &Value) -> ProgramOutput {
+    below_with(sandbox, declared, event, payload, &[])
+}
+
+fn below_with(sandbox: &Sandbox, declared: &Path, event: &str, payload: &Value, more: &[&str]) -> ProgramOutput {
     let mut command = sandbox.command(&["bridge", "claude", "--event", event]);
-    command.env("CLAUDE_PROJECT_DIR", declared);
+    command.args(more).env("CLAUDE_PROJECT_DIR", declared);
     ProgramOutput::with_input(&mut command, &payload.to_string())
 }
 
@@ -49,6 +53,10 @@ fn a_project_inside_another_counts_once_it_is_granted() {
     sandbox.write("sub/.llxprt/settings.json", inner);
     let (event, payload) = write_payload(&sandbox, "claude");
     assert!(denies("claude", &below(&sandbox, &sub, event, &payload), "not a.txt"));
+    let other: Value = serde_json::from_str(&payload.to_string().replace("a.txt", "b.txt")).unwrap();
+    assert_eq!(below(&sandbox, &sub, event, &other).ends_with(0).stdout, "");
+    let strict = below_with(&sandbox, &sub, event, &other, &["--strict-trust"]);
+    assert!(denies("claude", &strict, "has hooks and no grant"), "{strict:?}");
     sandbox.run(&["trust", "grant", "--yes", "--project", sub.to_str().unwrap()]).ends_with(0);
     let ran = below(&sandbox, &sub, event, &payload);
     assert!(denies("claude", &ran, "inner says no"), "{ran:?}");

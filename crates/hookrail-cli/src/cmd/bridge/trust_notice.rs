@@ -1,0 +1,78 @@
+//! Tells the user about hooks that wait for a grant, or denies while they do.
+
+use std::path::Path;
+
+use hookrail::{Effects, EventKind};
+use hookrail_bridge::{AgentRequest, EffectKind, EventResult};
+
+use super::{Fired, project_args};
+use crate::args::BridgeArgs;
+use crate::project::Project;
+
+/// Mentions hooks that wait for a grant when a session starts. Under `--strict-trust` they keep everything from happening; only
+/// the end of an answer is not denied, because the agent would continue and could not do anything either.
+pub(super) fn report(
+    fired: &mut Fired,
+    args: &BridgeArgs,
+    project: &Project,
+    passed_over: Option<&Path>,
+    request: &AgentRequest,
+) {
+    let kind = request.kind();
+    let is_start = kind == EventKind::SessionStart;
+    let denies = args.strict_trust && kind.spec().is_gating() && kind != EventKind::AgentEnd;
+    if !is_start && !denies {
+        return;
+    }
+    let waiting = if is_start { waiting_hooks(project) } else { fired.untrusted.len() };
+    let waiting = (waiting > 0).then(|| waiting_text(waiting, project.root()));
+    let passed_over = passed_over.map(|folder| passed_over_text(folder, project.root()));
+    for text in waiting.into_iter().chain(passed_over) {
+        if denies {
+            fired.said.push(EventResult { effects: Effects::deny(&text), denied_by: None });
+        } else {
+            tell_user(fired, request, text);
+        }
+    }
+}
+
+/// The number of hooks that wait for a grant, whatever event they are for. The configuration is read for it, which only the
+/// start of a session can afford.
+fn waiting_hooks(project: &Project) -> usize {
+    let builder = project.builder(&project_args(project.root().to_owned()));
+    let waiting = |system: hookrail::HookSystem| {
+        let snapshot = system.snapshot();
+        snapshot.hooks().iter().filter(|hook| !hook.trust.allows()).count()
+    };
+    builder.map_or(0, |builder| waiting(builder.build()))
+}
+
+fn waiting_text(hooks: usize, root: &Path) -> String {
+    let counted = if hooks == 1 { "1 hook".to_owned() } else { format!("{hooks} hooks") };
+    let (verb, root) = (if hooks == 1 { "is" } else { "are" }, root.display());
+    format!(
+        "{counted} of this project {verb} not trusted and did not run; review and grant them with `hookrail trust grant --project {root}`"
+    )
+}
+
+fn passed_over_text(folder: &Path, root: &Path) -> String {
+    let (folder, root) = (folder.display(), root.display());
+    format!(
+        "{folder} has hooks and no grant, so the hooks of {root} are used; review and grant those of the nearer folder with `hookrail trust grant --project {folder}`"
+    )
+}
+
+/// Tells the user something when a session starts. Where the agent shows no messages of hooks, the model is asked to.
+fn tell_user(fired: &mut Fired, request: &AgentRequest, text: String) {
+    let is_shown = request.agent.handling(request.kind(), EffectKind::SystemMessage).is_honoured();
+    let none = Effects::none();
+    let effects = if is_shown {
+        Effects { system_message: Some(text.clone()), ..none }
+    } else {
+        let told = format!("Tell the user this message of hookrail: {text}");
+        Effects { additional_context: Some(told), ..none }
+    };
+    fired.said.push(EventResult { effects, denied_by: None });
+    let warning = format!("hookrail: {text}");
+    fired.warning = Some(fired.warning.take().map_or_else(|| warning.clone(), |old| format!("{old}\n{warning}")));
+}
