@@ -12,8 +12,8 @@ const PROJECT_MARKS: [&str; 6] =
 /// The home directory is never a project: its hooks are the user's, not a project's. The search does not leave the file
 /// system and does not pass a folder of another user, because that user could put hooks there.
 pub(crate) fn find_project(start: &Path, home: Option<&Path>) -> PathBuf {
-    let reach = SearchReach::upwards_from(start, home);
-    reach.configured().next().or_else(|| reach.repository()).unwrap_or(&reach.start).to_owned()
+    let search = UpwardSearch::upwards_from(start, home);
+    search.configured().next().or_else(|| search.repository()).unwrap_or(&search.start).to_owned()
 }
 
 /// The project that the hooks of an agent are taken from.
@@ -32,10 +32,10 @@ pub(crate) fn find_guarded_project(
     home: Option<&Path>,
     has_grant: impl Fn(&Path) -> bool,
 ) -> GuardedProject {
-    let reach = SearchReach::upwards_from(start, home);
-    let mut configured = reach.configured();
+    let search = UpwardSearch::upwards_from(start, home);
+    let mut configured = search.configured();
     let Some(nearest) = configured.next() else {
-        let root = reach.repository().unwrap_or(&reach.start).to_owned();
+        let root = search.repository().unwrap_or(&search.start).to_owned();
         return GuardedProject { root, passed_over: None };
     };
     let mut above = configured.peekable();
@@ -50,19 +50,20 @@ pub(crate) fn find_guarded_project(
 }
 
 /// The folders that a search may find.
-struct SearchReach {
+struct UpwardSearch {
     start: PathBuf,
     home: Option<PathBuf>,
 }
 
-impl SearchReach {
+impl UpwardSearch {
     fn upwards_from(start: &Path, home: Option<&Path>) -> Self {
         let start = start.canonicalize().unwrap_or_else(|_| start.to_owned());
         Self { start, home: home.and_then(|home| home.canonicalize().ok()) }
     }
 
     fn folders(&self) -> impl Iterator<Item = &Path> {
-        let within = self.start.ancestors().take_while(|folder| is_within_reach(&self.start, folder));
+        let reach = SearchReach::of(&self.start);
+        let within = self.start.ancestors().take_while(move |folder| *folder == self.start || reach.includes(folder));
         within.filter(|folder| Some(*folder) != self.home.as_deref())
     }
 
@@ -84,21 +85,42 @@ fn is_used(place: &Path) -> bool {
     }
 }
 
+/// How far upwards a search goes: to the end of the file system, and to the first folder of another user.
 #[cfg(unix)]
-fn is_within_reach(start: &Path, folder: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let owner = rustix::process::geteuid().as_raw();
-    let is_own = |about: &std::fs::Metadata| about.uid() == owner;
-    match (start.metadata(), folder.metadata()) {
-        _ if folder == start => true,
-        (Ok(start), Ok(folder)) => folder.dev() == start.dev() && is_own(&start) && is_own(&folder),
-        _ => false,
+struct SearchReach {
+    /// The file system of a start that belongs to this user.
+    device: Option<u64>,
+    user: u32,
+}
+
+#[cfg(unix)]
+impl SearchReach {
+    fn of(start: &Path) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        let user = rustix::process::geteuid().as_raw();
+        let own = start.metadata().ok().filter(|about| about.uid() == user);
+        Self { device: own.map(|about| about.dev()), user }
+    }
+
+    fn includes(&self, folder: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let Some(device) = self.device else { return false };
+        folder.metadata().is_ok_and(|about| about.dev() == device && about.uid() == self.user)
     }
 }
 
 #[cfg(not(unix))]
-fn is_within_reach(_start: &Path, folder: &Path) -> bool {
-    folder.exists()
+struct SearchReach;
+
+#[cfg(not(unix))]
+impl SearchReach {
+    fn of(_start: &Path) -> Self {
+        Self
+    }
+
+    fn includes(&self, folder: &Path) -> bool {
+        folder.exists()
+    }
 }
 
 #[cfg(test)]
