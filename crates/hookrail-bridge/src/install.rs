@@ -7,15 +7,20 @@ mod codex_trust;
 mod edit;
 mod entries;
 mod groups;
+mod layout;
 mod places;
+mod remove;
+mod syntax;
 
 use serde_json::Value;
 
 pub use codex_trust::{CodexTrust, TrustState, codex_trust, codex_trust_state, trust_codex_hooks};
-pub use edit::{EditError, Insertion, insert_entries, read_settings, record_replacement, remove_entries, take_back};
+pub use edit::{EditError, Insertion, insert_entries, record_replacement};
 pub use entries::{InstallOptions, SettingsEntry, SettingsFile, SettingsSyntax, settings_files};
 pub use groups::{HookGroup, groups_in, insert_groups, insert_member};
 pub use places::{Locations, Scope, UnsupportedScope};
+pub use remove::{remove_entries, take_back};
+pub use syntax::read_settings;
 
 /// A hook of a settings file that calls the bridge.
 #[derive(Clone, Debug, PartialEq)]
