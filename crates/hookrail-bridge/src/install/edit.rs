@@ -8,10 +8,12 @@ use std::ops::Range;
 use hookrail::hook::bridge_program;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
+use serde_json::Value;
 
+use super::current::is_current;
 use super::entries::{SettingsEntry, SettingsSyntax};
-use super::layout::{append, append_member, indentation, indented, quoted};
-use super::syntax::{check_syntax, member, root};
+use super::layout::{append, append_member, indentation, indented, quoted, with_line_ends};
+use super::syntax::{check_syntax, member, root, to_value};
 
 /// Why a settings file cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,7 +82,8 @@ pub fn insert_entries(
     }
     for entry in entries {
         let pretty = serde_json::to_string_pretty(&entry.value).unwrap_or_default();
-        let entry = NewEntry { event: entry.event, commands: vec![&entry.command], text: &pretty };
+        let (event, commands) = (entry.event, vec![entry.command.as_str()]);
+        let entry = NewEntry { event, commands, text: &pretty, value: Some(&entry.value) };
         match change_for(&current, &entry)? {
             EntryChange::None => {}
             EntryChange::Insert(insertion) => {
@@ -89,8 +92,12 @@ pub fn insert_entries(
             }
             EntryChange::Replace(range, new) => {
                 let old = current.get(range.clone()).unwrap_or_default().to_owned();
+                // An entry that was edited after an installation may be again what that installation recorded.
+                let is_restored = !current.contains(&new) && insertions.iter().any(|known| known.text.contains(&new));
                 current.replace_range(range.clone(), &new);
-                record_replacement(&mut insertions, range.start, &old, &new);
+                if !is_restored {
+                    record_replacement(&mut insertions, range.start, &old, &new);
+                }
             }
         }
     }
@@ -113,6 +120,8 @@ pub(super) struct NewEntry<'e> {
     pub(super) commands: Vec<&'e str>,
     /// The entry as JSON in which each level is indented by two blanks.
     pub(super) text: &'e str,
+    /// The entry that a call of the bridge must be; without it, an entry with the same commands counts as the same.
+    pub(super) value: Option<&'e Value>,
 }
 
 /// What has to be done for one entry.
@@ -147,17 +156,20 @@ pub(super) fn change_for(text: &str, entry: &NewEntry<'_>) -> Result<EntryChange
     let ast::Value::Array(entries) = entries else {
         return Err(EditError::Shape { key: format!("hooks.{}", entry.event), expected: "a list" });
     };
-    let has_all = |element: &ast::Value<'_>| {
-        let known = commands_of(element);
-        entry.commands.iter().all(|command| known.contains(command))
+    let is_there = |element: &ast::Value<'_>| match entry.value {
+        Some(expected) => is_current(expected, &to_value(element)),
+        None => {
+            let known = commands_of(element);
+            entry.commands.iter().all(|command| known.contains(command))
+        }
     };
-    if entries.elements.iter().any(has_all) {
+    if entries.elements.iter().any(is_there) {
         return Ok(EntryChange::None);
     }
     let agent = entry.commands.first().and_then(|command| agent_word(command));
     let other = entries.elements.iter().find(|element| is_call_for(element, agent));
     if let Some(other) = other {
-        return Ok(EntryChange::Replace(other.start()..other.end(), value(3)));
+        return Ok(EntryChange::Replace(other.start()..other.end(), with_line_ends(text, value(3))));
     }
     let last = entries.elements.last().map(ast::Value::end);
     Ok(EntryChange::Insert(append(text, last, entries.range.start + 1, &value(3), &unit, 2)))
@@ -201,7 +213,7 @@ fn has_bridge_call(text: &str) -> Result<bool, EditError> {
 }
 
 /// Returns the agent's name in a command that calls the bridge.
-fn agent_word(command: &str) -> Option<&str> {
+pub(super) fn agent_word(command: &str) -> Option<&str> {
     bridge_program(command)?;
     command.rsplit_once(" bridge ")?.1.split_whitespace().next()
 }

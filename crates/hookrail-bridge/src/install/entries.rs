@@ -160,8 +160,11 @@ fn entries(agent: Agent, options: &InstallOptions) -> Vec<SettingsEntry> {
     options.wanted(agent).map(entry).collect()
 }
 
-fn entry_value(agent: Agent, event: &AgentEvent, command: &str, seconds: u32) -> Value {
-    let gating = event.kind.spec().is_gating();
+pub(super) fn entry_value(agent: Agent, event: &AgentEvent, command: &str, seconds: u32) -> Value {
+    // The end of an answer and a compaction are no operation that a guard keeps from happening: blocked because hookrail
+    // is missing, they only keep the agent from ending its work.
+    let is_end = matches!(event.kind, EventKind::AgentEnd | EventKind::BeforeCompact);
+    let gating = event.kind.spec().is_gating() && !is_end;
     match agent {
         Agent::Copilot => json!({ "type": "command", "bash": command, "timeoutSec": seconds }),
         Agent::Gemini => {

@@ -32,7 +32,7 @@ pub fn insert_groups(text: &str, groups: &[HookGroup]) -> Result<String, EditErr
         let parsed =
             parsed.map_err(|error| syntax_error(&group.text, error.range().start, error.kind().to_string()))?;
         let commands = parsed.value.as_ref().map(commands_of).unwrap_or_default();
-        match change_for(&current, &NewEntry { event: &group.event, commands, text: &group.text })? {
+        match change_for(&current, &NewEntry { event: &group.event, commands, text: &group.text, value: None })? {
             EntryChange::None => {}
             EntryChange::Insert(insertion) => insertion.apply(&mut current),
             EntryChange::Replace(range, new) => current.replace_range(range, &new),

@@ -31,8 +31,12 @@ pub(super) fn append(text: &str, last: Option<usize>, open: usize, item: &str, u
         },
         None => (open, format!("\n{inner}{item}\n{}", unit.repeat(depth)), String::new()),
     };
-    let new = if text.contains("\r\n") { new.replace('\n', "\r\n") } else { new };
-    Insertion { offset, text: new, replaced }
+    Insertion { offset, text: with_line_ends(text, new), replaced }
+}
+
+/// Gives a text, whose lines end with a line feed, the line ends of a file.
+pub(super) fn with_line_ends(file: &str, text: String) -> String {
+    if file.contains("\r\n") { text.replace('\n', "\r\n") } else { text }
 }
 
 /// The rest of a line from an item on, if it is a comment, perhaps behind a comma.

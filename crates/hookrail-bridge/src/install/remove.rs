@@ -48,8 +48,13 @@ pub fn remove_entries(text: &str, insertions: &[Insertion]) -> Result<String, Ed
         return Ok(text.to_owned());
     }
     let mut current = text.to_owned();
-    while let Some((range, replacement)) = recorded_entry(&current, insertions)? {
-        current.replace_range(range, &replacement);
+    let mut remaining = insertions.to_vec();
+    while let Some(recorded) = recorded_entry(&current, &remaining)? {
+        current.replace_range(recorded.range, &recorded.replaced);
+        if !recorded.replaced.is_empty() {
+            // What the user wrote can have the same command, and is taken for the entry again if the record is kept.
+            remaining.remove(recorded.insertion);
+        }
     }
     while let Some(range) = emptied_member(&current, insertions)? {
         current.replace_range(range, "");
@@ -73,26 +78,33 @@ fn item_range(text: &str, before: Option<usize>, item: Range<usize>, after: Opti
     }
 }
 
-/// The range of an entry that was recorded, and what stood there before.
-fn recorded_entry(text: &str, insertions: &[Insertion]) -> Result<Option<(Range<usize>, String)>, EditError> {
+/// An entry that was recorded.
+struct RecordedEntry {
+    range: Range<usize>,
+    /// What stood there before.
+    replaced: String,
+    /// The position of its record.
+    insertion: usize,
+}
+
+fn recorded_entry(text: &str, insertions: &[Insertion]) -> Result<Option<RecordedEntry>, EditError> {
     let root = root(text)?;
     let Some(ast::Value::Object(hooks)) = member(&root, "hooks") else { return Ok(None) };
     for property in &hooks.properties {
         let ast::Value::Array(list) = &property.value else { continue };
         for (index, element) in list.elements.iter().enumerate() {
             let [command] = commands_of(element)[..] else { continue };
-            let recorded = insertions.iter().find(|insertion| insertion.text.contains(&quoted(command)));
-            let Some(recorded) = recorded.filter(|_| hooks_in(element) == 1 && bridge_program(command).is_some())
-            else {
-                continue;
-            };
+            let at = insertions.iter().position(|insertion| insertion.text.contains(&quoted(command)));
+            let at = at.filter(|_| hooks_in(element) == 1 && bridge_program(command).is_some());
+            let Some((insertion, recorded)) = at.and_then(|at| Some((at, insertions.get(at)?))) else { continue };
             if !recorded.replaced.is_empty() {
-                return Ok(Some((element.start()..element.end(), recorded.replaced.clone())));
+                let range = element.start()..element.end();
+                return Ok(Some(RecordedEntry { range, replaced: recorded.replaced.clone(), insertion }));
             }
             let before = index.checked_sub(1).and_then(|index| list.elements.get(index)).map(ast::Value::end);
             let after = list.elements.get(index + 1).map(ast::Value::start);
             let range = item_range(text, before, element.start()..element.end(), after);
-            return Ok(Some((range, String::new())));
+            return Ok(Some(RecordedEntry { range, replaced: String::new(), insertion }));
         }
     }
     Ok(None)

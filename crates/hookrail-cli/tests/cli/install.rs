@@ -1,16 +1,16 @@
-//! `install`, `uninstall` and `doctor`: the change is shown, kept to what is needed, and can be taken back completely.
+//! `install` and `uninstall`: the change is shown, kept to what is needed, and can be taken back completely.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
-const AGENTS: [&str; 7] = ["claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi"];
+pub(crate) const AGENTS: [&str; 7] = ["claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi"];
 
 /// Every file of the home directory but the program's own state.
-fn files(folder: &Path) -> BTreeMap<String, String> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -30,7 +30,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     all
 }
 
-fn with_settings() -> Sandbox {
+pub(crate) fn with_settings() -> Sandbox {
     let sandbox = Sandbox::new();
     let claude = "{\n\t\"model\": \"x\",\n\t\"hooks\": {\n\t\t\"PreToolUse\": [\n\t\t\t{\"hooks\": [{\"type\": \"command\", \
         \"command\": \"mine\"}]}\n\t\t]\n\t}\n}";
@@ -99,29 +99,6 @@ fn settings_that_cannot_be_changed_safely_are_left_alone() {
     let ran = sandbox.run(&["install", "gemini", "--scope", "system", "--yes"]).ends_with(1);
     assert!(ran.stderr.contains("no hooks in the system scope"), "{ran:?}");
     assert_eq!(files(&sandbox.home).len(), 2 + usize::from(cfg!(unix)));
-}
-
-#[test]
-fn the_doctor_finds_what_keeps_an_agent_from_calling() {
-    let sandbox = with_settings();
-    let ran = sandbox.run(&["doctor", "codex"]).ends_with(1);
-    assert!(ran.stdout.contains("does not call hookrail") && ran.stdout.contains("hookrail install codex"), "{ran:?}");
-    sandbox.run(&["install", "codex", "--yes"]).ends_with(0);
-    let ran = sandbox.run(&["doctor", "codex"]).ends_with(1);
-    assert!(ran.stdout.contains("does not trust"), "{ran:?}");
-    sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(0);
-    let ran = sandbox.run(&["doctor", "codex"]).ends_with(0);
-    assert!(ran.stdout.contains("trusts every entry") && ran.stdout.contains("a dry run of PreToolUse"), "{ran:?}");
-    let document = sandbox.run(&["doctor", "codex", "--json"]).ends_with(0).json();
-    let checks = document["checks"].as_array().unwrap();
-    let trust = checks.iter().find(|check| check["name"] == "trust").unwrap();
-    assert_eq!((&trust["agent"], &trust["status"], &trust["fix"]), (&json!("codex"), &json!("ok"), &Value::Null));
-    // A stale path lets every tool run in Codex.
-    let path = sandbox.home.join(".codex/hooks.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_hookrail"), "/no/such/hookrail")).unwrap();
-    let ran = sandbox.run(&["doctor", "codex"]).ends_with(1);
-    assert!(ran.stdout.contains("missing or not executable"), "{ran:?}");
 }
 
 /// The options of an installation, none of which may be seen after an uninstallation.
@@ -264,110 +241,13 @@ fn events_that_hooks_want_are_registered_or_reported() {
     sandbox.run(&["uninstall", "gemini", "--yes"]).ends_with(0);
 }
 
-fn checks(sandbox: &Sandbox, agent: &str) -> Vec<Value> {
-    let document = sandbox.run(&["doctor", agent, "--json"]).json();
-    let checks = document["checks"].as_array().unwrap().clone();
-    assert!(checks.iter().all(|check| check["status"] == "ok" || check["fix"].is_string()), "{checks:?}");
-    checks
-}
-
-fn check<'c>(checks: &'c [Value], name: &str) -> &'c Value {
-    let found = checks.iter().find(|check| check["name"] == name);
-    assert!(found.is_some(), "no check `{name}` in {checks:#?}");
-    found.unwrap()
-}
-
+/// Blocked because hookrail is missing, the end of an answer would only keep Claude Code from ending it.
 #[test]
-fn the_doctor_looks_at_the_same_things_in_every_agent() {
-    let sandbox = Sandbox::with_hooks(
-        r#""BeforeTool": [{"hooks": [{"type": "command", "name": "guard", "command": "exit 0"}]}]"#,
-    );
-    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
-    for agent in AGENTS {
-        let found = checks(&sandbox, agent);
-        assert_eq!(check(&found, "entries")["status"], "error", "{agent}");
-        let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
-        sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(0);
-        let found = checks(&sandbox, agent);
-        for name in ["switches", "entries", "program", "hooks", "dry-fire"] {
-            assert_eq!(check(&found, name)["status"], "ok", "{agent} {name}: {found:#?}");
-        }
-        assert_eq!(check(&found, "version")["status"], "warning", "no agent is installed here");
-        let losses = check(&found, "losses")["message"].as_str().unwrap();
-        assert!(losses.contains("1 hook at before-tool") && losses.contains("`suppress-output`"), "{agent}: {losses}");
-        let state = sandbox.home.join(".local/state/hookrail/bridge").join(agent);
-        let left = std::fs::read_dir(state).into_iter().flatten().count();
-        assert_eq!(left, 0, "{agent}: a dry run leaves no session behind");
-    }
-    for (agent, file) in [
-        ("claude", ".claude/settings.json"),
-        ("gemini", ".gemini/extensions/hookrail/hooks/hooks.json"),
-        ("copilot", ".copilot/hooks/hookrail.json"),
-        ("opencode", ".config/opencode/plugin/hookrail.js"),
-        ("pi", ".pi/agent/extensions/hookrail.ts"),
-    ] {
-        let path = sandbox.home.join(file);
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_hookrail"), "/no/such/hookrail")).unwrap();
-        let found = checks(&sandbox, agent);
-        let program = check(&found, "program");
-        assert_eq!(program["status"], "error", "{agent}");
-        let blocks = program["message"].as_str().unwrap().contains("every tool is denied");
-        assert_eq!(blocks, agent != "claude", "{agent}: {program}");
-        std::fs::write(&path, text).unwrap();
-    }
-}
-
-#[test]
-fn the_doctor_finds_switches_timeouts_and_double_entries() {
+fn a_failure_blocks_prompts_and_tools_in_claude_and_nothing_else() {
     let sandbox = Sandbox::new();
-    for agent in ["claude", "gemini", "qwen", "codex", "copilot"] {
-        sandbox.run(&["install", agent, "--yes"]).ends_with(0);
-    }
-    for (agent, file, text) in [
-        ("claude", ".claude/settings.json", "\"disableAllHooks\": true,"),
-        ("qwen", ".qwen/settings.json", "/* a */ \"hooksConfig\": {\"enabled\": false},"),
-    ] {
-        let path = sandbox.home.join(file);
-        let before = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, before.replacen('{', &format!("{{{text}"), 1)).unwrap();
-        assert_eq!(check(&checks(&sandbox, agent), "switches")["status"], "error", "{agent}");
-        std::fs::write(&path, before.replace("\"timeout\": 60", "\"timeout\": 40")).unwrap();
-        let found = checks(&sandbox, agent);
-        assert_eq!(check(&found, "timeouts")["status"], "error", "{agent}: {found:#?}");
-        std::fs::write(&path, before).unwrap();
-    }
-    sandbox.write_home(".gemini/settings.json", "{ // mine\n \"hooksConfig\": {\"disabled\": [\"hookrail\"]}, }");
-    assert_eq!(check(&checks(&sandbox, "gemini"), "switches")["status"], "error");
-    sandbox.write_home(".gemini/settings.json", "{\"security\": {\"folderTrust\": {\"enabled\": true}}}");
-    assert_eq!(check(&checks(&sandbox, "gemini"), "folder-trust")["status"], "warning");
-    sandbox.write_home(".codex/config.toml", "[features]\nhooks = false\n");
-    assert_eq!(check(&checks(&sandbox, "codex"), "switches")["status"], "error");
-    sandbox.write_home(".codex/config.toml", "features = [\n");
-    assert_eq!(check(&checks(&sandbox, "codex"), "settings")["status"], "error");
-    sandbox.write_home(".claude/settings.local.json", "");
-    sandbox.run(&["install", "claude", "--scope", "project", "--yes"]).ends_with(0);
-    assert_eq!(check(&checks(&sandbox, "claude"), "duplicates")["status"], "warning");
-    assert_eq!(check(&checks(&sandbox, "copilot"), "other-agents")["status"], "warning");
-}
-
-#[test]
-fn the_doctor_compares_the_key_and_the_hash_of_trust() {
-    let sandbox = with_settings();
-    sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(0);
-    assert_eq!(check(&checks(&sandbox, "codex"), "trust")["status"], "ok");
-    // Another group before a trusted one changes its key and disarms it.
-    let path = sandbox.home.join(".codex/hooks.json");
-    let mut hooks: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-    let list = hooks["hooks"]["PreToolUse"].as_array_mut().unwrap();
-    list.insert(0, json!({"hooks": [{"type": "command", "command": "mine"}]}));
-    std::fs::write(&path, hooks.to_string()).unwrap();
-    let found = checks(&sandbox, "codex");
-    let trust = check(&found, "trust");
-    assert_eq!(trust["status"], "error");
-    assert!(trust["message"].as_str().unwrap().contains("1 entry"), "{trust}");
-    sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(0);
-    assert_eq!(check(&checks(&sandbox, "codex"), "trust")["status"], "ok");
-    sandbox.run(&["uninstall", "codex", "--yes"]).ends_with(0);
-    assert_eq!(std::fs::read_to_string(sandbox.home.join(".codex/config.toml")).unwrap(), "model = \"x\"\n");
+    sandbox.run(&["install", "claude", "--yes"]).ends_with(0);
+    let settings: Value = serde_json::from_str(&files(&sandbox.home)[".claude/settings.json"]).unwrap();
+    let blocks = |(event, groups): (&String, &Value)| groups[0]["hooks"][0].get("onFailure").map(|_| event.clone());
+    let blocking: BTreeSet<String> = settings["hooks"].as_object().unwrap().iter().filter_map(blocks).collect();
+    assert_eq!(blocking, BTreeSet::from(["PreToolUse".to_owned(), "UserPromptSubmit".to_owned()]));
 }

@@ -15,6 +15,7 @@ mod config;
 mod demo;
 mod dev;
 mod docs;
+mod doctor;
 mod exhausted;
 mod explain;
 mod fire;

@@ -1,6 +1,6 @@
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 use crate::install::remove_entries;
@@ -176,4 +176,47 @@ proptest! {
         }
         prop_assert_eq!(remove_entries(&current, &insertions).unwrap(), text);
     }
+}
+
+#[test]
+fn an_entry_that_was_disarmed_is_repaired_where_it_stands() {
+    let strict = SettingsSyntax::StrictJson;
+    let windows = FILES.iter().map(|text| text.replace('\n', "\r\n"));
+    for text in FILES.iter().map(|text| (*text).to_owned()).chain(windows) {
+        let (first, insertions) = insert_entries(&text, &with_deadline(1), strict, &[]).unwrap();
+        let disarm = |from: &str, to: &str| {
+            assert!(first.contains(from), "{first}");
+            first.replacen(from, to, 1)
+        };
+        let end = if first.contains("\r\n") { "\r\n" } else { "\n" };
+        for (line, disarmed) in [
+            ("\"type\": \"command\"", "\"type\": \"command\", \"async\": true"),
+            ("\"hooks\": [", "\"matcher\": \"Nothing\", \"hooks\": ["),
+        ] {
+            let disarmed = disarm(&format!("{line}{end}"), &format!("{disarmed}{end}"));
+            let (repaired, again) = insert_entries(&disarmed, &with_deadline(1), strict, &insertions).unwrap();
+            assert_eq!(repaired, first);
+            assert_eq!(remove_entries(&repaired, &again).unwrap(), text);
+            // With other options at the same time.
+            let (other, again) = insert_entries(&disarmed, &with_deadline(2), strict, &insertions).unwrap();
+            assert_eq!((calls(&other), other.matches("--deadline 2").count()), (3, 3), "{other}");
+            assert!(!other.contains("async") && !other.contains("matcher"), "{other}");
+            let removed = remove_entries(&other, &again).unwrap();
+            let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+            assert_eq!(value(&removed), value(&text), "{removed}");
+        }
+    }
+}
+
+/// The entry that the user wrote has the command of the installation and another option.
+#[test]
+fn an_entry_of_the_user_with_the_same_command_is_given_back() {
+    let strict = SettingsSyntax::StrictJson;
+    let own = json!({ "matcher": "Bash", "hooks": [{ "command": "/bin/hookrail bridge claude --event Stop", "type": "command" }] });
+    let text = json!({ "hooks": { "Stop": [own] } }).to_string();
+    let (after, insertions) = insert_entries(&text, &entries(), strict, &[]).unwrap();
+    assert!(!after.contains("matcher"), "{after}");
+    assert_eq!(remove_entries(&after, &insertions).unwrap(), text);
+    let minified = serde_json::from_str::<Value>(&after).unwrap().to_string();
+    assert_eq!(remove_entries(&minified, &insertions).unwrap(), text);
 }

@@ -141,7 +141,7 @@ fn wanted_events(root: &Path) -> Vec<(EventKind, String)> {
 fn registered_events(agent: Agent, path: &Path) -> Vec<EventKind> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let settings = read_settings(&text, SettingsSyntax::JsonWithComments).unwrap_or_default();
-    let calls = bridge_calls(&settings);
+    let calls = bridge_calls(agent, &settings);
     calls.iter().filter_map(|call| agent.find_event(&call.event)).map(|event| event.kind).collect()
 }
 

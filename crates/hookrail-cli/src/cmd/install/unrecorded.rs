@@ -32,7 +32,7 @@ pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
                 SettingsFile::Own { .. } => (true, Vec::new()),
                 SettingsFile::Shared { syntax, .. } => {
                     let settings = read_settings(&text, *syntax).map_err(|error| unreadable(&path, &error))?;
-                    (false, insertions(&settings))
+                    (false, insertions(agent, &settings))
                 }
             };
             if own || !insertions.is_empty() {
@@ -51,10 +51,10 @@ fn unreadable(path: &Path, error: &EditError) -> Failure {
 
 /// What [`remove_entries`](hookrail_bridge::install::remove_entries) needs to find the entries: their commands, and the
 /// lists that are empty without them.
-fn insertions(settings: &serde_json::Value) -> Vec<Insertion> {
+fn insertions(agent: Agent, settings: &serde_json::Value) -> Vec<Insertion> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let insertion = |text: String| Insertion { offset: usize::MAX, text, replaced: String::new() };
-    let calls = bridge_calls(settings);
+    let calls = bridge_calls(agent, settings);
     let entries = calls.iter().flat_map(|call| [quoted(&call.command), format!("{}: [", quoted(&call.event))]);
     entries.map(insertion).collect()
 }
