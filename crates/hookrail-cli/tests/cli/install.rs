@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{ProgramOutput, Sandbox};
 
 pub(crate) const AGENTS: [&str; 7] = ["claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi"];
 
@@ -30,6 +30,20 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
     all
 }
 
+/// Every file, and every folder with a slash behind its name.
+fn files_and_folders(folder: &Path) -> BTreeMap<String, String> {
+    let mut all = files(folder);
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        let entries = std::fs::read_dir(&next).unwrap().map(|entry| entry.unwrap().path());
+        for path in entries.filter(|path| path.is_dir() && !path.ends_with(".local")) {
+            all.insert(format!("{}/", path.strip_prefix(folder).unwrap().display()), String::new());
+            folders.push(path);
+        }
+    }
+    all
+}
+
 pub(crate) fn with_settings() -> Sandbox {
     let sandbox = Sandbox::new();
     let claude = "{\n\t\"model\": \"x\",\n\t\"hooks\": {\n\t\t\"PreToolUse\": [\n\t\t\t{\"hooks\": [{\"type\": \"command\", \
@@ -44,17 +58,17 @@ pub(crate) fn with_settings() -> Sandbox {
 #[test]
 fn what_was_installed_is_taken_back_byte_for_byte() {
     let sandbox = with_settings();
-    let before = files(&sandbox.home);
+    let before = files_and_folders(&sandbox.home);
     for agent in AGENTS {
         let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
         sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(0);
-        let installed = files(&sandbox.home);
+        let installed = files_and_folders(&sandbox.home);
         assert_ne!(installed, before, "{agent}");
         let again = sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(0);
         assert!(again.stdout.contains("nothing to change"), "{agent}: {again:?}");
-        assert_eq!(files(&sandbox.home), installed, "{agent}");
+        assert_eq!(files_and_folders(&sandbox.home), installed, "{agent}");
         sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
-        assert_eq!(files(&sandbox.home), before, "{agent}");
+        assert_eq!(files_and_folders(&sandbox.home), before, "{agent}");
     }
 }
 
@@ -107,13 +121,13 @@ fn other_options_replace_the_entries_and_one_uninstallation_takes_all_back() {
     let sandbox = with_settings();
     sandbox.write_home(".copilot/hooks/hookrail.json", "{\"version\": 1, \"hooks\": {}}");
     sandbox.write_home(".gemini/settings.json", "{}");
-    let before = files(&sandbox.home);
+    let before = files_and_folders(&sandbox.home);
     for agent in AGENTS {
         let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
         for timeout in ["60", "30", "45"] {
             sandbox.run(&[&["install", agent, "--yes", "--timeout", timeout], more].concat()).ends_with(0);
         }
-        let installed = files(&sandbox.home);
+        let installed = files_and_folders(&sandbox.home);
         let now = installed.values().map(|text| text.matches("--deadline 36000").count()).sum::<usize>();
         let earlier = installed.values().map(|text| text.matches("--deadline 48000").count()).sum::<usize>();
         assert!(
@@ -124,7 +138,7 @@ fn other_options_replace_the_entries_and_one_uninstallation_takes_all_back() {
         let bad = document["checks"].as_array().unwrap().iter().find(|check| check["name"] == "duplicates");
         assert_eq!(bad, None, "{agent}");
         sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
-        assert_eq!(files(&sandbox.home), before, "{agent}");
+        assert_eq!(files_and_folders(&sandbox.home), before, "{agent}");
     }
 }
 
@@ -195,13 +209,13 @@ fn what_is_looked_at_without_a_record_stops_nothing_and_hides_nothing() {
 fn an_installation_that_fails_changes_nothing() {
     let sandbox = with_settings();
     let config = sandbox.home.join(".codex/config.toml");
-    let before = files(&sandbox.home);
+    let before = files_and_folders(&sandbox.home);
     for (text, problem) in [("model = [", "cannot be extended: line 1"), ("hooks = 1\n", "cannot be extended")] {
         std::fs::write(&config, text).unwrap();
         let ran = sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(1);
         assert!(ran.stderr.contains(problem), "{ran:?}");
         std::fs::write(&config, "model = \"x\"\n").unwrap();
-        assert_eq!(files(&sandbox.home), before);
+        assert_eq!(files_and_folders(&sandbox.home), before);
     }
     for file in [".codex/config.toml", ".claude/settings.json"] {
         let agent = if file.contains("codex") { "codex" } else { "claude" };
@@ -212,7 +226,7 @@ fn an_installation_that_fails_changes_nothing() {
         let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
         let ran = sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(1);
         assert!(ran.stderr.contains("is read-only"), "{ran:?}");
-        assert_eq!(files(&sandbox.home), before);
+        assert_eq!(files_and_folders(&sandbox.home), before);
     }
 }
 
@@ -220,10 +234,10 @@ fn an_installation_that_fails_changes_nothing() {
 fn a_file_in_place_of_a_folder_is_reported_and_left_alone() {
     let sandbox = Sandbox::new();
     sandbox.write_home(".gemini/extensions/hookrail/hooks", "mine");
-    let before = files(&sandbox.home);
+    let before = files_and_folders(&sandbox.home);
     let ran = sandbox.run(&["install", "gemini", "--yes"]).ends_with(1);
     assert!(ran.stderr.contains("hooks.json` cannot be"), "{ran:?}");
-    assert_eq!(files(&sandbox.home), before);
+    assert_eq!(files_and_folders(&sandbox.home), before);
 }
 
 #[test]
@@ -250,4 +264,54 @@ fn a_failure_blocks_prompts_and_tools_in_claude_and_nothing_else() {
     let blocks = |(event, groups): (&String, &Value)| groups[0]["hooks"][0].get("onFailure").map(|_| event.clone());
     let blocking: BTreeSet<String> = settings["hooks"].as_object().unwrap().iter().filter_map(blocks).collect();
     assert_eq!(blocking, BTreeSet::from(["PreToolUse".to_owned(), "UserPromptSubmit".to_owned()]));
+}
+
+/// Folders that the installation created are removed with it. Folders that were there stay, also if they are empty.
+#[test]
+fn folders_are_left_as_they_were() {
+    for agent in AGENTS {
+        let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
+        for scope in ["user", "project"] {
+            let install = [&["install", agent, "--yes", "--scope", scope], more].concat();
+            let sandbox = Sandbox::new();
+            let state = || (files_and_folders(&sandbox.home), files_and_folders(&sandbox.project));
+            let before = state();
+            sandbox.run(&install).ends_with(0);
+            let folders: Vec<String> = {
+                let (home, project) = state();
+                let names = |all: &BTreeMap<String, String>| -> Vec<String> {
+                    all.keys().filter(|name| name.ends_with('/')).cloned().collect()
+                };
+                if scope == "user" { names(&home) } else { names(&project) }
+            };
+            sandbox.run(&[&install[..], &["--timeout", "30"]].concat()).ends_with(0);
+            sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
+            assert_eq!(state(), before, "{agent} {scope}: nothing was there");
+            for folder in &folders {
+                let root = if scope == "user" { &sandbox.home } else { &sandbox.project };
+                std::fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            let before = state();
+            sandbox.run(&install).ends_with(0);
+            sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
+            assert_eq!(state(), before, "{agent} {scope}: the folders were there");
+        }
+    }
+}
+
+/// An empty variable counts as one that is not set.
+#[test]
+fn an_empty_codex_home_is_the_default() {
+    let sandbox = Sandbox::new();
+    let before = files_and_folders(&sandbox.project);
+    let run =
+        |arguments: &[&str]| ProgramOutput::capture(sandbox.command(arguments).env("CODEX_HOME", "")).ends_with(0);
+    run(&["install", "codex", "--trust", "--yes"]);
+    assert_eq!(files_and_folders(&sandbox.project), before, "nothing is written to the current directory");
+    let config = &files(&sandbox.home)[".codex/config.toml"];
+    assert!(config.contains(".codex/hooks.json:pre_tool_use:0:0"), "{config}");
+    let doctor = run(&["doctor", "codex"]);
+    assert!(doctor.stdout.contains("trusts every entry"), "{doctor:?}");
+    run(&["uninstall", "codex", "--yes"]);
+    assert!(!sandbox.home.join(".codex").exists());
 }

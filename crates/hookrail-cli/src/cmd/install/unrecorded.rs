@@ -37,11 +37,19 @@ pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
             };
             if own || !insertions.is_empty() {
                 let (agent, scope) = (agent.name().to_owned(), scope.name().to_owned());
-                found.push(InstalledFile { agent, scope, path, insertions, existed: !own, own, original: None });
+                let folders = own_folders(&path);
+                let existed = !own;
+                found.push(InstalledFile { agent, scope, path, insertions, existed, own, original: None, folders });
             }
         }
     }
     Ok(found)
+}
+
+/// The folders above a file that belong to hookrail by their name. Whether the others were there before is not known.
+fn own_folders(path: &Path) -> Vec<PathBuf> {
+    let is_own = |folder: &&Path| folder.ancestors().any(|above| above.ends_with("extensions/hookrail"));
+    path.ancestors().skip(1).take_while(is_own).map(Path::to_owned).collect()
 }
 
 fn unreadable(path: &Path, error: &EditError) -> Failure {
