@@ -26,6 +26,9 @@ pub enum EditError {
         /// What is wrong.
         message: String,
     },
+    /// The file begins with a byte order mark, which JSON does not allow.
+    #[error("it begins with a byte order mark")]
+    ByteOrderMark,
     /// A part of the file is not what hooks need it to be.
     #[error("`{key}` is not {expected}")]
     Shape {

@@ -67,7 +67,7 @@ pub enum SettingsFile {
         path: PathBuf,
         /// The entries.
         entries: Vec<SettingsEntry>,
-        /// Whether the agent accepts comments and trailing commas in it.
+        /// What the agent accepts in it.
         syntax: SettingsSyntax,
     },
     /// A file that belongs to hookrail alone.
@@ -84,8 +84,11 @@ pub enum SettingsFile {
 pub enum SettingsSyntax {
     /// JSON and nothing else: a comment makes the agent ignore all hooks of the file.
     StrictJson,
-    /// JSON with comments.
+    /// JSON with comments. A trailing comma makes the file unreadable.
     JsonWithComments,
+    /// JSON with comments, trailing commas and the other liberties of JSON5: for files about whose reader nothing else is
+    /// known.
+    LenientJson,
 }
 
 impl SettingsFile {

@@ -129,7 +129,7 @@ mod tests {
             }
             let windows = after.matches("\r\n").count();
             assert_eq!(windows, if text.contains('\r') { after.matches('\n').count() } else { 0 });
-            let value = read_settings(&after, SettingsSyntax::JsonWithComments).unwrap();
+            let value = read_settings(&after, SettingsSyntax::LenientJson).unwrap();
             let list = value["hooks"]["Stop"].as_array().unwrap();
             assert_eq!(list.last().unwrap()["hooks"][0]["command"], "new", "{after}");
             for comment in ["\"a\": 1, // one\n", "\"a\": 1, /* one */\n", "{ \"hooks\": [] }, // mine\n"] {

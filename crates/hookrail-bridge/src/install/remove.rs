@@ -35,12 +35,15 @@ pub fn take_back(text: &str, insertions: &[Insertion]) -> Option<String> {
 ///
 /// The file cannot be read. Nothing is changed then.
 pub fn remove_entries(text: &str, insertions: &[Insertion]) -> Result<String, EditError> {
-    // Taking an insertion back can leave a trailing comma if the user added a member before it. Claude Code does not read
-    // such a file, so a text that was strict JSON must stay strict JSON.
-    let is_strict = |text: &str| check_syntax(text, SettingsSyntax::StrictJson).is_ok();
-    let is_readable = |text: &str| root(text).is_ok();
+    // Taking an insertion back can leave a trailing comma if the user added a member before it. Claude Code and Gemini CLI do
+    // not read such a file, so a text that an agent could read must stay one.
+    let stays_readable = |before: &str| {
+        let syntaxes = [SettingsSyntax::StrictJson, SettingsSyntax::JsonWithComments, SettingsSyntax::LenientJson];
+        let mut accepted = syntaxes.into_iter().filter(|syntax| check_syntax(text, *syntax).is_ok());
+        root(before).is_ok() && accepted.all(|syntax| check_syntax(before, syntax).is_ok())
+    };
     if let Some(before) = take_back(text, insertions)
-        && (before.trim().is_empty() || (is_readable(&before) && (is_strict(&before) || !is_strict(text))))
+        && (before.trim().is_empty() || stays_readable(&before))
     {
         return Ok(before);
     }

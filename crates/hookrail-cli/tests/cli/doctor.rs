@@ -104,7 +104,7 @@ fn the_doctor_finds_switches_timeouts_and_double_entries() {
         assert_eq!(check(&found, "timeouts")["status"], "error", "{agent}: {found:#?}");
         std::fs::write(&path, before).unwrap();
     }
-    sandbox.write_home(".gemini/settings.json", "{ // mine\n \"hooksConfig\": {\"disabled\": [\"hookrail\"]}, }");
+    sandbox.write_home(".gemini/settings.json", "{ // mine\n \"hooksConfig\": {\"disabled\": [\"hookrail\"]} }");
     assert_eq!(check(&checks(&sandbox, "gemini"), "switches")["status"], "error");
     sandbox.write_home(".gemini/settings.json", "{\"security\": {\"folderTrust\": {\"enabled\": true}}}");
     assert_eq!(check(&checks(&sandbox, "gemini"), "folder-trust")["status"], "warning");

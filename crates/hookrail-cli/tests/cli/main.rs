@@ -26,6 +26,7 @@ mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
+mod install_files;
 mod journal;
 mod list;
 mod narrow;

@@ -41,10 +41,12 @@ fn entries_are_added_once_and_taken_out_byte_for_byte() {
 
 #[test]
 fn comments_and_the_order_of_a_file_are_kept() {
-    let text = "{\n    // mine\n    \"b\": 1, // two\n    \"a\": 2,\n}\n";
-    let (after, insertions) = insert_entries(text, &entries(), SettingsSyntax::JsonWithComments, &[]).unwrap();
-    assert!(after.starts_with("{\n    // mine\n    \"b\": 1, // two\n    \"a\": 2,\n    \"hooks\": {"), "{after}");
-    assert_eq!(remove_entries(&after, &insertions).unwrap(), text);
+    for (comma, syntax) in [("", SettingsSyntax::JsonWithComments), (",", SettingsSyntax::LenientJson)] {
+        let text = format!("{{\n    // mine\n    \"b\": 1, // two\n    \"a\": 2{comma}\n}}\n");
+        let (after, insertions) = insert_entries(&text, &entries(), syntax, &[]).unwrap();
+        assert!(after.starts_with("{\n    // mine\n    \"b\": 1, // two\n    \"a\": 2,\n    \"hooks\": {"), "{after}");
+        assert_eq!(remove_entries(&after, &insertions).unwrap(), text);
+    }
 }
 
 #[test]
@@ -138,6 +140,8 @@ fn edits_of_the_user_survive() {
         assert!(after.contains(from), "{after}");
         let edited = after.replacen(from, to, 1);
         let removed = remove_entries(&edited, &insertions).unwrap();
+        let with_comment = remove_entries(&format!("// mine\n{edited}"), &insertions).unwrap();
+        assert_eq!(with_comment, format!("// mine\n{removed}"), "comments do not make it less careful");
         let value: Value = serde_json::from_str(&removed).unwrap_or_else(|error| panic!("{error}: {removed}"));
         assert_eq!(value, serde_json::from_str::<Value>(expected).unwrap(), "{edited}");
     }

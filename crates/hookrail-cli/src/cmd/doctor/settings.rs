@@ -89,7 +89,8 @@ fn read(agent: Agent, path: PathBuf, scope: Option<Scope>) -> Option<AgentSettin
     }
     let syntax = match agent {
         Agent::Claude | Agent::Codex => SettingsSyntax::StrictJson,
-        _ => SettingsSyntax::JsonWithComments,
+        Agent::Gemini | Agent::Qwen => SettingsSyntax::JsonWithComments,
+        Agent::Copilot | Agent::OpenCode | Agent::Pi => SettingsSyntax::LenientJson,
     };
     let document = match path.extension().is_some_and(|extension| extension == "toml") {
         true => toml::from_str::<Value>(&text).map_err(|error| error.message().to_owned()),

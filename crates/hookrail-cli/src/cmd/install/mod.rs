@@ -14,7 +14,7 @@ use hookrail::EventKind;
 use hookrail::hook::Enablement;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls, codex_trust,
+    EditError, Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls, codex_trust,
     insert_entries, read_settings, remove_entries, settings_files, take_back, trust_codex_hooks,
 };
 
@@ -143,7 +143,7 @@ fn wanted_events(root: &Path) -> Vec<(EventKind, String)> {
 /// The events for which a file calls the bridge already. They stay: another project may have hooks for them.
 fn registered_events(agent: Agent, path: &Path) -> Vec<EventKind> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    let settings = read_settings(&text, SettingsSyntax::JsonWithComments).unwrap_or_default();
+    let settings = read_settings(&text, SettingsSyntax::LenientJson).unwrap_or_default();
     let calls = bridge_calls(agent, &settings);
     calls.iter().filter_map(|call| agent.find_event(&call.event)).map(|event| event.kind).collect()
 }
@@ -191,8 +191,13 @@ fn planned(file: &SettingsFile, known: Option<&InstalledFile>) -> Result<Change>
             let text = before.clone().unwrap_or_default();
             let recorded = known.map(|known| known.insertions.as_slice()).unwrap_or_default();
             let (after, insertions) = insert_entries(&text, entries, *syntax, recorded).map_err(|error| {
-                Failure::new(format!("`{}` cannot be edited: {error}", path.display()))
-                    .hint("the agent cannot read this file either, and ignores all hooks in it; repair it first")
+                let hint = match error {
+                    EditError::ByteOrderMark => "save it as UTF-8 without a byte order mark, then try again",
+                    EditError::Syntax { .. } | EditError::Shape { .. } => {
+                        "the agent cannot read this file either, and ignores all hooks in it; repair it first"
+                    }
+                };
+                Failure::new(format!("`{}` cannot be edited: {error}", path.display())).hint(hint)
             })?;
             Ok(Change { path, before, after: Some(after), insertions, own: false, folders })
         }
