@@ -16,6 +16,7 @@ mod config;
 mod demo;
 mod dev;
 mod docs;
+mod doctor;
 mod exhausted;
 mod explain;
 mod fire;
@@ -26,6 +27,7 @@ mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
+mod install_files;
 mod journal;
 mod list;
 mod narrow;
