@@ -248,6 +248,27 @@ fn a_mistake_in_the_settings_never_records_more_than_was_meant() {
     assert!(record["input"].is_null() && record["outcome"].is_null(), "{record}");
 }
 
+/// What a file that is not TOML was meant to restrict is not known, so the strictest is in force.
+#[test]
+fn a_broken_file_lifts_no_restriction_of_the_journal() {
+    let sandbox = denying();
+    configure(&sandbox, "[journal]\ninput = \"none\"\non_failure = \"block\"\n[x\n");
+    let payload = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "cwd": sandbox.project, "tool_name": "Bash",
+        "tool_input": {"command": "echo private"}, "transcript_path": "/t"});
+    sandbox.run_with_input(&["bridge", "claude"], &payload.to_string());
+    let fired = records(&sandbox, &["--session", "s1"]);
+    assert_eq!(fired.len(), 1, "{fired:?}");
+    assert!(!fired[0].to_string().contains("private"), "{}", fired[0]);
+    assert!(fired[0]["input"].is_null() && fired[0]["outcome"].is_null(), "{}", fired[0]);
+    std::fs::remove_dir_all(folder(&sandbox)).unwrap();
+    std::fs::write(folder(&sandbox), "no folder").unwrap();
+    let reads = ["fire", "BeforeTool", "--tool", "read_file", "--no-hooks", "--journal", "--json"];
+    let outcome = sandbox.run(&reads).ends_with(2).json();
+    assert!(outcome["reason"].as_str().unwrap().starts_with("the event was not recorded: "), "{outcome}");
+    let text = sandbox.run(&["check"]).ends_with(1).stdout;
+    assert!(text.contains("the journal keeps neither inputs nor texts"), "{text}");
+}
+
 #[test]
 fn a_project_cannot_change_the_journal() {
     let sandbox = denying();
