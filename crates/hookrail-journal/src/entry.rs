@@ -124,7 +124,12 @@ impl MemberWriter<'_> {
                 if removed > 0 {
                     members.number("redacted", removed);
                 }
+                let before = members.removed;
                 self.value(members, "outcome", &recorded_outcome_document(fired.outcome), scope);
+                let removed = members.removed - before;
+                if removed > 0 {
+                    members.number("outcomeRedacted", removed);
+                }
             }
         }
         members.key("hooks");

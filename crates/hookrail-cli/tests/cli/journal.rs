@@ -187,6 +187,35 @@ fn recorded_events_become_test_cases() {
     assert_eq!(again.json()["reason"], case["expect"]["reason"]);
 }
 
+/// What was removed from an outcome is counted, and is no expectation: it would not hold.
+#[test]
+fn an_outcome_from_which_something_was_removed_is_no_test_case() {
+    let answer = r#"{"hookSpecificOutput":{"tool_input":{"command":"TOKEN=abcdefghij ls"}}}"#;
+    let sandbox = Sandbox::with_hook("BeforeTool", &format!("cat > /dev/null; echo '{answer}'"));
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let plain = ["fire", "BeforeTool", "--tool", "shell", "--tool-input", r#"{"command":"ls"}"#, "--journal"];
+    sandbox.run(&plain).ends_with(0);
+    let record = records(&sandbox, &[]).pop().unwrap();
+    assert!(record["outcomeRedacted"].as_u64().unwrap() > 0 && record["redacted"].is_null(), "{record}");
+    let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("1 event left out"), "{}", ran.stderr);
+    // Where nothing was removed, what a hook wrote is what it is, whatever it looks like.
+    configure(&sandbox, "[journal]\ninput = \"full\"\n");
+    sandbox.write(
+        ".llxprt/settings.json",
+        std::fs::read_to_string(sandbox.project.join(".llxprt/settings.json"))
+            .unwrap()
+            .replace("TOKEN=abcdefghij ls", "echo [redacted 00 9 bytes]"),
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.run(&plain).ends_with(0);
+    assert!(records(&sandbox, &[]).pop().unwrap()["outcomeRedacted"].is_null());
+    let case: Value =
+        serde_json::from_str(&sandbox.run(&["journal", "export", "--fixture"]).ends_with(0).stdout).unwrap();
+    assert_eq!(case["expect"]["rewrite"]["command"], "echo [redacted 00 9 bytes]");
+}
+
 /// The bridge records by default, with what the agent cannot be made to do.
 #[test]
 fn the_bridge_records() {
