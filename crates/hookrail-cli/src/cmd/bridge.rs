@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use hookrail::plan::SkipReason;
 use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
-use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Json, Outcome};
+use hookrail::{Code, Decision, Event, EventKind, FireOptions, HookSystem, Json, Outcome};
 use hookrail_bridge::request::MAX_PAYLOAD;
 use hookrail_bridge::{
     Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
@@ -368,6 +368,9 @@ fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::Builder, Op
 async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) {
     for event in events {
         let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
+        if let Some(failed) = outcome.diagnostics.iter().find(|found| found.code == Code::RecordFailed) {
+            fired.warning = Some(format!("hookrail: {}", failed.message));
+        }
         fired.take(outcome.into());
     }
 }

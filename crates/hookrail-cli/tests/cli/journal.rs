@@ -252,6 +252,26 @@ fn a_journal_that_cannot_be_written_is_decided_not_discovered() {
     assert!(failed.contains("the journal cannot be read"), "{failed}");
 }
 
+/// Where nothing shows diagnostics of an outcome, a line on standard error says that an event was not recorded.
+#[test]
+fn a_journal_that_cannot_be_written_is_told() {
+    let sandbox = denying();
+    let payload = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "cwd": sandbox.project, "tool_name": "Bash",
+        "tool_input": {"command": "ls"}, "transcript_path": "/t"});
+    sandbox.write(".llxprt/settings.json", "{}");
+    let bridge = || sandbox.run_with_input(&["bridge", "claude"], &payload.to_string()).ends_with(0).stderr;
+    assert_eq!(bridge(), "");
+    std::fs::remove_dir_all(folder(&sandbox)).unwrap();
+    std::fs::write(folder(&sandbox), "no folder").unwrap();
+    let told = bridge();
+    assert!(told.starts_with("hookrail: the event was not recorded: ") && told.lines().count() == 1, "{told}");
+    // A user without a home has no journal.
+    let mut homeless = sandbox.command(&["fire", "BeforeTool", "--tool", "shell", "--journal"]);
+    homeless.env_remove("HOME").env_remove("XDG_STATE_HOME");
+    let told = ProgramOutput::capture(&mut homeless).ends_with(0).stderr;
+    assert!(told.contains("warning: nothing is recorded: the journal has no place"), "{told}");
+}
+
 /// A limit on the size of files does not end the command: the record fails, and the policy decides.
 #[test]
 fn a_limit_on_the_size_of_files_is_survived() {
