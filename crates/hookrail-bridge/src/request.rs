@@ -220,8 +220,11 @@ pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     let Some(name) = named else { return Err(incoming.refused(RequestError::NoEvent)) };
     let agent = caller::calling_agent(incoming, &members, &name);
     // Copilot's own notifications carry Claude's event name; the command line then says which spelling was configured.
-    let own = incoming.event.filter(|own| agent == Agent::Copilot && own.starts_with(char::is_lowercase));
-    let Some(event) = agent.find_event(own.unwrap_or(&name)) else {
+    let is_own = agent == Agent::Copilot && members.get("session_id").is_none();
+    let own = incoming.event.filter(|own| is_own && own.starts_with(char::is_lowercase));
+    // A payload of another agent without the event's name: the command line names the event as the named agent does.
+    let translated = || agent.find_event(agent.event_name(incoming.agent.find_event(&name)?.kind)?);
+    let Some(event) = agent.find_event(own.unwrap_or(&name)).or_else(translated) else {
         return Ok(Reading::Pass(Pass::UnknownEvent { name }));
     };
     if let Some(pass) = filtered(incoming.noisy, agent, event.kind, &members) {

@@ -163,9 +163,6 @@ pub fn vocabularies() -> impl Iterator<Item = ToolVocabulary> {
     })
 }
 
-/// The tools that Copilot fires under Claude Code's event names have Claude Code's names and Copilot's arguments.
-const CLAUDE_NAMES_IN_COPILOT: Agent = Claude;
-
 impl Tool {
     fn in_agent(&self, agent: Agent) -> &'static str {
         self.agents.iter().find(|(known, _)| *known == agent).map_or(self.name, |(_, name)| name)
@@ -181,8 +178,10 @@ impl Argument {
 fn by_agent_name(agent: Agent, name: &str) -> Option<&'static Tool> {
     let own = TOOLS.iter().find(|tool| tool.in_agent(agent) == name);
     own.or_else(|| {
-        let shared = TOOLS.iter().find(|tool| tool.in_agent(CLAUDE_NAMES_IN_COPILOT) == name);
-        shared.filter(|_| agent == Copilot)
+        // Copilot fires Claude Code's events with Claude Code's names and its own arguments. Codex and Qwen take Claude Code's
+        // names in matchers, and a call that is recognised can be guarded.
+        let shared = TOOLS.iter().find(|tool| tool.in_agent(Claude) == name);
+        shared.filter(|_| matches!(agent, Codex | Copilot | Qwen))
     })
 }
 
