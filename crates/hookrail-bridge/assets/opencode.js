@@ -3,11 +3,12 @@ import { spawn } from "node:child_process";
 
 const PROGRAM = "@PROGRAM@";
 const DEADLINE = "@DEADLINE@";
+const OPTIONS = "@OPTIONS@";
 
 function ask(project, event, payload) {
   return new Promise((resolve) => {
     const deny = (reason) => resolve({ deny: `hookrail: ${reason}; run \`hookrail doctor opencode\`` });
-    const child = spawn(PROGRAM, ["bridge", "opencode", "--event", event, "--deadline", String(DEADLINE)], {
+    const child = spawn(PROGRAM, ["bridge", "opencode", "--event", event, "--deadline", String(DEADLINE), ...OPTIONS], {
       cwd: project,
       env: { ...process.env, HOOKRAIL_BRIDGE_PROJECT_DIR: project },
     });
