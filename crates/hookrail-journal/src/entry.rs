@@ -6,7 +6,7 @@ use std::time::Duration;
 use hookrail::document::recorded_outcome_document;
 use hookrail::event::timestamp;
 use hookrail::recorder::{
-    AnsweredEntry, Entry, EntryKind, FiredEntry, LateEntry, LostEntry, PersonAnswer, RunEntry, TrustEntry,
+    AnsweredEntry, Entry, EntryKind, FiredEntry, LateEntry, LateReason, LostEntry, PersonAnswer, RunEntry, TrustEntry,
 };
 use hookrail::{Decision, EventKind, Json};
 
@@ -124,7 +124,12 @@ impl MemberWriter<'_> {
                 if removed > 0 {
                     members.number("redacted", removed);
                 }
+                let before = members.removed;
                 self.value(members, "outcome", &recorded_outcome_document(fired.outcome), scope);
+                let removed = members.removed - before;
+                if removed > 0 {
+                    members.number("outcomeRedacted", removed);
+                }
             }
         }
         members.key("hooks");
@@ -155,7 +160,10 @@ impl MemberWriter<'_> {
         members.string("session", late.session);
         members.string("event", late.event.name());
         members.string("why", late.why.name());
-        members.optional("decision", late.run.decision.map(Decision::name));
+        // A hook without an effect decided nothing about the event: its verdict is that of the run alone.
+        if late.why != LateReason::Shadow {
+            members.optional("decision", late.run.decision.map(Decision::name));
+        }
         if let Some(reason) = late.reason.filter(|_| self.input != InputPolicy::None) {
             self.value(members, "reason", &Json::string(reason), Scope::Input);
         }

@@ -162,7 +162,7 @@ impl Journal {
         }
         segment::check_directory(self.directory())?;
         let segments = segment::list(self.directory())?;
-        let last = retention::last_before(self.directory(), u64::MAX, &segments)?;
+        let last = retention::last_present(self.directory(), &segments)?;
         Ok(last.map(|last| ChainHead { seq: last.seq, hash: String::from_utf8_lossy(&last.hash).into_owned() }))
     }
 

@@ -9,7 +9,11 @@ use crate::error::JournalError;
 use crate::segment::{self, SegmentName, open_file};
 
 /// A lock is held for microseconds; after this long something is wrong with its holder.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// How long a lock is waited for whose holder has just kept it too long: enough for ordinary writers, and not for the
+/// events of a server to queue behind a process that was stopped.
+pub(crate) const SHORT_WAIT: Duration = Duration::from_millis(10);
 
 /// How often a writer tries again at once. The holder needs a few microseconds, less than the system needs to wake a thread.
 const SPINS: u32 = 32;
@@ -39,8 +43,9 @@ impl LockFile {
         self.file.metadata().is_ok_and(|about| has_name(&about))
     }
 
-    /// Waits for the lock, but not for long: a process that was stopped while it held the lock must not stop all others.
-    pub(crate) fn wait(&self) -> Result<(), JournalError> {
+    /// Waits for the lock, but no longer than that: a process that was stopped while it held the lock must not stop all
+    /// others.
+    pub(crate) fn wait(&self, longest: Duration) -> Result<(), JournalError> {
         let mut tries = 0_u32;
         let mut begin = None;
         loop {
@@ -58,7 +63,7 @@ impl LockFile {
                 std::thread::yield_now();
                 continue;
             }
-            if begin.get_or_insert_with(Instant::now).elapsed() > LONGEST_WAIT {
+            if begin.get_or_insert_with(Instant::now).elapsed() > longest {
                 return Err(JournalError::Locked { path: self.path.clone() });
             }
             std::thread::sleep(Duration::from_micros(50));

@@ -13,7 +13,7 @@ use regex::Regex;
 use sha2::Sha256;
 
 use crate::error::JournalError;
-use crate::lock_file::LockFile;
+use crate::lock_file::{LONGEST_WAIT, LockFile};
 use crate::segment::{hex, open_file};
 
 /// Members whose values are conversations: what the user, the model and the agent said to each other.
@@ -95,13 +95,13 @@ impl Redactor {
             return Ok(redactor);
         }
         let lock = LockFile::open(directory)?;
-        lock.wait()?;
+        lock.wait(LONGEST_WAIT)?;
         let made = Self::read(directory).and_then(|found| found.map_or_else(|| Self::make(directory), Ok));
         lock.release()?;
         made
     }
 
-    /// Reads the key, if one was made.
+    /// Reads the key, if one was made. One that was cut short is none: refusing it would end recording for good.
     fn read(directory: &Path) -> Result<Option<Self>, JournalError> {
         let path = directory.join("key");
         let mut options = OpenOptions::new();
@@ -111,11 +111,14 @@ impl Redactor {
             Err(error) => return Err(error),
         };
         let mut key = [0; 32];
-        file.read_exact(&mut key).map_err(|error| JournalError::io(&path, error))?;
-        Ok(Some(Self { key }))
+        match file.read_exact(&mut key) {
+            Ok(()) => Ok(Some(Self { key })),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(JournalError::io(&path, error)),
+        }
     }
 
-    /// Makes a key and puts it in place as a whole.
+    /// Makes a key and puts it in place as a whole, also over a loss of power.
     fn make(directory: &Path) -> Result<Self, JournalError> {
         let temporary = directory.join("key.tmp");
         let io = |error| JournalError::io(&temporary, error);
@@ -123,7 +126,7 @@ impl Redactor {
         getrandom::fill(&mut key).map_err(|error| io(io::Error::other(error.to_string())))?;
         let mut options = OpenOptions::new();
         let mut file = open_file(&temporary, options.write(true).create(true).truncate(true))?;
-        file.write_all(&key).map_err(io)?;
+        file.write_all(&key).and_then(|()| file.sync_all()).map_err(io)?;
         std::fs::rename(&temporary, directory.join("key")).map_err(io)?;
         Ok(Self { key })
     }

@@ -27,6 +27,10 @@ pub struct Maintained {
     pub removed: usize,
 }
 
+/// What became of a segment, in the index.
+const SEALED: &str = "sealed";
+const REMOVED: &str = "removed";
+
 /// A line of the index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IndexLine {
@@ -70,19 +74,34 @@ impl Index {
         self.lines.iter().rev().find(|line| line.segment == stem)?.last()
     }
 
-    /// The last record of all segments in the index.
-    pub(crate) fn last_known(&self) -> Option<LastRecord> {
+    /// The line about the last record of all segments in the index.
+    pub(crate) fn last_line(self) -> Option<IndexLine> {
+        self.lines.into_iter().max_by_key(|line| line.seq)
+    }
+
+    /// The last record of all segments that were sealed or removed.
+    fn last_known(&self) -> Option<LastRecord> {
         self.lines.iter().filter_map(IndexLine::last).max_by_key(|last| last.seq)
     }
 
-    /// The last record before the one of that number, if the index knows it.
-    pub(crate) fn before(&self, seq: u64) -> Option<LastRecord> {
-        self.lines.iter().filter_map(IndexLine::last).find(|last| Some(last.seq) == seq.checked_sub(1))
+    /// The last record of all segments that were removed.
+    fn last_removed(&self) -> Option<LastRecord> {
+        self.removed().filter_map(IndexLine::last).max_by_key(|last| last.seq)
     }
 
-    /// The number of the record with that hash, if it was the last one of a segment.
-    pub(crate) fn last_known_with(&self, hash: &str) -> Option<u64> {
-        self.lines.iter().find(|line| line.hash == hash).map(|line| line.seq)
+    /// The last record before the one of that number, if it is in a segment that was removed. A segment that was only
+    /// sealed has to be there.
+    pub(crate) fn removed_before(&self, seq: u64) -> Option<LastRecord> {
+        self.removed().filter_map(IndexLine::last).find(|last| Some(last.seq) == seq.checked_sub(1))
+    }
+
+    /// The number of the record with that hash, if it was the last one of a segment that was removed.
+    pub(crate) fn removed_with(&self, hash: &str) -> Option<u64> {
+        self.removed().find(|line| line.hash == hash).map(|line| line.seq)
+    }
+
+    fn removed(&self) -> impl Iterator<Item = &IndexLine> {
+        self.lines.iter().filter(|line| line.state == REMOVED)
     }
 
     fn append(directory: &Path, line: &IndexLine) -> Result<(), JournalError> {
@@ -154,7 +173,7 @@ fn seal(directory: &Path, segment: &SegmentFile) -> Result<SegmentFile, JournalE
     compress(&mut plain, target).map_err(|error| JournalError::io(&temporary, error))?;
     let end = segment::end_of(&mut plain).map_err(|error| JournalError::io(&segment.path, error))?;
     if let Some(last) = end.last {
-        Index::append(directory, &IndexLine::of(segment, "sealed", last))?;
+        Index::append(directory, &IndexLine::of(segment, SEALED, last))?;
     }
     std::fs::rename(&temporary, &sealed).map_err(|error| JournalError::io(&sealed, error))?;
     std::fs::remove_file(&segment.path).map_err(|error| JournalError::io(&segment.path, error))?;
@@ -196,7 +215,7 @@ fn remove_old(
         }
         // The hash is kept first: without it the rest of the chain would begin with nothing.
         if let Some(last) = last {
-            Index::append(directory, &IndexLine::of(segment, "removed", last))?;
+            Index::append(directory, &IndexLine::of(segment, REMOVED, last))?;
         }
         bytes = bytes.saturating_sub(size(segment));
         std::fs::remove_file(&segment.path).map_err(|error| JournalError::io(&segment.path, error))?;
@@ -227,13 +246,25 @@ pub(crate) fn last_of_compressed(segment: &SegmentFile) -> Result<Option<LastRec
     }
 }
 
-/// The last record before the segment of that number; if the segments do not say, what the index says.
+/// The last record before the segment of that number. If the index knows of a later one, whose segment was deleted, that
+/// is it: its number is not given again.
 pub(crate) fn last_before(
     directory: &Path,
     number: u64,
     segments: &[SegmentFile],
 ) -> Result<Option<LastRecord>, JournalError> {
     let index = Index::read(directory)?;
+    let present = last_of_segments(&index, number, segments)?;
+    Ok(present.into_iter().chain(index.last_known()).max_by_key(|last| last.seq))
+}
+
+/// The last record that is there; if none is, the last one that retention removed.
+pub(crate) fn last_present(directory: &Path, segments: &[SegmentFile]) -> Result<Option<LastRecord>, JournalError> {
+    let index = Index::read(directory)?;
+    Ok(last_of_segments(&index, u64::MAX, segments)?.or_else(|| index.last_removed()))
+}
+
+fn last_of_segments(index: &Index, number: u64, segments: &[SegmentFile]) -> Result<Option<LastRecord>, JournalError> {
     for segment in segments.iter().rev().filter(|segment| segment.name.number < number) {
         let last = match segment.form {
             SegmentForm::Plain => {
@@ -250,7 +281,7 @@ pub(crate) fn last_before(
             return Ok(last);
         }
     }
-    Ok(index.last_known())
+    Ok(None)
 }
 
 /// How often a long-lived process looks after its journal.

@@ -71,7 +71,10 @@ impl ShippingPosition {
         let mut options = OpenOptions::new();
         let mut file = open_file(&beside, options.write(true).create(true).truncate(true))?;
         let written = file.write_all(&text).and_then(|()| file.sync_all());
-        written.and_then(|()| std::fs::rename(&beside, &path)).and_then(|()| sync_folder(directory)).map_err(failed)
+        written
+            .and_then(|()| std::fs::rename(&beside, &path))
+            .and_then(|()| segment::sync_folder(directory))
+            .map_err(failed)
     }
 }
 
@@ -121,14 +124,4 @@ impl BacklogCheck {
             _ => Ok(()),
         }
     }
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
 }

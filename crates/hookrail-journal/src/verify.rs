@@ -72,8 +72,10 @@ impl<'l> ChainLink<'l> {
 /// What became of a head that was kept elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedHead {
-    /// It is in the chain, at that number, or was when segments were removed.
+    /// It is in the chain, at that number.
     Found(u64),
+    /// It was the last record, with that number, of a segment that retention has removed.
+    Removed(u64),
     /// It is not in the chain: records were cut off or replaced.
     Missing,
 }
@@ -113,10 +115,16 @@ pub enum ProblemKind {
         /// The number of the record before it; 0 if there is none.
         before: u64,
     },
-    /// The records before the first one are gone, and the index does not know their last hash.
+    /// The records before the first one are gone, and retention did not remove them.
     #[error("record {seq} is the first one, and what was before it is not known")]
     UnknownBeginning {
         /// The number of the record.
+        seq: u64,
+    },
+    /// The last records are gone: the index knows of a record after the last one that is there.
+    #[error("records up to {seq} were complete in this segment and are gone")]
+    Gone {
+        /// The number of the last record that was there.
         seq: u64,
     },
     /// The segment, or the rest of it, cannot be read.
@@ -150,16 +158,21 @@ pub(crate) fn verify(directory: &Path, expected: Option<&str>) -> Result<Verific
     if directory.symlink_metadata().is_ok() {
         segment::check_directory(directory)?;
     }
+    // The index is read before the segments are listed, because what is sealed meanwhile is not listed; and again after
+    // that, because what is removed meanwhile is not listed either.
+    let known = Index::read(directory)?.last_line();
     let segments = segment::list(directory)?;
     let index = Index::read(directory)?;
-    let known = |hash: &str| index.last_known_with(hash);
     let mut found = Verification { segments: segments.len(), ..Verification::default() };
     if let Some(expected) = expected {
-        found.expected = Some(known(expected).map_or(ExpectedHead::Missing, ExpectedHead::Found));
+        found.expected = Some(index.removed_with(expected).map_or(ExpectedHead::Missing, ExpectedHead::Removed));
     }
     let mut verifier = Verifier { found, index, expected, last: None, is_first: true };
     for (at, segment) in segments.iter().enumerate() {
         verifier.segment(segment, at + 1 == segments.len());
+    }
+    if let Some(known) = known.filter(|known| verifier.last.is_none_or(|last| last.seq < known.seq)) {
+        verifier.problem(&known.segment, 0, 0, ProblemKind::Gone { seq: known.seq });
     }
     let head = verifier.last.map(|last| ChainHead { seq: last.seq, hash: text(&last.hash) });
     verifier.found.head = head;
@@ -172,9 +185,10 @@ fn text(hash: &Hex) -> String {
 
 impl Verifier<'_> {
     fn segment(&mut self, segment: &SegmentFile, is_last: bool) {
+        let name = segment.name.stem();
         let mut source = match segment::open_for_reading(segment) {
             Ok(source) => source,
-            Err(error) => return self.problem(segment, 0, 0, ProblemKind::Unreadable(error.to_string())),
+            Err(error) => return self.problem(&name, 0, 0, ProblemKind::Unreadable(error.to_string())),
         };
         let (mut line, mut number, mut offset) = (Vec::new(), 0, 0);
         loop {
@@ -183,16 +197,16 @@ impl Verifier<'_> {
             match source.read_line(&mut line) {
                 Ok(0) => return,
                 Ok(_) => {}
-                Err(error) => return self.problem(segment, number, offset, ProblemKind::Unreadable(error.to_string())),
+                Err(error) => return self.problem(&name, number, offset, ProblemKind::Unreadable(error.to_string())),
             }
             match line.strip_suffix(b"\n") {
                 Some(text) => {
                     if let Some(problem) = self.record(text) {
-                        self.problem(segment, number, offset, problem);
+                        self.problem(&name, number, offset, problem);
                     }
                 }
                 None if is_last => self.found.has_unfinished_record = true,
-                None => self.problem(segment, number, offset, ProblemKind::Unfinished),
+                None => self.problem(&name, number, offset, ProblemKind::Unfinished),
             }
             offset += line.len() as u64;
         }
@@ -209,7 +223,7 @@ impl Verifier<'_> {
         let Ok(hash) = framed.hash.try_into() else { return Some(ProblemKind::NoRecord) };
         let before = match self.last {
             Some(last) => Some(last),
-            None => self.index.before(seq),
+            None => self.index.removed_before(seq),
         };
         let continues = match before {
             Some(before) => framed.prev == before.hash && Some(seq) == before.seq.checked_add(1),
@@ -230,10 +244,10 @@ impl Verifier<'_> {
         problem
     }
 
-    fn problem(&mut self, segment: &SegmentFile, line: u64, offset: u64, kind: ProblemKind) {
+    fn problem(&mut self, segment: &str, line: u64, offset: u64, kind: ProblemKind) {
         self.found.problem_count += 1;
         if self.found.problems.len() < MOST_PROBLEMS {
-            self.found.problems.push(ChainProblem { segment: segment.name.stem(), line, offset, kind });
+            self.found.problems.push(ChainProblem { segment: segment.to_owned(), line, offset, kind });
         }
     }
 }

@@ -6,13 +6,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use hookrail::event::timestamp;
 
-use crate::config::JournalOptions;
+use crate::config::{JournalOptions, SyncPolicy};
 use crate::error::JournalError;
-use crate::lock_file::{LockFile, has_name, read_exact_at};
+use crate::lock_file::{LONGEST_WAIT, LockFile, SHORT_WAIT, has_name, read_exact_at};
 use crate::retention;
 use crate::segment::{
     self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentName, end_of, hash_of, last_record, open_file,
@@ -37,8 +37,11 @@ const MOST_CAUGHT_UP: u64 = 64 * 1024;
 pub(crate) struct Writer {
     directory: PathBuf,
     segment_bytes: u64,
+    sync: SyncPolicy,
     machine: String,
     lock: Option<LockFile>,
+    /// How long the lock is waited for; see [`SHORT_WAIT`].
+    longest_wait: Duration,
     head: Option<Head>,
 }
 
@@ -59,8 +62,10 @@ impl Writer {
         Self {
             directory: options.directory.clone(),
             segment_bytes: options.segment_bytes,
+            sync: options.sync,
             machine,
             lock: None,
+            longest_wait: LONGEST_WAIT,
             head: None,
         }
     }
@@ -94,8 +99,19 @@ impl Writer {
                 LockFile::open(&self.directory)?
             }
         };
-        lock.wait()?;
-        Ok(lock)
+        match lock.wait(self.longest_wait) {
+            Ok(()) => {
+                self.longest_wait = LONGEST_WAIT;
+                Ok(lock)
+            }
+            Err(error) => {
+                if matches!(error, JournalError::Locked { .. }) {
+                    self.longest_wait = SHORT_WAIT;
+                }
+                self.lock = Some(lock);
+                Err(error)
+            }
+        }
     }
 
     fn append_locked(&mut self, lock: &LockFile, members: &[u8], today: &str) -> Result<Appended, JournalError> {
@@ -163,9 +179,9 @@ impl Writer {
         Ok(Some(Head { name, path, file, length: whole, last, is_shared }))
     }
 
-    /// The segment that other processes have written meanwhile, if what they appended ends with a record that holds: then
-    /// nothing else has to be looked at. With four writers, listing and opening the files again took most of the time of a
-    /// record.
+    /// The segment that other processes have written meanwhile, if what they appended ends with a whole record: then
+    /// nothing else has to be looked at. They had the lock, and one that was killed left a line without an end. With four
+    /// writers, listing and opening the files again took most of the time of a record.
     fn catch_up(&self, mut head: Head, length: u64) -> Result<Option<Head>, JournalError> {
         let appended = length.checked_sub(head.length).filter(|appended| *appended <= MOST_CAUGHT_UP);
         let Some(appended) = appended.and_then(|appended| usize::try_from(appended).ok()) else { return Ok(None) };
@@ -197,6 +213,10 @@ impl Writer {
         // Left by a process that was killed between making the file and naming it: it holds no record.
         file.set_len(0).map_err(|error| JournalError::io(&path, error))?;
         lock.name_segment(&name)?;
+        if self.sync != SyncPolicy::Write {
+            // The records of a segment are on the disk, and found there, only if its name is too.
+            segment::sync_folder(&self.directory).map_err(|error| JournalError::io(&self.directory, error))?;
+        }
         let is_shared = is_on_network(&file);
         Ok(Head { name, path, file, length: 0, last, is_shared })
     }
@@ -305,8 +325,6 @@ fn is_on_network(_file: &File) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
-    use std::time::Duration;
 
     use super::*;
 

@@ -218,6 +218,54 @@ fn a_shutdown_ends_it_and_records_that() {
     assert!(lines.len() == 2 && lines[1].contains("cancelled none"), "{lines:?}");
 }
 
+/// The first system stands for a program that ends with its event, the second one for the process that it starts.
+#[test]
+fn it_can_be_left_to_another_process_which_has_its_whole_time() {
+    for enforced in [None, Some(shell("true"))] {
+        let recorder = Arc::new(Lines::default());
+        // Longer than a shutdown usually waits, and short of nothing.
+        let slow = || shell("sleep 1; echo late >&2; exit 2").shadow();
+        let left = Arc::new(Mutex::new(Vec::new()));
+        let (others, with_name) = (Arc::clone(&left), Arc::clone(&left));
+        let first =
+            builder().recorder(Arc::clone(&recorder)).hook(slow()).shadow_hooks_elsewhere(move |fire, event| {
+                others.lock().unwrap().push((fire.map(str::to_owned), event.clone()));
+                Ok(())
+            });
+        let first = enforced.into_iter().fold(first, Builder::hook).build();
+        let outcome = first.fire_blocking(call(&first));
+        assert!(outcome.shadow.is_empty() && !outcome.is_denied());
+        assert!(first.shutdown_blocking().is_empty());
+        let fired = recorder.take();
+        assert_eq!(fired.len(), 1, "this process has run none of it: {fired:?}");
+
+        let (fire, event) = with_name.lock().unwrap().pop().unwrap();
+        assert!(left.lock().unwrap().is_empty(), "it is asked once for each event");
+        let second = builder().recorder(Arc::clone(&recorder)).hook(slow()).hook(denying()).build();
+        second.run_shadow_hooks(event, fire.as_deref());
+        second.shutdown_blocking();
+        let expected = fired[0].replace("fired", "late").replace(" []", " exited deny late");
+        assert_eq!(recorder.take(), [expected], "only that hook ran, to its end, under the name of the first event");
+    }
+}
+
+#[test]
+fn what_cannot_be_left_to_another_process_runs_in_this_one() {
+    for panics in [false, true] {
+        let recorder = Arc::new(Lines::default());
+        let system = builder().recorder(Arc::clone(&recorder)).hook(denying().shadow());
+        let system = system.shadow_hooks_elsewhere(move |_, _| {
+            assert!(!panics, "on purpose");
+            Err(std::io::ErrorKind::PermissionDenied.into())
+        });
+        let system = system.build();
+        assert!(!system.fire_blocking(call(&system)).is_denied());
+        system.shutdown_blocking();
+        let lines = recorder.take();
+        assert!(lines.iter().any(|line| line.contains("answered deny not today")), "{lines:?}");
+    }
+}
+
 #[test]
 fn more_than_a_host_can_keep_are_not_started() {
     let recorder = Arc::new(Lines::default());

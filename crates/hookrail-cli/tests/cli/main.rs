@@ -7,6 +7,9 @@
 )]
 
 mod bridge;
+mod bridge_answers;
+mod bridge_project;
+mod bridge_shadow;
 mod case_schema;
 mod check;
 mod ci;

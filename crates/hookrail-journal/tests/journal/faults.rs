@@ -152,6 +152,42 @@ fn a_lock_that_is_held_too_long_is_a_clear_error() {
     assert_eq!(texts(&journal), ["a", "c"]);
 }
 
+/// Only the first record waits for the holder; the server that records would otherwise stall for every event.
+#[test]
+fn a_lock_that_stays_held_is_waited_for_once() {
+    let (_dir, folder) = place();
+    let journal: Journal = journal(&folder);
+    append(&journal, "a").unwrap();
+    let lock = std::fs::File::open(folder.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let begin = std::time::Instant::now();
+    for _ in 0..10 {
+        assert_eq!(append(&journal, "b").unwrap_err().kind, RecordErrorKind::NotWritable);
+    }
+    // One wait is 2 s, ten would be 20 s.
+    assert!(begin.elapsed() < std::time::Duration::from_secs(10), "{:?}", begin.elapsed());
+    lock.unlock().unwrap();
+    append(&journal, "c").unwrap();
+    assert_eq!(texts(&journal), ["a", "c"]);
+}
+
+/// Whatever cut the key short: no value can be compared with that of an old record, but recording goes on.
+#[test]
+fn a_key_that_was_cut_short_is_made_anew() {
+    for length in [0, 31] {
+        let (_dir, folder) = place();
+        append(&journal(&folder), "a").unwrap();
+        let key = folder.join("key");
+        std::fs::OpenOptions::new().write(true).open(&key).unwrap().set_len(length).unwrap();
+        append(&journal(&folder), "b").unwrap();
+        let made = std::fs::read(&key).unwrap();
+        assert_eq!(made.len(), 32);
+        append(&journal(&folder), "c").unwrap();
+        assert_eq!(std::fs::read(&key).unwrap(), made, "the next process uses it");
+        assert_eq!(texts(&journal(&folder)), ["a", "b", "c"]);
+    }
+}
+
 #[test]
 fn a_backlog_over_its_limit_is_reported_and_loses_nothing() {
     let (_dir, folder) = place();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookrail_journal::{Filter, Journal, JournalOptions, ProblemKind, Retention, ShippingPosition};
+use hookrail_journal::{ExpectedHead, Filter, Journal, JournalOptions, ProblemKind, Retention, ShippingPosition};
 
 use super::{append, place, segment_files, texts};
 
@@ -171,4 +171,72 @@ fn records_after_a_number_are_found_in_any_segment() {
             assert_eq!(found, (after + 1..=40).collect::<Vec<u64>>(), "after {after}");
         }
     }
+}
+
+/// What the index knows of sealed segments does not stand in for them: only what retention removed may be missing.
+#[test]
+fn sealed_segments_that_were_deleted_are_missed() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 40);
+    journal.maintain().unwrap();
+    let files = segment_files(&folder);
+    assert!(files.len() > 4);
+    let delete = |from: usize, to: usize| {
+        let kept: Vec<_> = files[from..to].iter().map(|file| (file, std::fs::read(file).unwrap())).collect();
+        kept.iter().for_each(|(file, _)| std::fs::remove_file(file).unwrap());
+        let found = journal.verify(None).unwrap();
+        kept.iter().for_each(|(file, bytes)| std::fs::write(file, bytes).unwrap());
+        found
+    };
+    let found = delete(0, 2);
+    assert!(matches!(found.problems[0].kind, ProblemKind::UnknownBeginning { .. }), "{found:?}");
+    let found = delete(1, 3);
+    assert!(matches!(found.problems[0].kind, ProblemKind::NotContinuing { .. }), "{found:?}");
+    let found = delete(files.len() - 2, files.len());
+    assert!(matches!(found.problems[0].kind, ProblemKind::Gone { .. }), "{found:?}");
+    assert!(found.problems[0].to_string().contains(":0: records up to "), "{}", found.problems[0]);
+    let found = delete(0, files.len());
+    assert!(matches!(found.problems[0].kind, ProblemKind::Gone { .. }) && !found.is_sound(), "{found:?}");
+    assert!(journal.verify(None).unwrap().is_sound());
+}
+
+/// A chain goes on behind what is known to be gone, so no number is given twice and the gap stays visible.
+#[test]
+fn numbers_of_deleted_records_are_not_given_again() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 40);
+    journal.maintain().unwrap();
+    let files = segment_files(&folder);
+    files.iter().rev().take(2).for_each(|file| std::fs::remove_file(file).unwrap());
+    let left = journal.head().unwrap().unwrap().seq;
+    std::fs::remove_file(folder.join("lock")).unwrap();
+    append(&small(&folder), "next").unwrap();
+    let next = journal.head().unwrap().unwrap().seq;
+    assert!(next > left + 1, "{next} after {left}");
+    let found = journal.verify(None).unwrap();
+    assert_eq!(found.problems[0].kind, ProblemKind::NotContinuing { seq: next, before: left });
+}
+
+#[test]
+fn a_given_head_is_found_only_in_records_or_where_retention_removed_it() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 40);
+    journal.maintain().unwrap();
+    let last_of_first = {
+        let index = std::fs::read_to_string(folder.join("index.jsonl")).unwrap();
+        let line: serde_json::Value = serde_json::from_str(index.lines().next().unwrap()).unwrap();
+        (line["seq"].as_u64().unwrap(), line["hash"].as_str().unwrap().to_owned())
+    };
+    let verify = || journal.verify(Some(&last_of_first.1)).unwrap();
+    assert_eq!(verify().expected, Some(ExpectedHead::Found(last_of_first.0)));
+    let first = segment_files(&folder).remove(0);
+    let bytes = std::fs::read(&first).unwrap();
+    std::fs::remove_file(&first).unwrap();
+    assert_eq!(verify().expected, Some(ExpectedHead::Missing));
+    std::fs::write(&first, bytes).unwrap();
+    let retention = Retention { bytes: 1500, ..Retention::default() };
+    Journal::new(JournalOptions { retention, ..JournalOptions::new(&folder) }).maintain().unwrap();
+    let found = verify();
+    assert_eq!(found.expected, Some(ExpectedHead::Removed(last_of_first.0)));
+    assert!(found.is_sound(), "{found:?}");
 }

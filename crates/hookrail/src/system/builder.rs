@@ -16,13 +16,14 @@ use super::engine::EngineRuntime;
 use super::notify::Sender;
 use super::recording::{Recording, TRACE};
 use super::remote::RemoteAccess;
-use super::shadow::ShadowParts;
+use super::shadow::{ShadowParts, StartElsewhere};
 use crate::breadcrumb::DebugLog;
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{
     self, Bundles, ConfiguredHooks, DialectId, Inspector, Loader, Plugins, Sources, path_in, text_in,
 };
+use crate::event::Event;
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
@@ -68,6 +69,7 @@ pub struct Builder {
     module_files: Vec<PathBuf>,
     limits: EngineLimits,
     most_processes: usize,
+    shadow_elsewhere: Option<Arc<StartElsewhere>>,
     ledger: Option<RunLedger>,
     tools: Vec<ToolNames>,
     findings: Vec<Diagnostic>,
@@ -292,6 +294,18 @@ impl Builder {
         self
     }
 
+    /// Leaves hooks that are not enforced to another process, for a program that ends with its event and must not wait
+    /// for them. `start` is called once for each event that has such hooks, with the name of the event among the records
+    /// if there is a recorder, and starts a process that calls [`HookSystem::run_shadow_hooks`]. The engine then runs
+    /// none of them itself, unless `start` fails. Events that wait for all hooks wait for these too, and run them here.
+    pub fn shadow_hooks_elsewhere<S>(mut self, start: S) -> Self
+    where
+        S: Fn(Option<&str>, &Event) -> std::io::Result<()> + Send + Sync + 'static,
+    {
+        self.shadow_elsewhere = Some(Arc::new(start));
+        self
+    }
+
     /// Records every event in which a hook takes part, exactly once, before its outcome is handed out. Without a
     /// recorder nothing is recorded.
     pub fn recorder(mut self, recorder: impl Recorder + 'static) -> Self {
@@ -368,7 +382,7 @@ impl Builder {
             debug_log,
             pool: ProcessPool::default(),
             closures: ClosureThreads::default(),
-            shadow: ShadowParts::default(),
+            shadow: ShadowParts::new(self.shadow_elsewhere.take()),
             session_starts: SessionStarts::default(),
             recording,
         };

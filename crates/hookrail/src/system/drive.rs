@@ -23,7 +23,7 @@ use super::recording::{Recording, Ticket};
 use super::remote::{RemoteAccess, ask_remote};
 use super::run_starts::RunStarts;
 use super::runtime_pool::InUse;
-use super::shadow::{self, CloseOnDrop, ShadowJob, ShadowParts, ShadowVerdicts, in_plan_order};
+use super::shadow::{CloseOnDrop, LeftTo, ShadowJob, ShadowParts, ShadowVerdicts, in_plan_order};
 use crate::breadcrumb::DebugLog;
 use crate::diagnostic::Diagnostic;
 use crate::dialect;
@@ -198,6 +198,10 @@ impl Driver {
         context: FireContext,
         starts: &mut RunStarts,
     ) -> Outcome {
+        let recording = self.parts.recording.as_deref();
+        if self.parts.shadow.leave(context.id, firing.original(), recording) == LeftTo::Another {
+            return self.run_hooks(firing, Detached::LeftAlone, context, starts).await;
+        }
         let verdicts = CloseOnDrop(Arc::new(ShadowVerdicts::new(firing.original().clone())));
         for job in verdicts.0.jobs(context.id, firing.shadows(), &self.parts) {
             match &self.driven_by {
@@ -234,8 +238,8 @@ impl Driver {
     /// Runs a hook without an effect that no event waits for.
     pub(super) fn shadow_in_background(self: &Arc<Self>, job: ShadowJob) {
         let DrivenBy::Engine { background, .. } = &self.driven_by else { return };
+        let (bound, cancel) = (job.time_at_shutdown(), CancelToken::new());
         let ShadowJob { fire, place, firing, verdicts, held } = job;
-        let (bound, cancel) = (firing.timeout.min(shadow::DRAIN), CancelToken::new());
         let driver = Arc::clone(self);
         background.add_shadow(bound, cancel.clone(), async move {
             let verdict = driver.run_shadow(fire, firing, cancel).await;

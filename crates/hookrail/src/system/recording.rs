@@ -76,10 +76,10 @@ impl Recording {
         });
     }
 
-    /// Records the verdict of a hook without an effect that came after the outcome of its event.
-    pub(super) fn record_shadow(&self, fire: FireId, event: &Event, start: Duration, verdict: &ShadowRun) {
+    /// Records the verdict of a hook without an effect that came after the outcome of the event with that name.
+    pub(super) fn record_shadow(&self, fire: &str, event: &Event, start: Duration, verdict: &ShadowRun) {
         self.record_late(LateEntry {
-            fire: &self.fire_name(fire),
+            fire,
             session: event.session_id(),
             event: event.kind(),
             why: LateReason::Shadow,

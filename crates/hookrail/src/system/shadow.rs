@@ -2,7 +2,11 @@
 //! or, if they are late, to a record of their own.
 //!
 //! No event waits for them. They have places and threads of their own, so that no enforced hook waits for one of them either.
+//! A program that ends with its event can leave them to another process, which runs them with
+//! [`HookSystem::run_shadow_hooks`].
 
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,25 +14,28 @@ use std::time::{Duration, Instant};
 use hookrail_spawn::lock;
 use tokio::sync::Semaphore;
 
-use super::HookSystem;
 use super::drive::EngineParts;
 use super::engine::without_engine;
 use super::notify::FireId;
 use super::recording::Recording;
+use super::{DEEPEST, HookSystem};
 use crate::event::Event;
 use crate::firing::ShadowFiring;
+use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
 
-/// How long a shutdown waits for hooks without an effect, in all.
-/// Less than a bridge takes before it ends, so that their ends are recorded.
-pub(super) const DRAIN: Duration = Duration::from_millis(750);
+/// How long a shutdown waits for hooks without an effect, in all, if they are not all that the program is for.
+const DRAIN: Duration = Duration::from_millis(750);
 
 /// The number of processes that they have at the same time.
 const MOST_PROCESSES: usize = 8;
 
 /// The number of them that may be out. One that comes on top is not started: a slow hook must not fill the memory of a host.
 const MOST_OUT: usize = 256;
+
+/// Starts the hooks without an effect of an event somewhere else. The text is the name of the event among the records.
+pub(super) type StartElsewhere = dyn Fn(Option<&str>, &Event) -> io::Result<()> + Send + Sync;
 
 /// What hooks without an effect run with, apart from all others.
 pub(super) struct ShadowParts {
@@ -38,21 +45,46 @@ pub(super) struct ShadowParts {
     pub(super) closures: ClosureThreads,
     /// How many are out.
     out: Arc<AtomicUsize>,
-}
-
-impl Default for ShadowParts {
-    fn default() -> Self {
-        Self { processes: Semaphore::new(MOST_PROCESSES), closures: ClosureThreads::default(), out: Arc::default() }
-    }
+    elsewhere: Option<Arc<StartElsewhere>>,
 }
 
 impl ShadowParts {
+    pub(super) fn new(elsewhere: Option<Arc<StartElsewhere>>) -> Self {
+        let processes = Semaphore::new(MOST_PROCESSES);
+        Self { processes, closures: ClosureThreads::default(), out: Arc::default(), elsewhere }
+    }
+
+    /// Leaves the hooks of an event to whatever else runs them. If nothing does, they have to run here.
+    pub(super) fn leave(&self, fire: FireId, event: &Event, recording: Option<&Recording>) -> LeftTo {
+        let Some(elsewhere) = &self.elsewhere else { return LeftTo::ThisProcess };
+        let name = recording.map(|recording| recording.fire_name(fire));
+        // Whatever goes wrong with these hooks, the event is not to notice it.
+        match catch_unwind(AssertUnwindSafe(|| elsewhere(name.as_deref(), event))) {
+            Ok(Ok(())) => LeftTo::Another,
+            Ok(Err(error)) => {
+                log!(warn, target: "hookrail::runner", %error, "hooks without an effect could not be started elsewhere");
+                LeftTo::ThisProcess
+            }
+            Err(_) => {
+                log!(warn, target: "hookrail::runner", "starting hooks without an effect elsewhere panicked");
+                LeftTo::ThisProcess
+            }
+        }
+    }
+
     /// Counts one more that is out; nothing if there are too many.
     fn enter(&self) -> Option<ShadowPlace> {
         let count = |out: usize| (out < MOST_OUT).then_some(out + 1);
         self.out.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).ok()?;
         Some(ShadowPlace(Arc::clone(&self.out)))
     }
+}
+
+/// Who runs the hooks without an effect of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeftTo {
+    ThisProcess,
+    Another,
 }
 
 /// Held while a hook without an effect is out.
@@ -74,11 +106,31 @@ pub(super) struct ShadowJob {
     pub(super) held: ShadowPlace,
 }
 
+impl ShadowJob {
+    /// How long the hook may go on while the system shuts down.
+    pub(super) fn time_at_shutdown(&self) -> Duration {
+        match self.verdicts.event_of {
+            EventOf::ThisSystem => self.firing.timeout.min(DRAIN),
+            EventOf::AnotherProcess { .. } => self.firing.timeout,
+        }
+    }
+}
+
 /// The verdicts of one event, until its outcome is made.
 pub(super) struct ShadowVerdicts {
     event: Event,
+    event_of: EventOf,
     began: Instant,
     collected: Mutex<Collected>,
+}
+
+/// Who fired the event.
+enum EventOf {
+    ThisSystem,
+    /// Another process, which recorded it under that name if it records events.
+    AnotherProcess {
+        fire: Option<String>,
+    },
 }
 
 enum Collected {
@@ -90,7 +142,14 @@ enum Collected {
 
 impl ShadowVerdicts {
     pub(super) fn new(event: Event) -> Self {
-        Self { event, began: Instant::now(), collected: Mutex::new(Collected::Open(Vec::new())) }
+        let collected = Mutex::new(Collected::Open(Vec::new()));
+        Self { event, event_of: EventOf::ThisSystem, began: Instant::now(), collected }
+    }
+
+    /// The verdicts of an event whose outcome is somewhere else: all of them are late.
+    fn of_another_process(event: Event, fire: Option<String>) -> Self {
+        let event_of = EventOf::AnotherProcess { fire };
+        Self { event, event_of, began: Instant::now(), collected: Mutex::new(Collected::Closed) }
     }
 
     /// Takes a verdict. It goes to the outcome, or to the records if the outcome has been made.
@@ -102,7 +161,11 @@ impl ShadowVerdicts {
                 drop(collected);
                 let start = self.began.elapsed().saturating_sub(verdict.run.duration);
                 if let Some(recording) = recording {
-                    recording.record_shadow(fire, &self.event, start, &verdict);
+                    let fire = match &self.event_of {
+                        EventOf::AnotherProcess { fire: Some(name) } => name.clone(),
+                        EventOf::AnotherProcess { fire: None } | EventOf::ThisSystem => recording.fire_name(fire),
+                    };
+                    recording.record_shadow(&fire, &self.event, start, &verdict);
                 }
             }
         }
@@ -180,8 +243,31 @@ impl HookSystem {
     /// Starts the hooks without an effect of an event whose outcome is known, so that their verdicts are late.
     pub(super) fn start_shadows(&self, fire: FireId, shadows: Vec<ShadowFiring>) {
         let Some(first) = shadows.first() else { return };
-        let verdicts = Arc::new(ShadowVerdicts::new(first.firing.original().clone()));
+        let event = first.firing.original();
+        if self.parts().shadow.leave(fire, event, self.parts().recording.as_deref()) == LeftTo::Another {
+            return;
+        }
+        let verdicts = Arc::new(ShadowVerdicts::new(event.clone()));
         verdicts.close();
+        self.start_jobs(fire, &verdicts, shadows);
+    }
+
+    /// Starts the hooks of an event that are not enforced, and no others: the event was fired by another process, which
+    /// left them to this one with [`Builder::shadow_hooks_elsewhere`]. `fire` is the name that it gave. Each verdict
+    /// is recorded. [`HookSystem::shutdown`] waits for all of them, each for as long as its own timeout says.
+    ///
+    /// [`Builder::shadow_hooks_elsewhere`]: crate::Builder::shadow_hooks_elsewhere
+    pub fn run_shadow_hooks(&self, event: Event, fire: Option<&str>) {
+        if self.inner.shut_down.load(Ordering::Relaxed) || self.parts().world.depth >= DEEPEST {
+            return;
+        }
+        let in_force = self.inner.in_force.load();
+        let shadows = ShadowFiring::of_plan(&in_force.snapshot, &in_force.plan(&event), &event);
+        let verdicts = Arc::new(ShadowVerdicts::of_another_process(event, fire.map(str::to_owned)));
+        self.start_jobs(self.parts().notify.next_id(), &verdicts, shadows);
+    }
+
+    fn start_jobs(&self, fire: FireId, verdicts: &Arc<ShadowVerdicts>, shadows: Vec<ShadowFiring>) {
         verdicts.jobs(fire, shadows, self.parts()).into_iter().for_each(|job| self.start_shadow(job));
     }
 

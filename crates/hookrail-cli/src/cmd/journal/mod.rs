@@ -104,6 +104,9 @@ fn report(found: &Verification) -> String {
         Some(ExpectedHead::Found(seq)) => {
             let _ = writeln!(text, "the given head is record {seq}");
         }
+        Some(ExpectedHead::Removed(seq)) => {
+            let _ = writeln!(text, "the given head is record {seq}, which was removed by retention");
+        }
         Some(ExpectedHead::Missing) => {
             let _ = writeln!(text, "{}: the given head is not in the journal", paint(BAD, "cut off or replaced"));
         }
@@ -127,6 +130,7 @@ fn document(found: &Verification) -> Json {
         .collect();
     let expected = match found.expected {
         Some(ExpectedHead::Found(seq)) => json!({"found": true, "seq": seq}),
+        Some(ExpectedHead::Removed(seq)) => json!({"found": true, "seq": seq, "removed": true}),
         Some(ExpectedHead::Missing) => json!({"found": false}),
         None => serde_json::Value::Null,
     };
@@ -162,7 +166,7 @@ fn export(args: &ExportArgs) -> Result<Exit> {
     if left_out > 0 {
         let events = counted(left_out, "event");
         crate::logging::write_stderr(format!(
-            "note: {events} left out, because something was removed from the input; see `input` in `[journal]`\n"
+            "note: {events} left out, because something was removed from the record; see `input` in `[journal]`\n"
         ));
     }
     Ok(Exit::Fine)
