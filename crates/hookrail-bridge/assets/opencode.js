@@ -3,11 +3,12 @@ import { spawn } from "node:child_process";
 
 const PROGRAM = "@PROGRAM@";
 const DEADLINE = "@DEADLINE@";
+const OPTIONS = "@OPTIONS@";
 
 function ask(project, event, payload) {
   return new Promise((resolve) => {
     const deny = (reason) => resolve({ deny: `hookrail: ${reason}; run \`hookrail doctor opencode\`` });
-    const child = spawn(PROGRAM, ["bridge", "opencode", "--event", event, "--deadline", String(DEADLINE)], {
+    const child = spawn(PROGRAM, ["bridge", "opencode", "--event", event, "--deadline", String(DEADLINE), ...OPTIONS], {
       cwd: project,
       env: { ...process.env, HOOKRAIL_BRIDGE_PROJECT_DIR: project },
     });
@@ -34,6 +35,30 @@ function replaceMembers(target, source) {
   Object.assign(target, source);
 }
 
+// The text of one part of a result, as OpenCode shows it to the model; undefined for images and other data.
+function partText(part) {
+  if (part.type === "text") return part.text;
+  return part.type === "resource" ? part.resource?.text : undefined;
+}
+
+// The result of a tool of an MCP server comes in parts, that of any other tool as one text.
+const isInParts = (output) => typeof output.output !== "string" && Array.isArray(output.content);
+
+function resultText(output) {
+  if (!isInParts(output)) return output.output;
+  return output.content.map(partText).filter((text) => text !== undefined).join("\n\n");
+}
+
+function replaceText(output, text) {
+  if (!isInParts(output)) output.output = text;
+  else output.content = [{ type: "text", text }, ...output.content.filter((part) => partText(part) === undefined)];
+}
+
+function addText(output, text) {
+  if (isInParts(output)) output.content = [...output.content, { type: "text", text }];
+  else output.output = output.output ? `${output.output}\n\n${text}` : text;
+}
+
 export const HookrailPlugin = async ({ directory, worktree }) => {
   const project = directory || worktree || process.cwd();
   // The end of a call does not repeat its arguments.
@@ -58,10 +83,11 @@ export const HookrailPlugin = async ({ directory, worktree }) => {
     "tool.execute.after": async (input, output) => {
       const args = calls.get(input.callID) ?? input.args ?? {};
       calls.delete(input.callID);
-      const call = { session_id: input.sessionID, tool: input.tool, callID: input.callID, args, output: output.output };
+      const result = resultText(output);
+      const call = { session_id: input.sessionID, tool: input.tool, callID: input.callID, args, output: result };
       const answer = await ask(project, "tool.execute.after", call);
-      if (answer.output !== undefined) output.output = answer.output;
-      if (answer.context) output.output = `${output.output}\n\n${answer.context}`;
+      if (answer.output !== undefined) replaceText(output, answer.output);
+      if (answer.context) addText(output, answer.context);
     },
     "chat.message": async (input, output) => {
       const texts = output.parts.filter((part) => part.type === "text" && !part.synthetic);

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 
 const PROGRAM = "@PROGRAM@";
 const DEADLINE = "@DEADLINE@";
+const OPTIONS = "@OPTIONS@";
 
 interface Answer {
   deny?: string;
@@ -16,7 +17,7 @@ interface Answer {
 function ask(project: string, event: string, payload: Record<string, unknown>): Promise<Answer> {
   return new Promise((resolve) => {
     const deny = (reason: string) => resolve({ deny: `hookrail: ${reason}; run \`hookrail doctor pi\`` });
-    const child = spawn(PROGRAM, ["bridge", "pi", "--event", event, "--deadline", String(DEADLINE)], {
+    const child = spawn(PROGRAM, ["bridge", "pi", "--event", event, "--deadline", String(DEADLINE), ...OPTIONS], {
       cwd: project,
       env: { ...process.env, HOOKRAIL_BRIDGE_PROJECT_DIR: project },
     });

@@ -167,6 +167,13 @@ impl Agent {
         self.plugin_template().is_none_or(|plugin| plugin.contains(&format!("\"{name}\"")))
     }
 
+    /// Whether the bridge leaves a neutral event of the agent out unless it is told to fire noisy events: Gemini fires its
+    /// event before every model call, although nothing is compacted.
+    #[must_use]
+    pub const fn is_filtered(self, kind: EventKind) -> bool {
+        matches!((self, kind), (Self::Gemini, EventKind::BeforeCompact))
+    }
+
     /// The name under which the agent fires a neutral event, when it does. Failed tools have an event of their own in some
     /// agents; this is the name for those that worked.
     #[must_use]

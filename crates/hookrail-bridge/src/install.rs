@@ -18,7 +18,7 @@ use serde_json::Value;
 pub use codex_trust::{CodexTrust, TrustState, codex_trust, codex_trust_state, trust_codex_hooks};
 pub use current::{DifferenceEffect, EntryDifference};
 pub use edit::{EditError, Insertion, insert_entries, record_replacement};
-pub use entries::{InstallOptions, SettingsEntry, SettingsFile, SettingsSyntax, settings_files};
+pub use entries::{BridgeOption, InstallOptions, SettingsEntry, SettingsFile, SettingsSyntax, settings_files};
 pub use groups::{HookGroup, groups_in, insert_groups, insert_member};
 pub use places::{Locations, Scope, UnsupportedScope};
 pub use remove::{remove_entries, take_back};
@@ -82,7 +82,7 @@ pub fn bridge_calls(agent: crate::Agent, settings: &Value) -> Vec<BridgeCall> {
 }
 
 impl crate::Agent {
-    /// The plugin or the extension that is generated for the agent, with placeholders for the program and the deadline.
+    /// The plugin or the extension that is generated for the agent, with placeholders for what an installation fills in.
     #[must_use]
     pub const fn plugin_template(self) -> Option<&'static str> {
         match self {
@@ -93,10 +93,10 @@ impl crate::Agent {
     }
 }
 
-/// The plugin for OpenCode, with placeholders for the program and the deadline.
+/// The plugin for OpenCode, with placeholders for what an installation fills in.
 const OPENCODE_PLUGIN: &str = include_str!("../assets/opencode.js");
 
-/// The extension for pi, with placeholders for the program and the deadline.
+/// The extension for pi, with placeholders for what an installation fills in.
 const PI_EXTENSION: &str = include_str!("../assets/pi.ts");
 
 /// Whether a command of a settings file calls the bridge.

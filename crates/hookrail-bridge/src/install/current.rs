@@ -85,7 +85,9 @@ fn compare(expected: &Value, found: &Value) -> Vec<EntryDifference> {
         (wanted, found) => wanted != found,
     };
     let difference = |name: &String| {
-        let is_harmless = HARMLESS.contains(&name.as_str());
+        // Without a timeout the agent waits as long as it waits for any hook.
+        let is_missing_timeout = !found.contains_key(name) && expected.get(name).is_some_and(Value::is_number);
+        let is_harmless = is_missing_timeout || HARMLESS.contains(&name.as_str());
         let effect = if is_harmless { DifferenceEffect::Asks } else { DifferenceEffect::Disarms };
         EntryDifference { member: name.clone(), effect }
     };
@@ -136,6 +138,9 @@ mod tests {
         assert_eq!(claude(&with("type", json!("prompt"))), disarms("type"));
         assert_eq!(claude(&with("onFailure", json!("allow"))), [("onFailure".to_owned(), DifferenceEffect::Asks)]);
         assert_eq!(claude(&with("statusMessage", json!("a"))), [("statusMessage".to_owned(), DifferenceEffect::Asks)]);
+        let mut without_timeout = json!({ "hooks": [hook] });
+        without_timeout["hooks"][0].as_object_mut().unwrap().remove("timeout");
+        assert_eq!(claude(&without_timeout), [("timeout".to_owned(), DifferenceEffect::Asks)]);
         assert_eq!(claude(&hook), disarms("hooks"));
         let other = with("command", json!("hookrail bridge claude --event Stop"));
         assert_eq!(claude(&other), disarms("command"));

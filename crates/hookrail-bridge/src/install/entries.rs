@@ -19,6 +19,34 @@ pub struct InstallOptions {
     pub events: Vec<EventKind>,
     /// How long the agent waits for the bridge, in seconds.
     pub timeout_seconds: u32,
+    /// What the bridge is told at every call.
+    pub bridge: Vec<BridgeOption>,
+}
+
+/// An option of `hookrail bridge` that an installation passes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BridgeOption {
+    /// An `allow` of a hook skips the agent's own permission prompt.
+    AllowSkipsPrompt,
+    /// A person sits at the agent's terminal and can be asked.
+    Attended,
+    /// Events are fired that the agent repeats without need.
+    Noisy,
+    /// Gating events are denied while hooks of the project wait for trust.
+    StrictTrust,
+}
+
+impl BridgeOption {
+    /// The option on the command line.
+    #[must_use]
+    pub const fn flag(self) -> &'static str {
+        match self {
+            Self::AllowSkipsPrompt => "--allow-skips-prompt",
+            Self::Attended => "--attended",
+            Self::Noisy => "--noisy",
+            Self::StrictTrust => "--strict-trust",
+        }
+    }
 }
 
 impl InstallOptions {
@@ -29,7 +57,8 @@ impl InstallOptions {
 
     fn command(&self, agent: Agent, event: &AgentEvent) -> String {
         let program = shell_quoted(&self.program.to_string_lossy());
-        format!("{program} bridge {agent} --event {} --deadline {}", event.name, self.deadline_ms())
+        let call = format!("{program} bridge {agent} --event {} --deadline {}", event.name, self.deadline_ms());
+        self.bridge.iter().fold(call, |call, option| format!("{call} {}", option.flag()))
     }
 
     fn wanted(&self, agent: Agent) -> impl Iterator<Item = &'static AgentEvent> {
@@ -132,10 +161,14 @@ pub fn settings_files(
     })
 }
 
-/// The generated plugin: the asset with the program and the deadline filled in.
+/// The generated plugin: the asset with the program, the deadline and the options filled in.
 fn plugin_text(asset: &str, options: &InstallOptions) -> String {
     let program = Value::from(options.program.to_string_lossy().into_owned());
-    asset.replace("\"@PROGRAM@\"", &program.to_string()).replace("\"@DEADLINE@\"", &options.deadline_ms().to_string())
+    let flags: Vec<&str> = options.bridge.iter().map(|option| option.flag()).collect();
+    asset
+        .replace("\"@PROGRAM@\"", &program.to_string())
+        .replace("\"@DEADLINE@\"", &options.deadline_ms().to_string())
+        .replace("\"@OPTIONS@\"", &json!(flags).to_string())
 }
 
 fn pretty(value: &Value) -> String {

@@ -74,6 +74,12 @@ pub(crate) struct InstallArgs {
     /// How long the agent waits for hooks, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(2..=600))]
     pub(crate) timeout: u32,
+    /// The events that hooks take part in, by hookrail's names or the agent's, and no others but the start of a session
+    /// [default: those that any guard can need, and those that hooks at hand wait for]
+    #[arg(long, value_name = "EVENT", value_delimiter = ',')]
+    pub(crate) events: Vec<String>,
+    #[command(flatten)]
+    pub(crate) bridge: PassedOptions,
     /// Show the change and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -86,6 +92,23 @@ pub(crate) struct InstallArgs {
     /// The project [default: found upwards from the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<std::path::PathBuf>,
+}
+
+/// The options of `bridge` that an installation writes into the agent's settings.
+#[derive(Debug, Args)]
+pub(crate) struct PassedOptions {
+    /// Let an `allow` of a hook skip the agent's own permission prompt
+    #[arg(long)]
+    pub(crate) allow_skips_prompt: bool,
+    /// Ask on the agent's terminal; only for agents that are used by a person (Gemini CLI)
+    #[arg(long)]
+    pub(crate) attended: bool,
+    /// Deny gating events while hooks of the project wait for trust
+    #[arg(long)]
+    pub(crate) strict_trust: bool,
+    /// Also fire events that the agent repeats without need: every streamed piece, every check for compression
+    #[arg(long)]
+    pub(crate) noisy: bool,
 }
 
 #[derive(Debug, Args)]

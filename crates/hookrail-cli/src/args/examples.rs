@@ -234,6 +234,7 @@ EXAMPLES:
   hookrail install claude                       for all sessions of this user
   hookrail install gemini --scope project       for the sessions in this project
   hookrail install codex --trust                and record the hooks as reviewed
+  hookrail install claude --events before-tool  for tool calls only
   hookrail install qwen --dry-run               show the change and write nothing";
 
 pub(super) const UNINSTALL: &str = "\

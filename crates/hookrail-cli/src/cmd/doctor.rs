@@ -119,7 +119,7 @@ fn examine(agent: Agent, project: &Project) -> Result<Vec<Check>> {
             "guard the program that is started, or forbid `tty` shells in Codex CLI's configuration",
         ));
     }
-    checks.extend(losses::examine(agent, &system));
+    checks.extend(losses::examine(agent, &system, settings::noisy_events(&files)));
     checks.extend(losses::examine_past(agent));
     checks.push(dry_fire(agent, &files, project.root()));
     Ok(checks)

@@ -71,9 +71,14 @@ fn in_neutral_words(args: &EventArgs, agent: Option<Agent>) -> EventArgs {
 fn losses(agent: Agent, plan: &Plan) -> Vec<PlannedLoss> {
     let hooks = || plan.hooks().filter(|(_, planned)| !planned.is_changed());
     let label = |planned: &hookrail::plan::PlannedHook| planned.hook.label.to_string();
-    if !agent.fires(plan.event) {
+    if !agent.fires(plan.event) || agent.is_filtered(plan.event) {
         let hooks: Vec<String> = hooks().map(|(_, planned)| label(planned)).collect();
-        let detail = format!("{} does not fire {}; no hook of this event runs there", agent.title(), plan.event);
+        let (title, event) = (agent.title(), plan.event);
+        let detail = if agent.is_filtered(event) {
+            format!("{title} fires {event} before every model call; hooks run there only if installed with `--noisy`")
+        } else {
+            format!("{title} does not fire {event}; no hook of this event runs there")
+        };
         return if hooks.is_empty() {
             Vec::new()
         } else {

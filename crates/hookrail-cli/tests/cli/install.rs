@@ -151,6 +151,8 @@ fn edits_between_two_installations_stay() {
     let edit = |text: &str| text.replacen("\"model\": \"x\"", "\"model\": \"y\",\n\t\"theme\": \"dark\"", 1);
     std::fs::write(&path, edit(&std::fs::read_to_string(&path).unwrap())).unwrap();
     sandbox.run(&["install", "claude", "--yes", "--timeout", "20"]).ends_with(0);
+    let backup = std::fs::read_to_string(path.with_file_name("settings.json.before-hookrail")).unwrap();
+    assert_eq!(backup, original, "the copy is the text before the first installation");
     sandbox.run(&["uninstall", "claude", "--yes"]).ends_with(0);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), edit(&original));
 }
@@ -281,4 +283,104 @@ fn an_empty_codex_home_is_the_default() {
     assert!(doctor.stdout.contains("trusts every entry"), "{doctor:?}");
     run(&["uninstall", "codex", "--yes"]);
     assert!(!sandbox.home.join(".codex").exists());
+}
+
+/// The events in the entries that call hookrail, by the agent's names.
+fn registered(sandbox: &Sandbox, file: &str) -> Vec<String> {
+    let settings: Value = serde_json::from_str(&files(&sandbox.home)[file]).unwrap();
+    let lists = settings["hooks"].as_object().unwrap().iter();
+    let calls = |list: &Value| list.to_string().contains("hookrail bridge");
+    lists.filter(|(_, list)| calls(list)).map(|(event, _)| event.clone()).collect()
+}
+
+#[test]
+fn the_events_can_be_chosen() {
+    for (agent, file, narrow, names) in [
+        ("claude", ".claude/settings.json", "before-tool,Stop", ["PreToolUse", "SessionStart", "Stop"]),
+        ("codex", ".codex/hooks.json", "PreToolUse,agent-end", ["PreToolUse", "SessionStart", "Stop"]),
+        (
+            "gemini",
+            ".gemini/extensions/hookrail/hooks/hooks.json",
+            "before-tool,before-model",
+            ["BeforeModel", "BeforeTool", "SessionStart"],
+        ),
+        (
+            "copilot",
+            ".copilot/hooks/hookrail.json",
+            "preToolUse,prompt",
+            ["preToolUse", "sessionStart", "userPromptSubmitted"],
+        ),
+    ] {
+        let sandbox = with_settings();
+        let before = files_and_folders(&sandbox.home);
+        let sorted = || {
+            let mut names = registered(&sandbox, file);
+            names.sort();
+            names
+        };
+        // From nothing, and from more than is wanted.
+        for first in [&["--dry-run"][..], &["--yes"]] {
+            sandbox.run(&[&["install", agent], first].concat()).ends_with(0);
+            sandbox.run(&["install", agent, "--yes", "--events", narrow]).ends_with(0);
+            assert_eq!(sorted(), names, "{agent}");
+            let again = sandbox.run(&["install", agent, "--yes", "--events", narrow]).ends_with(0);
+            assert!(again.stdout.contains("nothing to change"), "{agent}: {again:?}");
+        }
+        sandbox.run(&["install", agent, "--yes"]).ends_with(0);
+        assert!(sorted().len() > 5, "{agent}: without `--events` the usual ones are back");
+        sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
+        assert_eq!(files_and_folders(&sandbox.home), before, "{agent}");
+    }
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["install", "codex", "--yes", "--events", "before-model"]).ends_with(1);
+    assert!(
+        ran.stderr.contains("does not fire `before-model`") && ran.stderr.contains("before-tool, after-tool"),
+        "{ran:?}"
+    );
+    let ran = sandbox.run(&["install", "pi", "--yes", "--events", "before-tool"]).ends_with(1);
+    assert!(ran.stderr.contains("always passes on every event"), "{ran:?}");
+    assert!(files_and_folders(&sandbox.home).keys().all(|name| !name.contains("codex") && !name.contains("pi")));
+}
+
+/// Gemini CLI fires its event before every model call, so that an entry costs a process each time.
+#[test]
+fn a_noisy_event_is_registered_only_if_it_is_wanted() {
+    let file = ".gemini/extensions/hookrail/hooks/hooks.json";
+    let sandbox = Sandbox::with_hook("PreCompress", "true");
+    let ran = sandbox.run(&["install", "gemini", "--yes"]).ends_with(0);
+    assert!(ran.stdout.contains("waits for before-compact, which Gemini CLI fires before every model call"), "{ran:?}");
+    assert!(!registered(&sandbox, file).contains(&"PreCompress".to_owned()));
+    let warned = |sandbox: &Sandbox| sandbox.run(&["doctor", "gemini"]).stdout.contains("the bridge leaves it out");
+    assert!(warned(&sandbox));
+    let explained = sandbox.run(&["explain", "PreCompress", "--agent", "gemini", "--trust-project"]).ends_with(0);
+    assert!(explained.stdout.contains("only if installed with `--noisy`"), "{explained:?}");
+    sandbox.run(&["install", "gemini", "--yes", "--noisy"]).ends_with(0);
+    assert!(registered(&sandbox, file).contains(&"PreCompress".to_owned()));
+    assert!(files(&sandbox.home)[file].contains("--event PreCompress --deadline 48000 --noisy"));
+    assert!(!warned(&sandbox));
+    // In a shared file, an entry of an earlier version is taken out.
+    sandbox.run(&["install", "gemini", "--yes", "--noisy", "--scope", "project"]).ends_with(0);
+    let settings = || std::fs::read_to_string(sandbox.project.join(".gemini/settings.json")).unwrap();
+    assert!(settings().contains("PreCompress"));
+    sandbox.run(&["install", "gemini", "--yes", "--scope", "project"]).ends_with(0);
+    assert!(!settings().contains("PreCompress") && settings().contains("BeforeTool"), "{}", settings());
+}
+
+#[test]
+fn options_of_the_bridge_are_passed_on() {
+    let flags = ["--allow-skips-prompt", "--attended", "--strict-trust", "--noisy"];
+    for agent in AGENTS {
+        let sandbox = Sandbox::new();
+        sandbox.run(&[&["install", agent, "--yes"], &flags[..]].concat()).ends_with(0);
+        let written: String = files(&sandbox.home).into_values().collect();
+        for flag in flags {
+            assert!(written.contains(flag), "{agent} {flag}: {written}");
+        }
+        let doctor = sandbox.run(&["doctor", agent]);
+        assert!(!doctor.stdout.contains("not current") && !doctor.stdout.contains("is not what this"), "{doctor:?}");
+        assert!(doctor.stdout.contains("a dry run of"), "{doctor:?}");
+        sandbox.run(&["install", agent, "--yes"]).ends_with(0);
+        let written: String = files(&sandbox.home).into_values().collect();
+        assert!(flags.iter().all(|flag| !written.contains(flag)), "{agent}: {written}");
+    }
 }

@@ -22,6 +22,8 @@ mod doctor;
 mod exhausted;
 mod explain;
 mod fire;
+#[cfg(unix)]
+mod generated_plugins;
 mod hook_test_problems;
 mod hook_test_trust;
 mod hook_tests;

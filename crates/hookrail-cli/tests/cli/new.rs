@@ -79,7 +79,7 @@ fn check_hook(sandbox: &Sandbox, what: &str) {
     assert!(tested.stdout.contains("PASS") && !tested.stdout.contains("SKIP"), "{what}: {}", tested.stdout);
 }
 
-fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     let found = std::process::Command::new(program).arg("--version").output().is_ok();
     let required = std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_some_and(|value| value == "1");
     assert!(found || !required, "HOOKRAIL_REQUIRE_ALL=1, and {program} is missing");

@@ -39,7 +39,9 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], wanted: &BTreeSet<E
     }
     let is_registered = |kind: EventKind| agent.event_name(kind).is_none_or(|name| events.contains_key(name));
     let is_plugin = matches!(agent, Agent::OpenCode | Agent::Pi);
-    for kind in wanted.iter().filter(|kind| !is_plugin && agent.fires(**kind) && !is_registered(**kind)) {
+    // A filtered event without an entry is reported with the hook that waits for it.
+    let needs_entry = |kind: EventKind| agent.fires(kind) && !agent.is_filtered(kind) && !is_registered(kind);
+    for kind in wanted.iter().filter(|kind| !is_plugin && needs_entry(**kind)) {
         let text = format!("hooks wait for {kind}, and no entry of {} calls hookrail for it", agent.title());
         checks.push(Check::warning("entries", text, format!("{install} again in this project")));
     }
@@ -98,7 +100,8 @@ fn examine_differences(agent: Agent, file: &AgentSettings, call: &BridgeCall) ->
 fn examine_plugin(agent: Agent, file: &AgentSettings) -> Option<Check> {
     let current = agent.plugin_template()?;
     let body = |text: &str| -> Vec<String> {
-        let is_option = |line: &&str| !line.starts_with("const PROGRAM = ") && !line.starts_with("const DEADLINE = ");
+        let options = ["const PROGRAM = ", "const DEADLINE = ", "const OPTIONS = "];
+        let is_option = |line: &&str| !options.iter().any(|option| line.starts_with(option));
         text.lines().filter(is_option).map(str::to_owned).collect()
     };
     (body(current) != body(&file.text)).then(|| {

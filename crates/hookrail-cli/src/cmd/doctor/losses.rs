@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hookrail::hook::Enablement;
 use hookrail::{EventKind, Hook, HookSystem};
-use hookrail_bridge::Agent;
+use hookrail_bridge::{Agent, NoisyEvents};
 
 use super::Check;
 use crate::render::counted;
@@ -23,15 +23,23 @@ pub(super) fn wanted_events(system: &HookSystem) -> BTreeSet<EventKind> {
 }
 
 /// Hooks that wait for an event which the agent does not have, and wishes of the others that it cannot honour.
-pub(super) fn examine(agent: Agent, system: &HookSystem) -> Vec<Check> {
-    let (reached, unreached): (Vec<_>, Vec<_>) = hooks(system).into_iter().partition(|(kind, _)| agent.fires(*kind));
+pub(super) fn examine(agent: Agent, system: &HookSystem, noisy: NoisyEvents) -> Vec<Check> {
+    let is_filtered = |kind: EventKind| noisy == NoisyEvents::Filtered && agent.is_filtered(kind);
+    let reaches = |kind: EventKind| agent.fires(kind) && !is_filtered(kind);
+    let (reached, unreached): (Vec<_>, Vec<_>) = hooks(system).into_iter().partition(|(kind, _)| reaches(*kind));
     let mut checks = vec![Check::fine(
         "hooks",
         format!("{} of this project and user can take part", counted(reached.len(), "hook")),
     )];
     for (kind, hook) in unreached {
-        let text = format!("hook `{}` waits for {kind}, which {} does not fire", hook.label, agent.title());
-        checks.push(Check::warning("hooks", visible(&text), instead_of(kind)));
+        let waits = format!("hook `{}` waits for {kind}, which {}", visible(&hook.label), agent.title());
+        checks.push(if is_filtered(kind) {
+            let text = format!("{waits} fires before every model call: the bridge leaves it out");
+            let fix = format!("if the hook is to run before every model call, run `hookrail install {agent} --noisy`");
+            Check::warning("hooks", text, fix)
+        } else {
+            Check::warning("hooks", format!("{waits} does not fire"), instead_of(kind))
+        });
     }
     let mut events: BTreeMap<EventKind, (usize, BTreeMap<&'static str, &'static str>)> = BTreeMap::new();
     for (kind, hook) in reached {

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    BridgeCall, Locations, MissingProgram, Scope, SettingsSyntax, bridge_calls, read_settings,
+    BridgeCall, BridgeOption, Locations, MissingProgram, Scope, SettingsSyntax, bridge_calls, read_settings,
 };
+use hookrail_bridge::{Agent, NoisyEvents};
 use serde_json::Value;
 
 use super::Check;
@@ -62,6 +62,13 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentSettings> {
         }
     }
     places.into_iter().filter_map(|(path, scope)| read(agent, path, scope)).collect()
+}
+
+/// Whether an entry tells the bridge to fire events that the agent repeats without need.
+pub(super) fn noisy_events(files: &[AgentSettings]) -> NoisyEvents {
+    let mut commands = files.iter().flat_map(|file| &file.calls).map(|call| &call.command);
+    let is_noisy = |command: &String| command.split_whitespace().any(|word| word == BridgeOption::Noisy.flag());
+    if commands.any(is_noisy) { NoisyEvents::Fired } else { NoisyEvents::Filtered }
 }
 
 /// The files of a folder that are named as JSON, in the order of their names.

@@ -3,6 +3,8 @@
 //! The change is shown first. A settings file that other programs write too only ever gets text inserted; what was inserted
 //! is recorded, so that an uninstallation leaves every other byte as it is.
 
+mod change;
+mod events;
 mod record;
 mod unrecorded;
 mod write;
@@ -11,56 +13,28 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use hookrail::EventKind;
-use hookrail::hook::Enablement;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    EditError, Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls, codex_trust,
-    insert_entries, read_settings, remove_entries, settings_files, take_back, trust_codex_hooks,
+    BridgeOption, EditError, InstallOptions, Locations, Scope, SettingsFile, codex_trust, insert_entries,
+    read_settings, remove_entries, settings_files, take_back, trust_codex_hooks,
 };
 
-use crate::args::{InstallArgs, ProjectArgs, ScopeArg, UninstallArgs};
+use crate::args::{InstallArgs, PassedOptions, ScopeArg, UninstallArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
-use crate::project::{Project, home};
+use crate::project::home;
 use crate::project_search::find_project;
 use crate::render::text::visible;
-use crate::style::{BAD, GOOD, HEADING, paint};
+use crate::style::{BAD, GOOD, paint};
 
+use change::{Backup, Change, apply_all, apply_removal, show};
 use record::{InstalledFile, Record};
 use write::SettingsRefusal;
 pub(crate) use write::write_atomically;
 
-/// The events that the bridge always takes part in. Guards of any project can want each of these, so a narrower choice could
-/// lose one. The others cost a process for every model call or turn and are added when a hook at hand wants them.
-const EVENTS: [EventKind; 7] = [
-    EventKind::SessionStart,
-    EventKind::SessionEnd,
-    EventKind::Prompt,
-    EventKind::BeforeTool,
-    EventKind::AfterTool,
-    EventKind::AgentEnd,
-    EventKind::BeforeCompact,
-];
-
-/// A change of one file.
-struct Change {
-    path: PathBuf,
-    /// The text before the change; none if the file does not exist.
-    before: Option<String>,
-    /// The text after the change; none if the file is removed.
-    after: Option<String>,
-    insertions: Vec<Insertion>,
-    /// Whether the whole file belongs to hookrail.
-    own: bool,
-    /// The folders that are created for the file.
-    folders: Vec<PathBuf>,
-}
-
-impl Change {
-    fn is_needed(&self) -> bool {
-        self.before != self.after
-    }
-}
+/// Codex CLI trusts a hook by its position.
+const MOVED_HOOKS: &str =
+    "hooks that stood behind those of hookrail have a new position: Codex CLI asks to review them again\n";
 
 pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
     let home = home_folder()?;
@@ -73,18 +47,22 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
         ScopeArg::System => Scope::System,
     };
     let locations = Locations { home: &home, project: &project, variable: &|name| std::env::var(name).ok() };
-    let wanted = wanted_events(&project);
-    let mut events = EVENTS.to_vec();
-    events.extend(wanted.iter().map(|(kind, _)| *kind));
-    if let Ok(path) = locations.settings_path(args.agent, scope) {
-        events.extend(registered_events(args.agent, &path));
-    }
-    let options = InstallOptions { program: program()?, scope, events, timeout_seconds: args.timeout };
+    let wanted = events::wanted_by_hooks(&project);
+    let registered = match locations.settings_path(args.agent, scope) {
+        Ok(path) => events::registered(args.agent, &path),
+        Err(_) => Vec::new(),
+    };
+    let events = events::choose(args, &wanted, &registered)?;
+    let surplus = registered.iter().any(|kind| *kind != EventKind::SessionStart && !events.contains(kind));
+    let surplus = if surplus { SurplusEntries::Removed } else { SurplusEntries::None };
+    let bridge = passed_options(&args.bridge);
+    let options = InstallOptions { program: program()?, scope, events, timeout_seconds: args.timeout, bridge };
     let mut record = Record::load(&state).map_err(|error| unusable_record(&error))?;
     let files = settings_files(args.agent, &options, &locations)
         .map_err(|error| Failure::new(error.to_string()).hint("use `--scope user` or `--scope project`"))?;
     let known = |path: &Path| record.find(args.agent.name(), path);
-    let mut changes = files.iter().map(|file| planned(file, known(file.path()))).collect::<Result<Vec<_>>>()?;
+    let plan = |file: &SettingsFile| planned(args.agent, file, known(file.path()), surplus);
+    let mut changes = files.iter().map(plan).collect::<Result<Vec<_>>>()?;
     let trust = codex_changes(args, &changes, &locations, &known)?;
     changes.extend(trust);
     changes.retain(Change::is_needed);
@@ -122,43 +100,25 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
     }
     let calls = format!("{} now calls hookrail", args.agent.title());
     output::text(&format!("{}: {} written\n", paint(GOOD, calls), crate::render::counted(changes.len(), "file")))?;
+    if args.agent == Agent::Codex && surplus == SurplusEntries::Removed {
+        output::text(MOVED_HOOKS)?;
+    }
     advise(args, &files, &wanted)
-}
-
-/// The events that hooks at hand wait for, each with a hook that does. Configuration that cannot be read wants nothing: it is
-/// reported when it is used.
-fn wanted_events(root: &Path) -> Vec<(EventKind, String)> {
-    let args =
-        ProjectArgs { project: Some(root.to_owned()), trust_project: false, modules: Vec::new(), no_plugins: false };
-    let Ok(builder) = Project::open(&args).and_then(|project| project.builder(&args)) else { return Vec::new() };
-    let snapshot = builder.build().snapshot();
-    let hooks = snapshot.hooks().iter().filter(|hook| hook.enablement != Enablement::OwnBridge);
-    let mut wanted: Vec<(EventKind, String)> =
-        hooks.filter_map(|hook| Some((hook.known_event()?, hook.label.to_string()))).collect();
-    wanted.sort_by_key(|(kind, _)| *kind as usize);
-    wanted.dedup_by_key(|(kind, _)| *kind);
-    wanted
-}
-
-/// The events for which a file calls the bridge already. They stay: another project may have hooks for them.
-fn registered_events(agent: Agent, path: &Path) -> Vec<EventKind> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let settings = read_settings(&text, SettingsSyntax::LenientJson).unwrap_or_default();
-    let calls = bridge_calls(agent, &settings);
-    calls.iter().filter_map(|call| agent.find_event(&call.event)).map(|event| event.kind).collect()
 }
 
 /// Says what is left to do.
 fn advise(args: &InstallArgs, files: &[SettingsFile], wanted: &[(EventKind, String)]) -> Result<Exit> {
     let agent = args.agent;
     let mut text = String::new();
-    for (kind, hook) in wanted.iter().filter(|(kind, _)| !agent.fires(*kind)) {
-        text.push_str(&format!(
-            "{}: hook `{}` waits for {kind}, which {} does not fire; it never runs there\n",
-            paint(BAD, "warning"),
-            visible(hook),
-            agent.title(),
-        ));
+    for (kind, hook) in wanted {
+        let why = if !agent.fires(*kind) {
+            format!("which {} does not fire; it never runs there", agent.title())
+        } else if agent.is_filtered(*kind) && !args.bridge.noisy {
+            format!("which {} fires before every model call; it runs there only with `--noisy`", agent.title())
+        } else {
+            continue;
+        };
+        text.push_str(&format!("{}: hook `{}` waits for {kind}, {why}\n", paint(BAD, "warning"), visible(hook)));
     }
     if agent == Agent::Codex && !args.trust {
         text.push_str(
@@ -178,19 +138,44 @@ fn advise(args: &InstallArgs, files: &[SettingsFile], wanted: &[(EventKind, Stri
     Ok(Exit::Fine)
 }
 
+/// Whether a file has entries for events that are no longer registered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SurplusEntries {
+    /// It has none.
+    None,
+    /// It has some, and they are taken out.
+    Removed,
+}
+
+fn passed_options(args: &PassedOptions) -> Vec<BridgeOption> {
+    let options = [
+        (args.allow_skips_prompt, BridgeOption::AllowSkipsPrompt),
+        (args.attended, BridgeOption::Attended),
+        (args.strict_trust, BridgeOption::StrictTrust),
+        (args.noisy, BridgeOption::Noisy),
+    ];
+    options.into_iter().filter(|(is_given, _)| *is_given).map(|(_, option)| option).collect()
+}
+
 /// Computes the change of one file and writes nothing.
-fn planned(file: &SettingsFile, known: Option<&InstalledFile>) -> Result<Change> {
+fn planned(
+    agent: Agent,
+    file: &SettingsFile,
+    known: Option<&InstalledFile>,
+    surplus: SurplusEntries,
+) -> Result<Change> {
     let path = file.path().to_owned();
     let before = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
     let folders = write::missing_parents(&path);
     match file {
         SettingsFile::Own { text, .. } => {
-            Ok(Change { path, before, after: Some(text.clone()), insertions: Vec::new(), own: true, folders })
+            let (after, insertions, backup) = (Some(text.clone()), Vec::new(), Backup::NotNeeded);
+            Ok(Change { path, before, after, insertions, own: true, folders, backup })
         }
         SettingsFile::Shared { entries, syntax, .. } => {
-            let text = before.clone().unwrap_or_default();
-            let recorded = known.map(|known| known.insertions.as_slice()).unwrap_or_default();
-            let (after, insertions) = insert_entries(&text, entries, *syntax, recorded).map_err(|error| {
+            let mut text = before.clone().unwrap_or_default();
+            let mut recorded = known.map(|known| known.insertions.clone()).unwrap_or_default();
+            let refused = |error: EditError| {
                 let hint = match error {
                     EditError::ByteOrderMark => "save it as UTF-8 without a byte order mark, then try again",
                     EditError::Syntax { .. } | EditError::Shape { .. } => {
@@ -198,8 +183,19 @@ fn planned(file: &SettingsFile, known: Option<&InstalledFile>) -> Result<Change>
                     }
                 };
                 Failure::new(format!("`{}` cannot be edited: {error}", path.display())).hint(hint)
-            })?;
-            Ok(Change { path, before, after: Some(after), insertions, own: false, folders })
+            };
+            if surplus == SurplusEntries::Removed {
+                // All entries are taken out and the wanted ones added again: what is recorded must describe the file as a
+                // whole, so that an uninstallation gives every byte back.
+                if recorded.is_empty() {
+                    recorded = unrecorded::insertions(agent, &read_settings(&text, *syntax).map_err(refused)?);
+                }
+                text = remove_entries(&text, &recorded).map_err(refused)?;
+                recorded = Vec::new();
+            }
+            let (after, insertions) = insert_entries(&text, entries, *syntax, &recorded).map_err(refused)?;
+            let backup = if known.is_none() { Backup::Made } else { Backup::NotNeeded };
+            Ok(Change { path, before, after: Some(after), insertions, own: false, folders, backup })
         }
     }
 }
@@ -222,54 +218,16 @@ fn codex_changes<'r>(
         .iter()
         .flat_map(|change| codex_trust(&change.path, change.after.as_deref().unwrap_or_default()))
         .collect();
-    let recorded = known(&path).map(|known| known.insertions.as_slice()).unwrap_or_default();
+    let known = known(&path);
+    let recorded = known.map(|known| known.insertions.as_slice()).unwrap_or_default();
     let config = before.clone().unwrap_or_default();
     let (after, insertions) = trust_codex_hooks(&config, &wanted, recorded).map_err(|error| {
         Failure::new(format!("`{}` cannot be extended: {error}", path.display()))
             .hint("review the hooks in `codex` instead of using `--trust`")
     })?;
     let folders = write::missing_parents(&path);
-    Ok(vec![Change { path, before, after: Some(after), insertions, own: false, folders }])
-}
-
-/// Writes all files, or leaves all as they were.
-fn apply_all(changes: &[Change]) -> Result<()> {
-    for (index, change) in changes.iter().enumerate() {
-        let Err(failure) = apply(change) else { continue };
-        for done in changes.iter().take(index).rev() {
-            let undone = Change {
-                path: done.path.clone(),
-                before: done.after.clone(),
-                after: done.before.clone(),
-                insertions: Vec::new(),
-                own: done.own,
-                folders: Vec::new(),
-            };
-            if let Err(second) = apply_removal(&undone) {
-                return Err(failure.hint(format!("and `{}` was written: {}", done.path.display(), second.message())));
-            }
-        }
-        write::remove_empty_folders(changes.iter().flat_map(|change| &change.folders));
-        return Err(failure);
-    }
-    Ok(())
-}
-
-fn apply(change: &Change) -> Result<()> {
-    let failed = |error: std::io::Error| {
-        Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
-            .hint("nothing was changed; check the permissions of the file and its folder")
-    };
-    match &change.after {
-        Some(text) => {
-            write::create_parents(&change.path).map_err(failed)?;
-            if let Some(before) = change.before.as_ref().filter(|_| !change.own) {
-                write::back_up(&change.path, before).map_err(failed)?;
-            }
-            write::write_atomically(&change.path, text, None).map_err(failed)
-        }
-        None => std::fs::remove_file(&change.path).map_err(failed),
-    }
+    let backup = if known.is_none() { Backup::Made } else { Backup::NotNeeded };
+    Ok(vec![Change { path, before, after: Some(after), insertions, own: false, folders, backup }])
 }
 
 pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
@@ -292,7 +250,7 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
         // A file that the installation created and that holds nothing else goes with it.
         let after = after.filter(|text| file.existed || !text.trim().is_empty());
         let (path, insertions, folders) = (file.path.clone(), Vec::new(), Vec::new());
-        changes.push(Change { path, before, after, insertions, own: file.own, folders });
+        changes.push(Change { path, before, after, insertions, own: file.own, folders, backup: Backup::NotNeeded });
     }
     changes.retain(Change::is_needed);
     show(&changes)?;
@@ -311,9 +269,7 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
     record.save(&state).map_err(|error| unusable_record(&error))?;
     output::text(&format!("{}\n", paint(GOOD, format!("{} no longer calls hookrail", args.agent.title()))))?;
     if args.agent == Agent::Codex {
-        output::text(
-            "hooks that stood behind those of hookrail have a new position: Codex CLI asks to review them again\n",
-        )?;
+        output::text(MOVED_HOOKS)?;
     }
     Ok(Exit::Fine)
 }
@@ -331,20 +287,6 @@ fn remove_insertions(file: &InstalledFile, text: &str) -> Result<String> {
     remove_entries(text, &file.insertions).map_err(|error| {
         Failure::new(format!("`{}` cannot be edited: {error}", file.path.display())).hint("repair it, then try again")
     })
-}
-
-fn apply_removal(change: &Change) -> Result<()> {
-    let failed = |error: std::io::Error| {
-        Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
-            .hint("nothing is forgotten: run `hookrail uninstall` again when it can be written")
-    };
-    match &change.after {
-        Some(text) => write::write_atomically(&change.path, text, None).map_err(failed)?,
-        None => std::fs::remove_file(&change.path).map_err(failed)?,
-    }
-    // The backup has served its purpose; if it cannot be removed it does no harm.
-    let _ = std::fs::remove_file(write::backup_path(&change.path));
-    Ok(())
 }
 
 /// The program that agents call: by its real path, which survives a changed `PATH`.
@@ -392,46 +334,4 @@ fn confirmed(yes: bool, question: &str) -> Result<bool> {
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     Ok(read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes"))
-}
-
-/// Shows what changes, line by line.
-fn show(changes: &[Change]) -> Result<()> {
-    let mut text = String::new();
-    for change in changes {
-        let verb = match (&change.before, &change.after) {
-            (None, Some(_)) => "create",
-            (Some(_), Some(_)) => "change",
-            (_, None) => "remove",
-        };
-        text.push_str(&paint(HEADING, format!("{verb} {}", change.path.display())));
-        text.push('\n');
-        let before = change.before.as_deref().unwrap_or_default();
-        let after = change.after.as_deref().unwrap_or_default();
-        for (mark, line) in different_lines(before, after) {
-            let (style, mark) = match mark {
-                LineMark::Added => (GOOD, '+'),
-                LineMark::Removed => (BAD, '-'),
-            };
-            text.push_str(&paint(style, format!("{mark} {}", visible(line))));
-            text.push('\n');
-        }
-    }
-    output::text(&text)
-}
-
-enum LineMark {
-    Added,
-    Removed,
-}
-
-/// The lines between the common beginning and the common end.
-fn different_lines<'a>(before: &'a str, after: &'a str) -> Vec<(LineMark, &'a str)> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let rest = |lines: &[&'a str]| lines.get(first..).unwrap_or_default().to_vec();
-    let (old, new) = (rest(&old), rest(&new));
-    let last = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
-    let old = old.iter().take(old.len() - last).map(|line| (LineMark::Removed, *line));
-    let new = new.iter().take(new.len() - last).map(|line| (LineMark::Added, *line));
-    old.chain(new).collect()
 }

@@ -20,7 +20,8 @@ pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
     let locations = Locations { home, project: &project, variable: &|name| std::env::var(name).ok() };
     let mut found = Vec::new();
     for scope in [Scope::User, Scope::Project, Scope::System] {
-        let options = InstallOptions { program: program()?, scope, events: Vec::new(), timeout_seconds: 0 };
+        let (events, bridge) = (Vec::new(), Vec::new());
+        let options = InstallOptions { program: program()?, scope, events, timeout_seconds: 0, bridge };
         for file in settings_files(agent, &options, &locations).unwrap_or_default() {
             let path = file.path().to_owned();
             // A file that does not mention hookrail needs no change, whatever it is.
@@ -59,7 +60,7 @@ fn unreadable(path: &Path, error: &EditError) -> Failure {
 
 /// What [`remove_entries`](hookrail_bridge::install::remove_entries) needs to find the entries: their commands, and the
 /// lists that are empty without them.
-fn insertions(agent: Agent, settings: &serde_json::Value) -> Vec<Insertion> {
+pub(super) fn insertions(agent: Agent, settings: &serde_json::Value) -> Vec<Insertion> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let insertion = |text: String| Insertion { offset: usize::MAX, text, replaced: String::new() };
     let calls = bridge_calls(agent, settings);

@@ -1,0 +1,138 @@
+//! Shows the changes of settings files, makes them and takes them back.
+
+use std::path::PathBuf;
+
+use hookrail_bridge::install::Insertion;
+
+use super::write;
+use crate::errors::{Failure, Result};
+use crate::output;
+use crate::render::text::visible;
+use crate::style::{BAD, GOOD, HEADING, paint};
+
+/// A change of one file.
+pub(super) struct Change {
+    pub(super) path: PathBuf,
+    /// The text before the change; none if the file does not exist.
+    pub(super) before: Option<String>,
+    /// The text after the change; none if the file is removed.
+    pub(super) after: Option<String>,
+    pub(super) insertions: Vec<Insertion>,
+    /// Whether the whole file belongs to hookrail.
+    pub(super) own: bool,
+    /// The folders that are created for the file.
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) backup: Backup,
+}
+
+/// Whether a copy of the file is made before it is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Backup {
+    /// The file is changed for the first time.
+    Made,
+    /// The file belongs to hookrail, or holds entries of an earlier installation.
+    NotNeeded,
+}
+
+impl Change {
+    pub(super) fn is_needed(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// Writes all files, or leaves all as they were.
+pub(super) fn apply_all(changes: &[Change]) -> Result<()> {
+    for (index, change) in changes.iter().enumerate() {
+        let Err(failure) = apply(change) else { continue };
+        for done in changes.iter().take(index).rev() {
+            let undone = Change {
+                path: done.path.clone(),
+                before: done.after.clone(),
+                after: done.before.clone(),
+                insertions: Vec::new(),
+                own: done.own,
+                folders: Vec::new(),
+                backup: Backup::NotNeeded,
+            };
+            if let Err(second) = apply_removal(&undone) {
+                return Err(failure.hint(format!("and `{}` was written: {}", done.path.display(), second.message())));
+            }
+        }
+        write::remove_empty_folders(changes.iter().flat_map(|change| &change.folders));
+        return Err(failure);
+    }
+    Ok(())
+}
+
+fn apply(change: &Change) -> Result<()> {
+    let failed = |error: std::io::Error| {
+        Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
+            .hint("nothing was changed; check the permissions of the file and its folder")
+    };
+    match &change.after {
+        Some(text) => {
+            write::create_parents(&change.path).map_err(failed)?;
+            if let Some(before) = change.before.as_ref().filter(|_| change.backup == Backup::Made) {
+                write::back_up(&change.path, before).map_err(failed)?;
+            }
+            write::write_atomically(&change.path, text, None).map_err(failed)
+        }
+        None => std::fs::remove_file(&change.path).map_err(failed),
+    }
+}
+
+pub(super) fn apply_removal(change: &Change) -> Result<()> {
+    let failed = |error: std::io::Error| {
+        Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
+            .hint("nothing is forgotten: run `hookrail uninstall` again when it can be written")
+    };
+    match &change.after {
+        Some(text) => write::write_atomically(&change.path, text, None).map_err(failed)?,
+        None => std::fs::remove_file(&change.path).map_err(failed)?,
+    }
+    // The backup has served its purpose; if it cannot be removed it does no harm.
+    let _ = std::fs::remove_file(write::backup_path(&change.path));
+    Ok(())
+}
+
+/// Shows what changes, line by line.
+pub(super) fn show(changes: &[Change]) -> Result<()> {
+    let mut text = String::new();
+    for change in changes {
+        let verb = match (&change.before, &change.after) {
+            (None, Some(_)) => "create",
+            (Some(_), Some(_)) => "change",
+            (_, None) => "remove",
+        };
+        text.push_str(&paint(HEADING, format!("{verb} {}", change.path.display())));
+        text.push('\n');
+        let before = change.before.as_deref().unwrap_or_default();
+        let after = change.after.as_deref().unwrap_or_default();
+        for (mark, line) in different_lines(before, after) {
+            let (style, mark) = match mark {
+                LineMark::Added => (GOOD, '+'),
+                LineMark::Removed => (BAD, '-'),
+            };
+            text.push_str(&paint(style, format!("{mark} {}", visible(line))));
+            text.push('\n');
+        }
+    }
+    output::text(&text)
+}
+
+enum LineMark {
+    Added,
+    Removed,
+}
+
+/// The lines between the common beginning and the common end.
+fn different_lines<'a>(before: &'a str, after: &'a str) -> Vec<(LineMark, &'a str)> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let rest = |lines: &[&'a str]| lines.get(first..).unwrap_or_default().to_vec();
+    let (old, new) = (rest(&old), rest(&new));
+    let last = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let old = old.iter().take(old.len() - last).map(|line| (LineMark::Removed, *line));
+    let new = new.iter().take(new.len() - last).map(|line| (LineMark::Added, *line));
+    old.chain(new).collect()
+}
