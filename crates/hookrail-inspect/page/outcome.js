@@ -12,12 +12,12 @@ export function hasFailed(run) {
   return run.end === 'exited' ? run.exitCode !== 2 : Boolean(run.end) && !WELL.includes(run.end);
 }
 
-// The runs of a record. Its `hooks` have times and identity, the runs of its outcome have output and place.
+// The runs of a record. Its `hooks` have times and identity, the runs of its outcome, in the same order, have output and place.
 export function runsOf(record) {
   const runs = record.outcome?.runs ?? [];
   const hooks = record.hooks ?? runs.map((run) => ({ ...run, ms: run.durationMs, start: 0 }));
   return hooks.map((hook, index) => {
-    const run = { ...(runs[index]?.hook === hook.hook ? runs[index] : {}), ...hook };
+    const run = { ...runs[index], ...hook };
     return { ...run, failed: hasFailed(run) };
   });
 }

@@ -54,6 +54,7 @@ mod reader;
 mod record;
 mod redact;
 mod retention;
+mod secret_forms;
 mod segment;
 mod shipping;
 mod sync;
