@@ -3,15 +3,19 @@
 //! [`Answer::compose`] looks every effect up in the answer table ([`Agent::handling`]). An effect that the agent can express
 //! goes to the agent's writer as it is; any other is turned into what the table says, and recorded as a [`Loss`].
 
+mod compose;
 mod write;
 
-use hookrail::{Decision, Effects, EventKind, Json};
+use std::time::Duration;
+
+use hookrail::{Effects, EventKind, Json};
 
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
 use crate::request::{AgentRequest, Pass, RefusedRequest};
-use crate::session::{BridgeSession, MAX_AGENT_END_DENIALS, PendingStop, StopReach};
-use crate::{Agent, AnswerForm};
+use crate::session::{BridgeSession, StopReach};
+use crate::{Agent, AgentEvent, AnswerForm};
+use compose::Composer;
 
 /// The result of the hooks for one event of a request.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +53,16 @@ pub enum Attendance {
     Unknown,
     /// A user can be asked.
     Attended,
+}
+
+/// What an error of the bridge itself does to a gating event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// The operation is denied.
+    #[default]
+    Block,
+    /// The operation happens, with a warning.
+    Allow,
 }
 
 /// The exit status of the bridge.
@@ -94,6 +108,8 @@ struct Message {
     context: Vec<String>,
     input: Option<Json>,
     output: Option<String>,
+    /// The reason of a stop that the tool's result has to carry.
+    stop_output: Option<String>,
     prompt: Option<String>,
     system_message: Option<String>,
     clear_context: bool,
@@ -121,7 +137,7 @@ impl Answer {
     /// The end of an answer is not denied: that would make the agent continue, and if the bridge fails at every end, an agent
     /// without a limit would never stop.
     #[must_use]
-    pub fn denial(agent: Agent, event: Option<crate::AgentEvent>, reason: &str) -> Self {
+    pub fn denial(agent: Agent, event: Option<AgentEvent>, reason: &str) -> Self {
         let kind = event.map_or(EventKind::BeforeTool, |event| event.kind);
         let stderr = Some(reason.to_owned());
         if kind == EventKind::AgentEnd {
@@ -129,10 +145,8 @@ impl Answer {
         }
         let stdout = match event.map(|event| event.form) {
             Some(AnswerForm::Copilot | AnswerForm::Plugin) => write::denial(agent, kind, reason),
-            // Under Claude Code's event names too, status 2 does not block a prompt in Copilot.
-            Some(AnswerForm::Claude) if agent == Agent::Copilot && kind == EventKind::Prompt => {
-                write::denial(agent, kind, reason)
-            }
+            // Under Claude Code's event names too, status 2 does not block a prompt in Copilot and loses the reason of a tool.
+            Some(AnswerForm::Claude) if agent == Agent::Copilot => write::denial(agent, kind, reason),
             _ => None,
         };
         let status = if stdout.is_some() { AnswerStatus::Answered } else { AnswerStatus::Denied };
@@ -141,12 +155,38 @@ impl Answer {
 
     /// The answer to a payload that cannot be used.
     #[must_use]
-    pub fn refusal(refused: &RefusedRequest) -> Self {
-        let text = format!("hookrail: {}; run `hookrail doctor {}`", refused.error, refused.agent);
-        if refused.denies() {
-            return Self::denial(refused.agent, refused.event, &text);
+    pub fn refusal(refused: &RefusedRequest, on_error: OnError) -> Self {
+        Self::failure(refused.agent, refused.event, &refused.error.to_string(), on_error)
+    }
+
+    /// The answer if the bridge itself fails. An event that is not known may be a gating one.
+    #[must_use]
+    pub fn failure(agent: Agent, event: Option<AgentEvent>, what: &str, on_error: OnError) -> Self {
+        let text = format!("hookrail: {what}; run `hookrail doctor {agent}`");
+        let is_gating = event.is_none_or(|event| event.kind.spec().is_gating());
+        match on_error {
+            OnError::Block if is_gating => Self::denial(agent, event, &text),
+            OnError::Block | OnError::Allow => Self { stderr: Some(text), ..Self::silent() },
         }
-        Self { stderr: Some(text), ..Self::silent() }
+    }
+
+    /// The answer at the deadline of the bridge. What the hooks wanted is not known, which is a loss.
+    #[must_use]
+    pub fn late(request: &AgentRequest, limit: Duration, session: &mut BridgeSession) -> Self {
+        let handling = request.agent.handling(request.kind(), EffectKind::LateAnswer);
+        let instead = match (handling, request.kind()) {
+            (Handling::Denied, _) => "the operation is denied",
+            (_, EventKind::AgentEnd) => "the agent may end its answer",
+            _ => "the agent continues without them",
+        };
+        let text = format!("hookrail: the hooks did not answer within {} s; {instead}", limit.as_secs_f32());
+        let loss = Loss { event: request.kind(), effect: EffectKind::LateAnswer, handling };
+        *session.losses.entry(loss.name()).or_default() += 1;
+        let answer = match handling {
+            Handling::Denied => Self::denial(request.agent, Some(request.event), &text),
+            _ => Self { stderr: Some(text), ..Self::silent() },
+        };
+        Self { losses: vec![loss], ..answer }
     }
 
     /// The answer to what is not fired. An event that this version does not know passes, because an update of the agent must
@@ -190,396 +230,10 @@ impl Answer {
         options: AnswerOptions,
         session: &mut BridgeSession,
     ) -> Self {
-        let mut composer = Composer { request, options, session, message: Message::default(), losses: Vec::new() };
-        composer.take_waiting_context();
-        for result in results {
-            composer.take_effects(result);
-        }
-        composer.take_rewrite(results);
-        composer.finish()
+        Composer::new(request, options, session).compose(results)
     }
 }
 
 fn stop_reason(reason: &str) -> String {
     format!("a hook stopped the agent: {reason}")
-}
-
-struct Composer<'a> {
-    request: &'a AgentRequest,
-    options: AnswerOptions,
-    session: &'a mut BridgeSession,
-    message: Message,
-    losses: Vec<Loss>,
-}
-
-impl Composer<'_> {
-    fn agent(&self) -> Agent {
-        self.request.agent
-    }
-
-    fn kind(&self) -> EventKind {
-        self.request.kind()
-    }
-
-    /// How an effect is expressed, which is a loss unless it is honoured.
-    fn handle(&mut self, effect: EffectKind) -> Handling {
-        let handling = match effect {
-            EffectKind::Ask if self.can_ask_on_terminal() => Handling::Honoured,
-            _ => self.agent().handling(self.kind(), effect),
-        };
-        self.lose(effect, handling);
-        handling
-    }
-
-    fn lose(&mut self, effect: EffectKind, handling: Handling) {
-        if !handling.is_honoured() {
-            self.losses.push(Loss { event: self.kind(), effect, handling });
-        }
-    }
-
-    /// Gemini shows a dialog if a user is at its terminal.
-    fn can_ask_on_terminal(&self) -> bool {
-        let is_tool = self.kind() == EventKind::BeforeTool;
-        is_tool && self.agent() == Agent::Gemini && self.options.attendance == Attendance::Attended
-    }
-
-    fn deny(&mut self, reason: String) {
-        match &mut self.message.deny {
-            Some(text) if text.contains(&reason) => {}
-            Some(text) => {
-                text.push('\n');
-                text.push_str(&reason);
-            }
-            None => self.message.deny = Some(reason),
-        }
-    }
-
-    fn take_waiting_context(&mut self) {
-        if self.agent().handling(self.kind(), EffectKind::Context).is_honoured() {
-            let key = self.request.call_key().filter(|_| self.kind() == EventKind::AfterTool);
-            self.message.context = self.session.take_context(key.as_deref());
-        }
-    }
-
-    fn take_effects(&mut self, event_result: &EventResult) {
-        // Destructured, so that a new effect does not compile before it is handled.
-        let Effects {
-            decision,
-            reason,
-            stop,
-            system_message,
-            suppress_output,
-            clear_context,
-            additional_context,
-            tool_input: _, // All rewrites of a patch are put back at once.
-            tool_output,
-            prompt,
-            messages,
-            entries,
-            llm_request,
-            llm_response,
-            tool_config,
-            result,
-        } = &event_result.effects;
-        self.take_decision(*decision, reason.as_deref(), event_result.denied_by.as_deref());
-        if let Some(stop) = stop {
-            self.take_stop(&stop.reason);
-        }
-        if let Some(text) = system_message
-            && self.handle(EffectKind::SystemMessage).is_honoured()
-        {
-            let joined =
-                self.message.system_message.take().map_or_else(|| text.clone(), |old| format!("{old}\n{text}"));
-            self.message.system_message = Some(joined);
-        }
-        if let Some(text) = additional_context.as_ref().filter(|text| !text.is_empty()) {
-            self.take_context(text);
-        }
-        if let Some(output) = tool_output {
-            self.take_output(&output_text(output));
-        }
-        if let Some(prompt) = prompt {
-            self.take_prompt(prompt);
-        }
-        if *clear_context {
-            self.message.clear_context = self.handle(EffectKind::ClearContext).is_honoured();
-        }
-        let slots = [
-            (EffectKind::ModelRequest, llm_request),
-            (EffectKind::ModelResponse, llm_response),
-            (EffectKind::ToolConfig, tool_config),
-        ];
-        for (effect, value) in slots {
-            let Some(value) = value else { continue };
-            if !self.handle(effect).is_honoured() {
-                continue;
-            }
-            match effect {
-                EffectKind::ModelRequest => self.message.llm_request = Some(value.clone()),
-                EffectKind::ModelResponse => self.message.llm_response = Some(value.clone()),
-                _ => self.message.tool_config = Some(value.clone()),
-            }
-        }
-        let unexpressed = [
-            (EffectKind::SuppressOutput, *suppress_output),
-            (EffectKind::Messages, !messages.is_empty()),
-            (EffectKind::Entries, !entries.is_empty()),
-            (EffectKind::Result, result.is_some()),
-        ];
-        for (effect, _) in unexpressed.into_iter().filter(|(_, asked)| *asked) {
-            self.handle(effect);
-        }
-    }
-
-    fn take_decision(&mut self, decision: Option<Decision>, reason: Option<&str>, hook: Option<&str>) {
-        let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
-        match decision {
-            None => {}
-            // Not a loss: the agent asks its own question, which a hook without an objection does not want to skip.
-            Some(Decision::Allow) => {
-                let opted_in = self.options.allow == AllowPolicy::SkipsPrompt;
-                self.message.allow = opted_in && self.agent().handling(self.kind(), EffectKind::Allow).is_honoured();
-            }
-            Some(Decision::Ask) => {
-                let question = reason.unwrap_or("a hook requires approval").to_owned();
-                match self.handle(EffectKind::Ask) {
-                    Handling::Honoured => self.message.ask = Some(question),
-                    Handling::Denied => self.deny(format!(
-                        "approval required: {question}. {} cannot ask for it here: explain to the user what you want to do and why",
-                        self.agent().title()
-                    )),
-                    _ => {}
-                }
-            }
-            Some(Decision::Deny) => {
-                let text = reason.unwrap_or("a hook denied this").to_owned();
-                self.take_deny(text, hook);
-            }
-        }
-    }
-
-    fn take_deny(&mut self, reason: String, hook: Option<&str>) {
-        if self.kind() == EventKind::AgentEnd {
-            if self.session.agent_end_denials >= MAX_AGENT_END_DENIALS {
-                self.lose(EffectKind::Deny, Handling::Dropped);
-                return;
-            }
-            self.session.agent_end_denials += 1;
-        }
-        match (self.handle(EffectKind::Deny), hook) {
-            (Handling::Honoured, Some(hook)) if self.kind() == EventKind::BeforeTool => {
-                self.deny(format!("denied by hook `{hook}`: {reason}"));
-            }
-            (Handling::Honoured, _) => self.deny(reason),
-            (Handling::AddedAsContext, _) => self.add_context(reason),
-            (Handling::DeniedUntilPrompt, _) => {
-                self.session.stop = Some(PendingStop { reason: reason.clone(), reach: StopReach::UntilPrompt });
-                self.deny(reason);
-            }
-            _ => {}
-        }
-    }
-
-    fn take_stop(&mut self, reason: &str) {
-        let text = stop_reason(reason);
-        let pending = |reach| Some(PendingStop { reason: reason.to_owned(), reach });
-        match self.handle(EffectKind::Stop) {
-            Handling::Honoured => self.message.stop = Some(reason.to_owned()),
-            Handling::ReplacesResult => {
-                if self.request.event.form == AnswerForm::Claude {
-                    self.add_context(text.clone());
-                }
-                self.message.output = Some(text);
-                self.session.stop = pending(StopReach::UntilPrompt);
-            }
-            _ => {
-                let before_a_prompt = matches!(self.kind(), EventKind::SessionStart | EventKind::Prompt);
-                let reach =
-                    if self.kind() == EventKind::SessionStart { StopReach::NextPrompt } else { StopReach::UntilPrompt };
-                self.session.stop = pending(reach);
-                if self.kind().spec().is_gating() {
-                    self.deny(text);
-                } else if !before_a_prompt {
-                    self.add_context(text);
-                }
-            }
-        }
-    }
-
-    fn take_context(&mut self, text: &str) {
-        match self.handle(EffectKind::Context) {
-            Handling::Honoured => self.add_context(text.to_owned()),
-            Handling::KeptForLater => {
-                let key = self.request.call_key().filter(|_| self.kind() == EventKind::BeforeTool);
-                self.session.keep_context(key, text.to_owned());
-            }
-            _ => {}
-        }
-    }
-
-    fn add_context(&mut self, text: String) {
-        if !self.message.context.contains(&text) {
-            self.message.context.push(text);
-        }
-    }
-
-    fn take_output(&mut self, text: &str) {
-        let handling = match self.request.event.form {
-            AnswerForm::Claude if write::claude_output(self.request, text).is_none() => Handling::AddedAsContext,
-            _ => self.agent().handling(self.kind(), EffectKind::ToolOutput),
-        };
-        self.lose(EffectKind::ToolOutput, handling);
-        if handling.is_honoured() || self.agent() == Agent::Copilot {
-            self.message.output = Some(text.to_owned());
-        }
-        if !handling.is_honoured() {
-            self.add_context(format!("a hook replaces the result of this call by:\n{text}"));
-        }
-    }
-
-    /// A prompt to which text was added is a context; any other is a replacement.
-    fn take_prompt(&mut self, prompt: &str) {
-        let original = self.request.prompt.as_deref().unwrap_or_default();
-        if self.agent().handling(self.kind(), EffectKind::Prompt).is_honoured() {
-            self.message.prompt = Some(prompt.to_owned());
-            return;
-        }
-        let added = prompt.split_once(original).filter(|_| !original.is_empty());
-        let Some((before, after)) = added else {
-            self.handle(EffectKind::Prompt);
-            self.add_context(format!("a hook replaces the user's prompt by:\n{prompt}"));
-            return;
-        };
-        for text in [before.trim(), after.trim()] {
-            let known = self.message.context.iter().any(|known| known.trim() == text);
-            if !text.is_empty() && !known {
-                self.add_context(text.to_owned());
-            }
-        }
-    }
-
-    fn take_rewrite(&mut self, results: &[EventResult]) {
-        let inputs: Vec<Option<Json>> = results.iter().map(|result| result.effects.tool_input.clone()).collect();
-        let Some(call) = &self.request.call else { return };
-        let rewritten = match &self.request.patch {
-            Some((patch, operations)) => {
-                if inputs.iter().all(Option::is_none) {
-                    return;
-                }
-                match patch.with_rewrites(&self.request.cwd, operations, &inputs) {
-                    Ok(changed) if changed == *patch => return,
-                    Ok(changed) => {
-                        let command = ("command".to_owned(), Json::string(&changed.to_text()));
-                        [command].into_iter().collect::<hookrail::JsonObject>().to_json()
-                    }
-                    Err(error) => {
-                        self.lose(EffectKind::ToolInput, Handling::Denied);
-                        let wanted: Vec<String> =
-                            inputs.iter().flatten().map(|input| input.text().to_owned()).collect();
-                        self.deny(format!(
-                            "a hook changes this patch, and {error}. Make these changes instead: {}",
-                            wanted.join(", ")
-                        ));
-                        return;
-                    }
-                }
-            }
-            None => {
-                let Some(input) = inputs.into_iter().flatten().next_back() else { return };
-                let agent_input = call.to_agent(&input);
-                if agent_input.same_as(&call.agent_input) {
-                    return;
-                }
-                agent_input
-            }
-        };
-        let advice = format!(
-            "a hook changes this call, and {} cannot run it changed. Make this call instead: `{}` with {}",
-            self.agent().title(),
-            call.agent_name,
-            rewritten.text()
-        );
-        if self.agent() == Agent::Codex && changes_more_than_command(call, &rewritten) {
-            self.lose(EffectKind::ToolInput, Handling::Denied);
-            self.deny(advice);
-            return;
-        }
-        match self.handle(EffectKind::ToolInput) {
-            Handling::Honoured => {
-                if let (Some(key), Some(changed)) = (self.request.call_key(), self.request.call_key_with(&rewritten)) {
-                    self.session.keep_also_under(&key, changed);
-                }
-                self.message.input = Some(rewritten);
-            }
-            _ => self.deny(advice),
-        }
-    }
-
-    fn finish(mut self) -> Answer {
-        if self.kind() == EventKind::AgentEnd && (self.message.deny.is_none() || self.message.stop.is_some()) {
-            // The end stands, so the next answer begins to count anew.
-            self.session.agent_end_denials = 0;
-        }
-        if self.message.stop.is_some() {
-            match self.kind() {
-                // Without a deny Claude runs the tool and ends only then.
-                EventKind::BeforeTool => {
-                    let text = stop_reason(self.message.stop.as_deref().unwrap_or_default());
-                    self.deny(text);
-                }
-                // A stop is not to be kept from ending by a deny of the end.
-                EventKind::AgentEnd => self.message.deny = None,
-                _ => {}
-            }
-        }
-        if let Some(deny) = &mut self.message.deny {
-            // A rewrite beside a deny voids the answer in Codex. Context beside a deny is lost in most forms, so it becomes
-            // part of the reason.
-            self.message.input = None;
-            self.message.ask = None;
-            self.message.allow = false;
-            let mut texts = std::mem::take(&mut self.message.context);
-            if self.request.kind() == EventKind::BeforeTool {
-                // A call that is denied has no end at which its context could be given.
-                let key = self.request.call_key();
-                texts.extend(key.and_then(|key| self.session.take_call_context(&key)));
-            }
-            for text in texts {
-                deny.push_str("\n\n");
-                deny.push_str(&text);
-            }
-        }
-        for loss in &self.losses {
-            *self.session.losses.entry(loss.name()).or_default() += 1;
-        }
-        let mut answer = write::answer(self.request, &self.message);
-        answer.losses = self.losses;
-        answer
-    }
-}
-
-/// Whether a rewrite of a shell call changes what Codex does not show and cannot change: its hooks know `command` alone.
-fn changes_more_than_command(call: &crate::tools::AgentToolCall, rewritten: &Json) -> bool {
-    if call.agent_name != "Bash" {
-        return false;
-    }
-    let (old, new) = (call.agent_input.as_object().unwrap_or_default(), rewritten.as_object().unwrap_or_default());
-    let is_kept = |name: &str, value: &Json| name == "command" || old.get(name).is_some_and(|old| old.same_as(value));
-    let all_kept = new.iter().all(|(name, value)| is_kept(name, value));
-    !all_kept || new.get("command").and_then(Json::as_str).is_none()
-}
-
-/// The text of a replaced result: a text, or the text parts of a list of content.
-fn output_text(output: &Json) -> String {
-    if let Some(text) = output.as_str() {
-        return text;
-    }
-    let content = output.as_object().and_then(|members| members.get("content").cloned());
-    let Some(content) = content else { return output.text().to_owned() };
-    if let Some(text) = content.as_str() {
-        return text;
-    }
-    let Some(parts) = content.as_array() else { return content.text().to_owned() };
-    let text = |part: &Json| part.as_object().and_then(|part| part.get("text")?.as_str());
-    parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
 }

@@ -46,11 +46,13 @@ pub enum EffectKind {
     Entries,
     /// An event with a result of its own shape gets one.
     Result,
+    /// Whatever the hooks wanted, if they answered after the deadline.
+    LateAnswer,
 }
 
 impl EffectKind {
     /// Every effect, in the order of the documents.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Allow,
         Self::Deny,
         Self::Ask,
@@ -68,6 +70,7 @@ impl EffectKind {
         Self::Messages,
         Self::Entries,
         Self::Result,
+        Self::LateAnswer,
     ];
 
     /// The name in documents and in recorded losses.
@@ -91,6 +94,7 @@ impl EffectKind {
             Self::Messages => "messages",
             Self::Entries => "entries",
             Self::Result => "result",
+            Self::LateAnswer => "late-answer",
         }
     }
 }
@@ -155,6 +159,9 @@ impl Agent {
             EffectKind::ModelRequest | EffectKind::ModelResponse | EffectKind::ToolConfig => only(self == Self::Gemini),
             // Codex voids a whole answer that has `suppressOutput`, and no other agent honours it.
             EffectKind::SuppressOutput | EffectKind::Messages | EffectKind::Entries | EffectKind::Result => Dropped,
+            // Gating events are denied at the deadline; the end of an answer is not.
+            EffectKind::LateAnswer if event.spec().is_gating() && event != EventKind::AgentEnd => Denied,
+            EffectKind::LateAnswer => Dropped,
         }
     }
 
@@ -181,8 +188,8 @@ impl Agent {
             // Without a terminal these three deny by themselves.
             (Self::Claude | Self::Qwen | Self::Copilot, EventKind::BeforeTool) => Honoured,
             // Codex ignores a question and runs the tool; Gemini without a terminal ends the whole run, silently. No agent
-            // can ask at another event.
-            (_, event) if event.spec().is_gating() => Denied,
+            // can ask at another event. Where a denial has no form, nothing can take the place of the question.
+            (_, event) if matches!(self.deny(event), Honoured | DeniedUntilPrompt) => Denied,
             _ => Dropped,
         }
     }

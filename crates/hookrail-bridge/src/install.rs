@@ -4,18 +4,25 @@
 //! command line shows the difference, writes it and records it.
 
 mod codex_trust;
+mod current;
 mod edit;
 mod entries;
 mod groups;
+mod layout;
 mod places;
+mod remove;
+mod syntax;
 
 use serde_json::Value;
 
 pub use codex_trust::{CodexTrust, TrustState, codex_trust, codex_trust_state, trust_codex_hooks};
-pub use edit::{EditError, Insertion, insert_entries, read_settings, record_replacement, remove_entries, take_back};
+pub use current::{DifferenceEffect, EntryDifference};
+pub use edit::{EditError, Insertion, insert_entries, record_replacement};
 pub use entries::{InstallOptions, SettingsEntry, SettingsFile, SettingsSyntax, settings_files};
 pub use groups::{HookGroup, groups_in, insert_groups, insert_member};
 pub use places::{Locations, Scope, UnsupportedScope};
+pub use remove::{remove_entries, take_back};
+pub use syntax::read_settings;
 
 /// A hook of a settings file that calls the bridge.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,11 +33,35 @@ pub struct BridgeCall {
     pub command: String,
     /// The time that the agent waits, in the agent's unit, if it is written there.
     pub timeout: Option<f64>,
+    /// In what the entry is not the one that an installation writes.
+    pub differences: Vec<EntryDifference>,
+    /// What the agent does if the program of the command cannot be started.
+    pub missing_program: MissingProgram,
 }
 
-/// Every hook of a settings file that calls the bridge.
+/// What an agent does if it cannot start the program of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingProgram {
+    /// It denies what the entry is asked about.
+    Denies,
+    /// It goes on as if there were no entry.
+    Passes,
+}
+
+impl MissingProgram {
+    fn of(agent: crate::Agent, hook: &Value) -> Self {
+        use crate::Agent::{Claude, Codex, Copilot, Gemini, OpenCode, Pi, Qwen};
+        match agent {
+            Gemini | Copilot | OpenCode | Pi => Self::Denies,
+            Claude if hook.get("onFailure").and_then(Value::as_str) == Some("block") => Self::Denies,
+            Claude | Codex | Qwen => Self::Passes,
+        }
+    }
+}
+
+/// Every hook of an agent's settings file that calls the bridge.
 #[must_use]
-pub fn bridge_calls(settings: &Value) -> Vec<BridgeCall> {
+pub fn bridge_calls(agent: crate::Agent, settings: &Value) -> Vec<BridgeCall> {
     let mut calls = Vec::new();
     for (event, groups) in settings.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for group in groups.as_array().into_iter().flatten() {
@@ -40,7 +71,10 @@ pub fn bridge_calls(settings: &Value) -> Vec<BridgeCall> {
                 let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str);
                 let Some(command) = command.filter(|command| calls_bridge(command)) else { continue };
                 let timeout = hook.get("timeout").or_else(|| hook.get("timeoutSec")).and_then(Value::as_f64);
-                calls.push(BridgeCall { event: event.clone(), command: command.to_owned(), timeout });
+                let differences = current::differences_in_file(agent, event, group, hook);
+                let missing_program = MissingProgram::of(agent, hook);
+                let (event, command) = (event.clone(), command.to_owned());
+                calls.push(BridgeCall { event, command, timeout, differences, missing_program });
             }
         }
     }

@@ -29,10 +29,10 @@ pub mod session;
 pub mod tools;
 
 pub use agent::Agent;
-pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, EventResult};
+pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, EventResult, OnError};
 pub use effect::{EffectKind, Handling};
 pub use events::{AgentEvent, AnswerForm};
 pub use loss::Loss;
-pub use request::{AgentRequest, Incoming, NoisyEvents, Pass, Reading, RefusedRequest, RequestError};
+pub use request::{AgentRequest, Incoming, NoisyEvents, Pass, Reading, RefusedRequest, RequestError, UnknownName};
 pub use sample::SAMPLE_SESSION;
 pub use session::BridgeSession;

@@ -49,6 +49,10 @@ fn can_ask_for(dialect: DialectId, event: EventKind, can: Abilities, effect: Eff
         EffectKind::Prompt => return event == EventKind::Prompt && dialect == DialectId::Native,
         // A module can add entries at any event, whatever it answers, so the columns do not say where it does.
         EffectKind::Entries => return false,
+        // Whether an answer comes too late does not depend on what it says.
+        EffectKind::LateAnswer => return false,
+        // LLxprt itself does not use the context of this event, but the bridge does.
+        EffectKind::Context if event == EventKind::BeforeTool && is_llxprt => return true,
         // LLxprt passes the reason of a deny after a tool to the model, although the event is not gating.
         EffectKind::Deny if event == EventKind::AfterTool => return is_llxprt,
         EffectKind::Deny => Abilities::DENY,

@@ -213,6 +213,10 @@ impl Patch {
             let (Place::Whole { file } | Place::Hunk { file, .. }) = operation.place else {
                 return Err(UnpatchableRewrite::NotWritable);
             };
+            // A member that the operation does not have, such as a file mode, has no place in a patch.
+            if after.iter().any(|(name, _)| before.get(name).is_none()) {
+                return Err(UnpatchableRewrite::NotAnOperation);
+            }
             let path = text("file_path").ok_or(UnpatchableRewrite::NotAnOperation)?;
             if before.get("file_path").and_then(Json::as_str).as_deref() != Some(&path)
                 && let Some(slot) = new_paths.get_mut(file)
@@ -417,6 +421,7 @@ mod tests {
             (3, r#"{"file_path":"/abs/z","content":""}"#, UnpatchableRewrite::NotWritable),
             (5, r#"{"file_path":"/p/z","content":""}"#, UnpatchableRewrite::NotWritable),
             (0, r#"{"content":"x"}"#, UnpatchableRewrite::NotAnOperation),
+            (0, r#"{"file_path":"/p/a.txt","content":"x","mode":"0600"}"#, UnpatchableRewrite::NotAnOperation),
             (0, "[]", UnpatchableRewrite::NotAnOperation),
         ];
         for (position, input, expected) in cases {

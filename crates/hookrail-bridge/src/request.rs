@@ -1,9 +1,12 @@
 //! Reads what an agent sends to its hook and makes the neutral events of it.
 
+mod caller;
+mod known;
+mod reader;
+
 use std::path::PathBuf;
 
-use hookrail::payload::ToolResponse;
-use hookrail::{Event, EventKind, Json, JsonKind, JsonObject};
+use hookrail::{Event, EventKind, Json, JsonObject};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -11,6 +14,7 @@ use crate::Agent;
 use crate::events::AgentEvent;
 use crate::patch::{Operation, Patch, PatchError};
 use crate::tools::AgentToolCall;
+pub use known::UnknownName;
 
 /// Larger payloads are refused: reading one takes longer than an agent waits.
 pub const MAX_PAYLOAD: usize = 64 * 1024 * 1024;
@@ -28,6 +32,15 @@ pub struct Incoming<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// What is fired although the agent fires it far more often than it happens.
     pub noisy: NoisyEvents,
+}
+
+impl Incoming<'_> {
+    /// What came in, refused before it is known to which event it belongs, unless the command line says so.
+    #[must_use]
+    pub fn refused(&self, error: RequestError) -> RefusedRequest {
+        let event = self.event.and_then(|name| self.agent.find_event(name));
+        RefusedRequest { agent: self.agent, event, error }
+    }
 }
 
 /// Whether events are fired that an agent repeats without need.
@@ -91,9 +104,18 @@ pub enum RequestError {
     /// A tool event without the name of a tool.
     #[error("the payload names no tool")]
     NoTool,
-    /// A tool event without an input that can be read.
+    /// A tool event of a known tool without an input that can be read.
     #[error("the input of the tool is not an object")]
     NoToolInput,
+    /// A prompt event without a prompt that can be read.
+    #[error("the prompt is not a text")]
+    NoPrompt,
+    /// The payload did not arrive as a whole.
+    #[error("the payload cannot be read: {message}")]
+    Unreadable {
+        /// What went wrong.
+        message: String,
+    },
     /// A patch that cannot be parsed.
     #[error("the patch cannot be read: {0}")]
     Patch(#[from] PatchError),
@@ -108,14 +130,6 @@ pub struct RefusedRequest {
     pub event: Option<AgentEvent>,
     /// What is wrong.
     pub error: RequestError,
-}
-
-impl RefusedRequest {
-    /// Whether the operation must be denied. An event that is not known may be a gating one.
-    #[must_use]
-    pub fn denies(&self) -> bool {
-        self.event.is_none_or(|event| event.kind.spec().is_gating())
-    }
 }
 
 /// One event of an agent, ready to be fired.
@@ -141,6 +155,8 @@ pub struct AgentRequest {
     pub agent_result: Option<Json>,
     /// The prompt of a prompt event.
     pub prompt: Option<String>,
+    /// What a newer version of the agent brings and this version does not know.
+    pub unknown: Vec<UnknownName>,
 }
 
 impl AgentRequest {
@@ -148,6 +164,13 @@ impl AgentRequest {
     #[must_use]
     pub fn kind(&self) -> EventKind {
         self.event.kind
+    }
+
+    /// What tells the sessions of the agent apart: the session's ID, else its transcript. None if the payload has neither.
+    #[must_use]
+    pub fn state_key(&self) -> Option<&str> {
+        let transcript = self.events.first().map_or("", Event::transcript_path);
+        [self.session_id.as_str(), transcript].into_iter().find(|key| !key.is_empty())
     }
 
     /// A key that the before and the after event of one call share. Gemini and Copilot give their calls no id.
@@ -184,32 +207,18 @@ fn sorted(value: &Value) -> String {
     }
 }
 
-/// Finds out which agent calls. The environment and the payload overrule the command line, because Copilot also runs the
-/// hooks of Claude Code's settings.
-fn calling_agent(incoming: &Incoming<'_>, members: &JsonObject) -> Agent {
-    let is_copilot = (incoming.variable)("COPILOT_CLI").is_some_and(|value| value == "1");
-    match incoming.agent {
-        Agent::Claude if is_copilot => Agent::Copilot,
-        Agent::Claude if members.get("turn_id").is_some() && members.get("model").is_some() => Agent::Codex,
-        named => named,
-    }
-}
-
 /// Reads what came in.
 ///
 /// # Errors
 ///
-/// The payload cannot be used. [`RefusedRequest::denies`] tells whether the operation must then be denied.
+/// The payload cannot be used. [`Answer::refusal`](crate::Answer::refusal) answers it.
 pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
-    let named = incoming.event.and_then(|name| incoming.agent.find_event(name));
     let refuse = |agent, event, error| RefusedRequest { agent, event, error };
-    let members = parse(incoming.payload).map_err(|error| refuse(incoming.agent, named, error))?;
-    let agent = calling_agent(incoming, &members);
-    let text = |names: &[&str]| first_text(&members, names);
+    let members = parse(incoming.payload).map_err(|error| incoming.refused(error))?;
     // The payload knows better: one command may be configured for several events.
-    let Some(name) = text(&["hook_event_name", "hookName"]).or_else(|| incoming.event.map(str::to_owned)) else {
-        return Err(refuse(agent, named, RequestError::NoEvent));
-    };
+    let named = first_text(&members, &["hook_event_name", "hookName"]).or_else(|| incoming.event.map(str::to_owned));
+    let Some(name) = named else { return Err(incoming.refused(RequestError::NoEvent)) };
+    let agent = caller::calling_agent(incoming, &members, &name);
     // Copilot's own notifications carry Claude's event name; the command line then says which spelling was configured.
     let own = incoming.event.filter(|own| agent == Agent::Copilot && own.starts_with(char::is_lowercase));
     let Some(event) = agent.find_event(own.unwrap_or(&name)) else {
@@ -218,7 +227,7 @@ pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     if let Some(pass) = filtered(incoming.noisy, agent, event.kind, &members) {
         return Ok(Reading::Pass(pass));
     }
-    let request = Reader { agent, event, members: &members, incoming }.request();
+    let request = reader::Reader { agent, event, members: &members, incoming }.request();
     request.map(|request| Reading::Fire(Box::new(request))).map_err(|error| refuse(agent, Some(event), error))
 }
 
@@ -240,7 +249,8 @@ const MACHINE_MADE: [&str; 3] = ["<task-notification>", "<bash-stdout>", "<local
 
 fn filtered(noisy: NoisyEvents, agent: Agent, kind: EventKind, members: &JsonObject) -> Option<Pass> {
     if kind == EventKind::Prompt {
-        let prompt = first_text(members, &["prompt"]).unwrap_or_default();
+        // What is not a text may be a prompt in a form that is not known here, so it is not empty.
+        let prompt = first_text(members, &["prompt"])?;
         if prompt.trim().is_empty() {
             return Some(Pass::EmptyPrompt);
         }
@@ -263,237 +273,4 @@ fn filtered(noisy: NoisyEvents, agent: Agent, kind: EventKind, members: &JsonObj
         }
         _ => None,
     }
-}
-
-struct Reader<'a> {
-    agent: Agent,
-    event: AgentEvent,
-    members: &'a JsonObject,
-    incoming: &'a Incoming<'a>,
-}
-
-impl Reader<'_> {
-    fn text(&self, names: &[&str]) -> Option<String> {
-        first_text(self.members, names)
-    }
-
-    fn request(&self) -> Result<AgentRequest, RequestError> {
-        let cwd = self.text(&["cwd"]).filter(|cwd| !cwd.is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
-        let declared = self.agent.project_variables().iter().find_map(|name| (self.incoming.variable)(name));
-        let mut request = AgentRequest {
-            agent: self.agent,
-            event: self.event,
-            session_id: self.text(&["session_id", "sessionId"]).unwrap_or_default(),
-            declared_project: declared.filter(|declared| !declared.is_empty()).map(PathBuf::from),
-            cwd,
-            events: Vec::new(),
-            call: None,
-            patch: None,
-            agent_result: None,
-            prompt: None,
-        };
-        match self.event.kind {
-            EventKind::BeforeTool | EventKind::AfterTool => self.tool_events(&mut request)?,
-            _ => {
-                let event = self.fields(self.base(&request), &mut request);
-                request.events.push(event);
-            }
-        }
-        Ok(request)
-    }
-
-    /// An event with everything that all events have.
-    fn base(&self, request: &AgentRequest) -> Event {
-        let mut event = Event::new(self.event.kind, &request.cwd).session(&request.session_id);
-        if let Some(path) = self.text(&["transcript_path", "transcriptPath"]) {
-            event = event.transcript(path);
-        }
-        if let Some(time) = self.text(&["timestamp"]) {
-            event = event.at_time(time);
-        }
-        // Codex and Qwen name the model in every event, Claude in some.
-        for (field, names) in [("model_id", ["model"]), ("agent_id", ["agent_id"]), ("agent_type", ["agent_type"])] {
-            if let Some(text) = self.text(&names).filter(|text| !text.is_empty()) {
-                event = event.with_text(field, &text);
-            }
-        }
-        event
-    }
-
-    fn fields(&self, event: Event, request: &mut AgentRequest) -> Event {
-        let text = |names: &[&str]| self.text(names).unwrap_or_default();
-        match self.event.kind {
-            EventKind::SessionStart => {
-                let source = text(&["source"]);
-                // Other names for the same: Copilot's `new`, and `compact`, which LLxprt calls `compress`.
-                let neutral = match source.as_str() {
-                    "new" | "" => "startup",
-                    "compact" => "compress",
-                    other => other,
-                };
-                let launch = !matches!(source.as_str(), "compact" | "clear");
-                event.with_text("source", neutral).with("launch", Json::boolean(launch))
-            }
-            EventKind::SessionEnd => {
-                let reason = text(&["reason"]);
-                event.with("launch", Json::boolean(reason != "clear")).with_text("reason", &reason)
-            }
-            EventKind::Prompt => {
-                let prompt = text(&["prompt"]);
-                request.prompt = Some(prompt.clone());
-                event.with_text("prompt", &prompt)
-            }
-            EventKind::AgentEnd => {
-                let active = self.members.get("stop_hook_active").and_then(Json::as_bool).unwrap_or(false);
-                event
-                    .with_text("prompt", &text(&["prompt"]))
-                    .with_text("prompt_response", &text(&["prompt_response", "last_assistant_message"]))
-                    .with("stop_hook_active", Json::boolean(active))
-            }
-            EventKind::TurnEnd => self.copy(event, &[("tool_results", "tool_calls")]),
-            EventKind::BeforeCompact => {
-                let trigger = text(&["trigger"]);
-                self.copy(event.with_text("trigger", &trigger), &[("custom_instructions", "custom_instructions")])
-            }
-            EventKind::AfterCompact => event
-                .with_text("trigger", &text(&["trigger"]))
-                .with_text("summary", &text(&["compact_summary", "summary"])),
-            EventKind::SubagentStart | EventKind::SubagentStop => {
-                let names = [("name", text(&["agent_type"])), ("description", text(&["agent_id"]))];
-                let agent = names.into_iter().map(|(name, value)| (name.to_owned(), Json::string(&value)));
-                event.with("agent", agent.collect::<JsonObject>().to_json()).with_text("outcome", "completed")
-            }
-            EventKind::Notification => {
-                let event = event
-                    .with_text("notification_type", &text(&["notification_type", "notificationType"]))
-                    .with_text("message", &text(&["message"]));
-                let details = self.members.get("details").cloned().unwrap_or_else(Json::empty_object);
-                event.with("details", details)
-            }
-            _ => self.copy(event, &[("llm_request", "llm_request"), ("llm_response", "llm_response")]),
-        }
-    }
-
-    /// Copies fields, under their neutral names. What is null is not there.
-    fn copy(&self, event: Event, fields: &[(&str, &str)]) -> Event {
-        let given = |own: &str| self.members.get(own).filter(|value| value.kind() != JsonKind::Null);
-        fields.iter().fold(event, |event, (neutral, own)| match given(own) {
-            Some(value) => event.with(*neutral, value.clone()),
-            None => event,
-        })
-    }
-
-    fn tool_events(&self, request: &mut AgentRequest) -> Result<(), RequestError> {
-        let name = self.text(&["tool_name", "toolName", "tool"]).filter(|name| !name.is_empty());
-        let name = name.ok_or(RequestError::NoTool)?;
-        let input = ["tool_input", "toolArgs", "toolInput", "args", "input"];
-        let input = input.iter().find_map(|member| self.members.get(member)).cloned();
-        // Copilot has sent the arguments as a JSON text in earlier versions.
-        let input = input.map(|input| match input.as_str() {
-            Some(text) => Json::parse(&text).unwrap_or(input),
-            None => input,
-        });
-        let input = input.filter(|input| input.as_object().is_some()).ok_or(RequestError::NoToolInput)?;
-        let mut base = self.base(request);
-        if let Some(id) = self.text(&["tool_use_id", "tool_call_id", "toolCallId", "callID"]) {
-            base = base.with_text("tool_call_id", &id);
-        }
-        if let Some(server) = self.mcp_context() {
-            base = base.with("mcp_context", server);
-        }
-        if self.event.kind == EventKind::AfterTool {
-            let (result, response) = self.tool_response();
-            request.agent_result = result;
-            base = base.with("tool_response", response.to_json());
-        }
-        let patch = if self.agent == Agent::Codex && name == "apply_patch" { Some(self.patch(&input)?) } else { None };
-        request.call = Some(AgentToolCall::read(self.agent, &name, input));
-        if let (None, Some(call)) = (&patch, &request.call) {
-            request.events.push(base.with_text("tool_name", &call.name).with("tool_input", call.input.clone()));
-            return Ok(());
-        }
-        let Some(patch) = patch else { return Ok(()) };
-        let operations = patch.operations(&request.cwd);
-        let events = operations.iter().map(|operation| {
-            base.clone().with_text("tool_name", operation.tool).with("tool_input", operation.input.clone())
-        });
-        request.events.extend(events);
-        request.patch = Some((patch, operations));
-        Ok(())
-    }
-
-    fn patch(&self, input: &Json) -> Result<Patch, RequestError> {
-        let command = input.as_object().and_then(|input| input.get("command")?.as_str());
-        Ok(Patch::parse(&command.ok_or(RequestError::NoToolInput)?)?)
-    }
-
-    fn mcp_context(&self) -> Option<Json> {
-        if let Some(context) = self.members.get("mcp_context") {
-            return Some(context.clone());
-        }
-        let server = self.members.get("mcp_server")?.as_object()?;
-        let name = server.get("name")?.clone();
-        Some([("server_name".to_owned(), name)].into_iter().collect::<JsonObject>().to_json())
-    }
-
-    /// The tool's result in the agent's own shape, and as the neutral field carries it.
-    fn tool_response(&self) -> (Option<Json>, ToolResponse) {
-        if let Some(error) = self.text(&["error"]) {
-            let text = Json::string(&error);
-            return (None, ToolResponse::new(text.clone(), text).with_error(&error));
-        }
-        let names = ["tool_response", "toolResult", "tool_result", "output", "result"];
-        let Some(own) = names.iter().find_map(|name| self.members.get(name)) else {
-            return (None, ToolResponse::new(Json::string(""), Json::string("")));
-        };
-        let members = own.as_object();
-        let is_neutral = members.as_ref().is_some_and(|members| members.get("llmContent").is_some());
-        let response = if is_neutral {
-            ToolResponse::read(own)
-        } else {
-            let text = Json::string(&result_text(own));
-            let response = ToolResponse::new(text.clone(), text);
-            let failed = members.as_ref().and_then(|members| {
-                let kind = members.get("resultType").or_else(|| members.get("result_type"))?.as_str()?;
-                (kind != "success").then_some(kind)
-            });
-            match failed {
-                Some(kind) => response.with_error(&kind),
-                None => response,
-            }
-        };
-        (Some(own.clone()), response)
-    }
-}
-
-/// The text of a result in the shape of any agent: what a hook that reads results looks for.
-fn result_text(result: &Json) -> String {
-    if let Some(text) = result.as_str() {
-        return text;
-    }
-    if let Some(parts) = result.as_array() {
-        return parts_text(&parts);
-    }
-    let Some(members) = result.as_object() else { return result.text().to_owned() };
-    let text = |name: &str| members.get(name).and_then(Json::as_str);
-    if let Some(text) = text("textResultForLlm").or_else(|| text("text_result_for_llm")) {
-        return text;
-    }
-    if let Some(stdout) = text("stdout") {
-        let stderr = text("stderr").filter(|stderr| !stderr.is_empty());
-        return stderr.map_or(stdout.clone(), |stderr| format!("{stdout}\n{stderr}"));
-    }
-    if let Some(parts) = members.get("content").and_then(Json::as_array) {
-        return parts_text(&parts);
-    }
-    let file = members.get("file").and_then(Json::as_object);
-    if let Some(content) = file.and_then(|file| file.get("content")?.as_str()) {
-        return content;
-    }
-    result.text().to_owned()
-}
-
-fn parts_text(parts: &[Json]) -> String {
-    let text = |part: &Json| part.as_object().and_then(|part| part.get("text")?.as_str());
-    parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
 }

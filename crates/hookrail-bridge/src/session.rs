@@ -1,8 +1,11 @@
 //! The state of a session that the bridge keeps between two events, because each event runs in its own process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use hookrail::{Event, Json};
 use serde::{Deserialize, Serialize};
+
+use crate::request::AgentRequest;
 
 /// The agent goes on at most this often because hooks denied the end of its answer. Codex and Gemini have no limit of their
 /// own: 339 rounds were counted in a minute.
@@ -14,6 +17,12 @@ const MAX_WAITING: usize = 64;
 
 /// The highest length of a waiting text, in bytes.
 const LONGEST_TEXT: usize = 16 * 1024;
+
+/// The highest number of unknown names that are reported in a session.
+const MAX_REPORTED: usize = 64;
+
+/// A longer name is not reported, in bytes.
+const LONGEST_NAME: usize = 128;
 
 /// The highest length of the stored prompt, in bytes.
 const LONGEST_PROMPT: usize = 256 * 1024;
@@ -53,9 +62,20 @@ pub struct BridgeSession {
     pub stop: Option<PendingStop>,
     /// How often each loss occurred.
     pub losses: BTreeMap<String, u64>,
+    /// The unknown names that were reported already, so that an agent with a new tool does not report it at every call.
+    pub reported: BTreeSet<String>,
 }
 
 impl BridgeSession {
+    /// The state of an event that names no session. What such an event leaves behind would reach an unrelated session, so
+    /// nothing is remembered; only the payload itself tells that the end of this answer was denied before.
+    #[must_use]
+    pub fn without_memory(request: &AgentRequest) -> Self {
+        let is_continued = |event: &Event| event.field("stop_hook_active").and_then(Json::as_bool) == Some(true);
+        let denials = if request.events.iter().any(is_continued) { MAX_AGENT_END_DENIALS } else { 0 };
+        Self { agent_end_denials: denials, ..Self::default() }
+    }
+
     /// Keeps a text for the end of a call, or for the next event if there is no call.
     pub(crate) fn keep_context(&mut self, call: Option<String>, text: String) {
         match call {
@@ -86,6 +106,11 @@ impl BridgeSession {
         if let Some(text) = self.call_context.get(call).filter(|_| call != other).cloned() {
             self.call_context.insert(other, text);
         }
+    }
+
+    /// Remembers that a name is reported. Returns whether that is news. When too many were reported, nothing is news.
+    pub(crate) fn report(&mut self, name: &str) -> bool {
+        self.reported.len() < MAX_REPORTED && name.len() <= LONGEST_NAME && self.reported.insert(name.to_owned())
     }
 
     /// Removes and returns the text that waits for a call.

@@ -186,6 +186,14 @@ fn by_agent_name(agent: Agent, name: &str) -> Option<&'static Tool> {
     })
 }
 
+/// Whether the table has a tool of an agent, so that hooks get it under their own names.
+pub(crate) fn is_known(agent: Agent, name: &str) -> bool {
+    by_agent_name(agent, name).is_some()
+}
+
+/// The member that carries an input that is not an object: hooks get objects.
+const WRAPPED: &str = "input";
+
 /// A tool call in the neutral vocabulary, with the way back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentToolCall {
@@ -211,6 +219,7 @@ impl AgentToolCall {
                 let pairs = tool.arguments.iter().map(|argument| (argument.in_agent(agent), argument.name));
                 renamed(&members, &pairs.collect::<Vec<_>>())
             }
+            (None, None) => [(WRAPPED.to_owned(), agent_input.clone())].into_iter().collect::<JsonObject>().to_json(),
             _ => agent_input.clone(),
         };
         Self { agent, agent_name: agent_name.to_owned(), name, agent_input, input }
@@ -226,6 +235,9 @@ impl AgentToolCall {
             (Some(tool), Some(members)) => {
                 let pairs = tool.arguments.iter().map(|argument| (argument.name, argument.in_agent(self.agent)));
                 renamed(&members, &pairs.collect::<Vec<_>>())
+            }
+            (None, Some(members)) if self.agent_input.as_object().is_none() => {
+                members.get(WRAPPED).filter(|_| members.iter().count() == 1).unwrap_or(input).clone()
             }
             _ => input.clone(),
         }
@@ -323,6 +335,14 @@ mod tests {
             let changed = Json::parse(&call.input.text().replace("\"x\"", "\"y\"")).unwrap();
             assert_eq!(call.to_agent(&changed).text(), input.replace("\"x\"", "\"y\""), "{agent}");
         }
+    }
+
+    #[test]
+    fn an_input_that_is_not_an_object_is_wrapped_for_hooks_and_unwrapped_again() {
+        let call = AgentToolCall::read(Claude, "BrandNewTool", Json::string("go"));
+        assert_eq!(call.input.text(), r#"{"input":"go"}"#);
+        assert_eq!(call.to_agent(&call.input).text(), r#""go""#);
+        assert_eq!(call.to_agent(&Json::parse(r#"{"input":"stay"}"#).unwrap()).text(), r#""stay""#);
     }
 
     #[test]

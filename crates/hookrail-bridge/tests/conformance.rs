@@ -7,7 +7,8 @@ use std::path::Path;
 
 use hookrail::{Decision, Effects, Event, Json};
 use hookrail_bridge::{
-    Agent, Answer, AnswerOptions, BridgeSession, EventResult, Incoming, NoisyEvents, Pass, Reading, request,
+    Agent, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming, NoisyEvents, OnError,
+    Pass, Reading, UnknownName, request,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,9 +27,17 @@ struct Case {
     payload: String,
     /// The agent whose recording it is, if it is another one.
     payload_of: Option<String>,
+    /// Members of the payload that have another value than the recorded one.
+    #[serde(default)]
+    change: BTreeMap<String, Value>,
+    /// Members of the payload that are left out.
+    #[serde(default)]
+    without: Vec<String>,
     event: Option<String>,
     #[serde(default)]
     environment: BTreeMap<String, String>,
+    #[serde(default)]
+    options: Options,
     #[serde(default)]
     events: Vec<BTreeMap<String, Value>>,
     passes: Option<String>,
@@ -38,6 +47,24 @@ struct Case {
     said: Vec<SaidInCase>,
     answer: ExpectedAnswer,
     losses: Vec<String>,
+}
+
+/// The options with which the user installed the bridge.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Options {
+    allow_skips_prompt: bool,
+    attended: bool,
+    noisy: bool,
+}
+
+impl Options {
+    fn answer(&self) -> AnswerOptions {
+        AnswerOptions {
+            allow: if self.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
+            attendance: if self.attended { Attendance::Attended } else { Attendance::Unknown },
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -131,18 +158,22 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
     let recorded = case.payload_of.as_deref().unwrap_or(agent.name());
     let payloads: BTreeMap<String, Json> = read(&folder().join(format!("payloads/{recorded}.json")));
     let payload = payloads.get(&case.payload).unwrap_or_else(|| panic!("no payload `{}`", case.payload));
+    let mut payload = payload.as_object().unwrap();
+    case.change.into_iter().for_each(|(name, value)| payload.set(&name, Json::from(value)));
+    case.without.iter().for_each(|name| drop(payload.remove(name)));
+    let payload = payload.to_json();
     let variable = |name: &str| case.environment.get(name).cloned();
     let incoming = Incoming {
         agent,
         event: case.event.as_deref(),
         payload: payload.text().as_bytes(),
         variable: &variable,
-        noisy: NoisyEvents::Filtered,
+        noisy: if case.options.noisy { NoisyEvents::Fired } else { NoisyEvents::Filtered },
     };
     let mut session = case.session;
     let mut failures = Vec::new();
     let answer = match request::read(&incoming) {
-        Err(refused) => Answer::refusal(&refused),
+        Err(refused) => Answer::refusal(&refused, OnError::Block),
         Ok(Reading::Pass(pass)) => {
             let name = match &pass {
                 Pass::UnknownEvent { .. } => "unknown-event",
@@ -172,7 +203,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
                 Some(answer) => answer,
                 None => {
                     let said: Vec<EventResult> = case.said.into_iter().map(SaidInCase::said).collect();
-                    Answer::compose(&request, &said, AnswerOptions::default(), &mut session)
+                    Answer::compose(&request, &said, case.options.answer(), &mut session)
                 }
             }
         }
@@ -208,6 +239,22 @@ fn different_fields(event: &Event, expected: &BTreeMap<String, Value>) -> Vec<St
 }
 
 #[test]
+fn every_field_of_a_recorded_payload_is_known() {
+    for agent in Agent::ALL {
+        let payloads: BTreeMap<String, Json> = read(&folder().join(format!("payloads/{agent}.json")));
+        for (name, payload) in payloads {
+            let event = name.split('.').next().filter(|_| agent == Agent::Copilot);
+            let (payload, variable, noisy) = (payload.text().as_bytes(), &|_: &str| None, NoisyEvents::Fired);
+            let incoming = Incoming { agent, event, payload, variable, noisy };
+            let Ok(Reading::Fire(request)) = request::read(&incoming) else { continue };
+            let fields = request.unknown.iter().filter(|unknown| matches!(unknown, UnknownName::Field { .. }));
+            assert_eq!(fields.count(), 0, "{agent} {name}: {:?}", request.unknown);
+            assert_eq!(request.agent, agent, "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_payload_that_cannot_be_used_denies_gating_events_and_no_others() {
     for agent in Agent::ALL {
         for kind in [hookrail::EventKind::BeforeTool, hookrail::EventKind::AfterTool] {
@@ -223,7 +270,7 @@ fn a_payload_that_cannot_be_used_denies_gating_events_and_no_others() {
                     noisy: NoisyEvents::Filtered,
                 };
                 let Err(refused) = request::read(&incoming) else { panic!("{agent}: {text:?} is accepted") };
-                let answer = Answer::refusal(&refused);
+                let answer = Answer::refusal(&refused, OnError::Block);
                 let reason = answer.stderr.clone().unwrap();
                 assert!(reason.contains("hookrail doctor"), "{reason}");
                 let denies = answer.status.code() == 2 || answer.stdout.is_some();

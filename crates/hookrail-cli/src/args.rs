@@ -457,7 +457,7 @@ mod test;
 mod trust;
 
 pub(crate) use agent::AgentArgs;
-pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, ScopeArg, UninstallArgs};
+pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, OnErrorArg, ScopeArg, UninstallArgs};
 #[cfg(feature = "fleet")]
 pub(crate) use bundle::{
     BundleApplyArgs, BundleArgs, BundleBuildArgs, BundleCommand, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs,

@@ -6,21 +6,82 @@ use std::path::{Path, PathBuf};
 const PROJECT_MARKS: [&str; 6] =
     [".llxprt/settings.json", ".x-code/plugins", ".xcsh/hooks", ".claude/hooks", ".hookrail/config.toml", ".hookrail"];
 
-/// Returns the nearest folder upwards that has hooks, else the nearest with a `.git`, else the directory itself.
+/// Returns the nearest folder upwards that has hooks, else the nearest with a `.git`, else the directory itself. An empty
+/// folder has no hooks.
 ///
 /// The home directory is never a project: its hooks are the user's, not a project's. The search does not leave the file
 /// system and does not pass a folder of another user, because that user could put hooks there.
 pub(crate) fn find_project(start: &Path, home: Option<&Path>) -> PathBuf {
-    let start = start.canonicalize().unwrap_or_else(|_| start.to_owned());
-    let home = home.and_then(|home| home.canonicalize().ok());
-    let candidates: Vec<&Path> = start
-        .ancestors()
-        .take_while(|folder| is_within_reach(&start, folder))
-        .filter(|folder| Some(*folder) != home.as_deref())
-        .collect();
-    let has = |mark: &str| candidates.iter().find(|folder| folder.join(mark).exists());
-    let configured = candidates.iter().find(|folder| PROJECT_MARKS.iter().any(|mark| folder.join(mark).exists()));
-    configured.or_else(|| has(".git")).map_or_else(|| start.clone(), |folder| folder.to_path_buf())
+    let reach = SearchReach::upwards_from(start, home);
+    reach.configured().next().or_else(|| reach.repository()).unwrap_or(&reach.start).to_owned()
+}
+
+/// The project that the hooks of an agent are taken from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GuardedProject {
+    /// Its directory.
+    pub(crate) root: PathBuf,
+    /// A nearer folder with hooks of which none is granted.
+    pub(crate) passed_over: Option<PathBuf>,
+}
+
+/// Returns the project like [`find_project`], but a folder without a grant does not hide a folder above it that has one: the
+/// agent may have made the nearer one, and the guards of the other must stay.
+pub(crate) fn find_guarded_project(
+    start: &Path,
+    home: Option<&Path>,
+    has_grant: impl Fn(&Path) -> bool,
+) -> GuardedProject {
+    let reach = SearchReach::upwards_from(start, home);
+    let mut configured = reach.configured();
+    let Some(nearest) = configured.next() else {
+        let root = reach.repository().unwrap_or(&reach.start).to_owned();
+        return GuardedProject { root, passed_over: None };
+    };
+    let mut above = configured.peekable();
+    // Grants are read only if there is a choice.
+    if above.peek().is_some()
+        && !has_grant(nearest)
+        && let Some(granted) = above.find(|folder| has_grant(folder))
+    {
+        return GuardedProject { root: granted.to_owned(), passed_over: Some(nearest.to_owned()) };
+    }
+    GuardedProject { root: nearest.to_owned(), passed_over: None }
+}
+
+/// The folders that a search may find.
+struct SearchReach {
+    start: PathBuf,
+    home: Option<PathBuf>,
+}
+
+impl SearchReach {
+    fn upwards_from(start: &Path, home: Option<&Path>) -> Self {
+        let start = start.canonicalize().unwrap_or_else(|_| start.to_owned());
+        Self { start, home: home.and_then(|home| home.canonicalize().ok()) }
+    }
+
+    fn folders(&self) -> impl Iterator<Item = &Path> {
+        let within = self.start.ancestors().take_while(|folder| is_within_reach(&self.start, folder));
+        within.filter(|folder| Some(*folder) != self.home.as_deref())
+    }
+
+    fn configured(&self) -> impl Iterator<Item = &Path> {
+        self.folders().filter(|folder| PROJECT_MARKS.iter().any(|mark| is_used(&folder.join(mark))))
+    }
+
+    fn repository(&self) -> Option<&Path> {
+        self.folders().find(|folder| folder.join(".git").exists())
+    }
+}
+
+/// Whether there is a file, or a folder with something in it.
+fn is_used(place: &Path) -> bool {
+    match place.metadata() {
+        Ok(about) if about.is_dir() => std::fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some()),
+        Ok(_) => true,
+        Err(_) => false,
+    }
 }
 
 #[cfg(unix)]
@@ -49,6 +110,9 @@ mod tests {
         let root = folder.path().canonicalize().unwrap();
         for mark in marks {
             std::fs::create_dir_all(root.join(mark)).unwrap();
+            if mark.ends_with("hooks") || mark.ends_with(".json") {
+                std::fs::write(root.join(mark).join("a-file"), "").unwrap();
+            }
         }
         (folder, root)
     }
@@ -57,6 +121,30 @@ mod tests {
     fn the_nearest_folder_with_hooks_wins_over_a_nearer_repository() {
         let (_folder, root) = project(&["a/.xcsh/hooks", "a/b/.git", "a/b/c"]);
         assert_eq!(find_project(&root.join("a/b/c"), None), root.join("a"));
+    }
+
+    #[test]
+    fn an_empty_folder_is_not_a_project() {
+        let (_folder, root) = project(&["a/.xcsh/hooks", "a/b/.hookrail", "a/b/.x-code/plugins"]);
+        assert_eq!(find_project(&root.join("a/b"), None), root.join("a"));
+        std::fs::write(root.join("a/b/.hookrail/config.toml"), "").unwrap();
+        assert_eq!(find_project(&root.join("a/b"), None), root.join("a/b"));
+    }
+
+    #[test]
+    fn a_folder_without_a_grant_does_not_hide_one_above_it_that_has_one() {
+        let (_folder, root) = project(&["a/.xcsh/hooks", "a/b/.xcsh/hooks", "a/b/c"]);
+        let found = |granted: &[&str]| {
+            let found = find_guarded_project(&root.join("a/b/c"), None, |folder| {
+                granted.iter().any(|granted| root.join(granted) == folder)
+            });
+            let relative = |folder: &Path| folder.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+            (relative(&found.root), found.passed_over.as_deref().map(relative))
+        };
+        assert_eq!(found(&["a"]), ("a".to_owned(), Some("a/b".to_owned())));
+        for granted in [&[][..], &["a/b"], &["a", "a/b"]] {
+            assert_eq!(found(granted), ("a/b".to_owned(), None), "{granted:?}");
+        }
     }
 
     #[test]

@@ -271,6 +271,12 @@ pub(crate) struct LastRecord {
     pub(crate) hash: Hex,
 }
 
+impl LastRecord {
+    fn of(framed: Framed<'_>) -> Option<Self> {
+        Some(Self { seq: framed.seq, hash: framed.hash.try_into().ok()? })
+    }
+}
+
 /// How a segment ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentEnd {
@@ -330,13 +336,15 @@ pub(crate) fn end_of(file: &mut File) -> io::Result<SegmentEnd> {
     }
 }
 
-/// The last record of some whole lines; none if they do not end with one that holds.
+/// The last record of some whole lines; none if they do not end with one. Its hash is not checked: that takes as long as
+/// writing a record, and other writers wait meanwhile.
 pub(crate) fn last_record(lines: &[u8]) -> Option<LastRecord> {
     let lines = lines.strip_suffix(b"\n")?;
-    sound(memrchr(b'\n', lines).map_or(Some(lines), |at| lines.get(at + 1..)))
+    let line = memrchr(b'\n', lines).map_or(Some(lines), |at| lines.get(at + 1..));
+    LastRecord::of(Framed::of(line?)?)
 }
 
 fn sound(line: Option<&[u8]>) -> Option<LastRecord> {
     let framed = Framed::of(line?)?;
-    framed.holds().then(|| Some(LastRecord { seq: framed.seq, hash: framed.hash.try_into().ok()? }))?
+    if framed.holds() { LastRecord::of(framed) } else { None }
 }

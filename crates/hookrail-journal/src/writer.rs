@@ -179,9 +179,9 @@ impl Writer {
         Ok(Some(Head { name, path, file, length: whole, last, is_shared }))
     }
 
-    /// The segment that other processes have written meanwhile, if what they appended ends with a record that holds: then
-    /// nothing else has to be looked at. With four writers, listing and opening the files again took most of the time of a
-    /// record.
+    /// The segment that other processes have written meanwhile, if what they appended ends with a whole record: then
+    /// nothing else has to be looked at. They had the lock, and one that was killed left a line without an end. With four
+    /// writers, listing and opening the files again took most of the time of a record.
     fn catch_up(&self, mut head: Head, length: u64) -> Result<Option<Head>, JournalError> {
         let appended = length.checked_sub(head.length).filter(|appended| *appended <= MOST_CAUGHT_UP);
         let Some(appended) = appended.and_then(|appended| usize::try_from(appended).ok()) else { return Ok(None) };

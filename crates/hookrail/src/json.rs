@@ -350,7 +350,8 @@ impl JsonObject {
 
 impl<K: Into<String>> FromIterator<(K, Json)> for JsonObject {
     fn from_iter<I: IntoIterator<Item = (K, Json)>>(members: I) -> Self {
-        let mut object = Self::new();
+        let members = members.into_iter();
+        let mut object = Self(Vec::with_capacity(members.size_hint().0));
         for (key, value) in members {
             object.set(key, value);
         }
@@ -368,13 +369,20 @@ impl Serialize for JsonObject {
     }
 }
 
+/// Up to this many keys are compared with each other, which is faster than an index of them.
+const MOST_COMPARED: usize = 32;
+
 impl<'de> Deserialize<'de> for JsonObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A key that comes twice keeps its first place and its last value, as in JavaScript. The index keeps an object with
-        // very many keys from costing quadratic time.
-        let mut members: Vec<(String, Json)> = Vec::new();
-        let mut index = HashMap::<String, usize>::new();
-        for (key, value) in ObjectMembers::deserialize(deserializer)?.0 {
+        // A key that comes twice keeps its first place and its last value, as in JavaScript.
+        let written = ObjectMembers::deserialize(deserializer)?.0;
+        if written.len() <= MOST_COMPARED {
+            return Ok(written.into_iter().collect());
+        }
+        // The index keeps an object with very many keys from costing quadratic time.
+        let mut members: Vec<(String, Json)> = Vec::with_capacity(written.len());
+        let mut index = HashMap::<String, usize>::with_capacity(written.len());
+        for (key, value) in written {
             match index.get(&key).and_then(|at| members.get_mut(*at)) {
                 Some(member) => member.1 = value,
                 None => {

@@ -12,9 +12,9 @@ pub(super) fn answer(request: &AgentRequest, message: &Message) -> Answer {
     match request.event.form {
         AnswerForm::Claude if request.agent == Agent::Copilot => document(copilot_for_claude(request, kind, message)),
         AnswerForm::Claude => document(claude(request, name, kind, message)),
-        AnswerForm::Codex => with_exit_two(kind, message, codex(name, kind, message)),
-        AnswerForm::Gemini => document(gemini(name, kind, message)),
-        AnswerForm::Qwen => with_exit_two(kind, message, qwen(name, kind, message)),
+        AnswerForm::Codex => with_exit_two(request, message, codex(name, kind, message)),
+        AnswerForm::Gemini => document(gemini(request, message)),
+        AnswerForm::Qwen => with_exit_two(request, message, qwen(name, kind, message)),
         AnswerForm::Copilot => document(copilot(request, kind, message)),
         AnswerForm::Plugin => document(plugin(message)),
     }
@@ -35,10 +35,16 @@ fn document(members: JsonObject) -> Answer {
     Answer { stdout, stderr: None, status: AnswerStatus::Answered, losses: Vec::new() }
 }
 
-/// Codex and Qwen deny by status 2 and a text on standard error: the one form that has no way to be voided.
-fn with_exit_two(kind: EventKind, message: &Message, members: JsonObject) -> Answer {
+/// Whether a denial of the event is status 2 with a text on standard error. In Codex and Qwen that is the one form that
+/// nothing can void.
+pub(super) fn has_exit_two(request: &AgentRequest) -> bool {
+    matches!(request.event.form, AnswerForm::Codex | AnswerForm::Qwen)
+        && matches!(request.kind(), EventKind::BeforeTool | EventKind::Prompt)
+}
+
+fn with_exit_two(request: &AgentRequest, message: &Message, members: JsonObject) -> Answer {
     match &message.deny {
-        Some(reason) if matches!(kind, EventKind::BeforeTool | EventKind::Prompt) => {
+        Some(reason) if has_exit_two(request) => {
             Answer { stdout: None, stderr: Some(reason.clone()), status: AnswerStatus::Denied, losses: Vec::new() }
         }
         _ => document(members),
@@ -181,7 +187,8 @@ fn codex(name: &str, kind: EventKind, message: &Message) -> JsonObject {
     }
 }
 
-fn gemini(name: &str, kind: EventKind, message: &Message) -> JsonObject {
+fn gemini(request: &AgentRequest, message: &Message) -> JsonObject {
+    let (name, kind) = (request.event.name, request.kind());
     let (decision, reason) = permission(message);
     // The dialog shows the message, not the reason.
     let shown = message.system_message.as_deref().or(message.ask.as_deref());
@@ -202,7 +209,10 @@ fn gemini(name: &str, kind: EventKind, message: &Message) -> JsonObject {
             let specific = Members::new()
                 .value("tool_input", message.input.clone())
                 .text("additionalContext", context.as_deref())
-                .value("llm_request", message.llm_request.clone())
+                .value(
+                    "llm_request",
+                    message.llm_request.as_ref().and_then(|changed| changed_request(request, changed)),
+                )
                 .value("llm_response", message.llm_response.clone())
                 .value("toolConfig", message.tool_config.clone())
                 .value("clearContext", message.clear_context.then(|| Json::boolean(true)));
@@ -210,6 +220,17 @@ fn gemini(name: &str, kind: EventKind, message: &Message) -> JsonObject {
         }
     };
     members.stop(message.stop.as_deref()).0
+}
+
+/// The members of a request to the model that differ from those of the payload. A member that is sent replaces the agent's
+/// own: the messages of a payload have no tool calls, and those of the agent would be lost.
+fn changed_request(request: &AgentRequest, changed: &Json) -> Option<Json> {
+    let original = request.events.first().and_then(|event| event.field("llm_request")?.as_object()).unwrap_or_default();
+    let Some(members) = changed.as_object() else { return Some(changed.clone()) };
+    let differs = |name: &str, value: &Json| original.get(name).is_none_or(|original| !original.same_as(value));
+    let members = members.iter().filter(|(name, value)| differs(name, value));
+    let members: JsonObject = members.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    (!members.is_empty()).then(|| members.to_json())
 }
 
 fn qwen(name: &str, kind: EventKind, message: &Message) -> JsonObject {
@@ -291,7 +312,14 @@ fn copilot(request: &AgentRequest, kind: EventKind, message: &Message) -> JsonOb
 fn copilot_for_claude(request: &AgentRequest, kind: EventKind, message: &Message) -> JsonObject {
     let claude = claude(request, request.event.name, kind, message);
     match kind {
-        EventKind::BeforeTool => claude,
+        // Claude Code's form of a question is not known to be honoured, and Copilot's own is.
+        EventKind::BeforeTool => {
+            let (decision, reason) = permission(message);
+            let members = Members::new().text("permissionDecision", decision).text("permissionDecisionReason", reason);
+            let mut members = members.0;
+            members.merge(&claude);
+            members
+        }
         EventKind::Prompt | EventKind::AgentEnd => copilot(request, kind, message),
         _ => {
             let mut members = copilot(request, kind, message);

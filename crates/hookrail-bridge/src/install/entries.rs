@@ -67,7 +67,7 @@ pub enum SettingsFile {
         path: PathBuf,
         /// The entries.
         entries: Vec<SettingsEntry>,
-        /// Whether the agent accepts comments and trailing commas in it.
+        /// What the agent accepts in it.
         syntax: SettingsSyntax,
     },
     /// A file that belongs to hookrail alone.
@@ -84,8 +84,11 @@ pub enum SettingsFile {
 pub enum SettingsSyntax {
     /// JSON and nothing else: a comment makes the agent ignore all hooks of the file.
     StrictJson,
-    /// JSON with comments.
+    /// JSON with comments. A trailing comma makes the file unreadable.
     JsonWithComments,
+    /// JSON with comments, trailing commas and the other liberties of JSON5: for files about whose reader nothing else is
+    /// known.
+    LenientJson,
 }
 
 impl SettingsFile {
@@ -160,8 +163,11 @@ fn entries(agent: Agent, options: &InstallOptions) -> Vec<SettingsEntry> {
     options.wanted(agent).map(entry).collect()
 }
 
-fn entry_value(agent: Agent, event: &AgentEvent, command: &str, seconds: u32) -> Value {
-    let gating = event.kind.spec().is_gating();
+pub(super) fn entry_value(agent: Agent, event: &AgentEvent, command: &str, seconds: u32) -> Value {
+    // The end of an answer and a compaction are no operation that a guard keeps from happening: blocked because hookrail
+    // is missing, they only keep the agent from ending its work.
+    let is_end = matches!(event.kind, EventKind::AgentEnd | EventKind::BeforeCompact);
+    let gating = event.kind.spec().is_gating() && !is_end;
     match agent {
         Agent::Copilot => json!({ "type": "command", "bash": command, "timeoutSec": seconds }),
         Agent::Gemini => {

@@ -5,10 +5,9 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::edit::{
-    EditError, EntryChange, NewEntry, append_member, change_for, commands_of, indentation, member, quoted, root,
-    syntax_error,
-};
+use super::edit::{EditError, EntryChange, NewEntry, change_for, commands_of};
+use super::layout::{append_member, indentation, quoted};
+use super::syntax::{member, root, syntax_error};
 
 /// A group of hooks, as text that can stand in a settings file: JSON in which each level is indented by two blanks. Comments
 /// are allowed.
@@ -33,7 +32,7 @@ pub fn insert_groups(text: &str, groups: &[HookGroup]) -> Result<String, EditErr
         let parsed =
             parsed.map_err(|error| syntax_error(&group.text, error.range().start, error.kind().to_string()))?;
         let commands = parsed.value.as_ref().map(commands_of).unwrap_or_default();
-        match change_for(&current, &NewEntry { event: &group.event, commands, text: &group.text })? {
+        match change_for(&current, &NewEntry { event: &group.event, commands, text: &group.text, value: None })? {
             EntryChange::None => {}
             EntryChange::Insert(insertion) => insertion.apply(&mut current),
             EntryChange::Replace(range, new) => current.replace_range(range, &new),
@@ -130,7 +129,7 @@ mod tests {
             }
             let windows = after.matches("\r\n").count();
             assert_eq!(windows, if text.contains('\r') { after.matches('\n').count() } else { 0 });
-            let value = read_settings(&after, SettingsSyntax::JsonWithComments).unwrap();
+            let value = read_settings(&after, SettingsSyntax::LenientJson).unwrap();
             let list = value["hooks"]["Stop"].as_array().unwrap();
             assert_eq!(list.last().unwrap()["hooks"][0]["command"], "new", "{after}");
             for comment in ["\"a\": 1, // one\n", "\"a\": 1, /* one */\n", "{ \"hooks\": [] }, // mine\n"] {

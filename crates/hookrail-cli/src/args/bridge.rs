@@ -9,7 +9,16 @@ pub(super) fn agent_parser() -> impl TypedValueParser<Value = Agent> {
     names.try_map(|name| Agent::from_name(&name).ok_or("this is not an agent"))
 }
 
-#[derive(Debug, Args)]
+/// What an error of the bridge itself does to a gating event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnErrorArg {
+    /// The operation is denied
+    Block,
+    /// The operation happens, with a warning
+    Allow,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(crate) struct BridgeArgs {
     /// The agent that calls
     #[arg(value_name = "AGENT", value_parser = agent_parser())]
@@ -20,6 +29,9 @@ pub(crate) struct BridgeArgs {
     /// The time after which gating events are denied [default: 24000]
     #[arg(long, value_name = "MS")]
     pub(crate) deadline: Option<u64>,
+    /// What happens to a gating event if the payload or the bridge itself has an error
+    #[arg(long, value_name = "EFFECT", value_enum, default_value = "block")]
+    pub(crate) on_error: OnErrorArg,
     /// Let an `allow` of a hook skip the agent's own permission prompt
     #[arg(long)]
     pub(crate) allow_skips_prompt: bool,

@@ -3,60 +3,80 @@
 //! Standard output and the exit status belong to the agent: nothing but the answer is written there. Every error in a
 //! gating event denies it, because all agents let a tool run when its hook fails in an unknown way.
 
+mod payload;
 #[cfg(unix)]
 mod server;
 pub(crate) mod session_file;
 mod shadow_process;
 
-use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
 
+use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::plan::SkipReason;
 use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
-use hookrail::{Decision, Event, EventKind, FireOptions, HookSystem, Json, Outcome};
-use hookrail_bridge::request::MAX_PAYLOAD;
+use hookrail::trust::TrustStore as _;
+use hookrail::{Decision, Effects, Event, EventKind, FireOptions, HookSystem, Json, JsonObject, Outcome};
 use hookrail_bridge::{
-    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
-    NoisyEvents, Reading, request, tools,
+    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EffectKind, EventResult,
+    Incoming, NoisyEvents, OnError, Reading, RequestError, request, tools,
 };
 
 use hookrail_journal::Journal;
 
-use crate::args::{BridgeArgs, ProjectArgs};
+use crate::args::{BridgeArgs, OnErrorArg, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::journal::{RecordDefault, survive_file_size_limit};
 use crate::project::{Project, home};
-use crate::project_search::find_project;
+use crate::project_search::find_guarded_project;
 
 use session_file::{SessionFile, agent_folder, remove_old_sessions};
 
 /// Below the shortest limit of any agent, which is Copilot's 30 s.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(24);
 
+/// A payload that takes longer to arrive shortens the time that is left for hooks.
+const LONG_READING: Duration = Duration::from_millis(50);
+
 pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
     if args.shadow_hooks {
         return shadow_process::run(args.agent);
     }
-    let mut payload = Vec::new();
-    let most = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX).saturating_add(1);
-    let read = std::io::stdin().lock().take(most).read_to_end(&mut payload);
+    let (begin, limit) = (Instant::now(), deadline(args));
+    let read = payload::read_payload(begin, limit);
     let incoming = Incoming {
         agent: args.agent,
         event: args.event.as_deref(),
-        payload: if read.is_ok() { &payload } else { &[] },
+        payload: read.as_deref().unwrap_or_default(),
         variable: &|name| std::env::var(name).ok(),
         noisy: if args.noisy { NoisyEvents::Fired } else { NoisyEvents::Filtered },
     };
-    let answer = match request::read(&incoming) {
-        Err(refused) => Answer::refusal(&refused),
+    let reading = match &read {
+        Ok(_) => request::read(&incoming),
+        Err(error) => Err(incoming.refused(RequestError::Unreadable { message: error.to_string() })),
+    };
+    let answer = match reading {
+        Err(refused) => Answer::refusal(&refused, on_error(args)),
         Ok(Reading::Pass(pass)) => {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
             Answer::passed(args.agent, &pass)
         }
+        Ok(Reading::Fire(request)) if begin.elapsed() > LONG_READING => {
+            let left = limit.saturating_sub(begin.elapsed()).as_millis();
+            let args = BridgeArgs { deadline: u64::try_from(left).ok(), ..args.clone() };
+            answer_request(&args, *request)
+        }
         Ok(Reading::Fire(request)) => answer_request(args, *request),
     };
     give(&answer)
+}
+
+fn on_error(args: &BridgeArgs) -> OnError {
+    match args.on_error {
+        OnErrorArg::Block => OnError::Block,
+        OnErrorArg::Allow => OnError::Allow,
+    }
 }
 
 /// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then. The end of an
@@ -66,7 +86,11 @@ pub(crate) fn must_deny(given: &[String]) -> bool {
         return false;
     }
     let agent = given.get(2).and_then(|name| Agent::from_name(name));
-    let event = given.iter().position(|word| word == "--event").and_then(|at| given.get(at + 1));
+    let value = |option: &str| given.iter().position(|word| word == option).and_then(|at| given.get(at + 1));
+    if value("--on-error").is_some_and(|effect| effect == "allow") {
+        return false;
+    }
+    let event = value("--event");
     let known = agent.zip(event).and_then(|(agent, event)| agent.find_event(event));
     known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd)
 }
@@ -81,12 +105,7 @@ fn answer_request(args: &BridgeArgs, request: AgentRequest) -> Answer {
         Ok(Err(failure)) => failure.message().to_owned(),
         Err(_) => "an internal error occurred".to_owned(),
     };
-    let text = format!("hookrail: {failure}; run `hookrail doctor {agent}`");
-    if event.kind.spec().is_gating() {
-        Answer::denial(agent, Some(event), &text)
-    } else {
-        Answer { stderr: Some(text), ..Answer::silent() }
-    }
+    Answer::failure(agent, Some(event), &failure, on_error(args))
 }
 
 fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> {
@@ -95,7 +114,7 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
     let unusable = |error| Failure::new(format!("the state of the session cannot be used: {error}"));
     {
         // The lock is not held while hooks run: two calls of one session may be asked about at the same time.
-        let mut file = SessionFile::open(&folder, &request.session_id).map_err(unusable)?;
+        let mut file = SessionFile::open(&folder, &request).map_err(unusable)?;
         if request.kind() == EventKind::SessionStart {
             remove_old_sessions(&folder, SystemTime::now());
         }
@@ -106,26 +125,24 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
             return Ok(answer);
         }
     }
-    let project = open_project(&request)?;
+    let (project, passed_over) = open_project(&request)?;
     // Against the working directory of this process, which a server does not have.
     request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
     let mut fired = fire_all(args, &project, &request)?;
     if request.kind() == EventKind::SessionStart || args.strict_trust {
-        fired.report_untrusted(args, &project, request.kind());
+        fired.report_untrusted(args, &project, &request);
+    }
+    if let Some(folder) = passed_over.filter(|_| request.kind() == EventKind::SessionStart) {
+        fired.tell_user(&request, passed_over_text(&folder, project.root()));
     }
     let options = AnswerOptions {
         allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
         attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
     };
-    let mut file = SessionFile::open(&folder, &request.session_id).map_err(unusable)?;
+    let mut file = SessionFile::open(&folder, &request).map_err(unusable)?;
     let mut answer = match fired.late {
         Lateness::InTime => Answer::compose(&request, &fired.said, options, &mut file.session),
-        Lateness::DeadlineReached if request.kind().spec().is_gating() => {
-            let seconds = deadline(args).as_secs_f32();
-            let text = format!("hookrail: the hooks did not answer within {seconds} s; the operation is denied");
-            Answer::denial(request.agent, Some(request.event), &text)
-        }
-        Lateness::DeadlineReached => Answer::silent(),
+        Lateness::DeadlineReached => Answer::late(&request, deadline(args), &mut file.session),
     };
     answer.stderr = answer.stderr.or(fired.warning);
     // A server records the event itself, so this process opens the journal only for what the server cannot know.
@@ -191,11 +208,15 @@ fn in_absolute_directory(event: Event) -> Event {
     }
 }
 
-/// The project that the agent declares, never one that the model chose with `cd`.
-fn open_project(request: &AgentRequest) -> Result<Project> {
+/// The project that the agent declares, never one that the model chose with `cd` or made with `mkdir`. Returns a nearer folder
+/// with hooks that was passed over too.
+fn open_project(request: &AgentRequest) -> Result<(Project, Option<PathBuf>)> {
     let start = request.declared_project.as_deref().unwrap_or(&request.cwd);
-    let root = find_project(start, home().as_deref());
-    Project::open(&project_args(root))
+    let found = find_guarded_project(start, home().as_deref(), |root| {
+        let grants = Project::trust_store().ok().and_then(|store| store.grants(root).ok());
+        grants.is_some_and(|grants| grants.project || !grants.hooks.is_empty())
+    });
+    Ok((Project::open(&project_args(found.root))?, found.passed_over))
 }
 
 fn project_args(root: PathBuf) -> ProjectArgs {
@@ -226,7 +247,7 @@ struct FiredEvent {
 impl FiredEvent {
     #[cfg(unix)]
     fn denied(reason: &str) -> Self {
-        Self { said: EventResult { effects: hookrail::Effects::deny(reason), denied_by: None }, untrusted: Vec::new() }
+        Self { said: EventResult { effects: Effects::deny(reason), denied_by: None }, untrusted: Vec::new() }
     }
 }
 
@@ -236,8 +257,20 @@ impl From<Outcome> for FiredEvent {
         let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
         let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
         let denied_by = denier.map(|run| run.hook.label.to_string());
-        Self { said: EventResult { effects: outcome.effects, denied_by }, untrusted }
+        let aggregated = AggregatedHookResult::from_outcome(&outcome);
+        let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
+        let effects = with_context_before_tool(outcome.effects, outcome.event, specific.as_ref());
+        Self { said: EventResult { effects, denied_by }, untrusted }
     }
+}
+
+/// The effects with the context that an LLxprt hook gave before a tool. LLxprt itself does not use it there, so the engine has
+/// no such effect, but agents can be given it.
+fn with_context_before_tool(mut effects: Effects, event: EventKind, specific: Option<&JsonObject>) -> Effects {
+    if event == EventKind::BeforeTool && effects.additional_context.is_none() {
+        effects.additional_context = specific.and_then(|specific| specific.get("additionalContext")?.as_str());
+    }
+    effects
 }
 
 impl Fired {
@@ -246,8 +279,24 @@ impl Fired {
         self.said.push(event.said);
     }
 
+    /// Tells the user something when a session starts. Where the agent shows no messages of hooks, the model is asked to.
+    fn tell_user(&mut self, request: &AgentRequest, text: String) {
+        let is_shown = request.agent.handling(request.kind(), EffectKind::SystemMessage).is_honoured();
+        let none = Effects::none();
+        let effects = if is_shown {
+            Effects { system_message: Some(text.clone()), ..none }
+        } else {
+            let told = format!("Tell the user this message of hookrail: {text}");
+            Effects { additional_context: Some(told), ..none }
+        };
+        self.said.push(EventResult { effects, denied_by: None });
+        let warning = format!("hookrail: {text}");
+        self.warning = Some(self.warning.take().map_or_else(|| warning.clone(), |old| format!("{old}\n{warning}")));
+    }
+
     /// Hooks that wait for trust are mentioned once per session, or keep everything from happening under `--strict-trust`.
-    fn report_untrusted(&mut self, args: &BridgeArgs, project: &Project, kind: EventKind) {
+    fn report_untrusted(&mut self, args: &BridgeArgs, project: &Project, request: &AgentRequest) {
+        let kind = request.kind();
         if self.untrusted.is_empty() {
             return;
         }
@@ -258,13 +307,18 @@ impl Fired {
             if self.untrusted.len() == 1 { "is" } else { "are" },
         );
         if args.strict_trust && kind.spec().is_gating() {
-            self.said.push(EventResult { effects: hookrail::Effects::deny(&text), denied_by: None });
+            self.said.push(EventResult { effects: Effects::deny(&text), denied_by: None });
         } else if kind == EventKind::SessionStart {
-            let effects = hookrail::Effects { system_message: Some(text.clone()), ..hookrail::Effects::none() };
-            self.said.push(EventResult { effects, denied_by: None });
-            self.warning = Some(format!("hookrail: {text}"));
+            self.tell_user(request, text);
         }
     }
+}
+
+fn passed_over_text(folder: &Path, root: &Path) -> String {
+    let (folder, root) = (folder.display(), root.display());
+    format!(
+        "{folder} has hooks and no grant, so the hooks of {root} are used; review and grant those of the nearer folder with `hookrail trust grant --project {folder}`"
+    )
 }
 
 fn counted(hooks: usize) -> String {

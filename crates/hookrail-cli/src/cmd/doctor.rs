@@ -1,5 +1,6 @@
 //! `hookrail doctor`: finds out whether an agent really calls hookrail, and what to do if it does not.
 
+mod entries;
 mod losses;
 mod settings;
 mod trust;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hookrail_bridge::install::BridgeCall;
 use hookrail_bridge::{Agent, SAMPLE_SESSION};
 use serde_json::{Value, json};
 
@@ -108,7 +110,7 @@ fn examine(agent: Agent, project: &Project) -> Result<Vec<Check>> {
     let files = settings::read_all(agent, project.root());
     let mut checks = vec![version(agent)];
     checks.extend(settings::examine_files(agent, &files));
-    checks.extend(settings::examine_entries(agent, &files, &losses::wanted_events(&system)));
+    checks.extend(entries::examine(agent, &files, &losses::wanted_events(&system)));
     checks.extend(trust::examine(agent, &files, project.root()));
     if agent == Agent::Codex {
         checks.push(Check::warning(
@@ -155,11 +157,14 @@ fn dry_fire(agent: Agent, files: &[AgentSettings], project: &Path) -> Check {
     let Ok(program) = std::env::current_exe() else {
         return Check::error("dry-fire", "the path of this program is not known", "reinstall hookrail");
     };
-    let entry = files.iter().flat_map(|file| &file.calls).find(|call| call.event == event);
+    let is_asked = |call: &&BridgeCall| call.event == event || call.event == settings::EVERY_EVENT;
+    let entry = files.iter().flat_map(|file| &file.calls).find(is_asked);
     let mut command = match entry {
         Some(call) => {
             let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", &call.command]);
+            // The command of a generated plugin names no event.
+            let event = if call.event == event { String::new() } else { format!(" --event {event}") };
+            shell.args(["-c", &format!("{}{event}", call.command)]);
             shell
         }
         None => {

@@ -8,7 +8,7 @@ mod report;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 use hookrail::{CancelToken, Event, EventKind, FireOptions, HookSystem};
@@ -44,15 +44,23 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
     // The events of another project are about another configuration.
     let own = project.root().to_string_lossy().into_owned();
     let recalled = records.filter(move |found| found.as_ref().map_or(true, |record| record.project == own));
-    for recalled in recall_ahead(recalled, target.project.root().to_owned())? {
-        match recalled {
-            Ok(recalled) => replay(&target, recalled, &stop.token, &mut summary),
-            Err(unreadable) => super::log::report_unreadable(&unreadable),
+    let Reader { batches, done } = recall_ahead(recalled, target.project.root().to_owned())?;
+    for batch in batches {
+        for recalled in &batch {
+            match recalled {
+                Ok(recalled) => replay(&target, recalled, &stop.token, &mut summary),
+                Err(unreadable) => super::log::report_unreadable(unreadable),
+            }
+            if stop.token.is_cancelled() {
+                break;
+            }
+            progress.update(&summary);
         }
+        // After the last batch nothing takes it.
+        let _ = done.send(batch);
         if stop.token.is_cancelled() {
             break;
         }
-        progress.update(&summary);
     }
     progress.erase();
     target.shut_down();
@@ -78,9 +86,19 @@ struct RecalledEvent {
     is_replayable: bool,
     is_bridged: bool,
     outcome: RecordedOutcome,
-    /// The record itself. What was parsed of it stays with the thread that reads: to free it on another one takes locks
-    /// of the allocator.
+    /// The record itself, for the example of a difference.
     line: String,
+}
+
+/// A number of recorded events.
+type Batch = Vec<std::result::Result<RecalledEvent, Unreadable>>;
+
+/// The thread that reads records.
+struct Reader {
+    batches: Receiver<Batch>,
+    /// Takes batches whose events were fired, so that they are freed where they were made: to free them on another thread
+    /// takes locks of the allocator that both need all the time.
+    done: Sender<Batch>,
 }
 
 impl RecalledEvent {
@@ -107,17 +125,19 @@ impl RecalledEvent {
 fn recall_ahead(
     mut records: impl Iterator<Item = std::result::Result<Record, Unreadable>> + Send + 'static,
     root: PathBuf,
-) -> Result<impl Iterator<Item = std::result::Result<RecalledEvent, Unreadable>>> {
-    let (send, receive) = sync_channel(BATCHES_AHEAD);
+) -> Result<Reader> {
+    let (send, batches) = sync_channel(BATCHES_AHEAD);
+    let (done, freed) = channel::<Batch>();
     let body = move || {
         loop {
             let recalled = |found: std::result::Result<Record, Unreadable>| Ok(RecalledEvent::of(found?, &root));
-            let batch: Vec<_> = records.by_ref().take(READ_AT_ONCE).map(recalled).collect();
+            let batch: Batch = records.by_ref().take(READ_AT_ONCE).map(recalled).collect();
             let is_last = batch.len() < READ_AT_ONCE;
             // If nothing receives it, the replay was stopped.
             if send.send(batch).is_err() || is_last {
                 return;
             }
+            freed.try_iter().for_each(drop);
         }
     };
     let started = std::thread::Builder::new().name("hookrail-reader".to_owned()).spawn(body);
@@ -125,7 +145,7 @@ fn recall_ahead(
         Failure::new(format!("no thread can be started to read the journal: {error}"))
             .hint("the system may be out of threads or memory")
     })?;
-    Ok(receive.into_iter().flatten())
+    Ok(Reader { batches, done })
 }
 
 /// The configuration that events are fired against.
@@ -197,12 +217,12 @@ pub(super) fn event_of(record: &Record, directory: PathBuf) -> Option<Event> {
 }
 
 /// Fires one recorded event and counts what came of it.
-fn replay(target: &Target, mut recalled: RecalledEvent, stop: &CancelToken, summary: &mut Summary) {
-    let Some(event) = recalled.event.take() else { return summary.not_recorded += 1 };
+fn replay(target: &Target, recalled: &RecalledEvent, stop: &CancelToken, summary: &mut Summary) {
+    let Some(event) = recalled.event.clone() else { return summary.not_recorded += 1 };
     if !recalled.is_replayable {
         return summary.redacted += 1;
     }
-    let Some(system) = target.system_for(&recalled) else { return summary.not_recorded += 1 };
+    let Some(system) = target.system_for(recalled) else { return summary.not_recorded += 1 };
     let options = FireOptions::new().decisive_only().cancelled_by(stop);
     let outcome = system.fire_blocking_with(event, options);
     if stop.is_cancelled() {

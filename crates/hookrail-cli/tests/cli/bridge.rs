@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{ProgramOutput, Sandbox};
 
-const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "qwen", "copilot"];
+pub(crate) const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "qwen", "copilot"];
 
 /// A recorded payload, in the project of the test.
-fn recorded(sandbox: &Sandbox, agent: &str, name: &str) -> Value {
+pub(crate) fn recorded(sandbox: &Sandbox, agent: &str, name: &str) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/agents/payloads");
     let text = std::fs::read_to_string(folder.join(format!("{agent}.json"))).unwrap();
     let text = text.replace("/home/user/project", sandbox.project.to_str().unwrap());
@@ -18,7 +18,7 @@ fn recorded(sandbox: &Sandbox, agent: &str, name: &str) -> Value {
 }
 
 /// The payload with which an agent wants to write a file.
-fn write_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
+pub(crate) fn write_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
     let (event, name) = match agent {
         "claude" => ("PreToolUse", "PreToolUse.Write"),
         "codex" => ("PreToolUse", "PreToolUse.apply_patch"),
@@ -31,7 +31,7 @@ fn write_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
     (event, recorded(sandbox, agent, name))
 }
 
-fn bridge(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[&str]) -> ProgramOutput {
+pub(crate) fn bridge(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[&str]) -> ProgramOutput {
     let mut command = sandbox.command(&["bridge", agent, "--event", event]);
     command.args(more).env("CLAUDE_PROJECT_DIR", &sandbox.project).env("GEMINI_PROJECT_DIR", &sandbox.project);
     command.env("COPILOT_PROJECT_DIR", &sandbox.project).env("HOOKRAIL_BRIDGE_PROJECT_DIR", &sandbox.project);
@@ -39,7 +39,7 @@ fn bridge(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value, more: &[
 }
 
 /// Whether an answer denies in the form of its agent, with a text.
-fn denies(agent: &str, ran: &ProgramOutput, text: &str) -> bool {
+pub(crate) fn denies(agent: &str, ran: &ProgramOutput, text: &str) -> bool {
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
     let reason = match agent {
         "codex" | "qwen" => return ran.code == 2 && ran.stderr.contains(text) && ran.stdout.is_empty(),
@@ -50,7 +50,7 @@ fn denies(agent: &str, ran: &ProgramOutput, text: &str) -> bool {
     ran.code == 0 && reason.as_str().is_some_and(|reason| reason.contains(text))
 }
 
-fn guarded() -> Sandbox {
+pub(crate) fn guarded() -> Sandbox {
     let sandbox = Sandbox::with_hooks(
         r#""BeforeTool": [{"matcher": "write_file", "hooks": [{"type": "command", "name": "guard",
             "command": "\"$LLXPRT_PROJECT_DIR\"/.llxprt/hooks/guard.sh"}]}]"#,
@@ -243,7 +243,7 @@ fn entries_that_call_the_bridge_are_skipped_as_own_bridge() {
     assert!(denies("gemini", &ran, "denied by hook `guard`"), "{ran:?}");
 }
 
-fn after_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
+pub(crate) fn after_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
     let (event, name) = match agent {
         "claude" => ("PostToolUse", "PostToolUse.Write"),
         "codex" => ("PostToolUse", "PostToolUse.Bash"),
@@ -306,13 +306,18 @@ fn what_a_newer_agent_brings_passes() {
         payload["brand_new"] = json!({"a": [1]});
         let ran = bridge(&sandbox, agent, event, &payload, &[]);
         assert!(denies(agent, &ran, "not a.txt"), "a known tool is guarded beside unknown fields: {agent} {ran:?}");
+        let is_mentioned = |ran: &ProgramOutput| ran.stderr.contains("the field \"brand_new\"");
+        let mentions_field = is_mentioned(&ran);
         for name in ["tool_name", "toolName"] {
             if payload.get(name).is_some() {
                 payload[name] = json!("FutureTool");
             }
         }
         let ran = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
-        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{agent}");
+        assert!(ran.stdout.is_empty() && ran.stderr.contains("the tool \"FutureTool\""), "{ran:?}");
+        assert_ne!(mentions_field, is_mentioned(&ran), "once, and not instead of a reason: {agent} {ran:?}");
+        let ran = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "once per session: {agent}");
         payload["hook_event_name"] = json!("FutureEvent");
         let ran = bridge(&sandbox, agent, "FutureEvent", &payload, &[]).ends_with(0);
         assert!(ran.stdout.is_empty() && ran.stderr.contains("does not know the event \"FutureEvent\""), "{ran:?}");

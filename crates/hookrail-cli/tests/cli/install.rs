@@ -1,16 +1,16 @@
-//! `install`, `uninstall` and `doctor`: the change is shown, kept to what is needed, and can be taken back completely.
+//! `install` and `uninstall`: the change is shown, kept to what is needed, and can be taken back completely.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{ProgramOutput, Sandbox};
 
-const AGENTS: [&str; 7] = ["claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi"];
+pub(crate) const AGENTS: [&str; 7] = ["claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi"];
 
 /// Every file of the home directory but the program's own state.
-fn files(folder: &Path) -> BTreeMap<String, String> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -30,12 +30,26 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     all
 }
 
-fn with_settings() -> Sandbox {
+/// Every file, and every folder with a slash behind its name.
+pub(crate) fn files_and_folders(folder: &Path) -> BTreeMap<String, String> {
+    let mut all = files(folder);
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        let entries = std::fs::read_dir(&next).unwrap().map(|entry| entry.unwrap().path());
+        for path in entries.filter(|path| path.is_dir() && !path.ends_with(".local")) {
+            all.insert(format!("{}/", path.strip_prefix(folder).unwrap().display()), String::new());
+            folders.push(path);
+        }
+    }
+    all
+}
+
+pub(crate) fn with_settings() -> Sandbox {
     let sandbox = Sandbox::new();
     let claude = "{\n\t\"model\": \"x\",\n\t\"hooks\": {\n\t\t\"PreToolUse\": [\n\t\t\t{\"hooks\": [{\"type\": \"command\", \
         \"command\": \"mine\"}]}\n\t\t]\n\t}\n}";
     sandbox.write_home(".claude/settings.json", claude);
-    sandbox.write_home(".qwen/settings.json", "{ // mine\n  \"a\": 1, }\n");
+    sandbox.write_home(".qwen/settings.json", "{ // mine\n  \"a\": 1 }\n");
     sandbox.write_home(".codex/config.toml", "model = \"x\"\n");
     sandbox.write_home(".codex/hooks.json", "{\"hooks\":{}}");
     sandbox
@@ -44,17 +58,17 @@ fn with_settings() -> Sandbox {
 #[test]
 fn what_was_installed_is_taken_back_byte_for_byte() {
     let sandbox = with_settings();
-    let before = files(&sandbox.home);
+    let before = files_and_folders(&sandbox.home);
     for agent in AGENTS {
         let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
         sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(0);
-        let installed = files(&sandbox.home);
+        let installed = files_and_folders(&sandbox.home);
         assert_ne!(installed, before, "{agent}");
         let again = sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(0);
         assert!(again.stdout.contains("nothing to change"), "{agent}: {again:?}");
-        assert_eq!(files(&sandbox.home), installed, "{agent}");
+        assert_eq!(files_and_folders(&sandbox.home), installed, "{agent}");
         sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
-        assert_eq!(files(&sandbox.home), before, "{agent}");
+        assert_eq!(files_and_folders(&sandbox.home), before, "{agent}");
     }
 }
 
@@ -101,42 +115,19 @@ fn settings_that_cannot_be_changed_safely_are_left_alone() {
     assert_eq!(files(&sandbox.home).len(), 2 + usize::from(cfg!(unix)));
 }
 
-#[test]
-fn the_doctor_finds_what_keeps_an_agent_from_calling() {
-    let sandbox = with_settings();
-    let ran = sandbox.run(&["doctor", "codex"]).ends_with(1);
-    assert!(ran.stdout.contains("does not call hookrail") && ran.stdout.contains("hookrail install codex"), "{ran:?}");
-    sandbox.run(&["install", "codex", "--yes"]).ends_with(0);
-    let ran = sandbox.run(&["doctor", "codex"]).ends_with(1);
-    assert!(ran.stdout.contains("does not trust"), "{ran:?}");
-    sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(0);
-    let ran = sandbox.run(&["doctor", "codex"]).ends_with(0);
-    assert!(ran.stdout.contains("trusts every entry") && ran.stdout.contains("a dry run of PreToolUse"), "{ran:?}");
-    let document = sandbox.run(&["doctor", "codex", "--json"]).ends_with(0).json();
-    let checks = document["checks"].as_array().unwrap();
-    let trust = checks.iter().find(|check| check["name"] == "trust").unwrap();
-    assert_eq!((&trust["agent"], &trust["status"], &trust["fix"]), (&json!("codex"), &json!("ok"), &Value::Null));
-    // A stale path lets every tool run in Codex.
-    let path = sandbox.home.join(".codex/hooks.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_hookrail"), "/no/such/hookrail")).unwrap();
-    let ran = sandbox.run(&["doctor", "codex"]).ends_with(1);
-    assert!(ran.stdout.contains("missing or not executable"), "{ran:?}");
-}
-
 /// The options of an installation, none of which may be seen after an uninstallation.
 #[test]
 fn other_options_replace_the_entries_and_one_uninstallation_takes_all_back() {
     let sandbox = with_settings();
     sandbox.write_home(".copilot/hooks/hookrail.json", "{\"version\": 1, \"hooks\": {}}");
     sandbox.write_home(".gemini/settings.json", "{}");
-    let before = files(&sandbox.home);
+    let before = files_and_folders(&sandbox.home);
     for agent in AGENTS {
         let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
         for timeout in ["60", "30", "45"] {
             sandbox.run(&[&["install", agent, "--yes", "--timeout", timeout], more].concat()).ends_with(0);
         }
-        let installed = files(&sandbox.home);
+        let installed = files_and_folders(&sandbox.home);
         let now = installed.values().map(|text| text.matches("--deadline 36000").count()).sum::<usize>();
         let earlier = installed.values().map(|text| text.matches("--deadline 48000").count()).sum::<usize>();
         assert!(
@@ -147,7 +138,7 @@ fn other_options_replace_the_entries_and_one_uninstallation_takes_all_back() {
         let bad = document["checks"].as_array().unwrap().iter().find(|check| check["name"] == "duplicates");
         assert_eq!(bad, None, "{agent}");
         sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
-        assert_eq!(files(&sandbox.home), before, "{agent}");
+        assert_eq!(files_and_folders(&sandbox.home), before, "{agent}");
     }
 }
 
@@ -168,7 +159,7 @@ fn edits_between_two_installations_stay() {
 fn without_blanks(files: &BTreeMap<String, String>) -> BTreeMap<&str, String> {
     let plain = |text: &String| {
         let text: String = text.split_whitespace().collect();
-        text.replace("\"hooks\":{},", "").replace("\"hooks\":{}", "")
+        text.replace("\"hooks\":{},", "").replace(",\"hooks\":{}", "").replace("\"hooks\":{}", "")
     };
     files.iter().map(|(path, text)| (path.as_str(), plain(text))).collect()
 }
@@ -218,13 +209,13 @@ fn what_is_looked_at_without_a_record_stops_nothing_and_hides_nothing() {
 fn an_installation_that_fails_changes_nothing() {
     let sandbox = with_settings();
     let config = sandbox.home.join(".codex/config.toml");
-    let before = files(&sandbox.home);
+    let before = files_and_folders(&sandbox.home);
     for (text, problem) in [("model = [", "cannot be extended: line 1"), ("hooks = 1\n", "cannot be extended")] {
         std::fs::write(&config, text).unwrap();
         let ran = sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(1);
         assert!(ran.stderr.contains(problem), "{ran:?}");
         std::fs::write(&config, "model = \"x\"\n").unwrap();
-        assert_eq!(files(&sandbox.home), before);
+        assert_eq!(files_and_folders(&sandbox.home), before);
     }
     for file in [".codex/config.toml", ".claude/settings.json"] {
         let agent = if file.contains("codex") { "codex" } else { "claude" };
@@ -235,7 +226,7 @@ fn an_installation_that_fails_changes_nothing() {
         let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
         let ran = sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(1);
         assert!(ran.stderr.contains("is read-only"), "{ran:?}");
-        assert_eq!(files(&sandbox.home), before);
+        assert_eq!(files_and_folders(&sandbox.home), before);
     }
 }
 
@@ -243,10 +234,10 @@ fn an_installation_that_fails_changes_nothing() {
 fn a_file_in_place_of_a_folder_is_reported_and_left_alone() {
     let sandbox = Sandbox::new();
     sandbox.write_home(".gemini/extensions/hookrail/hooks", "mine");
-    let before = files(&sandbox.home);
+    let before = files_and_folders(&sandbox.home);
     let ran = sandbox.run(&["install", "gemini", "--yes"]).ends_with(1);
     assert!(ran.stderr.contains("hooks.json` cannot be"), "{ran:?}");
-    assert_eq!(files(&sandbox.home), before);
+    assert_eq!(files_and_folders(&sandbox.home), before);
 }
 
 #[test]
@@ -264,110 +255,30 @@ fn events_that_hooks_want_are_registered_or_reported() {
     sandbox.run(&["uninstall", "gemini", "--yes"]).ends_with(0);
 }
 
-fn checks(sandbox: &Sandbox, agent: &str) -> Vec<Value> {
-    let document = sandbox.run(&["doctor", agent, "--json"]).json();
-    let checks = document["checks"].as_array().unwrap().clone();
-    assert!(checks.iter().all(|check| check["status"] == "ok" || check["fix"].is_string()), "{checks:?}");
-    checks
-}
-
-fn check<'c>(checks: &'c [Value], name: &str) -> &'c Value {
-    let found = checks.iter().find(|check| check["name"] == name);
-    assert!(found.is_some(), "no check `{name}` in {checks:#?}");
-    found.unwrap()
-}
-
+/// Blocked because hookrail is missing, the end of an answer would only keep Claude Code from ending it.
 #[test]
-fn the_doctor_looks_at_the_same_things_in_every_agent() {
-    let sandbox = Sandbox::with_hooks(
-        r#""BeforeTool": [{"hooks": [{"type": "command", "name": "guard", "command": "exit 0"}]}]"#,
-    );
-    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
-    for agent in AGENTS {
-        let found = checks(&sandbox, agent);
-        assert_eq!(check(&found, "entries")["status"], "error", "{agent}");
-        let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
-        sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(0);
-        let found = checks(&sandbox, agent);
-        for name in ["switches", "entries", "program", "hooks", "dry-fire"] {
-            assert_eq!(check(&found, name)["status"], "ok", "{agent} {name}: {found:#?}");
-        }
-        assert_eq!(check(&found, "version")["status"], "warning", "no agent is installed here");
-        let losses = check(&found, "losses")["message"].as_str().unwrap();
-        assert!(losses.contains("1 hook at before-tool") && losses.contains("`suppress-output`"), "{agent}: {losses}");
-        let state = sandbox.home.join(".local/state/hookrail/bridge").join(agent);
-        let left = std::fs::read_dir(state).into_iter().flatten().count();
-        assert_eq!(left, 0, "{agent}: a dry run leaves no session behind");
-    }
-    for (agent, file) in [
-        ("claude", ".claude/settings.json"),
-        ("gemini", ".gemini/extensions/hookrail/hooks/hooks.json"),
-        ("copilot", ".copilot/hooks/hookrail.json"),
-        ("opencode", ".config/opencode/plugin/hookrail.js"),
-        ("pi", ".pi/agent/extensions/hookrail.ts"),
-    ] {
-        let path = sandbox.home.join(file);
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, text.replace(env!("CARGO_BIN_EXE_hookrail"), "/no/such/hookrail")).unwrap();
-        let found = checks(&sandbox, agent);
-        let program = check(&found, "program");
-        assert_eq!(program["status"], "error", "{agent}");
-        let blocks = program["message"].as_str().unwrap().contains("every tool is denied");
-        assert_eq!(blocks, agent != "claude", "{agent}: {program}");
-        std::fs::write(&path, text).unwrap();
-    }
-}
-
-#[test]
-fn the_doctor_finds_switches_timeouts_and_double_entries() {
+fn a_failure_blocks_prompts_and_tools_in_claude_and_nothing_else() {
     let sandbox = Sandbox::new();
-    for agent in ["claude", "gemini", "qwen", "codex", "copilot"] {
-        sandbox.run(&["install", agent, "--yes"]).ends_with(0);
-    }
-    for (agent, file, text) in [
-        ("claude", ".claude/settings.json", "\"disableAllHooks\": true,"),
-        ("qwen", ".qwen/settings.json", "/* a */ \"hooksConfig\": {\"enabled\": false},"),
-    ] {
-        let path = sandbox.home.join(file);
-        let before = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, before.replacen('{', &format!("{{{text}"), 1)).unwrap();
-        assert_eq!(check(&checks(&sandbox, agent), "switches")["status"], "error", "{agent}");
-        std::fs::write(&path, before.replace("\"timeout\": 60", "\"timeout\": 40")).unwrap();
-        let found = checks(&sandbox, agent);
-        assert_eq!(check(&found, "timeouts")["status"], "error", "{agent}: {found:#?}");
-        std::fs::write(&path, before).unwrap();
-    }
-    sandbox.write_home(".gemini/settings.json", "{ // mine\n \"hooksConfig\": {\"disabled\": [\"hookrail\"]}, }");
-    assert_eq!(check(&checks(&sandbox, "gemini"), "switches")["status"], "error");
-    sandbox.write_home(".gemini/settings.json", "{\"security\": {\"folderTrust\": {\"enabled\": true}}}");
-    assert_eq!(check(&checks(&sandbox, "gemini"), "folder-trust")["status"], "warning");
-    sandbox.write_home(".codex/config.toml", "[features]\nhooks = false\n");
-    assert_eq!(check(&checks(&sandbox, "codex"), "switches")["status"], "error");
-    sandbox.write_home(".codex/config.toml", "features = [\n");
-    assert_eq!(check(&checks(&sandbox, "codex"), "settings")["status"], "error");
-    sandbox.write_home(".claude/settings.local.json", "");
-    sandbox.run(&["install", "claude", "--scope", "project", "--yes"]).ends_with(0);
-    assert_eq!(check(&checks(&sandbox, "claude"), "duplicates")["status"], "warning");
-    assert_eq!(check(&checks(&sandbox, "copilot"), "other-agents")["status"], "warning");
+    sandbox.run(&["install", "claude", "--yes"]).ends_with(0);
+    let settings: Value = serde_json::from_str(&files(&sandbox.home)[".claude/settings.json"]).unwrap();
+    let blocks = |(event, groups): (&String, &Value)| groups[0]["hooks"][0].get("onFailure").map(|_| event.clone());
+    let blocking: BTreeSet<String> = settings["hooks"].as_object().unwrap().iter().filter_map(blocks).collect();
+    assert_eq!(blocking, BTreeSet::from(["PreToolUse".to_owned(), "UserPromptSubmit".to_owned()]));
 }
 
+/// An empty variable counts as one that is not set.
 #[test]
-fn the_doctor_compares_the_key_and_the_hash_of_trust() {
-    let sandbox = with_settings();
-    sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(0);
-    assert_eq!(check(&checks(&sandbox, "codex"), "trust")["status"], "ok");
-    // Another group before a trusted one changes its key and disarms it.
-    let path = sandbox.home.join(".codex/hooks.json");
-    let mut hooks: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-    let list = hooks["hooks"]["PreToolUse"].as_array_mut().unwrap();
-    list.insert(0, json!({"hooks": [{"type": "command", "command": "mine"}]}));
-    std::fs::write(&path, hooks.to_string()).unwrap();
-    let found = checks(&sandbox, "codex");
-    let trust = check(&found, "trust");
-    assert_eq!(trust["status"], "error");
-    assert!(trust["message"].as_str().unwrap().contains("1 entry"), "{trust}");
-    sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(0);
-    assert_eq!(check(&checks(&sandbox, "codex"), "trust")["status"], "ok");
-    sandbox.run(&["uninstall", "codex", "--yes"]).ends_with(0);
-    assert_eq!(std::fs::read_to_string(sandbox.home.join(".codex/config.toml")).unwrap(), "model = \"x\"\n");
+fn an_empty_codex_home_is_the_default() {
+    let sandbox = Sandbox::new();
+    let before = files_and_folders(&sandbox.project);
+    let run =
+        |arguments: &[&str]| ProgramOutput::capture(sandbox.command(arguments).env("CODEX_HOME", "")).ends_with(0);
+    run(&["install", "codex", "--trust", "--yes"]);
+    assert_eq!(files_and_folders(&sandbox.project), before, "nothing is written to the current directory");
+    let config = &files(&sandbox.home)[".codex/config.toml"];
+    assert!(config.contains(".codex/hooks.json:pre_tool_use:0:0"), "{config}");
+    let doctor = run(&["doctor", "codex"]);
+    assert!(doctor.stdout.contains("trusts every entry"), "{doctor:?}");
+    run(&["uninstall", "codex", "--yes"]);
+    assert!(!sandbox.home.join(".codex").exists());
 }

@@ -7,6 +7,8 @@
 )]
 
 mod bridge;
+mod bridge_answers;
+mod bridge_project;
 mod bridge_shadow;
 mod case_schema;
 mod check;
@@ -16,6 +18,7 @@ mod config;
 mod demo;
 mod dev;
 mod docs;
+mod doctor;
 mod exhausted;
 mod explain;
 mod fire;
@@ -26,6 +29,7 @@ mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
+mod install_files;
 mod journal;
 mod list;
 mod narrow;

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use hookrail::document::read_effects;
 use hookrail::plan::SkipReason;
-use hookrail::{Decision, Event, Json, JsonObject};
+use hookrail::{Decision, Event, EventKind, Json, JsonObject};
 use hookrail_bridge::{EventResult, tools};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
 
-use super::{FiredEvent, event_input};
+use super::{FiredEvent, event_input, with_context_before_tool};
 use crate::cmd::reload::usual_socket;
 
 /// How long a server may take to accept the connection and to say which version it has.
@@ -71,7 +71,7 @@ impl Server {
             Err(other) => return Err(ServerFailure::Unknown(other.to_string())),
         };
         let document = executed.report.document().as_object();
-        let fired = document.as_ref().and_then(read_outcome);
+        let fired = document.as_ref().and_then(|document| read_outcome(event.kind(), document));
         fired.ok_or_else(|| ServerFailure::Unknown("its answer is not an outcome".to_owned()))
     }
 }
@@ -103,7 +103,7 @@ fn surroundings() -> Option<CallerContext> {
     Some(CallerContext::new(variables?).with_tools(tools::all_dialect_names()))
 }
 
-fn read_outcome(document: &JsonObject) -> Option<FiredEvent> {
+fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {
     let listed = |name: &str| document.get(name).and_then(Json::as_array).unwrap_or_default().into_iter();
     let text = |entry: &JsonObject, name: &str| entry.get(name).and_then(Json::as_str);
     let is = |entry: &JsonObject, name: &str, word: &str| text(entry, name).as_deref() == Some(word);
@@ -112,8 +112,12 @@ fn read_outcome(document: &JsonObject) -> Option<FiredEvent> {
     let untrusted = listed("skipped").filter_map(|skipped| skipped.as_object());
     let untrusted = untrusted.filter(|skipped| is(skipped, "why", SkipReason::Untrusted.name()));
     let denied_by = denier.and_then(|run| text(&run, "hook"));
+    let member = |object: &JsonObject, name: &str| object.get(name).and_then(Json::as_object);
+    let output = member(document, "aggregated").and_then(|aggregated| member(&aggregated, "finalOutput"));
+    let specific = output.and_then(|output| member(&output, "hookSpecificOutput"));
+    let effects = with_context_before_tool(read_effects(document)?, event, specific.as_ref());
     Some(FiredEvent {
-        said: EventResult { effects: read_effects(document)?, denied_by },
+        said: EventResult { effects, denied_by },
         untrusted: untrusted.filter_map(|skipped| text(&skipped, "hook")).collect(),
     })
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use hookrail_bridge::{Agent, BridgeSession};
+use hookrail_bridge::{Agent, AgentRequest, BridgeSession};
 
 /// Sessions that were not used for this long are forgotten.
 const FORGET_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -20,8 +20,9 @@ const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 /// The state of one session, locked until it is dropped.
 #[derive(Debug)]
 pub(super) struct SessionFile {
-    file: File,
-    path: PathBuf,
+    folder: PathBuf,
+    /// The file and its path; none for an event that names no session, which shares its state with no other.
+    place: Option<(File, PathBuf)>,
     /// What the file holds.
     saved: BridgeSession,
     /// What is remembered.
@@ -34,15 +35,24 @@ pub(crate) fn agent_folder(state: &Path, agent: Agent) -> PathBuf {
 }
 
 impl SessionFile {
-    /// Opens and locks the state of a session. Two hooks of one agent may run at the same time; the second one waits here.
-    pub(super) fn open(folder: &Path, session_id: &str) -> io::Result<Self> {
+    /// Opens and locks the state of a request's session. Two hooks of one agent may run at the same time; the second one waits
+    /// here.
+    pub(super) fn open(folder: &Path, request: &AgentRequest) -> io::Result<Self> {
         create_private_folder(folder)?;
-        let path = folder.join(file_name(session_id));
+        let Some(key) = request.state_key() else {
+            let session = BridgeSession::without_memory(request);
+            return Ok(Self { folder: folder.to_owned(), place: None, saved: session.clone(), session });
+        };
+        Self::open_named(folder, key)
+    }
+
+    fn open_named(folder: &Path, key: &str) -> io::Result<Self> {
+        let path = folder.join(file_name(key));
         let file = open_private(&path)?;
         let text = read_limited(&file)?;
         // A damaged file forgets what waits; it must not keep hooks from being asked.
         let session: BridgeSession = serde_json::from_str(&text).unwrap_or_default();
-        Ok(Self { file, path, saved: session.clone(), session })
+        Ok(Self { folder: folder.to_owned(), place: Some((file, path)), saved: session.clone(), session })
     }
 
     /// Writes what is remembered now. Most calls change nothing, and an agent waits for each of them.
@@ -51,21 +61,25 @@ impl SessionFile {
         if self.session == self.saved {
             return Ok(());
         }
-        let text = serde_json::to_string(&self.session)?;
-        self.file.rewind()?;
-        self.file.set_len(0)?;
-        self.file.write_all(text.as_bytes())?;
+        match &mut self.place {
+            Some((file, _)) => {
+                let text = serde_json::to_string(&self.session)?;
+                file.rewind()?;
+                file.set_len(0)?;
+                file.write_all(text.as_bytes())?;
+            }
+            // What was lost is known without the session.
+            None => add_losses(&self.folder, &std::mem::take(&mut self.session.losses))?,
+        }
         self.saved = self.session.clone();
         Ok(())
     }
 
     /// Forgets the session, but not what its hooks lost.
     pub(super) fn remove(self) -> io::Result<()> {
-        if let Some(folder) = self.path.parent() {
-            // The session ends in any case; a count that cannot be kept must not keep it from ending.
-            let _ = add_losses(folder, &self.session.losses);
-        }
-        std::fs::remove_file(&self.path)
+        // The session ends in any case; a count that cannot be kept must not keep it from ending.
+        let _ = add_losses(&self.folder, &self.session.losses);
+        self.place.map_or(Ok(()), |(_, path)| std::fs::remove_file(path))
     }
 }
 
@@ -195,26 +209,27 @@ mod tests {
     fn a_session_is_kept_private_and_survives_damage() {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("bridge");
-        let mut file = SessionFile::open(&own, "../../etc/passwd").unwrap();
-        assert_eq!(file.path.parent(), Some(own.as_path()));
+        create_private_folder(&own).unwrap();
+        let mut file = SessionFile::open_named(&own, "../../etc/passwd").unwrap();
+        let path = file.place.as_ref().unwrap().1.clone();
+        assert_eq!(path.parent(), Some(own.as_path()));
         file.session.prompt = "hello".to_owned();
         file.save().unwrap();
-        let path = file.path.clone();
         drop(file);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
-        assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session.prompt, "hello");
+        assert_eq!(SessionFile::open_named(&own, "../../etc/passwd").unwrap().session.prompt, "hello");
         std::fs::write(&path, "{").unwrap();
-        assert_eq!(SessionFile::open(&own, "../../etc/passwd").unwrap().session, BridgeSession::default());
+        assert_eq!(SessionFile::open_named(&own, "../../etc/passwd").unwrap().session, BridgeSession::default());
     }
 
     #[test]
     fn old_sessions_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        SessionFile::open(folder.path(), "a").unwrap().save().unwrap();
+        SessionFile::open_named(folder.path(), "a").unwrap().save().unwrap();
         remove_old_sessions(folder.path(), SystemTime::now());
         assert!(folder.path().join("session-a.json").exists());
         remove_old_sessions(folder.path(), SystemTime::now() + FORGET_AFTER * 2);
@@ -226,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         for id in ["ended", "forgotten", "running"] {
-            let mut file = SessionFile::open(folder, id).unwrap();
+            let mut file = SessionFile::open_named(folder, id).unwrap();
             file.session.losses.insert("loss.ask".to_owned(), 2);
             file.save().unwrap();
             if id == "ended" {

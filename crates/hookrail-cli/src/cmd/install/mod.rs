@@ -14,7 +14,7 @@ use hookrail::EventKind;
 use hookrail::hook::Enablement;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls, codex_trust,
+    EditError, Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls, codex_trust,
     insert_entries, read_settings, remove_entries, settings_files, take_back, trust_codex_hooks,
 };
 
@@ -52,6 +52,8 @@ struct Change {
     insertions: Vec<Insertion>,
     /// Whether the whole file belongs to hookrail.
     own: bool,
+    /// The folders that are created for the file.
+    folders: Vec<PathBuf>,
 }
 
 impl Change {
@@ -83,7 +85,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
         .map_err(|error| Failure::new(error.to_string()).hint("use `--scope user` or `--scope project`"))?;
     let known = |path: &Path| record.find(args.agent.name(), path);
     let mut changes = files.iter().map(|file| planned(file, known(file.path()))).collect::<Result<Vec<_>>>()?;
-    let trust = codex_changes(args, &changes, &home, &known)?;
+    let trust = codex_changes(args, &changes, &locations, &known)?;
     changes.extend(trust);
     changes.retain(Change::is_needed);
     if changes.is_empty() {
@@ -109,6 +111,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
             own: change.own,
             // A file of this name that mentions hookrail was left by an installation whose record is gone.
             original: change.before.clone().filter(|text| change.own && !text.contains("hookrail")),
+            folders: change.folders.clone(),
         });
     }
     // Recorded first: an interruption must not leave a change that cannot be taken back.
@@ -140,8 +143,8 @@ fn wanted_events(root: &Path) -> Vec<(EventKind, String)> {
 /// The events for which a file calls the bridge already. They stay: another project may have hooks for them.
 fn registered_events(agent: Agent, path: &Path) -> Vec<EventKind> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    let settings = read_settings(&text, SettingsSyntax::JsonWithComments).unwrap_or_default();
-    let calls = bridge_calls(&settings);
+    let settings = read_settings(&text, SettingsSyntax::LenientJson).unwrap_or_default();
+    let calls = bridge_calls(agent, &settings);
     calls.iter().filter_map(|call| agent.find_event(&call.event)).map(|event| event.kind).collect()
 }
 
@@ -179,18 +182,24 @@ fn advise(args: &InstallArgs, files: &[SettingsFile], wanted: &[(EventKind, Stri
 fn planned(file: &SettingsFile, known: Option<&InstalledFile>) -> Result<Change> {
     let path = file.path().to_owned();
     let before = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
+    let folders = write::missing_parents(&path);
     match file {
         SettingsFile::Own { text, .. } => {
-            Ok(Change { path, before, after: Some(text.clone()), insertions: Vec::new(), own: true })
+            Ok(Change { path, before, after: Some(text.clone()), insertions: Vec::new(), own: true, folders })
         }
         SettingsFile::Shared { entries, syntax, .. } => {
             let text = before.clone().unwrap_or_default();
             let recorded = known.map(|known| known.insertions.as_slice()).unwrap_or_default();
             let (after, insertions) = insert_entries(&text, entries, *syntax, recorded).map_err(|error| {
-                Failure::new(format!("`{}` cannot be edited: {error}", path.display()))
-                    .hint("the agent cannot read this file either, and ignores all hooks in it; repair it first")
+                let hint = match error {
+                    EditError::ByteOrderMark => "save it as UTF-8 without a byte order mark, then try again",
+                    EditError::Syntax { .. } | EditError::Shape { .. } => {
+                        "the agent cannot read this file either, and ignores all hooks in it; repair it first"
+                    }
+                };
+                Failure::new(format!("`{}` cannot be edited: {error}", path.display())).hint(hint)
             })?;
-            Ok(Change { path, before, after: Some(after), insertions, own: false })
+            Ok(Change { path, before, after: Some(after), insertions, own: false, folders })
         }
     }
 }
@@ -199,14 +208,15 @@ fn planned(file: &SettingsFile, known: Option<&InstalledFile>) -> Result<Change>
 fn codex_changes<'r>(
     args: &InstallArgs,
     changes: &[Change],
-    home: &Path,
+    locations: &Locations<'_>,
     known: &impl Fn(&Path) -> Option<&'r InstalledFile>,
 ) -> Result<Vec<Change>> {
     if args.agent != Agent::Codex || !args.trust {
         return Ok(Vec::new());
     }
-    let folder = std::env::var_os("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from);
-    let path = folder.join("config.toml");
+    // Codex CLI looks for trust in the user's configuration, also for the hooks of a project.
+    let hooks = locations.settings_path(Agent::Codex, Scope::User).map_err(|error| Failure::new(error.to_string()))?;
+    let path = hooks.with_file_name("config.toml");
     let before = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
     let wanted: Vec<_> = changes
         .iter()
@@ -218,7 +228,8 @@ fn codex_changes<'r>(
         Failure::new(format!("`{}` cannot be extended: {error}", path.display()))
             .hint("review the hooks in `codex` instead of using `--trust`")
     })?;
-    Ok(vec![Change { path, before, after: Some(after), insertions, own: false }])
+    let folders = write::missing_parents(&path);
+    Ok(vec![Change { path, before, after: Some(after), insertions, own: false, folders }])
 }
 
 /// Writes all files, or leaves all as they were.
@@ -232,11 +243,13 @@ fn apply_all(changes: &[Change]) -> Result<()> {
                 after: done.before.clone(),
                 insertions: Vec::new(),
                 own: done.own,
+                folders: Vec::new(),
             };
             if let Err(second) = apply_removal(&undone) {
                 return Err(failure.hint(format!("and `{}` was written: {}", done.path.display(), second.message())));
             }
         }
+        write::remove_empty_folders(changes.iter().flat_map(|change| &change.folders));
         return Err(failure);
     }
     Ok(())
@@ -278,7 +291,8 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
         let after = if file.own { file.original.clone() } else { Some(remove_insertions(file, text)?) };
         // A file that the installation created and that holds nothing else goes with it.
         let after = after.filter(|text| file.existed || !text.trim().is_empty());
-        changes.push(Change { path: file.path.clone(), before, after, insertions: Vec::new(), own: file.own });
+        let (path, insertions, folders) = (file.path.clone(), Vec::new(), Vec::new());
+        changes.push(Change { path, before, after, insertions, own: file.own, folders });
     }
     changes.retain(Change::is_needed);
     show(&changes)?;
@@ -292,6 +306,7 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
     for change in &changes {
         apply_removal(change)?;
     }
+    write::remove_empty_folders(mine.iter().flat_map(|file| &file.folders));
     record = Record { files: others };
     record.save(&state).map_err(|error| unusable_record(&error))?;
     output::text(&format!("{}\n", paint(GOOD, format!("{} no longer calls hookrail", args.agent.title()))))?;
@@ -325,10 +340,7 @@ fn apply_removal(change: &Change) -> Result<()> {
     };
     match &change.after {
         Some(text) => write::write_atomically(&change.path, text, None).map_err(failed)?,
-        None => {
-            std::fs::remove_file(&change.path).map_err(failed)?;
-            write::remove_empty_parents(&change.path, if change.own { 2 } else { 0 });
-        }
+        None => std::fs::remove_file(&change.path).map_err(failed)?,
     }
     // The backup has served its purpose; if it cannot be removed it does no harm.
     let _ = std::fs::remove_file(write::backup_path(&change.path));

@@ -21,6 +21,9 @@ pub(super) struct InstalledFile {
     /// What a file of hookrail's own held before the first installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) original: Option<String>,
+    /// The folders that were created for the file, from the outermost to the innermost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) folders: Vec<PathBuf>,
 }
 
 /// Everything that was installed.
@@ -56,7 +59,10 @@ impl Record {
     /// Replaces what is known about a file. How the file was before the first installation stays known.
     pub(super) fn put(&mut self, file: InstalledFile) {
         match self.files.iter_mut().find(|known| known.path == file.path && known.agent == file.agent) {
-            Some(known) => known.insertions = file.insertions,
+            Some(known) => {
+                known.insertions = file.insertions;
+                known.folders.extend(file.folders);
+            }
             None => self.files.push(file),
         }
     }

@@ -32,16 +32,24 @@ pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
                 SettingsFile::Own { .. } => (true, Vec::new()),
                 SettingsFile::Shared { syntax, .. } => {
                     let settings = read_settings(&text, *syntax).map_err(|error| unreadable(&path, &error))?;
-                    (false, insertions(&settings))
+                    (false, insertions(agent, &settings))
                 }
             };
             if own || !insertions.is_empty() {
                 let (agent, scope) = (agent.name().to_owned(), scope.name().to_owned());
-                found.push(InstalledFile { agent, scope, path, insertions, existed: !own, own, original: None });
+                let folders = own_folders(&path);
+                let existed = !own;
+                found.push(InstalledFile { agent, scope, path, insertions, existed, own, original: None, folders });
             }
         }
     }
     Ok(found)
+}
+
+/// The folders above a file that belong to hookrail by their name. Whether the others were there before is not known.
+fn own_folders(path: &Path) -> Vec<PathBuf> {
+    let is_own = |folder: &&Path| folder.ancestors().any(|above| above.ends_with("extensions/hookrail"));
+    path.ancestors().skip(1).take_while(is_own).map(Path::to_owned).collect()
 }
 
 fn unreadable(path: &Path, error: &EditError) -> Failure {
@@ -51,10 +59,10 @@ fn unreadable(path: &Path, error: &EditError) -> Failure {
 
 /// What [`remove_entries`](hookrail_bridge::install::remove_entries) needs to find the entries: their commands, and the
 /// lists that are empty without them.
-fn insertions(settings: &serde_json::Value) -> Vec<Insertion> {
+fn insertions(agent: Agent, settings: &serde_json::Value) -> Vec<Insertion> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let insertion = |text: String| Insertion { offset: usize::MAX, text, replaced: String::new() };
-    let calls = bridge_calls(settings);
+    let calls = bridge_calls(agent, settings);
     let entries = calls.iter().flat_map(|call| [quoted(&call.command), format!("{}: [", quoted(&call.event))]);
     entries.map(insertion).collect()
 }

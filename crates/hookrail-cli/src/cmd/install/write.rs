@@ -80,11 +80,20 @@ pub(super) fn back_up(path: &Path, text: &str) -> io::Result<()> {
     write_atomically(&backup, text, mode)
 }
 
-/// Removes the folders above a file, from the innermost to at most `levels` above it, and stops at one that is not empty.
-pub(super) fn remove_empty_parents(path: &Path, levels: usize) {
-    for folder in path.ancestors().skip(1).take(levels) {
-        if std::fs::remove_dir(folder).is_err() {
-            return;
-        }
+/// Returns the folders above a file that do not exist, from the outermost to the innermost.
+pub(super) fn missing_parents(path: &Path) -> Vec<PathBuf> {
+    let missing = path.ancestors().skip(1).take_while(|folder| std::fs::symlink_metadata(folder).is_err());
+    let mut folders: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+    folders.reverse();
+    folders
+}
+
+/// Removes folders that are empty, from the innermost to the outermost. A folder that holds anything stays.
+pub(super) fn remove_empty_folders<'f>(folders: impl Iterator<Item = &'f PathBuf>) {
+    let mut folders: Vec<&PathBuf> = folders.collect();
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in folders {
+        // A folder that cannot be removed is not empty, or is gone.
+        let _ = std::fs::remove_dir(folder);
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn merge(root: &Path, groups: &[HookGroup]) -> Result<MergedSettings>
     let (mark, text) = whole.strip_prefix('\u{feff}').map_or(("", whole.as_str()), |text| ("\u{feff}", text));
     let refused = |error: EditError| refusal(text, &error);
     let mut new = insert_groups(text, groups).map_err(refused)?;
-    let settings = read_settings(text, SettingsSyntax::JsonWithComments).map_err(refused)?;
+    let settings = read_settings(text, SettingsSyntax::LenientJson).map_err(refused)?;
     let warning = match switch_of(&settings) {
         None => {
             new = insert_member(&new, Some("hooksConfig"), "enabled", &json!(true)).map_err(refused)?;
@@ -69,6 +69,8 @@ fn refusal(text: &str, error: &EditError) -> Failure {
                 .excerpt(excerpt_of(PATH, text, offset + blanks))
                 .hint("repair the file (`hookrail check` shows every problem), then run the command again")
         }
+        EditError::ByteOrderMark => Failure::new(format!("`{PATH}` cannot be edited: {error}; nothing was written"))
+            .hint("save it as UTF-8 without a byte order mark, then run the command again"),
         EditError::Shape { key, expected } => {
             let name = key.rsplit('.').next().unwrap_or(key);
             let line = text.lines().position(|line| line.contains(&format!("\"{name}\""))).map_or(1, |at| at + 1);

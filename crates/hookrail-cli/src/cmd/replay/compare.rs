@@ -3,6 +3,7 @@
 use hookrail::hook::Action;
 use hookrail::{Decision, Effects, EndKind, Json, Outcome};
 use hookrail_journal::Record;
+use serde::Deserialize;
 
 /// How an event that was fired again compares with its record.
 pub(super) enum Comparison {
@@ -62,26 +63,40 @@ impl Verdict {
     }
 }
 
-/// What hooks can put in the place of something, by its name in an outcome document.
-const REWRITES: [&str; 6] = ["toolInput", "toolOutput", "prompt", "llmRequest", "llmResponse", "toolConfig"];
+/// What hooks put in the place of something: the tool's input and output, the prompt, the request to a model, its response,
+/// and the tools that it is offered.
+type Rewrites = [Option<Json>; 6];
+
+/// The members of an outcome document that are compared. To read the others takes longer than to fire a module.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ComparedMembers {
+    stop: bool,
+    tool_input: Option<Json>,
+    tool_output: Option<Json>,
+    prompt: Option<Json>,
+    llm_request: Option<Json>,
+    llm_response: Option<Json>,
+    tool_config: Option<Json>,
+}
 
 /// What a record says about the outcome of its event.
 pub(super) struct RecordedOutcome {
     verdict: Verdict,
-    /// In the order of [`REWRITES`]; none if something was removed from the record, which cannot be compared and is not
-    /// guessed.
-    rewrites: Option<[Option<Json>; 6]>,
+    /// None if something was removed from the record, which cannot be compared and is not guessed.
+    rewrites: Option<Rewrites>,
 }
 
 impl RecordedOutcome {
     pub(super) fn of(record: &Record) -> Self {
-        let recorded = record.outcome.as_ref().and_then(Json::as_object).unwrap_or_default();
-        let stopped = recorded.get("stop").and_then(Json::as_bool) == Some(true);
-        let is_whole = record.outcome.as_ref().is_some_and(|outcome| !outcome.text().contains("{\"redacted\":"));
-        let rewrite = |name| recorded.get(name).filter(|value| value.text() != "null").cloned();
+        let text = record.outcome.as_ref().map(Json::text);
+        let read = text.and_then(|text| serde_json::from_str(text).ok());
+        let is_whole = read.is_some() && text.is_some_and(|text| !text.contains("{\"redacted\":"));
+        let ComparedMembers { stop, tool_input, tool_output, prompt, llm_request, llm_response, tool_config } =
+            read.unwrap_or_default();
         Self {
-            verdict: Verdict::recorded(record.decision.as_deref(), stopped),
-            rewrites: is_whole.then(|| REWRITES.map(rewrite)),
+            verdict: Verdict::recorded(record.decision.as_deref(), stop),
+            rewrites: is_whole.then_some([tool_input, tool_output, prompt, llm_request, llm_response, tool_config]),
         }
     }
 }
@@ -103,11 +118,11 @@ pub(super) fn compare(recorded: &RecordedOutcome, outcome: &Outcome) -> Comparis
     if *before == after && then.iter().flatten().zip(now.iter().flatten()).all(same) {
         return Comparison::Same;
     }
-    let described =
-        |verdict: Verdict, rewrites: &Option<[Option<Json>; 6]>| match rewrites.iter().flatten().any(Option::is_some) {
-            true => format!("{}, rewritten", verdict.name()),
-            false => verdict.name().to_owned(),
-        };
+    let described = |verdict: Verdict, rewrites: &Option<Rewrites>| match rewrites.iter().flatten().any(Option::is_some)
+    {
+        true => format!("{}, rewritten", verdict.name()),
+        false => verdict.name().to_owned(),
+    };
     let mut change = Change { before: described(*before, then), after: described(after, &now) };
     if change.before == change.after {
         change.after.push_str(" differently");
@@ -115,8 +130,8 @@ pub(super) fn compare(recorded: &RecordedOutcome, outcome: &Outcome) -> Comparis
     Comparison::Differs(change)
 }
 
-/// Returns what an outcome rewrites, in the order of [`REWRITES`].
-fn rewrites(effects: &Effects) -> [Option<Json>; 6] {
+/// Returns what an outcome rewrites.
+fn rewrites(effects: &Effects) -> Rewrites {
     let prompt = effects.prompt.as_ref().map(|prompt| Json::string(prompt));
     let Effects { tool_input, tool_output, llm_request, llm_response, tool_config, .. } = effects;
     [tool_input, tool_output, &prompt, llm_request, llm_response, tool_config].map(Clone::clone)

@@ -1,0 +1,470 @@
+//! Takes the effects of the hooks one by one and decides, by the answer table, how each of them is expressed.
+
+use hookrail::{Decision, Effects, EventKind, Json};
+
+use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, stop_reason, write};
+use crate::effect::{EffectKind, Handling};
+use crate::loss::Loss;
+use crate::request::{AgentRequest, UnknownName};
+use crate::session::{BridgeSession, MAX_AGENT_END_DENIALS, PendingStop, StopReach};
+use crate::{Agent, AnswerForm};
+
+pub(super) struct Composer<'a> {
+    request: &'a AgentRequest,
+    options: AnswerOptions,
+    session: &'a mut BridgeSession,
+    message: Message,
+    losses: Vec<Loss>,
+}
+
+impl<'a> Composer<'a> {
+    pub(super) fn new(request: &'a AgentRequest, options: AnswerOptions, session: &'a mut BridgeSession) -> Self {
+        Self { request, options, session, message: Message::default(), losses: Vec::new() }
+    }
+
+    pub(super) fn compose(mut self, results: &[EventResult]) -> Answer {
+        self.take_waiting_context();
+        for result in results {
+            self.take_effects(result);
+        }
+        self.take_rewrite(results);
+        self.finish()
+    }
+
+    fn agent(&self) -> Agent {
+        self.request.agent
+    }
+
+    fn kind(&self) -> EventKind {
+        self.request.kind()
+    }
+
+    /// How an effect is expressed, which is a loss unless it is honoured.
+    fn handle(&mut self, effect: EffectKind) -> Handling {
+        let handling = match effect {
+            EffectKind::Ask if self.can_ask_on_terminal() => Handling::Honoured,
+            _ => self.agent().handling(self.kind(), effect),
+        };
+        self.lose(effect, handling);
+        handling
+    }
+
+    fn lose(&mut self, effect: EffectKind, handling: Handling) {
+        if !handling.is_honoured() {
+            self.losses.push(Loss { event: self.kind(), effect, handling });
+        }
+    }
+
+    /// Gemini shows a dialog if a user is at its terminal.
+    fn can_ask_on_terminal(&self) -> bool {
+        let is_tool = self.kind() == EventKind::BeforeTool;
+        is_tool && self.agent() == Agent::Gemini && self.options.attendance == Attendance::Attended
+    }
+
+    fn deny(&mut self, reason: String) {
+        match &mut self.message.deny {
+            Some(text) if text.contains(&reason) => {}
+            Some(text) => {
+                text.push('\n');
+                text.push_str(&reason);
+            }
+            None => self.message.deny = Some(reason),
+        }
+    }
+
+    /// Whether the answer is a denial by exit status, which has a text on standard error and nothing else.
+    fn denies_by_status(&self) -> bool {
+        self.message.deny.is_some() && write::has_exit_two(self.request)
+    }
+
+    fn take_waiting_context(&mut self) {
+        if self.agent().handling(self.kind(), EffectKind::Context).is_honoured() {
+            let key = self.request.call_key().filter(|_| self.kind() == EventKind::AfterTool);
+            self.message.context = self.session.take_context(key.as_deref());
+        }
+    }
+
+    fn take_effects(&mut self, event_result: &EventResult) {
+        // Destructured, so that a new effect does not compile before it is handled.
+        let Effects {
+            decision,
+            reason,
+            stop,
+            system_message,
+            suppress_output,
+            clear_context,
+            additional_context,
+            tool_input: _, // All rewrites of a patch are put back at once.
+            tool_output,
+            prompt,
+            messages,
+            entries,
+            llm_request,
+            llm_response,
+            tool_config,
+            result,
+        } = &event_result.effects;
+        self.take_decision(*decision, reason.as_deref(), event_result.denied_by.as_deref());
+        if let Some(stop) = stop {
+            self.take_stop(&stop.reason);
+        }
+        if let Some(text) = system_message
+            && self.handle(EffectKind::SystemMessage).is_honoured()
+        {
+            self.add_system_message(text);
+        }
+        if let Some(text) = additional_context.as_ref().filter(|text| !text.is_empty()) {
+            self.take_context(text);
+        }
+        if let Some(output) = tool_output {
+            self.take_output(&output_text(output));
+        }
+        if let Some(prompt) = prompt {
+            self.take_prompt(prompt);
+        }
+        if *clear_context {
+            self.message.clear_context = self.handle(EffectKind::ClearContext).is_honoured();
+        }
+        let slots = [
+            (EffectKind::ModelRequest, llm_request),
+            (EffectKind::ModelResponse, llm_response),
+            (EffectKind::ToolConfig, tool_config),
+        ];
+        for (effect, value) in slots {
+            let Some(value) = value else { continue };
+            if !self.handle(effect).is_honoured() {
+                continue;
+            }
+            match effect {
+                EffectKind::ModelRequest => self.message.llm_request = Some(value.clone()),
+                EffectKind::ModelResponse => self.message.llm_response = Some(value.clone()),
+                _ => self.message.tool_config = Some(value.clone()),
+            }
+        }
+        let unexpressed = [
+            (EffectKind::SuppressOutput, *suppress_output),
+            (EffectKind::Messages, !messages.is_empty()),
+            (EffectKind::Entries, !entries.is_empty()),
+            (EffectKind::Result, result.is_some()),
+        ];
+        for (effect, _) in unexpressed.into_iter().filter(|(_, asked)| *asked) {
+            self.handle(effect);
+        }
+    }
+
+    fn take_decision(&mut self, decision: Option<Decision>, reason: Option<&str>, hook: Option<&str>) {
+        let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+        match decision {
+            None => {}
+            // Not a loss: the agent asks its own question, which a hook without an objection does not want to skip.
+            Some(Decision::Allow) => {
+                let opted_in = self.options.allow == AllowPolicy::SkipsPrompt;
+                self.message.allow = opted_in && self.agent().handling(self.kind(), EffectKind::Allow).is_honoured();
+            }
+            Some(Decision::Ask) => {
+                let question = reason.unwrap_or("a hook requires approval").to_owned();
+                match self.handle(EffectKind::Ask) {
+                    Handling::Honoured => self.message.ask = Some(question),
+                    Handling::Denied => self.deny_question(&question),
+                    _ => {}
+                }
+            }
+            Some(Decision::Deny) => {
+                let text = reason.unwrap_or("a hook denied this").to_owned();
+                self.take_deny(text, hook);
+            }
+        }
+    }
+
+    /// Denies what the user cannot be asked about.
+    fn deny_question(&mut self, question: &str) {
+        if !self.may_deny() {
+            return;
+        }
+        if self.agent() == Agent::Gemini && self.kind() == EventKind::BeforeTool {
+            // Gemini shows its user this message and not the reason.
+            self.add_system_message(question);
+        }
+        let end = if question.ends_with(['.', '?', '!']) { "" } else { "." };
+        self.deny(format!(
+            "approval required: {question}{end} {} cannot ask for it here: explain to the user what you want to do and why",
+            self.agent().title()
+        ));
+    }
+
+    /// Whether another denial is given. The end of an answer is denied a limited number of times in a row, whatever asks for
+    /// it: each of them makes the agent continue.
+    fn may_deny(&mut self) -> bool {
+        if self.kind() != EventKind::AgentEnd || self.message.deny.is_some() {
+            return true;
+        }
+        if self.session.agent_end_denials >= MAX_AGENT_END_DENIALS {
+            self.lose(EffectKind::Deny, Handling::Dropped);
+            return false;
+        }
+        self.session.agent_end_denials += 1;
+        true
+    }
+
+    fn take_deny(&mut self, reason: String, hook: Option<&str>) {
+        if !self.may_deny() {
+            return;
+        }
+        match (self.handle(EffectKind::Deny), hook) {
+            (Handling::Honoured, Some(hook)) if self.kind() == EventKind::BeforeTool => {
+                self.deny(format!("denied by hook `{hook}`: {reason}"));
+            }
+            (Handling::Honoured, _) => self.deny(reason),
+            (Handling::AddedAsContext, _) => self.add_context(reason),
+            (Handling::DeniedUntilPrompt, _) => {
+                self.session.stop = Some(PendingStop { reason: reason.clone(), reach: StopReach::UntilPrompt });
+                self.deny(reason);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_stop(&mut self, reason: &str) {
+        let text = stop_reason(reason);
+        let pending = |reach| Some(PendingStop { reason: reason.to_owned(), reach });
+        match self.handle(EffectKind::Stop) {
+            Handling::Honoured => self.message.stop = Some(reason.to_owned()),
+            Handling::ReplacesResult => {
+                if self.request.event.form == AnswerForm::Claude {
+                    self.add_context(text.clone());
+                }
+                self.message.stop_output = Some(text);
+                self.session.stop = pending(StopReach::UntilPrompt);
+            }
+            _ => {
+                let before_a_prompt = matches!(self.kind(), EventKind::SessionStart | EventKind::Prompt);
+                let reach =
+                    if self.kind() == EventKind::SessionStart { StopReach::NextPrompt } else { StopReach::UntilPrompt };
+                self.session.stop = pending(reach);
+                if self.kind().spec().is_gating() {
+                    self.deny(text);
+                } else if !before_a_prompt {
+                    self.add_context(text);
+                }
+            }
+        }
+    }
+
+    fn take_context(&mut self, text: &str) {
+        match self.handle(EffectKind::Context) {
+            Handling::Honoured => self.add_context(text.to_owned()),
+            Handling::KeptForLater => {
+                let key = self.request.call_key().filter(|_| self.kind() == EventKind::BeforeTool);
+                self.session.keep_context(key, text.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn add_system_message(&mut self, text: &str) {
+        let old = self.message.system_message.take();
+        self.message.system_message = Some(old.map_or_else(|| text.to_owned(), |old| format!("{old}\n{text}")));
+    }
+
+    fn add_context(&mut self, text: String) {
+        if !self.message.context.contains(&text) {
+            self.message.context.push(text);
+        }
+    }
+
+    fn take_output(&mut self, text: &str) {
+        let handling = match self.request.event.form {
+            AnswerForm::Claude if write::claude_output(self.request, text).is_none() => Handling::AddedAsContext,
+            _ => self.agent().handling(self.kind(), EffectKind::ToolOutput),
+        };
+        self.lose(EffectKind::ToolOutput, handling);
+        if handling.is_honoured() || self.agent() == Agent::Copilot {
+            self.message.output = Some(text.to_owned());
+        }
+        if !handling.is_honoured() {
+            self.add_context(format!("a hook replaces the result of this call by:\n{text}"));
+        }
+    }
+
+    /// A prompt to which text was added is a context; any other is a replacement.
+    fn take_prompt(&mut self, prompt: &str) {
+        let original = self.request.prompt.as_deref().unwrap_or_default();
+        if self.agent().handling(self.kind(), EffectKind::Prompt).is_honoured() {
+            self.message.prompt = Some(prompt.to_owned());
+            return;
+        }
+        let added = prompt.split_once(original).filter(|_| !original.is_empty());
+        let Some((before, after)) = added else {
+            self.handle(EffectKind::Prompt);
+            self.add_context(format!("a hook replaces the user's prompt by:\n{prompt}"));
+            return;
+        };
+        for text in [before.trim(), after.trim()] {
+            let known = self.message.context.iter().any(|known| known.trim() == text);
+            if !text.is_empty() && !known {
+                self.add_context(text.to_owned());
+            }
+        }
+    }
+
+    fn take_rewrite(&mut self, results: &[EventResult]) {
+        let inputs: Vec<Option<Json>> = results.iter().map(|result| result.effects.tool_input.clone()).collect();
+        let Some(call) = &self.request.call else { return };
+        let rewritten = match &self.request.patch {
+            Some((patch, operations)) => {
+                if inputs.iter().all(Option::is_none) {
+                    return;
+                }
+                match patch.with_rewrites(&self.request.cwd, operations, &inputs) {
+                    Ok(changed) if changed == *patch => return,
+                    Ok(changed) => {
+                        let command = ("command".to_owned(), Json::string(&changed.to_text()));
+                        [command].into_iter().collect::<hookrail::JsonObject>().to_json()
+                    }
+                    Err(error) => {
+                        self.lose(EffectKind::ToolInput, Handling::Denied);
+                        let wanted: Vec<String> =
+                            inputs.iter().flatten().map(|input| input.text().to_owned()).collect();
+                        self.deny(format!(
+                            "a hook changes this patch, and {error}. Make these changes instead: {}",
+                            wanted.join(", ")
+                        ));
+                        return;
+                    }
+                }
+            }
+            None => {
+                let Some(input) = inputs.into_iter().flatten().next_back() else { return };
+                let agent_input = call.to_agent(&input);
+                if agent_input.same_as(&call.agent_input) {
+                    return;
+                }
+                agent_input
+            }
+        };
+        let advice = format!(
+            "a hook changes this call, and {} cannot run it changed. Make this call instead: `{}` with {}",
+            self.agent().title(),
+            call.agent_name,
+            rewritten.text()
+        );
+        if self.agent() == Agent::Codex && changes_more_than_command(call, &rewritten) {
+            self.lose(EffectKind::ToolInput, Handling::Denied);
+            self.deny(advice);
+            return;
+        }
+        match self.handle(EffectKind::ToolInput) {
+            Handling::Honoured => {
+                if let (Some(key), Some(changed)) = (self.request.call_key(), self.request.call_key_with(&rewritten)) {
+                    self.session.keep_also_under(&key, changed);
+                }
+                self.message.input = Some(rewritten);
+            }
+            _ => self.deny(advice),
+        }
+    }
+
+    fn finish(mut self) -> Answer {
+        if let Some(stopped) = self.message.stop_output.take() {
+            // The reason comes first: the model has to stop, whatever else the result says.
+            let output = self.message.output.take();
+            self.message.output =
+                Some(output.map_or_else(|| stopped.clone(), |output| format!("{stopped}\n\n{output}")));
+        }
+        if self.kind() == EventKind::AgentEnd && (self.message.deny.is_none() || self.message.stop.is_some()) {
+            // The end stands, so the next answer begins to count anew.
+            self.session.agent_end_denials = 0;
+        }
+        if self.message.stop.is_some() {
+            match self.kind() {
+                // Without a deny Claude runs the tool and ends only then.
+                EventKind::BeforeTool => {
+                    let text = stop_reason(self.message.stop.as_deref().unwrap_or_default());
+                    self.deny(text);
+                }
+                // A denial by exit status has no member for the stop.
+                EventKind::Prompt if self.denies_by_status() => {
+                    let text = stop_reason(self.message.stop.as_deref().unwrap_or_default());
+                    self.deny(text);
+                }
+                // A stop is not to be kept from ending by a deny of the end.
+                EventKind::AgentEnd => self.message.deny = None,
+                _ => {}
+            }
+        }
+        // A denial by exit status has no member for a message, and nothing is dropped silently.
+        let message = if self.denies_by_status() { self.message.system_message.take() } else { None };
+        if message.is_some() {
+            self.lose(EffectKind::SystemMessage, Handling::AddedAsContext);
+        }
+        if let Some(deny) = &mut self.message.deny {
+            // A rewrite beside a deny voids the answer in Codex. Context beside a deny is lost in most forms, so it becomes
+            // part of the reason.
+            self.message.input = None;
+            self.message.ask = None;
+            self.message.allow = false;
+            let mut texts = std::mem::take(&mut self.message.context);
+            if self.request.kind() == EventKind::BeforeTool {
+                // A call that is denied has no end at which its context could be given.
+                let key = self.request.call_key();
+                texts.extend(key.and_then(|key| self.session.take_call_context(&key)));
+            }
+            for text in texts.into_iter().chain(message) {
+                deny.push_str("\n\n");
+                deny.push_str(&text);
+            }
+        }
+        for loss in &self.losses {
+            *self.session.losses.entry(loss.name()).or_default() += 1;
+        }
+        let mut answer = write::answer(self.request, &self.message);
+        if answer.stderr.is_none() {
+            answer.stderr = self.report_unknown_names();
+        }
+        answer.losses = self.losses;
+        answer
+    }
+
+    /// What a newer agent brings passes, and is mentioned once per session.
+    fn report_unknown_names(&mut self) -> Option<String> {
+        let title = self.agent().title();
+        let texts = self.request.unknown.iter().filter_map(|unknown| match unknown {
+            UnknownName::Tool(name) => self.session.report(name).then(|| {
+                format!(
+                    "hookrail: this version has no other names for the tool {name:?} of {title}; hooks get its own name and arguments"
+                )
+            }),
+            UnknownName::Field { name, event } => self.session.report(&format!("{event}.{name}")).then(|| {
+                format!("hookrail: this version does not know the field {name:?} of {event} in {title}; hooks do not get it")
+            }),
+        });
+        let texts: Vec<String> = texts.collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+}
+
+/// Whether a rewrite of a shell call changes what Codex does not show and cannot change: its hooks know `command` alone.
+fn changes_more_than_command(call: &crate::tools::AgentToolCall, rewritten: &Json) -> bool {
+    if call.agent_name != "Bash" {
+        return false;
+    }
+    let (old, new) = (call.agent_input.as_object().unwrap_or_default(), rewritten.as_object().unwrap_or_default());
+    let is_kept = |name: &str, value: &Json| name == "command" || old.get(name).is_some_and(|old| old.same_as(value));
+    let all_kept = new.iter().all(|(name, value)| is_kept(name, value));
+    !all_kept || new.get("command").and_then(Json::as_str).is_none()
+}
+
+/// The text of a replaced result: a text, or the text parts of a list of content.
+fn output_text(output: &Json) -> String {
+    if let Some(text) = output.as_str() {
+        return text;
+    }
+    let content = output.as_object().and_then(|members| members.get("content").cloned());
+    let Some(content) = content else { return output.text().to_owned() };
+    if let Some(text) = content.as_str() {
+        return text;
+    }
+    let Some(parts) = content.as_array() else { return content.text().to_owned() };
+    let text = |part: &Json| part.as_object().and_then(|part| part.get("text")?.as_str());
+    parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+}
