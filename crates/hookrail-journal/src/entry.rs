@@ -7,7 +7,8 @@ use std::time::Duration;
 use hookrail::document::recorded_outcome_document;
 use hookrail::event::timestamp;
 use hookrail::recorder::{
-    AnsweredEntry, Entry, EntryKind, FiredEntry, LateEntry, LostEntry, PersonAnswer, RunEntry, TrustEntry,
+    AnsweredEntry, CorrectedEntry, Entry, EntryKind, FiredEntry, LateEntry, LostEntry, PersonAnswer, RunEntry,
+    TrustEntry,
 };
 use hookrail::{Decision, EventKind, Json};
 
@@ -97,6 +98,7 @@ impl MemberWriter<'_> {
             EntryKind::Fired(fired) => self.fired(&mut members, fired),
             EntryKind::Late(late) => self.late(&mut members, late),
             EntryKind::Answered(answered) => self.answered(&mut members, answered),
+            EntryKind::Corrected(corrected) => corrected_members(&mut members, corrected),
             EntryKind::Lost(lost) => self.lost(&mut members, lost),
             EntryKind::Trust(trust) => self.trust(&mut members, trust),
             _ => {}
@@ -254,11 +256,21 @@ fn push_object(text: &mut Vec<u8>, members: &[u8]) {
     text.push(b'}');
 }
 
+/// The reason is the engine's own.
+fn corrected_members(members: &mut Members, corrected: &CorrectedEntry<'_>) {
+    members.string("fire", corrected.fire);
+    members.string("session", corrected.session);
+    members.string("event", corrected.event.name());
+    members.optional("decision", corrected.decision.map(Decision::name));
+    members.string("reason", corrected.reason);
+}
+
 fn kind_of(kind: &EntryKind<'_>) -> RecordKind {
     match kind {
         EntryKind::Fired(_) => RecordKind::Fired,
         EntryKind::Late(_) => RecordKind::Late,
         EntryKind::Answered(_) => RecordKind::Answered,
+        EntryKind::Corrected(_) => RecordKind::Corrected,
         EntryKind::Lost(_) => RecordKind::Lost,
         EntryKind::Trust(_) => RecordKind::Trust,
         _ => RecordKind::Other,

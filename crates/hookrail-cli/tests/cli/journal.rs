@@ -81,7 +81,7 @@ fn a_prompt_that_a_hook_repeats_is_not_recorded() {
     let answer = r#"{"decision":"block","reason":"R my plan","systemMessage":"S my plan","hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"C my plan"}}"#;
     let hook = json!({"type": "command", "command": "TOKEN=supersecretvalue1 sh ./hook.sh"});
     let sandbox = Sandbox::with_hooks(&format!(r#""BeforeAgent": [{{"hooks": [{hook}]}}]"#));
-    sandbox.write("hook.sh", &format!("cat > /dev/null; echo 'E my plan' >&2; echo '{answer}'"));
+    sandbox.write("hook.sh", format!("cat > /dev/null; echo 'E my plan' >&2; echo '{answer}'"));
     sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
     sandbox.run(&["fire", "BeforeAgent", "--prompt", "my plan", "--journal"]).ends_with(2);
     let text = std::fs::read_to_string(segment(&sandbox)).unwrap();
