@@ -71,6 +71,7 @@ pub use verify::{ChainHead, ChainLink, ChainProblem, ExpectedHead, ProblemKind, 
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use hookrail::Code;
@@ -108,6 +109,7 @@ struct WriterState {
     /// Counts the segments that this process has seen.
     segment: u64,
     backlog: BacklogCheck,
+    maintenance: Option<JoinHandle<()>>,
     /// The number of the last record that this process appended.
     last_seq: Option<u64>,
 }
@@ -129,6 +131,7 @@ impl Journal {
             sync_thread: None,
             segment: 0,
             backlog: BacklogCheck::default(),
+            maintenance: None,
             last_seq: None,
         };
         let shared =
@@ -303,14 +306,21 @@ impl Journal {
         }
     }
 
-    /// Looks after a journal whose segment before the present one is complete, beside the events.
+    /// Looks after a journal whose segment before the present one is complete, beside the events. What cannot be done now
+    /// is tried again when the next segment is complete.
     fn maintain_later(&self) {
-        let journal = self.clone();
-        let body = move || {
-            // What cannot be done now is tried again when the next segment is complete.
-            let _ = journal.maintain();
-        };
-        let _ = std::thread::Builder::new().name("hookrail-journal-seal".to_owned()).spawn(body);
+        let (directory, retention) = (self.directory().to_owned(), self.shared.options.retention);
+        let body = move || drop(retention::maintain(&directory, retention));
+        let thread = std::thread::Builder::new().name("hookrail-journal-seal".to_owned()).spawn(body);
+        lock(&self.shared.state).maintenance = thread.ok();
+    }
+
+    /// Waits until segments that were complete are compressed and old ones removed, as far as this process has begun that.
+    /// A process that ends after a few events calls it last: without it the work would be cut off every time.
+    pub fn finish_maintenance(&self) {
+        let begun = lock(&self.shared.state).maintenance.take();
+        // A panic there was reported by its thread, and the segments are as they were.
+        let _ = begun.map(JoinHandle::join);
     }
 }
 
