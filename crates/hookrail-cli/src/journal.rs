@@ -29,7 +29,10 @@ pub(crate) fn open(settings: &JournalSettings, default: RecordDefault) -> Result
     }
     match settings.options() {
         Some(options) => Ok(Some(Journal::new(options))),
-        None if settings.on_failure == OnRecordFailure::Warn => Ok(None),
+        None if settings.on_failure == OnRecordFailure::Warn => {
+            crate::output::warnings(&format!("warning: nothing is recorded: {NO_PLACE}; {NO_PLACE_HINT}\n"));
+            Ok(None)
+        }
         None => Err(no_place()),
     }
 }
@@ -39,9 +42,11 @@ pub(crate) fn open_for_reading(settings: &JournalSettings) -> Result<Journal> {
     settings.options().map(Journal::new).ok_or_else(no_place)
 }
 
+const NO_PLACE: &str = "the journal has no place: neither `HOME` nor `XDG_STATE_HOME` is set";
+const NO_PLACE_HINT: &str = "set `HOME` to your home directory, or `directory` in `[journal]`";
+
 fn no_place() -> Failure {
-    Failure::new("the journal has no place: neither `HOME` nor `XDG_STATE_HOME` is set")
-        .hint("set `HOME` to your home directory, or `directory` in `[journal]`")
+    Failure::new(NO_PLACE).hint(NO_PLACE_HINT)
 }
 
 /// Makes a hook system record what it does.

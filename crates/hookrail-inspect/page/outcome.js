@@ -3,16 +3,18 @@
 
 import { el, note, section, table } from './dom.js';
 import { areEqual, diffBlock } from './diff.js';
-import { block, milliseconds, place, verdict } from './format.js';
+import { block, milliseconds, place, pretty, verdict } from './format.js';
 import { waterfall } from './waterfall.js';
 
 const WELL = ['answered', 'silent', 'detached', 'cancelled'];
 
 export function hasFailed(run) {
-  return run.end === 'exited' ? run.exitCode !== 2 : Boolean(run.end) && !WELL.includes(run.end);
+  if (run.end !== 'exited') return Boolean(run.end) && !WELL.includes(run.end);
+  // An exit with status 2 is an answer. Late records, and those without texts, have no status: there an exit that denies is.
+  return run.exitCode === undefined || run.exitCode === null ? run.decision !== 'deny' : run.exitCode !== 2;
 }
 
-// The runs of a record. Its `hooks` have times and identity, the runs of its outcome, in the same order, have output and place.
+// The runs of a record. Its `hooks` have times and identity, the runs of its outcome, in the same order, output and place.
 export function runsOf(record) {
   const runs = record.outcome?.runs ?? [];
   const hooks = record.hooks ?? runs.map((run) => ({ ...run, ms: run.durationMs, start: 0 }));
@@ -62,19 +64,30 @@ const REWRITES = [
   ['prompt', 'prompt', 'The prompt'],
   ['llmRequest', 'llm_request', 'The request to the model'],
   ['llmResponse', 'llm_response', "The model's response"],
-  ['messages', 'messages', 'The messages'],
+  ['toolConfig', 'llm_request.toolConfig', 'The tools that the model may call'],
 ];
+
+// What is put beside something, not in its place.
+const ADDITIONS = [
+  ['messages', 'Messages to add to the conversation'],
+  ['entries', 'Entries to add to the session'],
+];
+
+const original = (input, path) => path.split('.').reduce((value, name) => value?.[name], input);
 
 const isThere = (value) => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 
 export function rewriteSections(outcome, input) {
   const changed = REWRITES.filter(([effect]) => isThere(outcome?.[effect]));
-  return changed.map(([effect, field, title]) => {
-    const before = input?.[field];
+  const replaced = changed.map(([effect, field, title]) => {
+    const before = original(input, field);
     if (areEqual(before, outcome[effect])) return section(`${title}: rewritten`, note('The rewrite is equal to what was there.'));
     return section(`${title}: rewritten`, before === undefined ? note('The original is not in the record.') : null,
       diffBlock(`${title}, before and after`, before ?? '', outcome[effect]));
   });
+  const added = ADDITIONS.filter(([effect]) => isThere(outcome?.[effect])).map(([effect, title]) =>
+    section(title, block(pretty(outcome[effect]), title)));
+  return [...replaced, ...added];
 }
 
 const TEXTS = [
@@ -98,7 +111,7 @@ export function shadowSection(outcome, late, input) {
   const rows = verdicts.map((run) => [el('strong', null, run.hook ?? ''), [verdict(run.decision), run.stop ? [' ', verdict('stop')] : null], run.end ?? '',
     run.reason ?? '', run.isLate ? 'after the outcome' : 'in time']);
   const rewrites = verdicts.filter((run) => run.rewrite).map((run) => REWRITES.filter(([effect]) => isThere(run.rewrite[effect])).map(([effect, field, title]) =>
-    [note(`${run.hook} would have rewritten: ${title}`), diffBlock(`${title}, before and after`, input?.[field] ?? '', run.rewrite[effect])]));
+    [note(`${run.hook} would have rewritten: ${title}`), diffBlock(`${title}, before and after`, original(input, field) ?? '', run.rewrite[effect])]));
   return section('Shadow verdicts', note('These hooks had no effect: they have `"enforce": false`.'),
     table('What hooks without effect decided', ['Hook', 'Would have decided', 'End', 'Reason', 'When'], rows), rewrites);
 }

@@ -12,9 +12,13 @@ async function collect(isCurrent) {
   let [from, to] = [Infinity, -Infinity];
   for (let index = 0; index < store.shown.length; index += 1) {
     const row = store.shown[index];
+    // A record of its own has a late verdict of a hook without an effect, which is no run that counts.
+    const isShadow = row.kind === 'late' && row.marks.includes('shadow');
     const time = Date.parse(row.at);
     if (row.hooks.length && Number.isFinite(time)) [from, to] = [Math.min(from, time), Math.max(to, time)];
-    for (const [id, name, layer, end, decision, ms, failed] of row.hooks) {
+    for (const [id, name, layer, end, decision, ms, failed] of isShadow ? [] : row.hooks) {
+      // A detached run counts when it has ended, by its own record.
+      if (end === 'detached') continue;
       const key = id || name;
       let hook = hooks.get(key);
       if (!hook) hooks.set(key, hook = { key, name, layer, runs: [] });

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The longest subject of a row, in characters.
 const LONGEST_SUBJECT: usize = 120;
@@ -28,11 +29,14 @@ struct Line<'l> {
     event: Option<Cow<'l, str>>,
     tool: Option<Cow<'l, str>>,
     decision: Option<Cow<'l, str>>,
-    input: Option<Input>,
+    /// The fields of an event. In an answer to a question it is what was asked about, of any form.
+    #[serde(borrow)]
+    input: Option<&'l RawValue>,
     outcome: Outcome,
     hooks: Vec<Run>,
     ms: f64,
-    reason: Option<Cow<'l, str>>,
+    /// A text, or what stays of it if it was removed.
+    reason: Option<Value>,
     operation: Option<Cow<'l, str>>,
     answer: Option<Cow<'l, str>>,
     loss: Option<Cow<'l, str>>,
@@ -63,6 +67,9 @@ struct Outcome {
     prompt: Option<IgnoredAny>,
     llm_request: Option<IgnoredAny>,
     llm_response: Option<IgnoredAny>,
+    tool_config: Option<IgnoredAny>,
+    messages: Vec<IgnoredAny>,
+    entries: Vec<IgnoredAny>,
     runs: Vec<ExitCode>,
     shadow: Vec<IgnoredAny>,
     diagnostics: Vec<IgnoredAny>,
@@ -129,16 +136,17 @@ fn row<'r>(number: u64, line: &'r Line<'_>) -> Row<'r> {
     let text = |value: &'r Option<Cow<'_, str>>| value.as_deref().unwrap_or_default();
     let codes = line.outcome.runs.iter().map(|run| run.exit_code).chain(std::iter::repeat(None));
     let runs = line.hooks.iter().zip(codes).map(|(run, code)| {
-        let failed = u8::from(has_failed(&run.end, code));
+        let failed = u8::from(has_failed(&run.end, code, run.decision.as_deref()));
         let decision = run.decision.as_deref().unwrap_or_default();
         (run.id.as_str(), run.hook.as_str(), run.layer.as_str(), run.end.as_str(), decision, run.ms, failed)
     });
     let hooks = Vec::from_iter(runs);
     let outcome = &line.outcome;
-    let rewrites =
-        [&outcome.tool_input, &outcome.tool_output, &outcome.prompt, &outcome.llm_request, &outcome.llm_response];
+    let Outcome { tool_input, tool_output, prompt, llm_request, llm_response, tool_config, .. } = outcome;
+    let replaced = [tool_input, tool_output, prompt, llm_request, llm_response, tool_config];
+    let is_rewritten = replaced.iter().any(|rewrite| rewrite.is_some());
     let marks = [
-        ("rewrite", rewrites.iter().any(|rewrite| rewrite.is_some())),
+        ("rewrite", is_rewritten || !outcome.messages.is_empty() || !outcome.entries.is_empty()),
         ("stop", outcome.stop),
         ("failed", hooks.iter().any(|run| run.6 == 1)),
         ("shadow", !outcome.shadow.is_empty() || line.why.as_deref() == Some("shadow")),
@@ -163,30 +171,32 @@ fn row<'r>(number: u64, line: &'r Line<'_>) -> Row<'r> {
     }
 }
 
-/// Whether a hook failed. An exit with status 2 is an answer.
-fn has_failed(end: &str, exit_code: Option<i64>) -> bool {
+/// Whether a hook failed. An exit with status 2 is an answer; where the record has no status, an exit that denies is.
+fn has_failed(end: &str, exit_code: Option<i64>, decision: Option<&str>) -> bool {
     match end {
         "answered" | "silent" | "detached" | "cancelled" | "" => false,
-        "exited" => exit_code != Some(2),
+        "exited" => exit_code.map_or(decision != Some("deny"), |code| code != 2),
         _ => true,
     }
 }
 
 /// What a record is about, in a few words.
 fn subject(line: &Line<'_>) -> String {
-    let fields = ["command", "file_path", "path", "absolute_path", "url", "query", "pattern"];
+    let names = ["command", "file_path", "path", "absolute_path", "url", "query", "pattern"];
     let of_tool = |input: &Value| {
-        let named = fields.iter().find_map(|field| input.get(field)?.as_str());
+        let named = names.iter().find_map(|field| input.get(field)?.as_str());
         let any = || input.as_object()?.values().find_map(Value::as_str);
         named.or_else(any).map(str::to_owned)
     };
-    let of_input = line.input.as_ref().and_then(|input| {
+    let fields = line.input.and_then(|input| serde_json::from_str::<Input>(input.get()).ok());
+    let of_input = fields.and_then(|input| {
         let prompt = || input.prompt.as_ref().and_then(Value::as_str).map(str::to_owned);
         input.tool_input.as_ref().and_then(of_tool).or_else(prompt)
     });
-    let others = [&line.operation, &line.answer, &line.loss, &line.change, &line.hook, &line.why, &line.reason];
+    let others = [&line.operation, &line.answer, &line.loss, &line.change, &line.hook, &line.why];
     let text = of_input.unwrap_or_else(|| {
-        let words = others.into_iter().filter_map(|word| word.as_deref());
+        let reason = line.reason.as_ref().and_then(Value::as_str);
+        let words = others.into_iter().filter_map(|word| word.as_deref()).chain(reason);
         Vec::from_iter(words).join(" ")
     });
     shortened(&text)
@@ -230,6 +240,30 @@ mod tests {
             );
             assert_eq!(parsed(&line)["hooks"][0][6], failed, "{end} {code}");
         }
+    }
+
+    #[test]
+    fn every_change_that_an_outcome_asks_for_is_marked() {
+        for effect in [r#""toolConfig":{"mode":"none"}"#, r#""messages":[{}]"#, r#""entries":[1]"#, r#""prompt":"p""#] {
+            assert_eq!(
+                parsed(&format!(r#"{{"seq":1,"kind":"fired","outcome":{{{effect}}}}}"#))["marks"][0],
+                "rewrite",
+                "{effect}"
+            );
+        }
+        assert_eq!(
+            parsed(r#"{"seq":1,"kind":"fired","outcome":{"messages":[],"toolConfig":null}}"#)["marks"],
+            serde_json::json!([])
+        );
+    }
+
+    #[test]
+    fn texts_that_were_removed_are_no_reason_to_refuse_a_record() {
+        let row = parsed(
+            r#"{"seq":1,"kind":"answered","input":{"redacted":"ab","bytes":3},"reason":{"redacted":"ab","bytes":3},"answer":"refused"}"#,
+        );
+        assert_eq!((&row["kind"], &row["text"]), (&Value::from("answered"), &Value::from("refused")));
+        assert_eq!(parsed(r#"{"seq":1,"kind":"answered","input":"a prompt"}"#)["kind"], "answered");
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use hookrail::document::recorded_outcome_document;
 use hookrail::event::timestamp;
 use hookrail::recorder::{
-    AnsweredEntry, CorrectedEntry, Entry, EntryKind, FiredEntry, LateEntry, LostEntry, PersonAnswer, RunEntry,
-    TrustEntry,
+    AnsweredEntry, CorrectedEntry, Entry, EntryKind, FiredEntry, LateEntry, LateReason, LostEntry, PersonAnswer,
+    RunEntry, TrustEntry,
 };
 use hookrail::{Decision, EventKind, Json};
 
@@ -124,8 +124,13 @@ impl MemberWriter<'_> {
                 if members.removed > 0 {
                     members.number("redacted", members.removed);
                 }
+                let before = members.removed;
                 let outcome = recorded_outcome_document(fired.outcome);
                 self.value(members, "outcome", &outcome, CopiedPart::Outcome(event.kind()));
+                let removed = members.removed - before;
+                if removed > 0 {
+                    members.number("outcomeRedacted", removed);
+                }
             }
         }
         members.key("hooks");
@@ -156,7 +161,10 @@ impl MemberWriter<'_> {
         members.string("session", late.session);
         members.string("event", late.event.name());
         members.string("why", late.why.name());
-        members.optional("decision", late.run.decision.map(Decision::name));
+        // A hook without an effect decided nothing about the event: its verdict is that of the run alone.
+        if late.why != LateReason::Shadow {
+            members.optional("decision", late.run.decision.map(Decision::name));
+        }
         if let Some(reason) = late.reason {
             self.text(members, "reason", reason, late.event);
         }

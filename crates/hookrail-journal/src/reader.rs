@@ -29,7 +29,7 @@ pub struct Filter {
     pub after: Option<u64>,
     /// Records of this session.
     pub session: Option<String>,
-    /// Records with a run of a hook of this name or id.
+    /// Records with a run of a hook of this name or id, with or without an effect.
     pub hook: Option<String>,
     /// Records with this decision: `allow`, `ask` or `deny`.
     pub decision: Option<String>,
@@ -45,8 +45,8 @@ impl Filter {
     pub fn accepts(&self, record: &Record) -> bool {
         let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
         let has_hook = |wanted: &str| {
-            record.hooks.iter().any(|run| run.hook == wanted || run.id == wanted)
-                || record.hook.as_deref() == Some(wanted)
+            let mut runs = record.hooks.iter().chain(&record.shadow);
+            runs.any(|run| run.hook == wanted || run.id == wanted) || record.hook.as_deref() == Some(wanted)
         };
         self.since.as_deref().is_none_or(|since| record.at.as_str() >= since)
             && self.until.as_deref().is_none_or(|until| record.at.as_str() < until)

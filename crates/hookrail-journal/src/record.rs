@@ -104,6 +104,9 @@ pub struct Record {
     /// The outcome, as `hookrail fire --json` prints it.
     #[serde(default)]
     pub outcome: Option<Json>,
+    /// The number of values that were removed from the outcome.
+    #[serde(default, rename = "outcomeRedacted")]
+    pub outcome_redacted: u64,
     /// The hooks that ran, in plan order.
     #[serde(default)]
     pub hooks: Vec<RecordedRun>,
@@ -199,5 +202,13 @@ impl Record {
     #[must_use]
     pub fn is_replayable(&self) -> bool {
         self.kind == RecordKind::Fired && self.input.is_some() && self.redacted == 0
+    }
+
+    /// Whether something was removed from a part of the outcome, given as the record has it. The mark alone says nothing: a
+    /// hook may have written it.
+    #[must_use]
+    pub fn is_removed_from(&self, part: &Json) -> bool {
+        let has = |mark: &str| part.text().contains(mark);
+        self.outcome_redacted > 0 && (has("{\"redacted\":") || has("[redacted "))
     }
 }

@@ -17,7 +17,7 @@ use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::plan::SkipReason;
 use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::trust::TrustStore as _;
-use hookrail::{Decision, Effects, Event, EventKind, FireOptions, HookSystem, Json, JsonObject, Outcome};
+use hookrail::{Code, Decision, Effects, Event, EventKind, FireOptions, HookSystem, Json, JsonObject, Outcome};
 use hookrail_bridge::{
     Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EffectKind, EventResult,
     Incoming, NoisyEvents, OnError, Reading, RequestError, request, tools,
@@ -424,6 +424,9 @@ fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::Builder, Op
 async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) {
     for event in events {
         let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
+        if let Some(failed) = outcome.diagnostics.iter().find(|found| found.code == Code::RecordFailed) {
+            fired.warning = Some(format!("hookrail: {}", failed.message));
+        }
         fired.take(outcome.into());
     }
 }

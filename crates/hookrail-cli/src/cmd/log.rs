@@ -119,7 +119,8 @@ fn described(record: &Record) -> String {
         let _ = writeln!(text, "      {}", short(&one_line(&reason), 200));
     }
     for run in record.hooks.iter().filter(|run| verbosity::is_detailed() || is_notable(run)) {
-        let decision = run.decision.as_deref().map(|decision| format!(", {decision}")).unwrap_or_default();
+        let would = if record.why.as_deref() == Some("shadow") { "would " } else { "" };
+        let decision = run.decision.as_deref().map(|decision| format!(", {would}{decision}")).unwrap_or_default();
         let said = format!("{}{decision}", run.end);
         let _ = writeln!(text, "      {} {} {:.1} ms", one_line(&run.hook), one_line(&said), run.ms);
     }

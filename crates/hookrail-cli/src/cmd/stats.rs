@@ -6,6 +6,7 @@ use hookrail_journal::{Record, RecordedRun};
 use serde_json::json;
 
 use super::journal::{failure, filter, open};
+use super::log::report_unreadable;
 use crate::args::StatsArgs;
 use crate::errors::{Exit, Result};
 use crate::output;
@@ -30,7 +31,18 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
     let records = open()?.read(filter(&args.select)?).map_err(|error| failure(&error))?;
     let wanted = |run: &RecordedRun| args.select.hook.as_ref().is_none_or(|hook| run.hook == *hook || run.id == *hook);
     let mut hooks: BTreeMap<String, HookStatistics> = BTreeMap::new();
-    for record in records.flatten() {
+    for record in records {
+        let record = match record {
+            Ok(record) => record,
+            Err(unreadable) => {
+                report_unreadable(&unreadable);
+                continue;
+            }
+        };
+        // What hooks without an effect would have done is counted by `log --shadow`.
+        if record.why.as_deref() == Some("shadow") {
+            continue;
+        }
         record.hooks.iter().filter(|run| wanted(run)).for_each(|run| add(&mut hooks, &record, run));
     }
     let mut hooks: Vec<(String, HookStatistics)> = hooks.into_iter().collect();

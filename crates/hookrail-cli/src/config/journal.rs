@@ -38,19 +38,20 @@ pub(crate) struct JournalSettings {
 impl JournalSettings {
     pub(super) fn new(user: &ConfigFile) -> Self {
         let named = |setting| user.word(setting).unwrap_or_default();
+        let strict = |setting| user.word_or_strictest(setting).unwrap_or_default();
         Self {
             record: match named(Setting::JournalRecord) {
                 "always" => RecordWhen::Always,
                 "never" => RecordWhen::Never,
                 _ => RecordWhen::Auto,
             },
-            on_failure: match named(Setting::JournalOnFailure) {
+            on_failure: match strict(Setting::JournalOnFailure) {
                 "block" => OnRecordFailure::Block,
                 _ => OnRecordFailure::Warn,
             },
             events: Interest::ALL.into_iter().find(|interest| interest.name() == named(Setting::JournalEvents)),
-            input: InputPolicy::from_name(named(Setting::JournalInput)).unwrap_or_default(),
-            sync: SyncPolicy::from_name(named(Setting::JournalSync)).unwrap_or_default(),
+            input: InputPolicy::from_name(strict(Setting::JournalInput)).unwrap_or_default(),
+            sync: SyncPolicy::from_name(strict(Setting::JournalSync)).unwrap_or_default(),
             directory: user.path(Setting::JournalDirectory),
             segment_mib: user.number(Setting::JournalSegment),
             days: user.number(Setting::JournalDays),

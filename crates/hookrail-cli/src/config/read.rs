@@ -22,7 +22,8 @@ use super::table::{POLICIES, SECTIONS, Setting, SettingKind, SettingRow, setting
 const ONLY_READING: &str = "until this is fixed, modules may only read";
 
 /// The consequence of a file that cannot be read as a whole.
-const LEAST: &str = "until this is fixed, modules may only read, and hooks of projects run in the sandbox `guard`";
+const LEAST: &str = "until this is fixed, modules may only read, hooks of projects run in the sandbox `guard`, and the journal \
+     keeps neither inputs nor texts and denies what it cannot record";
 
 /// The content of a configuration file.
 #[derive(Debug, Default)]
@@ -114,6 +115,15 @@ impl ConfigFile {
         match self.value(setting)? {
             SettingValue::Word(word) => Some(word),
             _ => None,
+        }
+    }
+
+    /// Returns the word of a setting that restricts something. If the file cannot be read, its value is unknown, so the
+    /// strictest word is used.
+    pub(crate) fn word_or_strictest(&self, setting: Setting) -> Option<&'static str> {
+        match (self.state, setting.row().map(|row| row.kind)) {
+            (ConfigFileState::Broken, Some(SettingKind::Word { strictest, .. })) => Some(strictest),
+            _ => self.word(setting),
         }
     }
 

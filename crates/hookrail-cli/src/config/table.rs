@@ -206,6 +206,13 @@ pub(crate) fn settings_of_section(section: &str) -> impl Iterator<Item = &'stati
     TABLE.iter().filter(move |row| row.section == section)
 }
 
+impl Setting {
+    /// Returns the setting's row in the table.
+    pub(crate) fn row(self) -> Option<&'static SettingRow> {
+        TABLE.iter().find(|row| row.setting == self)
+    }
+}
+
 impl SettingKind {
     /// Returns the number that is in force if no file sets one.
     pub(crate) fn default_number(self) -> Option<u64> {

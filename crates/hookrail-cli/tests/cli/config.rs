@@ -132,7 +132,7 @@ fn a_file_that_is_not_toml_leaves_modules_nothing_but_reading() {
     3 | memory-kib = 1024
       | ^
       |
-      = help: until this is fixed, modules may only read, and hooks of projects run in the sandbox `guard`
+      = help: until this is fixed, modules may only read, hooks of projects run in the sandbox `guard`, and the journal keeps neither inputs nor texts and denies what it cannot record
 
     1 error: 1 hook in 1 file
     ");

@@ -205,6 +205,35 @@ fn recorded_events_become_test_cases() {
     assert_eq!(again.json()["reason"], case["expect"]["reason"]);
 }
 
+/// What was removed from an outcome is counted, and is no expectation: it would not hold.
+#[test]
+fn an_outcome_from_which_something_was_removed_is_no_test_case() {
+    let answer = r#"{"hookSpecificOutput":{"tool_input":{"command":"TOKEN=abcdefghij ls"}}}"#;
+    let sandbox = Sandbox::with_hook("BeforeTool", &format!("cat > /dev/null; echo '{answer}'"));
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let plain = ["fire", "BeforeTool", "--tool", "shell", "--tool-input", r#"{"command":"ls"}"#, "--journal"];
+    sandbox.run(&plain).ends_with(0);
+    let record = records(&sandbox, &[]).pop().unwrap();
+    assert!(record["outcomeRedacted"].as_u64().unwrap() > 0 && record["redacted"].is_null(), "{record}");
+    let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("1 event left out"), "{}", ran.stderr);
+    // Where nothing was removed, what a hook wrote is what it is, whatever it looks like.
+    configure(&sandbox, "[journal]\ninput = \"full\"\n");
+    sandbox.write(
+        ".llxprt/settings.json",
+        std::fs::read_to_string(sandbox.project.join(".llxprt/settings.json"))
+            .unwrap()
+            .replace("TOKEN=abcdefghij ls", "echo [redacted 00 9 bytes]"),
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.run(&plain).ends_with(0);
+    assert!(records(&sandbox, &[]).pop().unwrap()["outcomeRedacted"].is_null());
+    let case: Value =
+        serde_json::from_str(&sandbox.run(&["journal", "export", "--fixture"]).ends_with(0).stdout).unwrap();
+    assert_eq!(case["expect"]["rewrite"]["command"], "echo [redacted 00 9 bytes]");
+}
+
 /// The bridge records by default, with what the agent cannot be made to do.
 #[test]
 fn the_bridge_records() {
@@ -241,6 +270,26 @@ fn a_journal_that_cannot_be_written_is_decided_not_discovered() {
     assert!(failed.contains("the journal cannot be read"), "{failed}");
 }
 
+/// Where nothing shows diagnostics of an outcome, a line on standard error says that an event was not recorded.
+#[test]
+fn a_journal_that_cannot_be_written_is_told() {
+    let sandbox = denying();
+    let payload = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "cwd": sandbox.project, "tool_name": "Bash",
+        "tool_input": {"command": "ls"}, "transcript_path": "/t"});
+    sandbox.write(".llxprt/settings.json", "{}");
+    let bridge = || sandbox.run_with_input(&["bridge", "claude"], &payload.to_string()).ends_with(0).stderr;
+    assert_eq!(bridge(), "");
+    std::fs::remove_dir_all(folder(&sandbox)).unwrap();
+    std::fs::write(folder(&sandbox), "no folder").unwrap();
+    let told = bridge();
+    assert!(told.starts_with("hookrail: the event was not recorded: ") && told.lines().count() == 1, "{told}");
+    // A user without a home has no journal.
+    let mut homeless = sandbox.command(&["fire", "BeforeTool", "--tool", "shell", "--journal"]);
+    homeless.env_remove("HOME").env_remove("XDG_STATE_HOME");
+    let told = ProgramOutput::capture(&mut homeless).ends_with(0).stderr;
+    assert!(told.contains("warning: nothing is recorded: the journal has no place"), "{told}");
+}
+
 /// A limit on the size of files does not end the command: the record fails, and the policy decides.
 #[test]
 fn a_limit_on_the_size_of_files_is_survived() {
@@ -264,6 +313,27 @@ fn a_mistake_in_the_settings_never_records_more_than_was_meant() {
     sandbox.run(&FIRE).ends_with(2);
     let record = &records(&sandbox, &["--decision", "deny"])[0];
     assert!(record["input"].is_null() && record["outcome"].is_null(), "{record}");
+}
+
+/// What a file that is not TOML was meant to restrict is not known, so the strictest is in force.
+#[test]
+fn a_broken_file_lifts_no_restriction_of_the_journal() {
+    let sandbox = denying();
+    configure(&sandbox, "[journal]\ninput = \"none\"\non_failure = \"block\"\n[x\n");
+    let payload = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "cwd": sandbox.project, "tool_name": "Bash",
+        "tool_input": {"command": "echo private"}, "transcript_path": "/t"});
+    sandbox.run_with_input(&["bridge", "claude"], &payload.to_string());
+    let fired = records(&sandbox, &["--session", "s1"]);
+    assert_eq!(fired.len(), 1, "{fired:?}");
+    assert!(!fired[0].to_string().contains("private"), "{}", fired[0]);
+    assert!(fired[0]["input"].is_null() && fired[0]["outcome"].is_null(), "{}", fired[0]);
+    std::fs::remove_dir_all(folder(&sandbox)).unwrap();
+    std::fs::write(folder(&sandbox), "no folder").unwrap();
+    let reads = ["fire", "BeforeTool", "--tool", "read_file", "--no-hooks", "--journal", "--json"];
+    let outcome = sandbox.run(&reads).ends_with(2).json();
+    assert!(outcome["reason"].as_str().unwrap().starts_with("the event was not recorded: "), "{outcome}");
+    let text = sandbox.run(&["check"]).ends_with(1).stdout;
+    assert!(text.contains("the journal keeps neither inputs nor texts"), "{text}");
 }
 
 #[test]

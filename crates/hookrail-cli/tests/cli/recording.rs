@@ -1,7 +1,7 @@
-//! The picture in the README: real commands on a real terminal, drawn as SVG.
+//! The pictures of terminals in the README and the documentation: real commands on a real terminal, drawn as SVG.
 //!
-//! `scripts/recording.sh` draws the picture anew. The test fails if its text is not what the commands print today; times
-//! may differ.
+//! `scripts/recording.sh` draws the pictures anew. A test fails if the text of one is not what the commands print today;
+//! times may differ.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::panic, reason = "helpers of tests fail the test as the tests themselves do")]
@@ -11,17 +11,63 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::pseudo_terminal::OnTerminal;
 use crate::sandbox::Sandbox;
 
-const PICTURE: &str = "docs/pictures/first-hook.svg";
-const TITLE: &str = "hookrail: a first hook, and what it does";
-const COMMANDS: [&str; 4] = [
-    "hookrail init",
-    "hookrail trust grant --yes",
-    r#"hookrail fire BeforeTool --tool write_file --tool-input '{"path":".env"}'"#,
-    "hookrail explain BeforeTool --tool read_file",
-];
+/// A picture: what has happened before, and the commands that it shows.
+struct Recording {
+    picture: &'static str,
+    title: &'static str,
+    prepare: fn(&Sandbox),
+    commands: &'static [&'static str],
+}
+
+const FIRST_HOOK: Recording = Recording {
+    picture: "docs/pictures/first-hook.svg",
+    title: "hookrail: a first hook, and what it does",
+    prepare: |_| {},
+    commands: &[
+        "hookrail init",
+        "hookrail trust grant --yes",
+        r#"hookrail fire BeforeTool --tool write_file --tool-input '{"path":".env"}'"#,
+        "hookrail explain BeforeTool --tool read_file",
+    ],
+};
+
+const JOURNAL: Recording = Recording {
+    picture: "docs/pictures/journal.svg",
+    title: "hookrail: what hooks decided, how long they took, and that no record is missing",
+    prepare: record_events,
+    commands: &["hookrail log --session s1", "hookrail stats", "hookrail journal verify"],
+};
+
+/// Records tool calls of one session: one is denied, one needs approval, and one hook fails.
+fn record_events(sandbox: &Sandbox) {
+    let hook = |name: &str, command: &str| json!({"type": "command", "name": name, "command": command});
+    let ask =
+        r#"if grep -q force; then echo '{"decision":"ask","reason":"a forced push replaces the work of others"}'; fi"#;
+    let hooks = json!({"BeforeTool": [
+        {"matcher": "write_file", "hooks": [hook("secrets", "if grep -q env; then echo 'secrets stay out of this project' >&2; exit 2; fi")]},
+        {"matcher": "run_shell_command", "hooks": [hook("pushes", ask)]},
+        {"hooks": [hook("audit", "sleep 0.02; ! grep -q broken")]},
+    ]});
+    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
+    sandbox.write(".llxprt/settings.json", settings.to_string());
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for (tool, input, status) in [
+        ("read_file", r#"{"path":"README.md"}"#, 0),
+        ("write_file", r#"{"path":"src/main.rs"}"#, 0),
+        ("write_file", r#"{"path":".env"}"#, 2),
+        ("run_shell_command", r#"{"command":"cargo test"}"#, 0),
+        ("run_shell_command", r#"{"command":"git push --force"}"#, 4),
+        ("read_file", r#"{"path":"broken.md"}"#, 0),
+    ] {
+        let fire = ["fire", "BeforeTool", "--tool", tool, "--tool-input", input, "--session-id", "s1", "--journal"];
+        sandbox.run(&fire).ends_with(status);
+    }
+}
 
 /// How wide and high a character is, in the units of the picture.
 const CELL: (f64, f64) = (8.4, 19.0);
@@ -130,14 +176,15 @@ fn lines(printed: &str) -> Vec<Line> {
 }
 
 /// Runs the commands one after the other in a new project.
-fn recorded() -> Vec<Line> {
+fn recorded(recording: &Recording) -> Vec<Line> {
     let sandbox = Sandbox::new();
+    (recording.prepare)(&sandbox);
     let programs = sandbox.home.join("programs");
     fs::create_dir(&programs).unwrap();
     symlink(env!("CARGO_BIN_EXE_hookrail"), programs.join("hookrail")).unwrap();
     let mut all = Vec::new();
     let mut at = 0.0;
-    for command in COMMANDS {
+    for command in recording.commands {
         let mut prompt = Line { at, ..Line::default() };
         "$ ".chars().for_each(|character| prompt.push(Look { dim: true, ..Look::default() }, character));
         command.chars().for_each(|character| prompt.push(Look { bold: true, ..Look::default() }, character));
@@ -163,12 +210,12 @@ fn escaped(text: &str) -> String {
 }
 
 /// Draws the lines. A viewer that knows no animations shows all of them.
-fn drawn(lines: &[Line]) -> String {
+fn drawn(title: &str, lines: &[Line]) -> String {
     let width = (COLUMNS as f64).mul_add(CELL.0, 2.0 * MARGIN);
     let height = (lines.len() as f64).mul_add(CELL.1, 3.0 * MARGIN);
     let mut svg = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img">
-<title>{TITLE}</title>
+<title>{title}</title>
 <style>
 text {{ white-space: pre }}
 .bold {{ font-weight: 700 }} .dim {{ fill: #8b949e }}
@@ -215,12 +262,17 @@ fn texts(svg: &str) -> Vec<String> {
     lines.map(text).collect()
 }
 
-/// A line without what differs from run to run: times, and the width of their column.
+/// A line without what differs from run to run: times, plots of times, hashes, and the width of their columns.
 fn steady(line: &str) -> String {
-    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_plot = |word: &str| word.chars().all(|letter| ('▁'..='█').contains(&letter));
+    let words: Vec<&str> = line.split_whitespace().filter(|word| !is_plot(word)).collect();
     let is_time = |at: usize| words[at].parse::<f64>().is_ok() && matches!(words.get(at + 1), Some(&("ms" | "s")));
+    let is_decimal = |word: &str| word.contains('.') && word.parse::<f64>().is_ok();
+    // A day, a time of day or a hash.
+    let is_dated =
+        |word: &str| word.len() >= 10 && word.bytes().all(|byte| byte.is_ascii_hexdigit() || b"-:.".contains(&byte));
     let steady = (0..words.len()).map(|at| match at {
-        _ if is_time(at) => "N",
+        _ if is_time(at) || is_decimal(words[at]) || is_dated(words[at]) => "N",
         0 => words[0],
         _ if is_time(at - 1) => "ms",
         _ => words[at],
@@ -228,28 +280,38 @@ fn steady(line: &str) -> String {
     steady.collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn the_picture_of_the_readme_shows_what_the_commands_print_today() {
-    let lines = recorded();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PICTURE);
+fn check(recording: &Recording) {
+    let picture = recording.picture;
+    let lines = recorded(recording);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(picture);
     if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
         let current = fs::read_to_string(&file).unwrap_or_default();
         // Times alone are no reason to change a file that is under version control.
         let same = texts(&current).iter().map(|line| steady(line)).eq(lines.iter().map(|line| steady(&line.text())));
         if !same || std::env::var_os("HOOKRAIL_REDRAW").is_some() {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(&file, drawn(&lines)).unwrap();
+            fs::write(&file, drawn(recording.title, &lines)).unwrap();
         }
     }
     let shown: Vec<String> =
         texts(&fs::read_to_string(&file).unwrap_or_default()).iter().map(|line| steady(line)).collect();
     let printed: Vec<String> = lines.iter().map(|line| steady(&line.text())).collect();
-    assert_eq!(shown, printed, "{PICTURE} is not current: run scripts/recording.sh");
+    assert_eq!(shown, printed, "{picture} is not current: run scripts/recording.sh");
+}
+
+#[test]
+fn the_picture_of_the_readme_shows_what_the_commands_print_today() {
+    check(&FIRST_HOOK);
+}
+
+#[test]
+fn the_picture_of_the_journal_shows_what_the_commands_print_today() {
+    check(&JOURNAL);
 }
 
 #[test]
 fn a_picture_gives_back_the_text_that_was_drawn() {
     let mut drawn_lines = lines("\u{1b}[1m\u{1b}[32mok\u{1b}[0m  a < b & c\r\n\r\nrunning … 2s\r\u{1b}[2Kdone\r\n");
-    assert_eq!(texts(&drawn(&drawn_lines)), ["ok  a < b & c", "", "done"]);
+    assert_eq!(texts(&drawn("a picture", &drawn_lines)), ["ok  a < b & c", "", "done"]);
     assert_eq!(drawn_lines.remove(0).pieces[0].0.classes(), "bold green");
 }

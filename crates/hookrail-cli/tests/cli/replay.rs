@@ -1,5 +1,8 @@
 //! `hookrail replay` with real journals, and what `log --shadow` says about hooks without an effect.
 
+use std::time::Duration;
+
+use hookrail_testkit::wait_until;
 use serde_json::{Value, json};
 
 use crate::sandbox::{ProgramOutput, Sandbox};
@@ -173,8 +176,34 @@ fn hooks_without_an_effect_are_counted() {
     let call = json!({"session_id": "b", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": sandbox.project,
         "tool_input": {"command": "git push --force"}, "transcript_path": "/t"});
     sandbox.run_with_input(&["bridge", "claude"], &call.to_string()).ends_with(0);
-    let summary = || sandbox.run(&["log", "--shadow"]).ends_with(0).stdout;
-    let is_recorded = || summary().contains("would have blocked 2 of 4");
-    assert!(hookrail_testkit::wait_until(is_recorded, std::time::Duration::from_secs(60)), "{}", summary());
+    let text = || sandbox.run(&["log", "--shadow"]).ends_with(0).stdout;
+    assert!(wait_until(|| text().contains("would have blocked 2 of 4"), Duration::from_secs(60)), "{}", text());
     assert_eq!(replay(&sandbox, &[], 0)["replayed"], 4);
+}
+
+/// What a hook without an effect would have decided is no decision of its event, in time or late.
+#[test]
+fn a_shadow_verdict_is_no_decision_and_no_run_of_the_statistics() {
+    let sandbox = Sandbox::new();
+    configure(&sandbox, &json!([{"type": "command", "name": "new", "command": "exit 2", "enforce": false}]));
+    record_commands(&sandbox, &["ls"]);
+    let call = json!({"session_id": "b", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": sandbox.project,
+        "tool_input": {"command": "ls"}, "transcript_path": "/t"});
+    sandbox.run_with_input(&["bridge", "claude"], &call.to_string()).ends_with(0);
+    let log = |options: &[&str]| {
+        let shown = sandbox.run(&[&["log", "--json"], options].concat()).ends_with(0).stdout;
+        shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let is_late = || log(&[]).last().is_some_and(|record| record["kind"] == "late" && record["why"] == "shadow");
+    assert!(wait_until(is_late, Duration::from_secs(60)), "{:?}", log(&[]));
+    assert_eq!(log(&["--decision", "deny"]), [Value::Null; 0], "both events were allowed");
+    // Of the second event only the record of the late verdict knows the hook.
+    let of_hook = log(&["--hook", "new"]);
+    let kinds: Vec<&str> = of_hook.iter().filter_map(|record| record["kind"].as_str()).collect();
+    assert_eq!(kinds, ["fired", "late"], "{of_hook:?}");
+    assert_eq!(sandbox.run(&["stats", "--json"]).ends_with(0).json()["hooks"], json!([]));
+    let text = sandbox.run(&["log", "--session", "b"]).ends_with(0).stdout;
+    assert!(text.contains("new exited, would deny"), "{text}");
+    let shadow = sandbox.run(&["log", "--shadow", "--json"]).ends_with(0).json();
+    assert_eq!((&shadow["hooks"][0]["denied"], &shadow["hooks"][0]["verdicts"]), (&json!(2), &json!(2)));
 }

@@ -20,5 +20,6 @@ mod keyboard;
 mod lab;
 mod large;
 mod raw;
+mod real;
 mod records;
 mod views;

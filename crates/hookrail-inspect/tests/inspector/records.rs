@@ -34,21 +34,25 @@ pub(crate) fn fired(seq: u64) -> Value {
     let time = |offset: f64| offset + (seq % 11) as f64;
     let second = seq % 60;
     let (minute, hour) = (seq / 60 % 60, (9 + seq / 3600) % 24);
+    let outcome = json!({"event": "before-tool", "decision": decision, "reason": reason, "stop": false, "stopReason": null, "toolInput": rewrite,
+        "toolOutput": null, "toolConfig": null, "prompt": null, "llmRequest": null, "llmResponse": null, "nativeRequest": null,
+        "nativeResponse": null, "messages": [], "entries": [], "result": null, "additionalContext": null, "systemMessage": null,
+        "suppressOutput": false, "clearContext": false, "aggregated": null,
+        "runs": [run("audit", "silent", &Value::Null, time(3.0), 8, Some(0)),
+            run("format", "answered", &Value::Null, time(9.0), 14, Some(0)),
+            run("guard-push", if seq % 25 == 4 { "timed-out" } else { "exited" }, &decision, time(6.0), 21, Some(2))],
+        "skipped": [{"hook": "lint", "dialect": "llxprt", "why": "matcher", "detail": format!("`^edit$` does not match tool_name `{tool}`"), "source": source(30)},
+            {"hook": "notify", "dialect": "xcode", "why": "untrusted", "detail": "the project's hook is not granted", "source": source(2)}],
+        "shadow": if seq.is_multiple_of(6) { json!([{"hook": "new-guard", "dialect": "llxprt", "source": source(40), "exitCode": 0, "signal": null, "durationMs": 4.0, "decision": "deny", "end": "answered", "reason": "would have blocked", "stop": false, "rewrite": {"toolInput": {"command": "true"}}}]) } else { json!([]) },
+        "diagnostics": []});
     json!({
         "seq": seq, "prev": "9f86", "v": 1, "at": format!("2026-11-16T{hour:02}:{minute:02}:{second:02}.123Z"), "kind": "fired",
         "machine": "laptop", "user": "1000", "host": {"name": "hookrail serve", "version": "0.1.0"},
         "project": "/home/me/project", "fire": format!("5c1f0a9b-{seq}"), "session": format!("s{}", seq % 9),
-        "event": "before-tool", "tool": tool, "cwd": "/home/me/project",
+        "event": "before-tool", "tool": tool, "cwd": "/home/me/project", "transcript": "/home/me/.state/transcript.jsonl",
         "config": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "decision": decision,
-        "input": {"tool_name": tool, "tool_input": input, "call_id": "c1"}, "redacted": 0,
-        "outcome": {"event": "before-tool", "decision": decision, "reason": reason, "stop": false, "toolInput": rewrite,
-            "runs": [run("audit", "silent", &Value::Null, time(3.0), 8, Some(0)),
-                run("format", "answered", &Value::Null, time(9.0), 14, Some(0)),
-                run("guard-push", if seq % 25 == 4 { "timed-out" } else { "exited" }, &decision, time(6.0), 21, Some(2))],
-            "skipped": [{"hook": "lint", "dialect": "llxprt", "why": "matcher", "detail": format!("`^edit$` does not match tool_name `{tool}`"), "source": source(30)},
-                {"hook": "notify", "dialect": "xcode", "why": "untrusted", "detail": "the project's hook is not granted", "source": source(2)}],
-            "shadow": if seq.is_multiple_of(6) { json!([{"hook": "new-guard", "decision": "deny", "end": "answered", "reason": "would have blocked", "stop": false, "rewrite": {"toolInput": {"command": "true"}}}]) } else { json!([]) },
-            "diagnostics": []},
+        "input": {"tool_name": tool, "tool_input": input, "call_id": "c1"},
+        "outcome": outcome,
         "hooks": [
             {"id": "aa01", "hook": "audit", "dialect": "llxprt", "layer": "system", "fingerprint": "2c26", "end": "silent", "decision": null, "start": 0.2, "ms": time(3.0)},
             {"id": "aa02", "hook": "format", "dialect": "llxprt", "layer": "user", "fingerprint": "2c27", "end": "answered", "decision": null, "start": 0.3, "ms": time(9.0)},
@@ -60,14 +64,16 @@ pub(crate) fn fired(seq: u64) -> Value {
 
 /// What the user answered to the question of an event.
 pub(crate) fn answered(seq: u64, fire: u64) -> Value {
-    json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:10.000Z", "kind": "answered", "fire": format!("5c1f0a9b-{fire}"),
+    json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:10.000Z", "kind": "answered", "machine": "laptop",
+        "user": "1000", "project": "/home/me/project", "fire": format!("5c1f0a9b-{fire}"),
         "session": "s3", "event": "before-tool", "operation": "run_shell_command", "answer": "refused", "because": "not on a Friday",
-        "reason": "a guard asks", "hash": "61"})
+        "reason": "a guard asks", "input": {"command": "git push --force"}, "hash": "61"})
 }
 
 /// A shadow hook that ended after the outcome of its event.
 pub(crate) fn late(seq: u64, fire: u64) -> Value {
-    json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:11.000Z", "kind": "late", "fire": format!("5c1f0a9b-{fire}"),
+    json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:11.000Z", "kind": "late", "machine": "laptop",
+        "user": "1000", "host": {"name": "hookrail serve", "version": "0.1.0"}, "project": "/home/me/project", "fire": format!("5c1f0a9b-{fire}"),
         "session": "s3", "event": "before-tool", "why": "shadow", "reason": "slow and strict",
-        "hooks": [{"id": "bb01", "hook": "slow-guard", "layer": "user", "end": "answered", "decision": "deny", "start": 1.0, "ms": 900.0}], "hash": "62"})
+        "hooks": [{"id": "bb01", "hook": "slow-guard", "dialect": "llxprt", "layer": "user", "fingerprint": "2c28", "end": "exited", "decision": "deny", "start": 1.0, "ms": 900.0}], "hash": "62"})
 }

@@ -1,6 +1,7 @@
 //! What each view shows.
 
 use hookrail_inspect::TesterMode;
+use serde_json::json;
 
 use crate::driver::Browser;
 use crate::lab::Lab;
@@ -69,6 +70,19 @@ fn an_event_shows_who_said_what_and_why_others_did_not_run() {
     assert!(removed.starts_with('-') && added.starts_with('+'), "{removed} {added}");
     browser.run("location.hash = '#/event/5'");
     browser.wait("document.querySelector('#detail').innerText.includes('would have blocked')");
+    // What is replaced inside of a field, and what is added.
+    let mut record = records::fired(18);
+    record["input"]["llm_request"] = json!({"toolConfig": {"mode": "ANY"}});
+    record["outcome"]["toolConfig"] = json!({"mode": "NONE"});
+    record["outcome"]["entries"] = json!([{"kind": "note", "text": "kept in the session"}]);
+    lab.append(&record);
+    browser.wait("document.getElementById('count').textContent === '18 events'");
+    browser.run("location.hash = '#/event/17'");
+    browser.wait("document.querySelector('#detail .diff ins') !== null");
+    let detail = text(&browser, "#detail");
+    for expected in ["The tools that the model may call: rewritten", "ANY", "NONE", "kept in the session"] {
+        assert!(detail.contains(expected), "{expected} is not in:\n{detail}");
+    }
     assert_eq!(browser.console(), [""; 0]);
 }
 
@@ -102,7 +116,9 @@ fn numbers_hooks_comparison_and_tester_show_what_they_should() {
     let Some(browser) = Browser::start() else { return };
     let lab = Lab::new(TesterMode::Fire);
     (1..=60).for_each(|seq| lab.append(&records::fired(seq)));
-    opened(&browser, &lab, 60);
+    // A late verdict of a hook without an effect is no run that counts.
+    lab.append(&records::late(61, 60));
+    opened(&browser, &lab, 61);
     browser.run("location.hash = '#/stats'");
     browser.wait("document.querySelectorAll('#stats tbody tr').length === 3");
     let numbers = text(&browser, "#stats tbody");

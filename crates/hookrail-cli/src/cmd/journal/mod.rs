@@ -166,7 +166,7 @@ fn export(args: &ExportArgs) -> Result<Exit> {
     if left_out > 0 {
         let events = counted(left_out, "event");
         crate::logging::write_stderr(format!(
-            "note: {events} left out, because something was removed from the input; see `input` in `[journal]`\n"
+            "note: {events} left out, because something was removed from the record; see `input` in `[journal]`\n"
         ));
     }
     Ok(Exit::Fine)
