@@ -1,18 +1,20 @@
 //! What is written of an entry.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
 use hookrail::document::recorded_outcome_document;
 use hookrail::event::timestamp;
 use hookrail::recorder::{
-    AnsweredEntry, Entry, EntryKind, FiredEntry, LateEntry, LateReason, LostEntry, PersonAnswer, RunEntry, TrustEntry,
+    AnsweredEntry, CorrectedEntry, Entry, EntryKind, FiredEntry, LateEntry, LateReason, LostEntry, PersonAnswer,
+    RunEntry, TrustEntry,
 };
 use hookrail::{Decision, EventKind, Json};
 
 use crate::config::InputPolicy;
 use crate::record::RecordKind;
-use crate::redact::{Redactor, Scope};
+use crate::redact::{CopiedPart, Redactor};
 
 /// The version of the record's form.
 const VERSION: u32 = 1;
@@ -96,8 +98,9 @@ impl MemberWriter<'_> {
             EntryKind::Fired(fired) => self.fired(&mut members, fired),
             EntryKind::Late(late) => self.late(&mut members, late),
             EntryKind::Answered(answered) => self.answered(&mut members, answered),
-            EntryKind::Lost(lost) => lost_members(&mut members, lost),
-            EntryKind::Trust(trust) => trust_members(&mut members, trust),
+            EntryKind::Corrected(corrected) => corrected_members(&mut members, corrected),
+            EntryKind::Lost(lost) => self.lost(&mut members, lost),
+            EntryKind::Trust(trust) => self.trust(&mut members, trust),
             _ => {}
         }
         members.text
@@ -114,18 +117,16 @@ impl MemberWriter<'_> {
         members.optional("trace", fired.trace.as_deref());
         members.string("config", &fired.configuration.hex());
         members.optional("decision", fired.outcome.effects.decision.map(Decision::name));
-        let scope = scope_of(event.kind());
         match self.input {
             InputPolicy::None => {}
             InputPolicy::Full | InputPolicy::Redacted => {
-                let before = members.removed;
-                self.value(members, "input", &event.fields().to_json(), scope);
-                let removed = members.removed - before;
-                if removed > 0 {
-                    members.number("redacted", removed);
+                self.value(members, "input", &event.fields().to_json(), CopiedPart::Input(event.kind()));
+                if members.removed > 0 {
+                    members.number("redacted", members.removed);
                 }
                 let before = members.removed;
-                self.value(members, "outcome", &recorded_outcome_document(fired.outcome), scope);
+                let outcome = recorded_outcome_document(fired.outcome);
+                self.value(members, "outcome", &outcome, CopiedPart::Outcome(event.kind()));
                 let removed = members.removed - before;
                 if removed > 0 {
                     members.number("outcomeRedacted", removed);
@@ -138,7 +139,7 @@ impl MemberWriter<'_> {
             if place > 0 {
                 members.text.push(b',');
             }
-            push_object(&mut members.text, &run_members(run).text);
+            push_object(&mut members.text, &self.run(run).text);
         }
         members.text.push(b']');
         if !fired.shadow.is_empty() {
@@ -148,7 +149,7 @@ impl MemberWriter<'_> {
                 if place > 0 {
                     members.text.push(b',');
                 }
-                push_object(&mut members.text, &run_members(run).text);
+                push_object(&mut members.text, &self.run(run).text);
             }
             members.text.push(b']');
         }
@@ -164,12 +165,12 @@ impl MemberWriter<'_> {
         if late.why != LateReason::Shadow {
             members.optional("decision", late.run.decision.map(Decision::name));
         }
-        if let Some(reason) = late.reason.filter(|_| self.input != InputPolicy::None) {
-            self.value(members, "reason", &Json::string(reason), Scope::Input);
+        if let Some(reason) = late.reason {
+            self.text(members, "reason", reason, late.event);
         }
         members.key("hooks");
         members.text.push(b'[');
-        push_object(&mut members.text, &run_members(&late.run).text);
+        push_object(&mut members.text, &self.run(&late.run).text);
         members.text.push(b']');
     }
 
@@ -183,41 +184,77 @@ impl MemberWriter<'_> {
             return;
         }
         if let PersonAnswer::Refused(why) = answered.answer {
-            self.value(members, "because", &Json::string(why), Scope::Input);
+            self.text(members, "because", why, answered.event);
         }
         if let Some(reason) = answered.reason {
-            self.value(members, "reason", &Json::string(reason), Scope::Input);
+            self.text(members, "reason", reason, answered.event);
         }
-        if scope_of(answered.event) == Scope::Conversation && self.input == InputPolicy::Redacted {
+        if answered.event.spec().has_conversation() && self.input == InputPolicy::Redacted {
             members.key("input");
             self.redactor.replace(answered.input.text(), &mut members.text);
             members.number("redacted", 1);
         } else {
-            self.value(members, "input", answered.input, Scope::Input);
+            self.value(members, "input", answered.input, CopiedPart::Input(answered.event));
+            if members.removed > 0 {
+                members.number("redacted", members.removed);
+            }
         }
     }
 
-    fn value(&self, members: &mut Members, key: &str, value: &Json, scope: Scope) {
+    fn lost(&self, members: &mut Members, lost: &LostEntry<'_>) {
+        members.string("session", lost.session);
+        members.string("event", lost.event.name());
+        members.string("loss", lost.loss);
+        members.string("instead", &self.label(lost.instead));
+    }
+
+    fn trust(&self, members: &mut Members, trust: &TrustEntry<'_>) {
+        members.string("change", trust.change.name());
+        members.optional("hook", trust.hook.map(|hook| self.label(hook)).as_deref());
+        members.optional("event", trust.event);
+        members.optional("content", trust.content);
+    }
+
+    fn run(&self, run: &RunEntry<'_>) -> Members {
+        let mut members = Members::default();
+        members.string("id", &run.id);
+        members.string("hook", &self.label(&run.hook.label));
+        members.string("dialect", run.hook.dialect.name());
+        members.string("layer", run.layer.name());
+        members.string("fingerprint", &run.fingerprint);
+        members.string("end", run.end.name());
+        members.optional("decision", run.decision.map(Decision::name));
+        if let Some(start) = run.start {
+            members.milliseconds("start", start);
+        }
+        members.milliseconds("ms", run.duration);
+        members
+    }
+
+    /// The label of a hook. That of a hook without a name is its command, which may hold secrets.
+    fn label<'t>(&self, label: &'t str) -> Cow<'t, str> {
+        match self.input {
+            InputPolicy::Full => Cow::Borrowed(label),
+            InputPolicy::Redacted | InputPolicy::None => self.redactor.label(label),
+        }
+    }
+
+    /// A text that a hook or the user gave about an event.
+    fn text(&self, members: &mut Members, key: &str, text: &str, event: EventKind) {
+        match self.input {
+            InputPolicy::Full => members.string(key, text),
+            InputPolicy::Redacted => members.string(key, &self.redactor.text(text, event)),
+            InputPolicy::None => {}
+        }
+    }
+
+    fn value(&self, members: &mut Members, key: &str, value: &Json, part: CopiedPart) {
         members.key(key);
         if self.input == InputPolicy::Full {
             members.text.extend_from_slice(value.text().as_bytes());
         } else {
-            members.removed += self.redactor.copy(value.text(), scope, &mut members.text);
+            members.removed += self.redactor.copy(value.text(), part, &mut members.text);
         }
-    }
-}
-
-/// Events whose hooks are given a conversation, which they may repeat in what they print.
-fn scope_of(event: EventKind) -> Scope {
-    match event {
-        EventKind::Prompt
-        | EventKind::AgentEnd
-        | EventKind::BeforeModel
-        | EventKind::AfterModel
-        | EventKind::ToolSelection
-        | EventKind::Compacting
-        | EventKind::BeforeCompact => Scope::Conversation,
-        _ => Scope::Input,
     }
 }
 
@@ -227,34 +264,13 @@ fn push_object(text: &mut Vec<u8>, members: &[u8]) {
     text.push(b'}');
 }
 
-fn run_members(run: &RunEntry<'_>) -> Members {
-    let mut members = Members::default();
-    members.string("id", &run.id);
-    members.string("hook", &run.hook.label);
-    members.string("dialect", run.hook.dialect.name());
-    members.string("layer", run.layer.name());
-    members.string("fingerprint", &run.fingerprint);
-    members.string("end", run.end.name());
-    members.optional("decision", run.decision.map(Decision::name));
-    if let Some(start) = run.start {
-        members.milliseconds("start", start);
-    }
-    members.milliseconds("ms", run.duration);
-    members
-}
-
-fn lost_members(members: &mut Members, lost: &LostEntry<'_>) {
-    members.string("session", lost.session);
-    members.string("event", lost.event.name());
-    members.string("loss", lost.loss);
-    members.string("instead", lost.instead);
-}
-
-fn trust_members(members: &mut Members, trust: &TrustEntry<'_>) {
-    members.string("change", trust.change.name());
-    members.optional("hook", trust.hook);
-    members.optional("event", trust.event);
-    members.optional("content", trust.content);
+/// The reason is the engine's own.
+fn corrected_members(members: &mut Members, corrected: &CorrectedEntry<'_>) {
+    members.string("fire", corrected.fire);
+    members.string("session", corrected.session);
+    members.string("event", corrected.event.name());
+    members.optional("decision", corrected.decision.map(Decision::name));
+    members.string("reason", corrected.reason);
 }
 
 fn kind_of(kind: &EntryKind<'_>) -> RecordKind {
@@ -262,6 +278,7 @@ fn kind_of(kind: &EntryKind<'_>) -> RecordKind {
         EntryKind::Fired(_) => RecordKind::Fired,
         EntryKind::Late(_) => RecordKind::Late,
         EntryKind::Answered(_) => RecordKind::Answered,
+        EntryKind::Corrected(_) => RecordKind::Corrected,
         EntryKind::Lost(_) => RecordKind::Lost,
         EntryKind::Trust(_) => RecordKind::Trust,
         _ => RecordKind::Other,

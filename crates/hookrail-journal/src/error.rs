@@ -39,7 +39,7 @@ pub enum JournalError {
         /// The other machine.
         other: String,
     },
-    /// Too many records wait for being shipped. The record that was appended is among them.
+    /// Too many records wait for being shipped, with the one that is to be appended.
     #[error("{waiting} records wait for being shipped, and the limit is {limit}; run `hookrail fleet status`")]
     Backlog {
         /// How many wait.

@@ -24,8 +24,8 @@
 //! | member | meaning |
 //! |---|---|
 //! | `seq`, `prev`, `hash` | the number in the chain; the hash of the record before it; the SHA-256 of all bytes of the line before `,"hash"` |
-//! | `kind` | `fired`, `late`, `answered`, `lost`, `trust`: see [`RecordKind`] |
-//! | `fire` | the name of an event; `late` and `answered` records have that of the event they belong to |
+//! | `kind` | `fired`, `late`, `answered`, `corrected`, `lost`, `trust`: see [`RecordKind`] |
+//! | `fire` | the name of an event; `late`, `answered` and `corrected` records have that of the event they belong to |
 //! | `config` | the digest of all configuration in force |
 //! | `input` | the event's own fields; `redacted` counts what was removed from them |
 //! | `outcome` | what `hookrail fire --json` prints, without what `config` and `hooks` have |
@@ -54,6 +54,7 @@ mod reader;
 mod record;
 mod redact;
 mod retention;
+mod secret_forms;
 mod segment;
 mod shipping;
 mod sync;
@@ -70,10 +71,12 @@ pub use verify::{ChainHead, ChainLink, ChainProblem, ExpectedHead, ProblemKind, 
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use hookrail::Code;
 use hookrail::lock;
-use hookrail::recorder::{Entry, Interest, RecordError, Recorded, Recorder};
+use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, Recorded, Recorder};
 
 use entry::MemberWriter;
 use redact::Redactor;
@@ -106,7 +109,12 @@ struct WriterState {
     /// Counts the segments that this process has seen.
     segment: u64,
     backlog: BacklogCheck,
+    maintenance: Option<JoinHandle<()>>,
+    /// The number of the last record that this process appended.
+    last_seq: Option<u64>,
 }
+
+type FileToSync = Result<Option<std::fs::File>, JournalError>;
 
 /// With [`SyncPolicy::Second`], the time after which a writer waits for the disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
@@ -117,8 +125,15 @@ impl Journal {
     pub fn new(options: JournalOptions) -> Self {
         let machine = machine_name();
         let writer = Writer::new(&options, machine.clone());
-        let state =
-            WriterState { writer, last_sync: None, sync_thread: None, segment: 0, backlog: BacklogCheck::default() };
+        let state = WriterState {
+            writer,
+            last_sync: None,
+            sync_thread: None,
+            segment: 0,
+            backlog: BacklogCheck::default(),
+            maintenance: None,
+            last_seq: None,
+        };
         let shared =
             Shared { options, machine, user: user_number(), state: Mutex::new(state), redactor: OnceLock::new() };
         Self { shared: Arc::new(shared) }
@@ -190,7 +205,7 @@ impl Journal {
     /// If it could not be recorded.
     pub fn record_blocking(&self, entry: &Entry<'_>) -> Result<(), RecordError> {
         let (_, file) = self.append(entry)?;
-        match (file, self.shared.options.sync) {
+        match (file?, self.shared.options.sync) {
             (Some(file), SyncPolicy::Each | SyncPolicy::Second) => file
                 .sync_data()
                 .map_err(|error| JournalError::Io { path: self.directory().to_owned(), source: error }.into()),
@@ -203,26 +218,45 @@ impl Journal {
     /// # Errors
     /// If it could not be recorded.
     pub fn record_numbered(&self, entry: &Entry<'_>) -> Result<(Recorded, u64), RecordError> {
+        // The record of an event has the outcome that the host gets, so a backlog is found before it is written.
+        if let EntryKind::Fired(fired) = &entry.kind
+            && !says_record_failed(fired)
+        {
+            self.check_backlog()?;
+        }
         let (appended, file) = self.append(entry)?;
         if appended.began_segment {
             self.maintain_later();
         }
-        let recorded = match file {
-            Some(file) => self.sync(file)?,
-            None => Recorded::Done,
-        };
-        lock(&self.shared.state).backlog.check(self.directory(), appended.seq)?;
+        let synced = file.and_then(|file| file.map_or(Ok(Recorded::Done), |file| self.sync(file)));
+        // The record is there whatever becomes of the wait, which is what the host is told.
+        let recorded =
+            synced.unwrap_or_else(|error| Recorded::Syncing(Box::pin(std::future::ready(Err(error.into())))));
+        if !matches!(entry.kind, EntryKind::Fired(_)) {
+            lock(&self.shared.state).backlog.check(self.directory(), || Ok(appended.seq))?;
+        }
         Ok((recorded, appended.seq))
     }
 
-    fn append(&self, entry: &Entry<'_>) -> Result<(writer::Appended, Option<std::fs::File>), JournalError> {
+    /// Fails if more records would wait for being shipped than may.
+    fn check_backlog(&self) -> Result<(), JournalError> {
+        let mut state = lock(&self.shared.state);
+        let last = state.last_seq;
+        // What other processes append meanwhile is seen when this one appends.
+        let next = || Ok(1 + last.map_or_else(|| self.head().map(|head| head.map_or(0, |head| head.seq)), Ok)?);
+        state.backlog.check(self.directory(), next)
+    }
+
+    /// Appends a record, and returns the file that has to be synced, if one has to be.
+    fn append(&self, entry: &Entry<'_>) -> Result<(writer::Appended, FileToSync), JournalError> {
         let members = self.members(entry)?;
         let mut state = lock(&self.shared.state);
         let appended = state.writer.append(&members, SystemTime::now())?;
         state.segment += u64::from(appended.began_segment);
+        state.last_seq = Some(appended.seq);
         let file = match self.shared.options.sync {
-            SyncPolicy::Write => None,
-            SyncPolicy::Second | SyncPolicy::Each => state.writer.file_to_sync()?,
+            SyncPolicy::Write => Ok(None),
+            SyncPolicy::Second | SyncPolicy::Each => state.writer.file_to_sync(),
         };
         Ok((appended, file))
     }
@@ -272,14 +306,21 @@ impl Journal {
         }
     }
 
-    /// Looks after a journal whose segment before the present one is complete, beside the events.
+    /// Looks after a journal whose segment before the present one is complete, beside the events. What cannot be done now
+    /// is tried again when the next segment is complete.
     fn maintain_later(&self) {
-        let journal = self.clone();
-        let body = move || {
-            // What cannot be done now is tried again when the next segment is complete.
-            let _ = journal.maintain();
-        };
-        let _ = std::thread::Builder::new().name("hookrail-journal-seal".to_owned()).spawn(body);
+        let (directory, retention) = (self.directory().to_owned(), self.shared.options.retention);
+        let body = move || drop(retention::maintain(&directory, retention));
+        let thread = std::thread::Builder::new().name("hookrail-journal-seal".to_owned()).spawn(body);
+        lock(&self.shared.state).maintenance = thread.ok();
+    }
+
+    /// Waits until segments that were complete are compressed and old ones removed, as far as this process has begun that.
+    /// A process that ends after a few events calls it last: without it the work would be cut off every time.
+    pub fn finish_maintenance(&self) {
+        let begun = lock(&self.shared.state).maintenance.take();
+        // A panic there was reported by its thread, and the segments are as they were.
+        let _ = begun.map(JoinHandle::join);
     }
 }
 
@@ -291,6 +332,11 @@ impl Recorder for Journal {
     fn interest(&self) -> Interest {
         self.shared.options.events
     }
+}
+
+/// Whether the outcome of an event has been told that recording it failed.
+fn says_record_failed(fired: &FiredEntry<'_>) -> bool {
+    fired.outcome.diagnostics.iter().any(|finding| finding.code == Code::RecordFailed)
 }
 
 /// The name of this machine.

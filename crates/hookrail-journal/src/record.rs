@@ -32,6 +32,8 @@ kinds! {
     Late = "late",
     /// The user's answer to a question that hooks had raised.
     Answered = "answered",
+    /// The outcome of an event that is not the one that was recorded.
+    Corrected = "corrected",
     /// Something that an agent could not be made to do.
     Lost = "lost",
     /// Trust that was granted or revoked.

@@ -3,20 +3,23 @@
 //! JSON is copied as text, so that what stays keeps its bytes. A removed value leaves a keyed hash and its length, so that
 //! equal values stay comparable and no value can be guessed without the key of the machine.
 
+use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
-use std::sync::LazyLock;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use regex::Regex;
+use hookrail::EventKind;
+use hookrail::event::{Conversation, FieldSpec};
 use sha2::Sha256;
 
 use crate::error::JournalError;
 use crate::lock_file::{LONGEST_WAIT, LockFile};
+use crate::secret_forms::{FORMS, is_telling};
 use crate::segment::{hex, open_file};
 
-/// Members whose values are conversations: what the user, the model and the agent said to each other.
+/// Members whose values are conversations wherever they stand, also in an outcome or in the input of a tool. The fields of
+/// events that are conversations are named by the table of events.
 const CONVERSATION: [&str; 16] = [
     "prompt",
     "prompt_response",
@@ -36,56 +39,36 @@ const CONVERSATION: [&str; 16] = [
     "custom_instructions",
 ];
 
-/// Words that give a secret away by the name of its member.
-const TELLING: [&str; 9] =
-    ["password", "passwd", "secret", "token", "apikey", "credential", "authorization", "privatekey", "cookie"];
-
-/// Names that contain such a word and are no secrets.
-const HARMLESS: [&str; 8] = [
-    "tokens",
-    "maxtokens",
-    "tokenusage",
-    "tokencount",
-    "maxoutputtokens",
-    "inputtokens",
-    "outputtokens",
-    "totaltokens",
+/// Members in which an outcome repeats what hooks printed or gave as a reason.
+const HOOK_TEXTS: [&str; 13] = [
+    "stdout",
+    "stderr",
+    "reason",
+    "stopReason",
+    "systemMessage",
+    "additionalContext",
+    "message",
+    "hint",
+    "result",
+    "finalOutput",
+    "allOutputs",
+    "errors",
+    "hookSpecificOutput",
 ];
-
-/// Shapes that give a secret away inside a text. What is captured is removed; without a capture, all of it.
-static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let shapes = [
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
-        r"[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]+:([^/\s@]+)@",
-        r"gh[pousr]_[A-Za-z0-9]{20,}",
-        r"github_pat_[A-Za-z0-9_]{20,}",
-        r"glpat-[A-Za-z0-9_-]{20,}",
-        r"npm_[A-Za-z0-9]{30,}",
-        r"AIza[0-9A-Za-z_-]{30,}",
-        r"(?:AKIA|ASIA)[0-9A-Z]{16}",
-        r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*",
-        r"(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{10,}",
-        r"xox[abprs]-[0-9A-Za-z-]{10,}",
-        r"sk-(?:ant-|proj-|or-|svcacct-)?[0-9A-Za-z_-]{20,}",
-        r"(?:xai|gsk|hf|r8|pplx|nvapi|fw|csk)[_-][0-9A-Za-z_-]{20,}",
-        r#"(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{16,})"#,
-        r#"(?i:password|passwd|secret|token|api[_-]?key|access[_-]?key)["']?\s*[=:]\s*["']?([^\s"'&;,]{6,})"#,
-    ];
-    Regex::new(&shapes.join("|")).ok()
-});
 
 /// Removes what must not be written.
 pub(crate) struct Redactor {
     key: [u8; 32],
 }
 
-/// How a value is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Secrets and conversations are removed.
-    Input,
-    /// As above, and what hooks printed: they were given a conversation, and may repeat it.
-    Conversation,
+/// What a JSON text that is copied is part of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CopiedPart {
+    /// The input of an event of that kind: secrets and conversations are removed.
+    Input(EventKind),
+    /// The outcome of an event of that kind. If hooks were given a conversation, what they said about it is removed too:
+    /// they may repeat it.
+    Outcome(EventKind),
 }
 
 impl Redactor {
@@ -132,14 +115,37 @@ impl Redactor {
     }
 
     /// Copies a JSON text, which is valid, and returns how many values were removed.
-    pub(crate) fn copy(&self, json: &str, scope: Scope, into: &mut Vec<u8>) -> usize {
-        Copying { redactor: self, text: json, scope, into, at: 0, removed: 0 }.run()
+    pub(crate) fn copy(&self, json: &str, part: CopiedPart, into: &mut Vec<u8>) -> usize {
+        let (CopiedPart::Input(event) | CopiedPart::Outcome(event)) = part;
+        let spec = event.spec();
+        let removes_texts = matches!(part, CopiedPart::Outcome(_)) && spec.has_conversation();
+        let copying =
+            Copying { redactor: self, text: json, fields: spec.fields, removes_texts, into, at: 0, removed: 0 };
+        copying.run()
+    }
+
+    /// What stays of a text that a hook or the user gave about an event of that kind.
+    pub(crate) fn text<'t>(&self, text: &'t str, event: EventKind) -> Cow<'t, str> {
+        if event.spec().has_conversation() && !text.is_empty() {
+            return Cow::Owned(self.instead_of(text));
+        }
+        self.label(text)
+    }
+
+    /// A text without the secrets in it.
+    pub(crate) fn label<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.without_secrets(text).map_or(Cow::Borrowed(text), |(text, _)| Cow::Owned(text))
     }
 
     /// Writes what stays of a value that is removed whole.
     pub(crate) fn replace(&self, value: &str, into: &mut Vec<u8>) {
         let member = format!(r#"{{"redacted":"{}","bytes":{}}}"#, self.keyed(value), value.len());
         into.extend_from_slice(member.as_bytes());
+    }
+
+    /// What stays of a value inside a text.
+    fn instead_of(&self, value: &str) -> String {
+        format!("[redacted {} {} bytes]", self.keyed(value), value.len())
     }
 
     fn keyed(&self, value: &str) -> String {
@@ -153,20 +159,22 @@ impl Redactor {
 
     /// The text without secrets, and how many there were; none if there are none.
     fn without_secrets(&self, text: &str) -> Option<(String, usize)> {
-        let shapes = SECRETS.as_ref()?;
+        let forms = FORMS.as_ref()?;
         let mut kept = String::new();
         let (mut done, mut removed) = (0, 0);
-        for found in shapes.captures_iter(text) {
+        for found in forms.captures_iter(text.as_bytes()) {
             let Some(secret) = found.iter().skip(1).flatten().next().or(found.get(0)) else { continue };
-            kept.push_str(text.get(done..secret.start())?);
-            let value = secret.as_str();
-            kept.push_str(&format!("[redacted {} {} bytes]", self.keyed(value), value.len()));
+            let parts = (text.get(done..secret.start()), text.get(secret.range()));
+            // A secret ends between characters; if one did not, nothing of the text would stay.
+            let (Some(before), Some(value)) = parts else { return Some((self.instead_of(text), 1)) };
+            kept.push_str(before);
+            kept.push_str(&self.instead_of(value));
             (done, removed) = (secret.end(), removed + 1);
         }
         if removed == 0 {
             return None;
         }
-        kept.push_str(text.get(done..)?);
+        kept.push_str(text.get(done..).unwrap_or_default());
         Some((kept, removed))
     }
 }
@@ -182,7 +190,10 @@ impl std::fmt::Debug for Redactor {
 struct Copying<'c> {
     redactor: &'c Redactor,
     text: &'c str,
-    scope: Scope,
+    /// The fields of the event, some of which are conversations.
+    fields: &'static [FieldSpec],
+    /// Whether what hooks said is removed.
+    removes_texts: bool,
     into: &'c mut Vec<u8>,
     at: usize,
     removed: usize,
@@ -217,28 +228,35 @@ impl Copying<'_> {
         let Some(name) = self.text.get(begin + 1..end - 1) else { return };
         let value_end = end_of_value(bytes, self.at);
         let Some(value) = self.text.get(self.at..value_end) else { return };
-        if self.is_removed(name, value) {
-            self.redactor.replace(value, self.into);
-            self.removed += 1;
-            self.at = value_end;
-        }
-    }
-
-    fn is_removed(&self, name: &str, value: &str) -> bool {
         // There is nothing in these.
         if matches!(value, "null" | "true" | "false" | "[]" | "{}" | "\"\"") {
-            return false;
+            return;
         }
-        if CONVERSATION.contains(&name) {
-            return true;
+        let name = meant(name);
+        if self.removes_texts && HOOK_TEXTS.contains(&&*name) {
+            self.replace_said(&name, value);
+        } else if self.is_conversation(&name) || is_telling(&name, value) {
+            self.redactor.replace(value, self.into);
+        } else {
+            return;
         }
-        if self.scope == Scope::Conversation && matches!(name, "stdout" | "stderr") {
-            return true;
+        self.removed += 1;
+        self.at = value_end;
+    }
+
+    fn is_conversation(&self, name: &str) -> bool {
+        let is_one = |field: &FieldSpec| field.conversation == Conversation::Whole && field.name == name;
+        CONVERSATION.contains(&name) || self.fields.iter().any(is_one)
+    }
+
+    /// Writes what stays of something that a hook said. What programs read as a text stays a text.
+    fn replace_said(&mut self, name: &str, value: &str) {
+        match serde_json::from_str::<String>(value) {
+            Ok(text) if !matches!(name, "stdout" | "stderr") => {
+                let _ = serde_json::to_writer(&mut *self.into, &self.redactor.instead_of(&text));
+            }
+            Ok(_) | Err(_) => self.redactor.replace(value, self.into),
         }
-        let is_text = value.starts_with('"');
-        let plain: String =
-            name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
-        is_text && !HARMLESS.contains(&plain.as_str()) && TELLING.iter().any(|word| plain.contains(word))
     }
 
     /// Copies a text without the secrets in it.
@@ -256,6 +274,14 @@ impl Copying<'_> {
             None => self.into.extend_from_slice(raw.as_bytes()),
         }
     }
+}
+
+/// The name of a member as it is meant: any character of it may be escaped.
+fn meant(name: &str) -> Cow<'_, str> {
+    if !name.contains('\\') {
+        return Cow::Borrowed(name);
+    }
+    serde_json::from_str(&format!("\"{name}\"")).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// The place behind the string that begins there.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Retention;
 use crate::error::JournalError;
+use crate::lock_file::LockFile;
 use crate::segment::{self, Framed, LastRecord, SegmentFile, SegmentForm, SegmentName, open_file};
 use crate::shipping::ShippingPosition;
 
@@ -145,10 +146,11 @@ pub(crate) fn maintain(directory: &Path, retention: Retention) -> Result<Maintai
         return Ok(done);
     }
     let mut segments = segment::list(directory)?;
-    // The newest one is being written.
+    // The newest one is being written, and so is the one that the lock names until a writer names the newest.
     let newest = segments.pop();
+    let written = LockFile::open(directory)?.segment()?;
     let mut kept = Vec::new();
-    for segment in segments {
+    for segment in segments.into_iter().take_while(|segment| written.as_ref() != Some(&segment.name)) {
         let segment = match segment.form {
             SegmentForm::Compressed => segment,
             SegmentForm::Plain => {
@@ -193,15 +195,21 @@ fn remove_old(
     newest: Option<&SegmentFile>,
     retention: Retention,
 ) -> Result<usize, JournalError> {
-    let oldest_day = SystemTime::now().checked_sub(retention.age).map(timestamp).unwrap_or_default();
+    let now = SystemTime::now();
+    let oldest_day = now.checked_sub(retention.age).map(timestamp).unwrap_or_default();
+    let today = timestamp(now);
+    let today = today.get(..10).unwrap_or_default();
     let size = |segment: &SegmentFile| std::fs::metadata(&segment.path).map_or(0, |about| about.len());
     let mut bytes: u64 = segments.iter().chain(newest).map(size).sum();
     let mut removed = 0;
     // A journal that is shipped keeps what is not stored elsewhere yet.
     let shipped = ShippingPosition::read(directory)?.map(|position| position.seq);
-    for segment in segments {
-        // A segment holds records of its day and of no later one, as far as clocks can be believed.
-        let is_old = oldest_day.get(..10).is_some_and(|day| segment.name.day.as_str() < day);
+    for (at, segment) in segments.iter().enumerate() {
+        // A segment holds records of its day and of no later one. A day that is still to come was the mistake of a clock;
+        // then the segment is not younger than the next one that was begun under a better clock.
+        let mut days = segments.iter().skip(at).chain(newest).map(|segment| segment.name.day.as_str());
+        let day = days.find(|day| *day <= today).unwrap_or(today);
+        let is_old = oldest_day.get(..10).is_some_and(|oldest| day < oldest);
         if !is_old && bytes <= retention.bytes {
             break;
         }

@@ -104,11 +104,12 @@ pub(crate) struct BacklogCheck {
 }
 
 impl BacklogCheck {
-    /// Fails if more records wait than may. The record itself is in the journal then.
-    pub(crate) fn check(&mut self, directory: &Path, seq: u64) -> Result<(), JournalError> {
-        let is_over = |limit: &Option<(u64, u64)>| {
-            limit.as_ref().is_some_and(|(shipped, limit)| seq.saturating_sub(*shipped) > *limit)
-        };
+    /// Fails if more records wait than may, with the one of that number, which is only asked for if there is a limit.
+    pub(crate) fn check(
+        &mut self,
+        directory: &Path,
+        seq: impl FnOnce() -> Result<u64, JournalError>,
+    ) -> Result<(), JournalError> {
         let now = Instant::now();
         let is_due = self.looked.is_none_or(|looked| now.duration_since(looked) >= LOOK_INTERVAL);
         if is_due {
@@ -117,11 +118,8 @@ impl BacklogCheck {
             let position = ShippingPosition::read(directory).ok().flatten();
             self.limit = position.and_then(|position| Some((position.seq, position.backlog_limit?)));
         }
-        match self.limit {
-            Some((shipped, limit)) if is_over(&self.limit) => {
-                Err(JournalError::Backlog { waiting: seq.saturating_sub(shipped), limit })
-            }
-            _ => Ok(()),
-        }
+        let Some((shipped, limit)) = self.limit else { return Ok(()) };
+        let waiting = seq()?.saturating_sub(shipped);
+        if waiting > limit { Err(JournalError::Backlog { waiting, limit }) } else { Ok(()) }
     }
 }

@@ -153,7 +153,7 @@ impl Writer {
         let segments = segment::list(&self.directory)?;
         // The lock says which segment is written. If it is empty or names what is gone, the newest one is.
         let newest = segments.last().map(|segment| segment.name.clone());
-        let Some(name) = named.into_iter().chain(newest).max() else { return Ok(None) };
+        let Some(name) = named.clone().into_iter().chain(newest).max() else { return Ok(None) };
         let path = self.directory.join(name.open_file());
         let Some(mut file) = open_segment(&path)? else {
             // The newest one is sealed, or was removed by hand.
@@ -175,6 +175,10 @@ impl Writer {
         }
         if whole < length {
             file.set_len(whole).map_err(|error| JournalError::io(&path, error))?;
+        }
+        if named.as_ref() != Some(&name) {
+            // Its writer was killed before it named it. A process that knows the old one would go on with that.
+            lock.name_segment(&name)?;
         }
         Ok(Some(Head { name, path, file, length: whole, last, is_shared }))
     }

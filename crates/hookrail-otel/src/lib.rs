@@ -54,7 +54,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, Recorded, Recorder};
+use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, RecordErrorKind, Recorded, Recorder};
 
 use exporter::Exporter;
 use item::{Item, JournalPlace};
@@ -244,6 +244,11 @@ where
 {
     fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
         let recorded = (self.record)(entry);
+        // A fired event is given again after this, with its final outcome.
+        if let (Err(RecordError { kind: RecordErrorKind::Backlog, .. }), EntryKind::Fired(_)) = (&recorded, &entry.kind)
+        {
+            return recorded.map(|(recorded, _)| recorded);
+        }
         let place = match &recorded {
             Ok((_, number)) => number.map_or(JournalPlace::Unknown, JournalPlace::Recorded),
             Err(error) => JournalPlace::Failed(error.kind),

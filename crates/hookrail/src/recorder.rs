@@ -53,7 +53,8 @@ pub trait Recorder: Send + Sync {
     /// Records an entry.
     ///
     /// # Errors
-    /// If the entry could not be recorded. What that means for the event is decided by [`OnRecordFailure`].
+    /// If the entry could not be recorded. What that means for the event is decided by [`OnRecordFailure`]. After
+    /// [`RecordErrorKind::Backlog`] a fired event is given once more, with the outcome that the host gets.
     fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError>;
 
     /// The events that are recorded although no hook takes part in them.
@@ -141,7 +142,8 @@ named! {
         Unsafe = "unsafe",
         /// What is there already is damaged.
         Damaged = "damaged",
-        /// The entry is recorded, and more of them wait for a copy elsewhere than may.
+        /// More entries wait for a copy elsewhere than may. A fired event is not recorded yet: it is given again with an
+        /// outcome that has the diagnostic [`Code::RecordFailed`](crate::Code::RecordFailed), and is recorded then.
         Backlog = "backlog",
         /// Anything else that the operating system reported.
         Io = "io",
@@ -200,6 +202,8 @@ pub enum EntryKind<'r> {
     Late(LateEntry<'r>),
     /// The user answered a question that hooks had raised.
     Answered(AnsweredEntry<'r>),
+    /// The outcome of an event is not the one that was recorded.
+    Corrected(CorrectedEntry<'r>),
     /// An agent could not be made to do what a hook meant.
     Lost(LostEntry<'r>),
     /// Trust was granted or revoked.
@@ -319,6 +323,21 @@ impl PersonAnswer<'_> {
             Self::Unavailable => "unavailable",
         }
     }
+}
+
+/// The outcome of an event that is not the one that was recorded, because the record could not be made safe.
+#[derive(Debug)]
+pub struct CorrectedEntry<'r> {
+    /// The event's name among the records.
+    pub fire: &'r str,
+    /// The session.
+    pub session: &'r str,
+    /// The event.
+    pub event: EventKind,
+    /// The decision of the outcome that the host gets.
+    pub decision: Option<Decision>,
+    /// Why it is another one.
+    pub reason: &'r str,
 }
 
 /// Something that an agent could not be made to do.

@@ -50,6 +50,9 @@ impl Recorder for Lines {
                 assert!(answered.fire.is_some());
                 format!("answered {} {}", answered.operation, answered.answer.name())
             }
+            EntryKind::Corrected(corrected) => {
+                format!("corrected {} {}", corrected.decision.map_or("none", Decision::name), corrected.reason)
+            }
             EntryKind::Lost(lost) => format!("lost {}", lost.loss),
             EntryKind::Trust(trust) => format!("trust {}", trust.change),
             other => panic!("{other:?}"),
@@ -247,6 +250,64 @@ fn a_failure_to_record_warns_or_blocks() {
             assert_eq!(after.effects.decision, None);
             assert_eq!(recorder.take().len(), 2);
         }
+    }
+}
+
+/// Too much waits for being copied: what is recorded is the outcome that the host gets.
+#[test]
+fn a_backlog_is_recorded_with_the_outcome_that_it_causes() {
+    #[derive(Default)]
+    struct Limited(Lines);
+    impl Recorder for Limited {
+        fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+            let EntryKind::Fired(fired) = &entry.kind else { panic!("{entry:?}") };
+            match fired.outcome.diagnostics.iter().any(|finding| finding.code == Code::RecordFailed) {
+                true => self.0.record(entry),
+                false => Err(RecordError::new(RecordErrorKind::Backlog, "3 wait")),
+            }
+        }
+    }
+    for (policy, expected) in [(OnRecordFailure::Warn, None), (OnRecordFailure::Block, Some(Decision::Deny))] {
+        let recorder = Arc::new(Limited::default());
+        let looks = Hook::native(KIND, "looks", NativeHook::new(|_| Effects::none()));
+        let builder = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(looks);
+        let system = builder.recorder(Arc::clone(&recorder)).on_record_failure(policy).build();
+        let outcome = system.fire_blocking(call(&system));
+        assert_eq!(outcome.effects.decision, expected);
+        assert!(outcome.recorded_as.is_some(), "it is recorded");
+        let messages: Vec<&str> = outcome.diagnostics.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(messages, ["3 wait"]);
+        let decision = expected.map_or("none", Decision::name);
+        assert_eq!(recorder.0.take(), [format!("before-tool {decision} silent")]);
+    }
+}
+
+/// A record that is written and cannot be made safe is followed by one that has the outcome of the host.
+#[test]
+fn a_record_that_is_not_safe_is_corrected() {
+    #[derive(Default)]
+    struct Unsafe(Lines);
+    impl Recorder for Unsafe {
+        fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+            self.0.record(entry)?;
+            let failed = RecordError::new(RecordErrorKind::Io, "the disk is gone");
+            Ok(Recorded::Syncing(Box::pin(std::future::ready(Err(failed)))))
+        }
+    }
+    for (policy, expected) in [(OnRecordFailure::Warn, None), (OnRecordFailure::Block, Some(Decision::Deny))] {
+        let recorder = Arc::new(Unsafe::default());
+        let looks = Hook::native(KIND, "looks", NativeHook::new(|_| Effects::none()));
+        let builder = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(looks);
+        let system = builder.recorder(Arc::clone(&recorder)).on_record_failure(policy).build();
+        let decision = expected.map_or("none", Decision::name);
+        let expected_lines = [
+            "before-tool none silent".to_owned(),
+            format!("corrected {decision} the event was not recorded: the disk is gone"),
+        ];
+        assert_eq!(system.fire_blocking(call(&system)).effects.decision, expected);
+        assert_eq!(recorder.0.take(), expected_lines);
+        multi_thread().block_on(async { system.fire(call(&system)).await });
+        assert_eq!(recorder.0.take(), expected_lines);
     }
 }
 

@@ -61,11 +61,11 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         (false, None) => SessionOpening::New,
     };
     setup.history = Some(history);
-    if let Some(journal) = journal {
-        // Beside the session: a large segment takes a moment.
-        std::thread::spawn(move || journal.maintain());
-    }
+    // Beside the session: a large segment takes a moment.
+    let maintenance = journal.map(|journal| std::thread::spawn(move || journal.maintain()));
     let ended = hookrail_agent::run(setup, mode);
+    // A session of one short prompt would cut it off every time.
+    let _ = maintenance.map(std::thread::JoinHandle::join);
     telemetry.finish();
     Ok(match ended.map_err(|error| failure(&error))? {
         hookrail_agent::AgentExit::Fine => Exit::Fine,

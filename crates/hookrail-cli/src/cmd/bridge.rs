@@ -142,11 +142,13 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
     };
     answer.stderr = answer.stderr.or(fired.warning);
     // A server records the event itself, so this process opens the journal only for what the server cannot know.
-    let is_needed = !answer.losses.is_empty() || request.kind() == EventKind::SessionEnd;
+    // Sessions that are killed never end, so the journal is looked after when one begins too.
+    let is_border = matches!(request.kind(), EventKind::SessionStart | EventKind::SessionEnd);
+    let is_needed = !answer.losses.is_empty() || is_border;
     if is_needed && let Some(journal) = fired.journal.or_else(|| project.journal(RecordDefault::On)) {
         record_losses(&journal, &project, &request, &answer);
-        if request.kind() == EventKind::SessionEnd {
-            // What cannot be done now is tried again when the next session ends.
+        if is_border {
+            // What cannot be done now is tried again when the next session begins or ends.
             let _ = journal.maintain();
         }
     }

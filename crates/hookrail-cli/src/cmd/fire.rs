@@ -50,6 +50,9 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         printed?;
         Ok(fired.exit())
     });
+    if let Some(journal) = &journal {
+        journal.finish_maintenance();
+    }
     // The process ends now and the operating system frees everything at once. Dropping each part would only delay the
     // caller, who waits for this process before every tool call.
     std::mem::forget((system, runtime));

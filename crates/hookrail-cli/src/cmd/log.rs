@@ -138,6 +138,7 @@ fn verdict(record: &Record) -> (&str, Style) {
         },
         RecordKind::Answered => (record.answer.as_deref().unwrap_or("answered"), CAREFUL),
         RecordKind::Late => ("late", PLAIN),
+        RecordKind::Corrected => ("corrected", BAD),
         RecordKind::Lost => ("lost", CAREFUL),
         RecordKind::Trust => (record.change.as_deref().unwrap_or("trust"), CAREFUL),
         _ => ("?", PLAIN),

@@ -75,6 +75,24 @@ fn fire_records_only_if_it_is_asked_to() {
     assert_eq!(records(&sandbox, &["--hook", "sample", "--decision", "deny"]).len(), 2);
 }
 
+/// A command hook repeats the prompt in every place that an outcome has for it, and its label holds a secret.
+#[test]
+fn a_prompt_that_a_hook_repeats_is_not_recorded() {
+    let answer = r#"{"decision":"block","reason":"R my plan","systemMessage":"S my plan","hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"C my plan"}}"#;
+    let hook = json!({"type": "command", "command": "TOKEN=supersecretvalue1 sh ./hook.sh"});
+    let sandbox = Sandbox::with_hooks(&format!(r#""BeforeAgent": [{{"hooks": [{hook}]}}]"#));
+    sandbox.write("hook.sh", format!("cat > /dev/null; echo 'E my plan' >&2; echo '{answer}'"));
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.run(&["fire", "BeforeAgent", "--prompt", "my plan", "--journal"]).ends_with(2);
+    let text = std::fs::read_to_string(segment(&sandbox)).unwrap();
+    assert!(!text.contains("my plan") && !text.contains("supersecretvalue1"), "{text}");
+    let fired = records(&sandbox, &["--event", "BeforeAgent", "--decision", "deny"]);
+    assert!(fired[0]["outcome"]["reason"].as_str().unwrap().starts_with("[redacted "), "{}", fired[0]);
+    assert_eq!(fired[0]["outcome"]["runs"][0]["hook"], fired[0]["hooks"][0]["hook"]);
+    let timeline = sandbox.run(&["log"]).ends_with(0).stdout;
+    assert!(!timeline.contains("my plan") && !timeline.contains("supersecretvalue1"), "{timeline}");
+}
+
 #[test]
 fn a_timeline_for_people() {
     let sandbox = denying();

@@ -33,6 +33,7 @@ mod inspect;
 mod install;
 mod install_files;
 mod journal;
+mod journal_segments;
 mod list;
 mod narrow;
 mod new;

@@ -4,11 +4,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::SystemTime;
 
-use hookrail::recorder::{Entry, EntryKind, RecordErrorKind, Recorder as _, TrustChange, TrustEntry};
-use hookrail_journal::{Filter, Journal, ShippingPosition};
+use hookrail::recorder::{Entry, EntryKind, Interest, RecordErrorKind, Recorder as _, TrustChange, TrustEntry};
+use hookrail_journal::{Filter, Journal, JournalOptions, ShippingPosition};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::{append, journal, place, segment_files, texts};
+use super::{append, journal, place, records, segment_files, texts};
 
 fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
@@ -211,4 +211,34 @@ fn a_backlog_over_its_limit_is_reported_and_loses_nothing() {
     limited(4);
     assert!(record().is_ok());
     assert!(journal(&folder).verify(None).unwrap().is_sound());
+}
+
+/// What is denied because of a backlog is recorded as denied, in one process and in one after the other.
+#[test]
+fn an_event_over_the_backlog_limit_is_recorded_with_its_outcome() {
+    use hookrail::recorder::OnRecordFailure;
+    use hookrail::{Decision, Environment, Event, EventKind, HookSystem};
+    for (policy, decision) in [(OnRecordFailure::Warn, None), (OnRecordFailure::Block, Some(Decision::Deny))] {
+        let (_dir, folder) = place();
+        append(&journal(&folder), "first").unwrap();
+        let position = ShippingPosition { seq: 1, backlog_limit: Some(1), ..ShippingPosition::default() };
+        position.write(&folder).unwrap();
+        let system = || {
+            let options = JournalOptions { events: Interest::Gating, ..JournalOptions::new(&folder) };
+            let builder = HookSystem::builder(std::env::temp_dir()).environment(Environment::new());
+            builder.recorder(Journal::new(options)).on_record_failure(policy).build()
+        };
+        let event = || Event::new(EventKind::Prompt, "/p").with_text("prompt", "p");
+        let first = system();
+        assert_eq!(first.fire_blocking(event()).diagnostics.len(), 0, "one may wait");
+        for system in [first, system()] {
+            let outcome = system.fire_blocking(event());
+            assert_eq!(outcome.effects.decision, decision);
+            assert!(outcome.diagnostics[0].message.contains("records wait for being shipped"), "{outcome:?}");
+            let record = records(&journal(&folder)).pop().unwrap();
+            assert_eq!(record.decision.as_deref(), decision.map(Decision::name));
+            assert!(record.line.contains("\"code\":\"record-failed\""), "{}", record.line);
+        }
+        assert_eq!(records(&journal(&folder)).len(), 4, "nothing is left out, nothing is there twice");
+    }
 }

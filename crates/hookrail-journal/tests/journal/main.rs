@@ -7,6 +7,8 @@ mod damage;
 mod events;
 mod faults;
 mod killed;
+mod kinds;
+mod redaction;
 mod segments;
 
 use std::path::{Path, PathBuf};

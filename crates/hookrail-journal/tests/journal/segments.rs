@@ -106,6 +106,35 @@ fn old_segments_are_removed_and_the_newest_never_is() {
     assert_eq!(journal.head().unwrap().unwrap().seq, 21);
 }
 
+/// A segment that was begun while the clock was ahead does not keep those behind it, and one that was begun while the clock
+/// was behind does not take those before it along.
+#[test]
+fn clocks_that_jumped_neither_end_retention_nor_remove_too_much() {
+    let left = |days: &[&str]| {
+        let (_dir, folder) = place();
+        let (journal, _) = filled(&folder, 60);
+        let files = segment_files(&folder);
+        let today = files[0].file_name().unwrap().to_string_lossy()[9..19].to_owned();
+        for (at, file) in files.iter().enumerate() {
+            let day = days.get(at).copied().unwrap_or(today.as_str());
+            std::fs::rename(file, folder.join(format!("{:08}-{day}.jsonl", at + 1))).unwrap();
+        }
+        std::fs::write(folder.join("lock"), "").unwrap();
+        let retention = Retention { age: Duration::from_secs(24 * 3600), ..Retention::default() };
+        let removed = Journal::new(JournalOptions { retention, ..JournalOptions::new(&folder) }).maintain().unwrap();
+        assert!(journal.verify(None).unwrap().is_sound());
+        (removed.removed, files.len() - segment_files(&folder).len())
+    };
+    assert_eq!(left(&["2020-01-01", "2020-01-02", "2020-01-03"]), (3, 3));
+    assert_eq!(left(&["2999-01-01", "2020-01-02", "2020-01-03"]), (3, 3), "the first is older than the second");
+    assert_eq!(left(&["2020-01-01", "2999-01-02", "2998-01-01", "2020-01-03"]), (4, 4));
+    assert_eq!(left(&["2999-01-01"]), (0, 0), "it may be of today");
+    let (_dir, folder) = place();
+    filled(&folder, 1);
+    let today = segment_files(&folder)[0].file_name().unwrap().to_string_lossy()[9..19].to_owned();
+    assert_eq!(left(&[&today, "1970-01-01"]), (0, 0), "what is before the second one is of today");
+}
+
 #[test]
 fn a_damaged_sealed_segment_is_reported_and_the_others_are_read() {
     let (_dir, folder) = place();
@@ -122,6 +151,25 @@ fn a_damaged_sealed_segment_is_reported_and_the_others_are_read() {
     let read = journal.read(Filter::default()).unwrap();
     let last = read.flatten().last().unwrap();
     assert_eq!(last.seq, 40);
+}
+
+/// A process was killed after it had made the file of the next segment and before it had named it. Writers that know the old
+/// one, and writers that begin now, go on with the same.
+#[test]
+fn a_segment_that_was_made_and_not_named_splits_no_chain() {
+    let (_dir, folder) = place();
+    let old = super::journal(&folder);
+    append(&old, "a").unwrap();
+    let first = segment_files(&folder).remove(0);
+    let second = first.to_string_lossy().replace("/00000001-", "/00000002-");
+    std::fs::write(second, "").unwrap();
+    for text in ["b", "c"] {
+        append(&super::journal(&folder), text).unwrap();
+        append(&old, &format!("old {text}")).unwrap();
+        old.maintain().unwrap();
+    }
+    assert_eq!(texts(&old), ["a", "b", "old b", "c", "old c"]);
+    assert!(old.verify(None).unwrap().is_sound());
 }
 
 #[test]

@@ -13,5 +13,5 @@ mod time;
 pub use column::{Abilities, Column, Fold, Occurrences, Stage};
 pub use fired::{Event, EventError};
 pub use kind::{EventKind, EventSet};
-pub use spec::{EventSpec, FieldKind, FieldSpec};
+pub use spec::{Conversation, EventSpec, FieldKind, FieldSpec};
 pub use time::timestamp;

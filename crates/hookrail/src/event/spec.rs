@@ -30,6 +30,12 @@ impl EventSpec {
         self.gating
     }
 
+    /// Whether the event gives hooks a part of the conversation, which they may repeat in what they print.
+    #[must_use]
+    pub fn has_conversation(&self) -> bool {
+        self.fields.iter().any(|field| field.conversation != Conversation::None)
+    }
+
     /// The field of that name.
     #[must_use]
     pub const fn field(&self, name: &str) -> Option<&'static FieldSpec> {
@@ -58,11 +64,13 @@ pub struct FieldSpec {
     pub needed: bool,
     /// Whether it must not be empty.
     pub non_empty: bool,
+    /// Whether it holds what the user, the model and the agent said to each other.
+    pub conversation: Conversation,
 }
 
 impl FieldSpec {
     pub(super) const fn new(name: &'static str, kind: FieldKind) -> Self {
-        Self { name, kind, required: true, needed: false, non_empty: false }
+        Self { name, kind, required: true, needed: false, non_empty: false, conversation: Conversation::None }
     }
 
     pub(super) const fn optional(self) -> Self {
@@ -75,6 +83,14 @@ impl FieldSpec {
 
     pub(super) const fn non_empty(self) -> Self {
         Self { non_empty: true, ..self }
+    }
+
+    pub(super) const fn conversation(self) -> Self {
+        Self { conversation: Conversation::Whole, ..self }
+    }
+
+    pub(super) const fn quoting(self) -> Self {
+        Self { conversation: Conversation::Inside, ..self }
     }
 }
 
@@ -93,6 +109,18 @@ pub enum FieldKind {
     Number,
     /// Anything.
     Any,
+}
+
+/// How much of a field is what the user, the model and the agent said to each other. A program that keeps events does not
+/// keep that without being told to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversation {
+    /// Nothing.
+    None,
+    /// Some of its members, such as a `prompt`.
+    Inside,
+    /// All of it.
+    Whole,
 }
 
 const fn find(fields: &'static [FieldSpec], name: &str) -> Option<&'static FieldSpec> {

@@ -8,8 +8,8 @@ use super::spec::{EventSpec, FieldKind, FieldSpec};
 /// Declares the events: the enum, its list, and a row for each. A variant without a row, a row without a variant, and a
 /// row that names a field it does not have do not compile.
 ///
-/// After its kind a field can be `optional` (hooks receive it only if the host gives it), `needed` (the host must give it) and
-/// `non_empty`.
+/// After its kind a field can be `optional` (hooks receive it only if the host gives it), `needed` (the host must give it),
+/// `non_empty`, and `conversation` or `quoting` (it is, or has members that are, what the user and the model said).
 macro_rules! events {
     ($(
         $(#[doc = $doc:literal])+
@@ -96,7 +96,7 @@ events! {
         name: "prompt",
         fires: "before the user's prompt is processed",
         gating: true,
-        fields: [prompt: Text needed, images: List optional],
+        fields: [prompt: Text needed conversation, images: List optional conversation],
         judged: prompt,
     }
     /// The agent begins to work on a prompt.
@@ -111,7 +111,12 @@ events! {
         name: "agent-end",
         fires: "when the agent has finished its answer",
         gating: true,
-        fields: [prompt: Text needed, prompt_response: Text needed, stop_hook_active: Flag needed, messages: List],
+        fields: [
+            prompt: Text needed conversation,
+            prompt_response: Text needed conversation,
+            stop_hook_active: Flag needed,
+            messages: List conversation,
+        ],
     }
     /// A turn begins.
     TurnStart {
@@ -125,7 +130,7 @@ events! {
         name: "turn-end",
         fires: "when a turn is over, with its tool results",
         gating: false,
-        fields: [turn_index: Number, message: Any, tool_results: List],
+        fields: [turn_index: Number, message: Any conversation, tool_results: List conversation],
     }
     /// A round of model streaming has ended.
     ModelRoundEnd {
@@ -172,7 +177,7 @@ events! {
         name: "before-model",
         fires: "before a model is called, with the assembled request",
         gating: true,
-        fields: [llm_request: Object needed, messages: List],
+        fields: [llm_request: Object needed conversation, messages: List conversation],
         judged: llm_request,
         rewritable: llm_request,
     }
@@ -181,7 +186,7 @@ events! {
         name: "after-model",
         fires: "after a model has answered, with the whole response",
         gating: false,
-        fields: [llm_request: Object needed, llm_response: Object needed],
+        fields: [llm_request: Object needed conversation, llm_response: Object needed conversation],
         judged: llm_response,
         rewritable: llm_response,
     }
@@ -190,7 +195,7 @@ events! {
         name: "tool-selection",
         fires: "before a model request with tool definitions is sent",
         gating: false,
-        fields: [llm_request: Object needed],
+        fields: [llm_request: Object needed conversation],
     }
     /// The conversation is about to be compressed.
     BeforeCompact {
@@ -201,9 +206,9 @@ events! {
             trigger: Text,
             message_count: Number,
             token_estimate: Number,
-            preparation: Object,
-            branch_entries: List,
-            custom_instructions: Text optional,
+            preparation: Object conversation,
+            branch_entries: List conversation,
+            custom_instructions: Text optional conversation,
         ],
         subject: trigger,
     }
@@ -212,7 +217,7 @@ events! {
         name: "compacting",
         fires: "when the summary for a compression is about to be asked for",
         gating: false,
-        fields: [session_id: Text, messages: List],
+        fields: [session_id: Text, messages: List conversation],
     }
     /// The conversation was compressed.
     AfterCompact {
@@ -222,8 +227,8 @@ events! {
         fields: [
             trigger: Text,
             message_count: Number,
-            summary: Text,
-            compaction_entry: Any,
+            summary: Text conversation,
+            compaction_entry: Any conversation,
             from_extension: Flag,
         ],
     }
@@ -241,7 +246,7 @@ events! {
         gating: false,
         fields: [
             action: Text,
-            result: Any optional,
+            result: Any optional conversation,
             aborted: Flag,
             will_retry: Flag,
             error_message: Text optional,
@@ -267,7 +272,7 @@ events! {
         name: "subagent-start",
         fires: "when a sub-agent is started",
         gating: false,
-        fields: [agent: Object],
+        fields: [agent: Object quoting],
     }
     /// A sub-agent has finished.
     SubagentStop {
@@ -309,7 +314,7 @@ events! {
         name: "session-before-tree",
         fires: "before moving to another place in the session tree",
         gating: true,
-        fields: [preparation: Object],
+        fields: [preparation: Object conversation],
     }
     /// The agent moved to another place in the session tree.
     SessionTree {
@@ -319,7 +324,7 @@ events! {
         fields: [
             new_leaf_id: Any,
             old_leaf_id: Any,
-            summary_entry: Any optional,
+            summary_entry: Any optional conversation,
             from_extension: Flag optional,
         ],
     }

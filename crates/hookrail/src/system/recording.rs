@@ -18,8 +18,8 @@ use crate::firing::Firing;
 use crate::log::log;
 use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
 use crate::recorder::{
-    AnsweredEntry, Entry, EntryKind, FiredEntry, HostIdentity, Interest, LateEntry, LateReason, OnRecordFailure,
-    RecordError, RecordErrorKind, Recorded, Recorder, RunEntry,
+    AnsweredEntry, CorrectedEntry, Entry, EntryKind, FiredEntry, HostIdentity, Interest, LateEntry, LateReason,
+    OnRecordFailure, RecordError, RecordErrorKind, Recorded, Recorder, RunEntry,
 };
 use crate::run::{RunEnd, RunRequest};
 use crate::snapshot::Snapshot;
@@ -133,22 +133,22 @@ impl Ticket {
 
     /// Records the outcome, and waits until the record is safe.
     pub(super) async fn settle(mut self, mut outcome: Outcome) -> Outcome {
-        let recorded = match self.write(&mut outcome) {
-            Ok(Recorded::Done) => Ok(()),
-            Ok(Recorded::Syncing(safe)) => safe.await,
-            Err(error) => Err(error),
-        };
-        self.apply(recorded, outcome)
+        match self.write(&mut outcome) {
+            Ok(Recorded::Done) => {}
+            Ok(Recorded::Syncing(safe)) => self.correct(safe.await, &mut outcome),
+            Err(error) => apply_failure(self.recording.on_failure, &error, &mut outcome),
+        }
+        outcome
     }
 
     /// Records the outcome of an event for which nothing is driven.
     pub(super) fn settle_now(mut self, mut outcome: Outcome) -> Outcome {
-        let recorded = match self.write(&mut outcome) {
-            Ok(Recorded::Done) => Ok(()),
-            Ok(Recorded::Syncing(safe)) => parker::block_on(safe),
-            Err(error) => Err(error),
-        };
-        self.apply(recorded, outcome)
+        match self.write(&mut outcome) {
+            Ok(Recorded::Done) => {}
+            Ok(Recorded::Syncing(safe)) => self.correct(parker::block_on(safe), &mut outcome),
+            Err(error) => apply_failure(self.recording.on_failure, &error, &mut outcome),
+        }
+        outcome
     }
 
     /// Records the outcome of an event in which no hook takes part, if that is wanted.
@@ -165,8 +165,19 @@ impl Ticket {
         self.is_recorded = true;
     }
 
+    /// Writes the outcome. If too much waits for being copied, the outcome that says so is the one that is recorded.
     fn write(&mut self, outcome: &mut Outcome) -> Result<Recorded, RecordError> {
         self.is_recorded = true;
+        match self.write_once(outcome) {
+            Err(error) if error.kind == RecordErrorKind::Backlog => {
+                apply_failure(self.recording.on_failure, &error, outcome);
+                self.write_once(outcome)
+            }
+            written => written,
+        }
+    }
+
+    fn write_once(&self, outcome: &mut Outcome) -> Result<Recorded, RecordError> {
         let fire = self.recording.fire_name(self.id);
         outcome.recorded_as = Some(fire.as_str().into());
         let project = &self.recording.project;
@@ -186,12 +197,22 @@ impl Ticket {
         self.recording.record(self.at, EntryKind::Fired(Box::new(entry)))
     }
 
-    /// Says what a failure to record means for the event.
-    fn apply(&self, recorded: Result<(), RecordError>, mut outcome: Outcome) -> Outcome {
-        if let Err(error) = recorded {
-            apply_failure(self.recording.on_failure, &error, &mut outcome);
+    /// Says what it means for the event that its record is not safe. The record is there and has another outcome, so a
+    /// second one corrects it.
+    fn correct(&self, safe: Result<(), RecordError>, outcome: &mut Outcome) {
+        let Err(error) = safe else { return };
+        apply_failure(self.recording.on_failure, &error, outcome);
+        let fire = self.recording.fire_name(self.id);
+        let corrected = CorrectedEntry {
+            fire: &fire,
+            session: self.event.session_id(),
+            event: self.event.kind(),
+            decision: outcome.effects.decision,
+            reason: &failure_message(&error),
+        };
+        if let Err(error) = self.recording.record(SystemTime::now(), EntryKind::Corrected(corrected)) {
+            log!(warn, target: "hookrail::recorder", %error, "a record that is not safe was not corrected");
         }
-        outcome
     }
 }
 
@@ -211,8 +232,15 @@ impl Drop for Ticket {
     }
 }
 
+fn failure_message(error: &RecordError) -> String {
+    match error.kind {
+        RecordErrorKind::Backlog => error.to_string(),
+        _ => format!("the event was not recorded: {error}"),
+    }
+}
+
 fn apply_failure(policy: OnRecordFailure, error: &RecordError, outcome: &mut Outcome) {
-    let message = format!("the event was not recorded: {error}");
+    let message = failure_message(error);
     outcome.recorded_as = None;
     outcome.diagnostics.push(Diagnostic::new(Code::RecordFailed, message.clone()));
     match policy {

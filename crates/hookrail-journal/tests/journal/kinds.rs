@@ -1,0 +1,142 @@
+//! The records that are not about a fired event: late ends, answers, losses and trust.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use hookrail::hook::Authority;
+use hookrail::recorder::{
+    AnsweredEntry, Entry, EntryKind, HostIdentity, LateEntry, LateReason, LostEntry, PersonAnswer, RunEntry,
+    TrustChange, TrustEntry,
+};
+use hookrail::{Decision, Effects, EndKind, EventKind, Hook, Json, NativeHook};
+use hookrail_journal::{InputPolicy, Journal, JournalOptions, Record, RecordKind};
+
+use super::{place, records};
+
+fn record(folder: &Path, input: InputPolicy, kind: EntryKind<'_>) -> Record {
+    let journal = Journal::new(JournalOptions::new(folder).input(input));
+    let host = HostIdentity { name: "test".to_owned(), version: String::new() };
+    let entry = Entry { at: SystemTime::UNIX_EPOCH, host: Some(&host), project: Path::new("/p"), kind };
+    journal.record_blocking(&entry).unwrap();
+    let record = records(&journal).pop().unwrap();
+    assert_eq!((record.at.as_str(), record.project.as_str()), ("1970-01-01T00:00:00.000Z", "/p"));
+    assert_eq!(record.host.as_ref().unwrap().name, "test");
+    record
+}
+
+fn late<'r>(hook: &'r Hook, event: EventKind, reason: &'r str) -> EntryKind<'r> {
+    let run = RunEntry {
+        hook,
+        id: "9a0364b9e99bb480".to_owned(),
+        fingerprint: "2c26".to_owned(),
+        layer: Authority::User,
+        start: Some(Duration::from_micros(214)),
+        duration: Duration::from_micros(11_902),
+        end: EndKind::Exited,
+        decision: Some(Decision::Deny),
+    };
+    EntryKind::Late(LateEntry {
+        fire: "f-1",
+        session: "s1",
+        event,
+        why: LateReason::Detached,
+        run,
+        reason: Some(reason),
+    })
+}
+
+fn hook(label: &str) -> Hook {
+    Hook::native(EventKind::BeforeTool, label, NativeHook::new(|_| Effects::none()))
+}
+
+#[test]
+fn a_late_end_is_recorded_without_what_must_not_be_written() {
+    let (_dir, folder) = place();
+    let guard = hook("TOKEN=supersecretvalue1 guard");
+    let reason = "the plan has password=hunter22";
+    let found = record(&folder, InputPolicy::Redacted, late(&guard, EventKind::BeforeTool, reason));
+    assert_eq!((found.kind, found.fire.as_str(), found.session.as_str()), (RecordKind::Late, "f-1", "s1"));
+    assert_eq!((found.event.as_str(), found.why.as_deref()), ("before-tool", Some("detached")));
+    let run = &found.hooks[0];
+    assert_eq!((run.id.as_str(), run.layer.as_str(), run.end.as_str()), ("9a0364b9e99bb480", "user", "exited"));
+    assert_eq!((run.start, run.ms, run.decision.as_deref()), (Some(0.214), 11.902, Some("deny")));
+    assert!(found.reason.as_ref().unwrap().starts_with("the plan has password=[redacted "), "{}", found.line);
+    assert!(!found.line.contains("hunter22") && !found.line.contains("supersecretvalue1"), "{}", found.line);
+    // A hook that was given a conversation may repeat it.
+    let found = record(&folder, InputPolicy::Redacted, late(&guard, EventKind::Prompt, "you wrote: my plan"));
+    assert!(found.reason.as_ref().unwrap().starts_with("[redacted "), "{}", found.line);
+    let found = record(&folder, InputPolicy::Full, late(&guard, EventKind::Prompt, reason));
+    assert_eq!((found.reason.as_deref(), found.hooks[0].hook.as_str()), (Some(reason), &*guard.label));
+    let found = record(&folder, InputPolicy::None, late(&guard, EventKind::BeforeTool, reason));
+    assert!(found.reason.is_none() && !found.line.contains("supersecretvalue1"), "{}", found.line);
+}
+
+fn answered<'r>(event: EventKind, input: &'r Json, text: &'r str) -> EntryKind<'r> {
+    EntryKind::Answered(AnsweredEntry {
+        fire: Some("f-1"),
+        session: "s1",
+        event,
+        operation: "shell",
+        input,
+        reason: Some(text),
+        answer: PersonAnswer::Refused(text),
+    })
+}
+
+#[test]
+fn an_answer_is_recorded_without_what_must_not_be_written() {
+    let (_dir, folder) = place();
+    let input = Json::parse(r#"{"command":"ls","password":"hunter22"}"#).unwrap();
+    let text = "because of token=abcdefgh";
+    let found = record(&folder, InputPolicy::Redacted, answered(EventKind::BeforeTool, &input, text));
+    assert_eq!((found.kind, found.fire.as_str()), (RecordKind::Answered, "f-1"));
+    assert_eq!((found.operation.as_deref(), found.answer.as_deref()), (Some("shell"), Some("refused")));
+    assert!(!found.line.contains("hunter22") && !found.line.contains("abcdefgh"), "{}", found.line);
+    assert!(found.line.contains(r#""command":"ls""#), "{}", found.line);
+    assert_eq!((found.redacted, &found.because), (1, &found.reason));
+    let plan = Json::string("my plan");
+    let found = record(&folder, InputPolicy::Redacted, answered(EventKind::Prompt, &plan, "you wrote: my plan"));
+    assert!(!found.line.contains("my plan") && found.redacted == 1, "{}", found.line);
+    assert!(found.because.as_ref().unwrap().starts_with("[redacted "), "{}", found.line);
+    let found = record(&folder, InputPolicy::Full, answered(EventKind::Prompt, &plan, text));
+    assert_eq!((found.reason.as_deref(), found.input.as_ref().map(Json::text)), (Some(text), Some("\"my plan\"")));
+    let found = record(&folder, InputPolicy::None, answered(EventKind::BeforeTool, &input, text));
+    assert!(found.input.is_none() && found.reason.is_none() && found.because.is_none(), "{}", found.line);
+    for (answer, name) in [(PersonAnswer::Granted, "granted"), (PersonAnswer::Unavailable, "unavailable")] {
+        let EntryKind::Answered(entry) = answered(EventKind::BeforeTool, &input, text) else { panic!() };
+        let kind = EntryKind::Answered(AnsweredEntry { answer, reason: None, fire: None, ..entry });
+        let found = record(&folder, InputPolicy::Redacted, kind);
+        assert_eq!((found.answer.as_deref(), found.because, found.reason), (Some(name), None, None));
+    }
+}
+
+#[test]
+fn a_loss_is_recorded() {
+    let (_dir, folder) = place();
+    let lost = LostEntry { session: "s1", event: EventKind::BeforeTool, loss: "loss.ask", instead: "denied" };
+    let found = record(&folder, InputPolicy::Redacted, EntryKind::Lost(lost));
+    assert_eq!((found.kind, found.session.as_str(), found.event.as_str()), (RecordKind::Lost, "s1", "before-tool"));
+    assert_eq!((found.loss.as_deref(), found.instead.as_deref()), (Some("loss.ask"), Some("denied")));
+    let instead = "ran with token=abcdefgh";
+    let lost = LostEntry { session: "s1", event: EventKind::BeforeTool, loss: "loss.ask", instead };
+    let found = record(&folder, InputPolicy::Redacted, EntryKind::Lost(lost));
+    assert!(!found.line.contains("abcdefgh"), "{}", found.line);
+}
+
+#[test]
+fn trust_is_recorded_without_secrets_in_labels() {
+    let (_dir, folder) = place();
+    let trust = |hook| TrustEntry {
+        change: TrustChange::Revoked,
+        hook: Some(hook),
+        event: Some("before-tool"),
+        content: Some("2c26"),
+    };
+    let found = record(&folder, InputPolicy::Redacted, EntryKind::Trust(trust("guard")));
+    assert_eq!((found.kind, found.change.as_deref()), (RecordKind::Trust, Some("revoked")));
+    assert_eq!((found.hook.as_deref(), found.content.as_deref()), (Some("guard"), Some("2c26")));
+    for input in [InputPolicy::Redacted, InputPolicy::None] {
+        let found = record(&folder, input, EntryKind::Trust(trust("TOKEN=supersecretvalue1 guard")));
+        assert!(!found.line.contains("supersecretvalue1"), "{}", found.line);
+    }
+}
