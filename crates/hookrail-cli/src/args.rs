@@ -203,7 +203,8 @@ pub(crate) enum Command {
     /// Hooks can change nothing: commands run in a sandbox that only reads and has no network, modules may only read. What
     /// is fired here is not recorded.
     ///
-    /// Exit status: 0 nothing differs, 2 something differs, 1 the command itself failed.
+    /// Exit status: 0 nothing differs, 2 something differs, 1 nothing differs as far as hooks could be asked, or the command
+    /// itself failed.
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
     /// Make, sign, verify and install bundles: one policy for many machines

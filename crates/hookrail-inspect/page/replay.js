@@ -15,7 +15,9 @@ function leftOut(document) {
   const reasons = [
     [document.redacted, 'could not be replayed, because values were removed from their records'],
     [document.notRecorded, 'could not be replayed, because their records have no input'],
-    [document.commandsNotRun, 'were not compared, because a command could not be run in the sandbox'],
+    [document.notRun, 'were not compared, because a hook could not be run in the sandbox'],
+    [document.failedInSandbox, 'were not compared, because a hook failed in the sandbox'],
+    [document.notTrusted, 'were not compared, because a hook waits for a grant'],
   ];
   return reasons.filter(([count]) => count > 0).map(([count, why]) => note(`${counted(count, 'event')} ${why}.`));
 }

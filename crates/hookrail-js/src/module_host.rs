@@ -68,7 +68,7 @@ fn inspection_of(state: &InstanceState, result: Result<Registrations, LoadFailur
     match result {
         Ok(registered) => ModuleInspection::Registered(registered),
         Err(failure) if state.exhausted => ModuleInspection::OutOfResources(failure),
-        Err(failure) if state.refused => ModuleInspection::Unknown(failure.message),
+        Err(failure) if !state.refusals.is_empty() => ModuleInspection::Unknown(failure.message),
         Err(failure) => ModuleInspection::Failed(failure),
     }
 }

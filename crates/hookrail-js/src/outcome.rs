@@ -109,6 +109,7 @@ pub(crate) fn call_return(shared: &mut Shared, mut call: CallState, mut report: 
     };
     out.failures = failures.map(|failure| failure.message).collect();
     out.unknown_members = report.unknown;
+    out.refusals = std::mem::take(&mut shared.state_mut().refusals);
     (out.messages, out.entries) = (call.messages, call.entries);
     (out.stdout, out.stderr) = (Output::whole(call.stdout), Output::whole(call.stderr));
     out

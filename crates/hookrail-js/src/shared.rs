@@ -65,8 +65,8 @@ pub(crate) struct InstanceState {
     pub(crate) components: HashMap<u32, ShownComponent>,
     /// Rejected promises that have no handler yet.
     pub(crate) rejections: Vec<Rejection>,
-    /// Whether an operation was refused because it needs a capability.
-    pub(crate) refused: bool,
+    /// Why operations were refused that need a capability. The next call that ends reports them.
+    pub(crate) refusals: Vec<String>,
     /// Whether the machine was short of a resource that the module needed.
     pub(crate) exhausted: bool,
     pub(crate) sources: LoadedSources,
@@ -201,7 +201,7 @@ impl Shared {
             watchers: HashMap::new(),
             components: HashMap::new(),
             rejections: Vec::new(),
-            refused: false,
+            refusals: Vec::new(),
             exhausted: false,
             sources: LoadedSources::default(),
             next: 1,

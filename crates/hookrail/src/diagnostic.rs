@@ -232,6 +232,8 @@ codes! {
     HookCancelled = "hook-cancelled", Note;
     /// A module's handler threw.
     HookThrew = "hook-threw", Warning;
+    /// An operation of a module was refused, because the module does not have the capability here. The module went on.
+    CapabilityRefused = "capability-refused", Warning;
     /// A module went over a limit.
     HookLimit = "hook-limit", Warning;
     /// Processes that a hook started in the background are still running.

@@ -107,7 +107,7 @@ pub use hook::{Hook, OnFailure};
 pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
 pub use native::{NativeCall, NativeHook};
-pub use outcome::{Decision, Effects, EndKind, HookRun, Outcome, ShadowRun, Stop};
+pub use outcome::{Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun, Stop};
 pub use run::{CancelToken, Environment, ModuleRunner};
 pub use system::{Builder, Fire, FireOptions, HookSystem, Host, HostError};
 pub use tools::ToolNames;

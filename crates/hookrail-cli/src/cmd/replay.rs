@@ -5,13 +5,14 @@
 mod compare;
 mod report;
 
+use std::collections::VecDeque;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
-use hookrail::{CancelToken, Event, EventKind, FireOptions, HookSystem};
+use hookrail::hook::{Action, ProcessLifetime};
+use hookrail::{CancelToken, Event, EventKind, FireOptions, Hook, HookSystem, Level};
 use hookrail_bridge::tools;
 use hookrail_journal::{Filter, Record, RecordKind, Unreadable};
 
@@ -21,8 +22,8 @@ use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::StopSignal;
 use crate::output;
 use crate::project::Project;
-use compare::{Comparison, RecordedOutcome, compare};
-use report::Summary;
+use compare::{Comparison, Isolation, RecordedOutcome, compare};
+use report::{Summary, Verdict};
 
 /// The variable by which a hook knows that its event is of the past.
 const REPLAY_VARIABLE: &str = "HOOKRAIL_REPLAY";
@@ -32,7 +33,7 @@ const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let target = Target::open(args)?;
+    let mut target = Target::open(args)?;
     let ReplayArgs { since, session, event, .. } = args;
     let select =
         SelectArgs { since: since.clone(), session: session.clone(), event: event.clone(), ..SelectArgs::default() };
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
     let records = open()?.read(filter).map_err(|error| failure(&error))?;
     let stop = StopSignal::listen();
     let mut progress = Progress::new();
-    let mut summary = Summary::default();
+    let mut summary = Summary::new(target.configuration_errors);
     // The events of another project are about another configuration.
     let own = project.root().to_string_lossy().into_owned();
     let recalled = records.filter(move |found| found.as_ref().map_or(true, |record| record.project == own));
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
     for batch in batches {
         for recalled in &batch {
             match recalled {
-                Ok(recalled) => replay(&target, recalled, &stop.token, &mut summary),
+                Ok(recalled) => replay(&mut target, recalled, &stop.token, &mut summary),
                 Err(unreadable) => super::log::report_unreadable(unreadable),
             }
             if stop.token.is_cancelled() {
@@ -72,7 +73,12 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
     } else {
         output::text(&summary.text(&target.project))?;
     }
-    Ok(if summary.differs() { Exit::Blocked } else { Exit::Fine })
+    Ok(match summary.verdict() {
+        Verdict::Differs => Exit::Blocked,
+        // "Nothing differs" would be a guess: a guard that was not asked may have stopped every one of them.
+        Verdict::NotAllAsked | Verdict::NothingCompared => Exit::Failed,
+        Verdict::Same => Exit::Fine,
+    })
 }
 
 /// The number of records that are read at once, and of such batches that wait to be fired.
@@ -84,7 +90,7 @@ struct RecalledEvent {
     /// None if its fields were not recorded.
     event: Option<Event>,
     is_replayable: bool,
-    is_bridged: bool,
+    origin: EventOrigin,
     outcome: RecordedOutcome,
     /// The record itself, for the example of a difference.
     line: String,
@@ -113,7 +119,7 @@ impl RecalledEvent {
         Self {
             event,
             is_replayable: record.is_replayable(),
-            is_bridged: is_bridged(&record),
+            origin: EventOrigin::of(&record),
             outcome: RecordedOutcome::of(&record),
             line: std::mem::take(&mut record.line),
         }
@@ -148,15 +154,36 @@ fn recall_ahead(
     Ok(Reader { batches, done })
 }
 
+/// The hook system that fired a recorded event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct EventOrigin {
+    /// What the names of all its events begin with.
+    instance: String,
+    /// Whether it is that of a bridge, which knows what each tool is called in the dialects.
+    is_bridged: bool,
+}
+
+impl EventOrigin {
+    fn of(record: &Record) -> Self {
+        let instance = record.fire.split('-').next().unwrap_or_default().to_owned();
+        Self { instance, is_bridged: is_bridged(record) }
+    }
+}
+
+/// The number of hook systems that are kept for events of processes that recorded side by side.
+const MOST_SYSTEMS: usize = 8;
+
 /// The configuration that events are fired against.
 struct Target {
     project: Project,
     args: ProjectArgs,
-    runs_commands: bool,
-    /// For hosts that name their tools as hooks do.
-    plain: OnceLock<HookSystem>,
-    /// For events that a bridge had fired, which knows what each tool is called in the dialects.
-    bridged: OnceLock<HookSystem>,
+    isolation: Isolation,
+    /// Whether what a hook does can depend on earlier events of the same process, so that events of different processes
+    /// need hook systems of their own.
+    keeps_state: bool,
+    configuration_errors: usize,
+    /// The newest last.
+    systems: VecDeque<(EventOrigin, HookSystem)>,
 }
 
 impl Target {
@@ -166,41 +193,65 @@ impl Target {
             options.project = Some(against.clone());
         }
         let project = Project::open(&options)?;
-        let target = Self {
+        let isolation = if args.run_commands { Isolation::None } else { Isolation::Sandbox };
+        let mut target = Self {
             project,
             args: options,
-            runs_commands: args.run_commands,
-            plain: OnceLock::new(),
-            bridged: OnceLock::new(),
+            isolation,
+            keeps_state: false,
+            configuration_errors: 0,
+            systems: VecDeque::new(),
         };
         let system = target.build(Vec::new())?;
         Project::require_modules(&system)?;
-        let _ = target.plain.set(system);
+        let snapshot = system.snapshot();
+        target.keeps_state = snapshot.hooks().iter().any(|hook| keeps_state(hook));
+        target.configuration_errors = snapshot.diagnostics().iter().filter(|found| found.level == Level::Error).count();
         Ok(target)
     }
 
     fn build(&self, tools: Vec<hookrail::ToolNames>) -> Result<HookSystem> {
         let builder = self.project.builder(&self.args)?;
         let builder = tools.into_iter().fold(builder, hookrail::Builder::tool);
-        Ok(if self.runs_commands { builder } else { builder.rehearse() }.build())
+        let builder = match self.isolation {
+            Isolation::Sandbox => builder.rehearse(),
+            Isolation::None => builder,
+        };
+        Ok(builder.build())
     }
 
-    /// Returns the hook system for events of a host.
-    fn system_for(&self, recalled: &RecalledEvent) -> Option<&HookSystem> {
-        if !recalled.is_bridged {
-            return self.plain.get();
-        }
-        if self.bridged.get().is_none() {
-            let _ = self.bridged.set(self.build(tools::all_dialect_names()).ok()?);
-        }
-        self.bridged.get()
+    /// Returns the hook system for events of an origin.
+    fn system_for(&mut self, origin: &EventOrigin) -> Option<&HookSystem> {
+        let (keeps_state, is_bridged) = (self.keeps_state, origin.is_bridged);
+        let serves =
+            |made: &EventOrigin| made.is_bridged == is_bridged && (!keeps_state || made.instance == origin.instance);
+        let at = match self.systems.iter().rposition(|(made, _)| serves(made)) {
+            Some(at) => at,
+            None => {
+                let tools = if is_bridged { tools::all_dialect_names() } else { Vec::new() };
+                let system = self.build(tools).ok()?;
+                if self.systems.len() >= MOST_SYSTEMS
+                    && let Some((_, oldest)) = self.systems.pop_front()
+                {
+                    oldest.shutdown_blocking();
+                }
+                self.systems.push_back((origin.clone(), system));
+                self.systems.len() - 1
+            }
+        };
+        self.systems.get(at).map(|(_, system)| system)
     }
 
     fn shut_down(&self) {
-        for system in [&self.plain, &self.bridged].into_iter().filter_map(OnceLock::get) {
+        for (_, system) in &self.systems {
             system.shutdown_blocking();
         }
     }
+}
+
+/// Whether a hook can remember earlier events.
+fn keeps_state(hook: &Hook) -> bool {
+    matches!(hook.action, Action::Module(_)) || hook.exec.lifetime == ProcessLifetime::Worker
 }
 
 /// Returns whether a bridge fired the recorded event, which knows what each tool is called in the dialects.
@@ -217,20 +268,23 @@ pub(super) fn event_of(record: &Record, directory: PathBuf) -> Option<Event> {
 }
 
 /// Fires one recorded event and counts what came of it.
-fn replay(target: &Target, recalled: &RecalledEvent, stop: &CancelToken, summary: &mut Summary) {
+fn replay(target: &mut Target, recalled: &RecalledEvent, stop: &CancelToken, summary: &mut Summary) {
     let Some(event) = recalled.event.clone() else { return summary.not_recorded += 1 };
     if !recalled.is_replayable {
         return summary.redacted += 1;
     }
-    let Some(system) = target.system_for(recalled) else { return summary.not_recorded += 1 };
+    let isolation = target.isolation;
+    let Some(system) = target.system_for(&recalled.origin) else { return summary.not_recorded += 1 };
     let options = FireOptions::new().decisive_only().cancelled_by(stop);
     let outcome = system.fire_blocking_with(event, options);
     if stop.is_cancelled() {
         return;
     }
-    match compare(&recalled.outcome, &outcome) {
+    summary.count_failures(&outcome);
+    match compare(&recalled.outcome, &recalled.line, &outcome, isolation) {
         Comparison::Same => summary.same += 1,
-        Comparison::CommandNotRun => summary.not_run += 1,
+        Comparison::RewriteRemoved => summary.redacted += 1,
+        Comparison::NotAsked(why) => summary.add_not_asked(why),
         Comparison::Differs(change) => match Record::parse(&recalled.line) {
             Ok(record) => summary.add(&record, change, &outcome),
             // It was parsed before.

@@ -101,6 +101,7 @@ fn usual_fix(code: Code) -> Option<&'static str> {
         Code::AnswerDuplicateKey => "print every key once",
         Code::AnswerIgnored => "leave it out, or use an event on which it has an effect",
         Code::BadOutput => "print one JSON object and nothing else",
+        Code::CapabilityRefused => "let the module do without it, or declare and grant the capability",
         Code::HookThrew => "catch the error in the handler, or repair what it names",
         Code::HookExited => "exit with 0 if all is well",
         Code::HookSignalled => "look for what ended it, such as a limit of memory",

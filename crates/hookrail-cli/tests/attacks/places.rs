@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -303,6 +304,22 @@ const INVISIBLE: [char; 12] = [
     '\u{2028}',
 ];
 
+/// Asserts that a hook of every kind runs for an event of that directory, at the root of the project.
+fn every_kind_runs_at_root(lab: &Lab, directory: &Path) {
+    let payload = json!({"tool_name": "x", "tool_input": {}, "cwd": directory});
+    let fired = lab.run(&["fire", "BeforeTool", "--payload", &payload.to_string(), "--json"], "");
+    let mut server = Server::start(lab, &[]);
+    for outcome in [fired.json(), server.ask(&payload), server.ask(&payload)] {
+        for number in 0..kinds().len() {
+            let was_asked = |run: &Value| run["hook"] == format!("kind-{number}") && run["end"] != "content-changed";
+            let runs = outcome["runs"].as_array().unwrap();
+            assert!(runs.iter().any(was_asked), "kind {number} did not run: {outcome}");
+        }
+        let told = outcome["diagnostics"].as_array().unwrap().iter();
+        assert!(told.clone().any(|found| found["code"] == "working-directory-replaced"), "{outcome}");
+    }
+}
+
 attacks! { "Places";
     event_directory_is_elsewhere Granted {
         "An event names a directory outside of the project, in which a hostile script has the name of the granted one."
@@ -315,20 +332,26 @@ attacks! { "Places";
             fs::set_permissions(evil, fs::Permissions::from_mode(0o755)).unwrap();
         },
         then |lab, _| {
-            let elsewhere = lab.base.join("elsewhere");
-            let payload = json!({"tool_name": "x", "tool_input": {}, "cwd": elsewhere});
-            let fired = lab.run(&["fire", "BeforeTool", "--payload", &payload.to_string(), "--json"], "");
-            let mut server = Server::start(lab, &[]);
-            for outcome in [fired.json(), server.ask(&payload), server.ask(&payload)] {
-                for number in 0..kinds().len() {
-                    let was_asked = |run: &Value| run["hook"] == format!("kind-{number}") && run["end"] != "content-changed";
-                    let runs = outcome["runs"].as_array().unwrap();
-                    assert!(runs.iter().any(was_asked), "kind {number} did not run: {outcome}");
-                }
-                let told = outcome["diagnostics"].as_array().unwrap().iter();
-                assert!(told.clone().any(|found| found["code"] == "working-directory-replaced"), "{outcome}");
-            }
+            every_kind_runs_at_root(lab, &lab.base.join("elsewhere"));
             lab.nothing_ran("an event from elsewhere");
+        }
+    }
+    event_directory_is_below Granted {
+        "An event names a directory of the project in which the words of granted commands name no file, and one in which a hostile script has the name of the granted one: a model can change its directory."
+        => "Every hook runs at the root of the project, where its command names what was granted."
+        |lab| {
+            lab.write("hooks/guard.sh", "while read -r line; do id=${line#*\\\"id\\\":}; echo \"{\\\"id\\\":${id%%[,\\}]*}}\"; done\n");
+            lab.write(".llxprt/settings.json", settings(&kinds()));
+            lab.grant();
+            lab.write("empty/file", "");
+            let evil = lab.write("hostile/hooks/guard.sh", format!("{}\nread -r line; echo '{{}}'\n", lab.canary()));
+            fs::set_permissions(evil, fs::Permissions::from_mode(0o755)).unwrap();
+        },
+        then |lab, _| {
+            for below in ["empty", "hostile"] {
+                every_kind_runs_at_root(lab, &lab.project.join(below));
+            }
+            lab.nothing_ran("an event from below");
         }
     }
     trusted_for_this_run Stranger {
@@ -347,7 +370,7 @@ attacks! { "Places";
     }
     script_is_missing_in_the_event_directory Granted {
         "An event names a folder of the project in which the script of a granted guard is missing, and the search path has another script of its name."
-        => "The guard counts as changed: it does not run, and fails under its policy."
+        => "The guard runs at the root of the project, where its command names what was granted."
         |lab| {
             lab.write("guard.sh", "exit 0\n");
             fs::create_dir(lab.project.join("sub")).unwrap();
@@ -366,8 +389,8 @@ attacks! { "Places";
             let of_guard = |outcome: &Value| outcome["runs"].as_array().unwrap().iter().find(|run| run["hook"] == "guard").unwrap().clone();
             assert_eq!(of_guard(&fire(""))["exitCode"], 0);
             let outcome = fire("sub");
-            assert_eq!(of_guard(&outcome)["decision"], "deny", "{outcome}");
-            assert!(outcome["diagnostics"].as_array().unwrap().iter().any(|found| found["code"] == "trust-changed"), "{outcome}");
+            assert_eq!(of_guard(&outcome)["exitCode"], 0, "{outcome}");
+            assert!(outcome["diagnostics"].as_array().unwrap().iter().any(|found| found["code"] == "working-directory-replaced"), "{outcome}");
             lab.nothing_ran("an event from a folder without the script");
         }
     }

@@ -107,7 +107,7 @@ fn commands_can_change_nothing_unless_they_are_let() {
     );
     let found = sandbox.run(&["replay", "--json"]).json();
     assert!(!ran.exists());
-    if found["commandsNotRun"] == 1 {
+    if found["notRun"] == 1 {
         println!("skipped: there is no sandbox here");
     } else {
         assert_eq!(found["different"][0]["to"], "denied");
@@ -131,9 +131,9 @@ export default (pi) => { pi.on("tool_call", (event) => {
     let module = module.to_str().unwrap();
     record_commands(&sandbox, &["ls", "rm", "write"]);
     let found = replay(&sandbox, &["--hook", module], 2);
-    assert_eq!(found["replayed"], 3);
-    // The module that may not write has failed, which blocks a tool call.
-    assert_eq!((&found["different"][0]["to"], &found["different"][0]["count"]), (&json!("denied"), &json!(2)));
+    // The module that may not write has failed, which says nothing about what it would have decided.
+    assert_eq!((&found["replayed"], &found["failedInSandbox"]), (&json!(2), &json!(1)));
+    assert_eq!((&found["different"][0]["to"], &found["different"][0]["count"]), (&json!("denied"), &json!(1)));
     assert!(!sandbox.project.join("ran").exists());
     let found = replay(&sandbox, &["--hook", module, "--run-commands"], 2);
     assert_eq!(found["different"][0]["count"], 1);
@@ -150,12 +150,105 @@ fn another_configuration_and_only_events_of_the_project() {
     ]}]}});
     sandbox.write_at("other/.llxprt/settings.json", settings.to_string());
     let other = other.to_str().unwrap();
-    replay(&sandbox, &["--against", other], 0);
+    // A guard that was not asked may have stopped everything.
+    let found = replay(&sandbox, &["--against", other], 1);
+    assert_eq!((&found["replayed"], &found["notTrusted"]), (&json!(0), &json!(1)));
+    let text = sandbox.run(&["replay", "--against", other]).ends_with(1).stdout;
+    assert!(text.contains("not all hooks could be asked") && text.contains("waits for a grant"), "{text}");
     // The event happens in the directory that it is fired against.
     let found = replay(&sandbox, &["--against", other, "--trust-project"], 2);
     assert_eq!(found["different"][0]["example"]["hook"], "new");
     assert_eq!(replay(&sandbox, &["--project", other], 0)["replayed"], 0);
     sandbox.run(&["replay", "--against", "/nowhere/at/all"]).ends_with(1);
+}
+
+/// A hook that fails says nothing. In the sandbox the failure may be due to the sandbox; elsewhere it is today's outcome.
+#[test]
+fn a_hook_that_failed_was_not_asked() {
+    let sandbox = with_guard("exit 2");
+    record(&sandbox, &json!({"command": "ls"})).ends_with(2);
+    configure(&sandbox, &guard("exec no-such-program-anywhere"));
+    let found = replay(&sandbox, &[], 1);
+    assert_eq!((&found["replayed"], &found["different"]), (&json!(0), &json!([])));
+    assert_eq!(found["failures"], json!({"guard": 1}));
+    let found = replay(&sandbox, &["--run-commands"], 2);
+    assert_eq!((&found["different"][0]["to"], &found["failures"]), (&json!("allowed"), &json!({"guard": 1})));
+    let text = sandbox.run(&["replay", "--run-commands"]).ends_with(2).stdout;
+    assert!(text.contains("hook `guard` failed in 1 event"), "{text}");
+    // One that had failed in the same way when the event was recorded is compared.
+    let call = ["fire", "BeforeTool", "--tool", "shell", "--tool-input", "{}", "--session-id", "s2", "--journal"];
+    sandbox.run(&call).ends_with(0);
+    let found = replay(&sandbox, &["--session", "s2"], 0);
+    assert_eq!((&found["same"], &found["failures"]), (&json!(1), &json!({"guard": 1})));
+}
+
+/// A hook of a configuration that cannot be loaded is not asked either.
+#[test]
+fn errors_in_the_configuration_are_no_agreement() {
+    let sandbox = with_guard("cat > /dev/null");
+    record_commands(&sandbox, &["ls"]);
+    for settings in ["{ broken", r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "comand", "command": "exit 2"}]}]}}"#]
+    {
+        sandbox.write_home(".llxprt/settings.json", settings);
+        let found = replay(&sandbox, &[], 1);
+        assert_eq!((&found["same"], &found["configurationErrors"]), (&json!(1), &json!(1)), "{settings}");
+        let text = sandbox.run(&["replay"]).ends_with(1).stdout;
+        assert!(text.contains("its configuration has 1 error; run `hookrail check"), "{text}");
+    }
+}
+
+/// What a module remembers is what the events of one process left.
+#[test]
+fn a_module_remembers_only_the_events_of_one_process() {
+    let sandbox = Sandbox::new();
+    let module = sandbox.write(
+        "guard.ts",
+        "let n = 0; export default (pi) => { pi.on('tool_call', () => { if (++n > 2) return { block: true }; }); };",
+    );
+    let module = module.to_str().unwrap();
+    for _ in 0..4 {
+        let call = ["fire", "BeforeTool", "--tool", "shell", "--tool-input", "{}", "--journal", "--hook", module];
+        sandbox.run(&call).ends_with(0);
+    }
+    assert_eq!(replay(&sandbox, &["--hook", module], 0)["same"], 4);
+}
+
+/// A module that goes on when it is refused something could have decided otherwise with it.
+#[test]
+fn a_module_that_was_refused_something_was_not_asked() {
+    let sandbox = Sandbox::new();
+    let module = sandbox.write(
+        "guard.ts",
+        r#"export default (pi) => { pi.on("tool_call", async () => {
+  try { if ((await pi.exec("true", [])).code === 0) return { block: true, reason: "no" }; } catch { return; }
+}); };
+"#,
+    );
+    let module = module.to_str().unwrap();
+    record_commands(&sandbox, &["ls"]);
+    let found = replay(&sandbox, &["--hook", module], 1);
+    assert_eq!((&found["replayed"], &found["failedInSandbox"]), (&json!(0), &json!(1)));
+    assert_eq!(replay(&sandbox, &["--hook", module, "--run-commands"], 2)["different"][0]["to"], "denied");
+}
+
+/// A rewrite from whose record something was removed cannot be compared; a hook's own member `redacted` can.
+#[test]
+fn removed_parts_of_a_rewrite_are_not_compared() {
+    let rewrite = |command: &str| {
+        let answer = json!({"hookSpecificOutput": {"tool_input": {"command": command, "redacted": command}}});
+        guard(&format!("cat > /dev/null; echo '{answer}'"))
+    };
+    let sandbox = Sandbox::new();
+    configure(&sandbox, &rewrite("curl -H \"Authorization: Bearer abcdefghijklmnop\" x"));
+    record_commands(&sandbox, &["curl x"]);
+    let found = replay(&sandbox, &[], 1);
+    assert_eq!((&found["different"], &found["redacted"]), (&json!([]), &json!(1)));
+    assert!(sandbox.run(&["replay"]).ends_with(1).stdout.contains("no event could be compared"));
+    configure(&sandbox, &rewrite("one"));
+    record_commands(&sandbox, &["curl x"]);
+    assert_eq!(replay(&sandbox, &[], 0)["same"], 1);
+    configure(&sandbox, &rewrite("two"));
+    assert_eq!(replay(&sandbox, &[], 2)["different"][0]["to"], "allowed, rewritten differently");
 }
 
 #[test]

@@ -12,6 +12,9 @@ use crate::shared::Shared;
 /// The most links that are followed, as in the Linux kernel.
 const MAX_LINKS: usize = 40;
 
+/// The most refusals that one call reports.
+const MOST_REFUSALS: usize = 16;
+
 /// The most files in hook directories that are compared with a file that has several names.
 const MAX_COMPARED_FILES: usize = 20_000;
 
@@ -136,7 +139,10 @@ fn outside(shared: &Shared, what: &str, name: &str) -> OpError {
 }
 
 fn refused(shared: &Shared, message: String) -> OpError {
-    shared.state().refused = true;
+    let refusals = &mut shared.state().refusals;
+    if refusals.len() < MOST_REFUSALS {
+        refusals.push(message.clone());
+    }
     OpError::new(message).code("EACCES")
 }
 

@@ -24,6 +24,11 @@ pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
     for message in end.module().iter().flat_map(|returned| &returned.failures) {
         found.push(Diagnostic::new(Code::HookThrew, format!("hook `{hook}` threw: {message}")));
     }
+    // If the refusal made the hook fail, the failure says so.
+    let refusals = end.module().into_iter().filter(|_| health == Health::Well).flat_map(|returned| &returned.refusals);
+    for message in refusals {
+        found.push(Diagnostic::new(Code::CapabilityRefused, format!("hook `{hook}`: {message}")));
+    }
     if end.stderr().is_truncated() {
         let total = end.stderr().total;
         let message = format!("hook `{hook}` wrote {total} bytes to standard error; only the first part was kept");
@@ -46,6 +51,14 @@ pub(crate) fn add_exit_hint(reported: &mut [Diagnostic], hint: Option<&'static s
 fn about_relocation(hook: &Hook, relocation: &Relocation) -> Diagnostic {
     let (unusable, used) = (relocation.unusable.display(), relocation.used.display());
     let (problem, hint) = match relocation.why {
+        RelocationReason::NamesOtherFiles => {
+            let hint = "begin paths in its command with the variable of the project's root, which names the same files everywhere";
+            let message = format!(
+                "in the working directory `{unusable}` the command of hook `{hook}` names other files than those that were \
+                 trusted, so it ran in `{used}`"
+            );
+            return Diagnostic::new(Code::WorkingDirectoryReplaced, message).hint(hint);
+        }
         RelocationReason::Unusable => {
             ("cannot be used", "create the directory, or fire events with a directory that exists")
         }

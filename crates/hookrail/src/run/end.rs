@@ -103,6 +103,9 @@ pub enum RelocationReason {
     /// The hook belongs to a project and the directory is outside it, where the paths of its command would mean other
     /// files.
     OutsideProject,
+    /// The hook belongs to a project, and in the directory its command names other files than those that were granted, or
+    /// none.
+    NamesOtherFiles,
 }
 
 impl ProcessEnd {

@@ -33,8 +33,8 @@ pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -
 
 async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
     let project = &context.world.project;
-    if let Some(used) = request.directory_in_project(project) {
-        return run_in(context, request, used, RelocationReason::OutsideProject).await;
+    if let Some(why) = request.reason_to_run_at_root(project) {
+        return run_in(context, request, project.to_path_buf(), why).await;
     }
     let first = run_where_asked(context, request).await;
     let RawEnd::SpawnFailed(SpawnFailure::MissingDirectory(_) | SpawnFailure::UnusableDirectory(_)) = first.end.how

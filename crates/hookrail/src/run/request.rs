@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hookrail_spawn::Sandbox;
 
+use super::end::RelocationReason;
 use super::input::RunInput;
 use crate::event::Event;
 use crate::hook::{Authority, Hook};
@@ -54,14 +55,19 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
-    /// The project, if the hook belongs to it and the event's directory is outside. The words of a granted command name
-    /// files of the project; in another directory they would name others.
-    pub(crate) fn directory_in_project(&self, project: &Path) -> Option<PathBuf> {
+    /// Why the hook runs at the root of its project and not in the event's directory; none if it runs there. The words of a
+    /// granted command name files of the project; in another directory they may name others, or none. A model that can
+    /// change its directory must not be able to make a guard disappear by that.
+    pub(crate) fn reason_to_run_at_root(&self, project: &Path) -> Option<RelocationReason> {
         if self.hook.authority() != Authority::Project || self.cwd == project {
             return None;
         }
         // A directory that cannot be resolved does not exist, which is handled elsewhere.
         let (cwd, real) = (self.cwd.canonicalize().ok()?, project.canonicalize().ok()?);
-        (!cwd.starts_with(real)).then(|| project.to_owned())
+        if !cwd.starts_with(real) {
+            return Some(RelocationReason::OutsideProject);
+        }
+        let trust = &self.hook.trust;
+        (!trust.still_holds(&cwd) && trust.still_holds(project)).then_some(RelocationReason::NamesOtherFiles)
     }
 }

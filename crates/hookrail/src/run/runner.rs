@@ -258,6 +258,8 @@ pub struct ModuleReturn {
     pub failures: Vec<String>,
     /// Names of members in the result that have no meaning in this event.
     pub unknown_members: Vec<String>,
+    /// Why operations were refused that need a capability which the module does not have here.
+    pub refusals: Vec<String>,
     /// Messages it sent to the conversation.
     pub messages: Vec<Json>,
     /// Entries it added to the session.
@@ -277,6 +279,7 @@ impl ModuleReturn {
             partial: None,
             failures: Vec::new(),
             unknown_members: Vec::new(),
+            refusals: Vec::new(),
             messages: Vec::new(),
             entries: Vec::new(),
             stdout: Output::default(),

@@ -1,17 +1,30 @@
 //! The outcome of an event when it was recorded, and now.
 
-use hookrail::hook::Action;
-use hookrail::{Decision, Effects, EndKind, Json, Outcome};
-use hookrail_journal::Record;
+use hookrail::plan::SkipReason;
+use hookrail::{Code, Decision, Effects, EndKind, Health, HookRun, Json, Outcome};
+use hookrail_journal::{Record, RecordedRun};
 use serde::Deserialize;
 
 /// How an event that was fired again compares with its record.
 pub(super) enum Comparison {
     /// The same was decided and rewritten.
     Same,
-    /// A command hook could not be run in the sandbox, so nothing can be said.
-    CommandNotRun,
+    /// The same was decided. What was rewritten is not in the record.
+    RewriteRemoved,
+    /// A hook did not do its work, so what it would have decided is not known.
+    NotAsked(NotAsked),
     Differs(Change),
+}
+
+/// Why a hook did not do its work in a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotAsked {
+    /// It was not started: the sandbox cannot be enforced here, or it is answered elsewhere.
+    NotRun,
+    /// It failed in the sandbox, or was refused something there, and had not failed so when the event was recorded.
+    FailedInSandbox,
+    /// It waits for a grant.
+    NotTrusted,
 }
 
 /// A difference, in words: the verdict then and now.
@@ -89,23 +102,61 @@ pub(super) struct RecordedOutcome {
 
 impl RecordedOutcome {
     pub(super) fn of(record: &Record) -> Self {
-        let text = record.outcome.as_ref().map(Json::text);
-        let read = text.and_then(|text| serde_json::from_str(text).ok());
-        let is_whole = read.is_some() && text.is_some_and(|text| !text.contains("{\"redacted\":"));
+        let read = record.outcome.as_ref().and_then(|outcome| serde_json::from_str(outcome.text()).ok());
+        let has_outcome = read.is_some();
         let ComparedMembers { stop, tool_input, tool_output, prompt, llm_request, llm_response, tool_config } =
             read.unwrap_or_default();
-        Self {
-            verdict: Verdict::recorded(record.decision.as_deref(), stop),
-            rewrites: is_whole.then_some([tool_input, tool_output, prompt, llm_request, llm_response, tool_config]),
-        }
+        let rewrites = [tool_input, tool_output, prompt, llm_request, llm_response, tool_config];
+        let is_whole = has_outcome && !rewrites.iter().flatten().any(|part| record.is_removed_from(part));
+        Self { verdict: Verdict::recorded(record.decision.as_deref(), stop), rewrites: is_whole.then_some(rewrites) }
     }
 }
 
-/// Compares an outcome with what was recorded of the same event.
-pub(super) fn compare(recorded: &RecordedOutcome, outcome: &Outcome) -> Comparison {
-    let is_command = |action: &Action| matches!(action, Action::Shell(_) | Action::Program(_) | Action::Remote(_));
-    if outcome.runs.iter().any(|run| run.end == EndKind::SpawnFailed && is_command(&run.hook.action)) {
-        return Comparison::CommandNotRun;
+/// How the hooks of a replay run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Isolation {
+    /// In a sandbox, where a failure may be due to the sandbox.
+    Sandbox,
+    /// As they are.
+    None,
+}
+
+/// Returns why a hook of an outcome did not do its work, if that leaves the outcome unknown.
+pub(super) fn not_asked(line: &str, outcome: &Outcome, isolation: Isolation) -> Option<NotAsked> {
+    let denies = |run: &HookRun| run.health == Health::Well && run.decision == Some(Decision::Deny);
+    // A deny stays a deny, whatever another hook says.
+    if outcome.runs.iter().any(denies) {
+        return None;
+    }
+    if isolation == Isolation::Sandbox && outcome.runs.iter().any(|run| run.health == Health::Failed) {
+        let recorded = Record::parse(line).map(|record| record.hooks).unwrap_or_default();
+        let is_as_recorded = |run: &HookRun| {
+            let decision = run.decision.map(Decision::name);
+            let is_same = |then: &RecordedRun| {
+                *then.hook == *run.hook.label && then.end == run.end.name() && then.decision.as_deref() == decision
+            };
+            recorded.iter().any(is_same)
+        };
+        let failed = outcome.runs.iter().find(|run| run.health == Health::Failed && !is_as_recorded(run));
+        if let Some(run) = failed {
+            return Some(match run.end {
+                EndKind::SpawnFailed => NotAsked::NotRun,
+                _ => NotAsked::FailedInSandbox,
+            });
+        }
+    }
+    let refused = outcome.diagnostics.iter().any(|found| found.code == Code::CapabilityRefused);
+    if isolation == Isolation::Sandbox && refused {
+        return Some(NotAsked::FailedInSandbox);
+    }
+    let waits = outcome.skipped.iter().any(|skipped| skipped.why == SkipReason::Untrusted && !skipped.hook.is_shadow());
+    waits.then_some(NotAsked::NotTrusted)
+}
+
+/// Compares an outcome with what was recorded of the same event, whose line is given.
+pub(super) fn compare(recorded: &RecordedOutcome, line: &str, outcome: &Outcome, isolation: Isolation) -> Comparison {
+    if let Some(why) = not_asked(line, outcome, isolation) {
+        return Comparison::NotAsked(why);
     }
     let RecordedOutcome { verdict: before, rewrites: then } = recorded;
     let after = Verdict::new(outcome.effects.decision, outcome.effects.stop.is_some());
@@ -116,7 +167,7 @@ pub(super) fn compare(recorded: &RecordedOutcome, outcome: &Outcome) -> Comparis
         (Some(_), None) | (None, Some(_)) => false,
     };
     if *before == after && then.iter().flatten().zip(now.iter().flatten()).all(same) {
-        return Comparison::Same;
+        return if then.is_some() { Comparison::Same } else { Comparison::RewriteRemoved };
     }
     let described = |verdict: Verdict, rewrites: &Option<Rewrites>| match rewrites.iter().flatten().any(Option::is_some)
     {
