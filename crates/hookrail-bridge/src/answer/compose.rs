@@ -165,7 +165,7 @@ impl<'a> Composer<'a> {
                 let question = reason.unwrap_or("a hook requires approval").to_owned();
                 match self.handle(EffectKind::Ask) {
                     Handling::Honoured => self.message.ask = Some(question),
-                    Handling::Denied => self.deny_question(&question),
+                    Handling::Denied | Handling::DeniedUntilPrompt => self.deny_question(&question),
                     _ => {}
                 }
             }
@@ -214,12 +214,8 @@ impl<'a> Composer<'a> {
             (Handling::Honoured, Some(hook)) if self.kind() == EventKind::BeforeTool => {
                 self.deny(format!("denied by hook `{hook}`: {reason}"));
             }
-            (Handling::Honoured, _) => self.deny(reason),
+            (Handling::Honoured | Handling::DeniedUntilPrompt, _) => self.deny(reason),
             (Handling::AddedAsContext, _) => self.add_context(reason),
-            (Handling::DeniedUntilPrompt, _) => {
-                self.session.stop = Some(PendingStop { reason: reason.clone(), reach: StopReach::UntilPrompt });
-                self.deny(reason);
-            }
             _ => {}
         }
     }
@@ -356,7 +352,7 @@ impl<'a> Composer<'a> {
         match self.handle(EffectKind::ToolInput) {
             Handling::Honoured => {
                 if let (Some(key), Some(changed)) = (self.request.call_key(), self.request.call_key_with(&rewritten)) {
-                    self.session.keep_also_under(&key, changed);
+                    self.session.keep_also_under(key, changed);
                 }
                 self.message.input = Some(rewritten);
             }
@@ -398,6 +394,7 @@ impl<'a> Composer<'a> {
             self.lose(EffectKind::SystemMessage, Handling::AddedAsContext);
         }
         if let Some(deny) = &mut self.message.deny {
+            self.session.stop_after_denied_prompt(self.request, deny);
             // A rewrite beside a deny voids the answer in Codex. Context beside a deny is lost in most forms, so it becomes
             // part of the reason.
             self.message.input = None;
