@@ -314,8 +314,9 @@ impl<'a> Composer<'a> {
                 match patch.with_rewrites(&self.request.cwd, operations, &inputs) {
                     Ok(changed) if changed == *patch => return,
                     Ok(changed) => {
-                        let command = ("command".to_owned(), Json::string(&changed.to_text()));
-                        [command].into_iter().collect::<hookrail::JsonObject>().to_json()
+                        let mut members = call.agent_input.as_object().unwrap_or_default();
+                        members.set("command", Json::string(&changed.to_text()));
+                        members.to_json()
                     }
                     Err(error) => {
                         self.lose(EffectKind::ToolInput, Handling::Denied);
