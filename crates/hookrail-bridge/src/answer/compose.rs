@@ -2,7 +2,7 @@
 
 use hookrail::{Decision, Effects, EventKind, Json};
 
-use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, stop_reason, write};
+use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, combine, stop_reason, write};
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
 use crate::request::{AgentRequest, UnknownName};
@@ -275,7 +275,11 @@ impl<'a> Composer<'a> {
         };
         self.lose(EffectKind::ToolOutput, handling);
         if handling.is_honoured() || self.agent() == Agent::Copilot {
-            self.message.output = Some(text.to_owned());
+            let earlier = self.message.output.take();
+            self.message.output = Some(earlier.map_or_else(
+                || text.to_owned(),
+                |earlier| combine::combined(&self.request.result_text(), &earlier, text),
+            ));
         }
         if !handling.is_honoured() {
             self.add_context(format!("a hook replaces the result of this call by:\n{text}"));
