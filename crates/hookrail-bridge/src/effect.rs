@@ -171,6 +171,7 @@ impl Agent {
         match (event, self) {
             // An extension of pi cannot keep a prompt from the model, but the calls that follow from it can be denied.
             (EventKind::Prompt, Self::Pi) => DeniedUntilPrompt,
+            (EventKind::BeforeCompact, Self::Pi) => Honoured,
             // An extension or a plugin only hears of the end.
             (EventKind::AgentEnd, Self::OpenCode | Self::Pi) => Dropped,
             (EventKind::BeforeTool | EventKind::Prompt | EventKind::AgentEnd | EventKind::BeforeModel, _) => Honoured,
