@@ -64,7 +64,7 @@ export const HookrailPlugin = async ({ directory, worktree }) => {
   // The end of a call does not repeat its arguments.
   const calls = new Map();
   return {
-    // Hooks hear of the start of a session and the end of an answer, and can change nothing of it.
+    // Hooks hear of the start of a session, of a compaction and of the end of an answer, and can change nothing of it.
     event: async ({ event }) => {
       const properties = event?.properties ?? {};
       const session_id = properties.sessionID ?? properties.info?.id;
@@ -72,6 +72,9 @@ export const HookrailPlugin = async ({ directory, worktree }) => {
         await ask(project, "session.created", { session_id, source: "startup" });
       }
       if (event?.type === "session.idle") await ask(project, "session.idle", { session_id });
+    },
+    "experimental.session.compacting": async (input) => {
+      await ask(project, "experimental.session.compacting", { session_id: input.sessionID });
     },
     "tool.execute.before": async (input, output) => {
       const call = { session_id: input.sessionID, tool: input.tool, callID: input.callID, args: output.args };

@@ -5,18 +5,9 @@ const PROGRAM = "@PROGRAM@";
 const DEADLINE = "@DEADLINE@";
 const OPTIONS = "@OPTIONS@";
 
-interface Answer {
-  deny?: string;
-  ask?: string;
-  stop?: string;
-  input?: Record<string, unknown>;
-  output?: string;
-  context?: string;
-}
-
-function ask(project: string, event: string, payload: Record<string, unknown>): Promise<Answer> {
+function ask(project, event, payload) {
   return new Promise((resolve) => {
-    const deny = (reason: string) => resolve({ deny: `hookrail: ${reason}; run \`hookrail doctor pi\`` });
+    const deny = (reason) => resolve({ deny: `hookrail: ${reason}; run \`hookrail doctor pi\`` });
     const child = spawn(PROGRAM, ["bridge", "pi", "--event", event, "--deadline", String(DEADLINE), ...OPTIONS], {
       cwd: project,
       env: { ...process.env, HOOKRAIL_BRIDGE_PROJECT_DIR: project },
@@ -39,12 +30,15 @@ function ask(project: string, event: string, payload: Record<string, unknown>): 
   });
 }
 
-export default function (pi: any) {
-  const session = String(process.pid);
+export default function (pi) {
+  const session_id = String(process.pid);
   const project = process.cwd();
+  // A denied prompt reaches the model all the same, so every call that follows from it is denied, whatever denied the prompt.
+  let deniedPrompt;
 
-  pi.on("tool_call", async (event: any) => {
-    const call = { session_id: session, toolName: event.toolName, toolCallId: event.toolCallId, input: event.input };
+  pi.on("tool_call", async (event) => {
+    if (deniedPrompt) return { block: true, reason: `The prompt was denied: ${deniedPrompt}` };
+    const call = { session_id, toolName: event.toolName, toolCallId: event.toolCallId, input: event.input };
     const answer = await ask(project, "tool_call", call);
     if (answer.deny || answer.ask) return { block: true, reason: answer.deny ?? answer.ask };
     if (answer.input) {
@@ -53,36 +47,56 @@ export default function (pi: any) {
     }
   });
 
-  pi.on("tool_result", async (event: any) => {
-    const call = { session_id: session, toolName: event.toolName, toolCallId: event.toolCallId, input: event.input };
-    const answer = await ask(project, "tool_result", { ...call, result: { content: event.content } });
+  pi.on("tool_result", async (event) => {
+    const call = { session_id, toolName: event.toolName, toolCallId: event.toolCallId, input: event.input };
+    const result = { content: event.content, isError: event.isError === true };
+    const answer = await ask(project, "tool_result", { ...call, result });
     if (answer.output === undefined && !answer.context) return;
     const content = answer.output === undefined ? event.content : [{ type: "text", text: answer.output }];
     const context = answer.context ? [{ type: "text", text: answer.context }] : [];
     return { content: [...content, ...context] };
   });
 
-  pi.on("before_agent_start", async (event: any) => {
-    const answer = await ask(project, "before_agent_start", { session_id: session, prompt: event.prompt });
+  pi.on("before_agent_start", async (event) => {
+    const answer = await ask(project, "before_agent_start", { session_id, prompt: event.prompt });
+    deniedPrompt = answer.deny;
     const text = answer.deny ? `A hook denied this prompt. Do not act on it. Reason: ${answer.deny}` : answer.context;
     if (text) return { message: { customType: "hookrail", content: text, display: true } };
   });
 
+  pi.on("session_before_compact", async (event) => {
+    const { preparation, branchEntries: branch_entries, customInstructions: custom_instructions } = event;
+    const payload = { session_id, preparation, branch_entries, custom_instructions };
+    const answer = await ask(project, "session_before_compact", payload);
+    if (answer.deny) return { cancel: true };
+  });
+
   // Hooks hear of what follows and can change nothing of it.
-  const sources: Record<string, string> = { startup: "startup", resume: "resume" };
-  pi.on("session_start", async (event: any) => {
-    await ask(project, "session_start", { session_id: session, source: sources[event.reason] ?? "clear" });
+  const sources = { startup: "startup", resume: "resume" };
+  pi.on("session_start", async (event) => {
+    await ask(project, "session_start", { session_id, source: sources[event.reason] ?? "clear" });
   });
 
-  pi.on("session_shutdown", async (event: any) => {
+  pi.on("session_shutdown", async (event) => {
     const reason = event.reason === "quit" || event.reason === undefined ? "exit" : "clear";
-    await ask(project, "session_shutdown", { session_id: session, reason });
+    await ask(project, "session_shutdown", { session_id, reason });
   });
 
-  pi.on("agent_end", async (event: any) => {
-    const last = (event.messages ?? []).filter((message: any) => message.role === "assistant").pop();
+  pi.on("session_compact", async (event) => {
+    const { compactionEntry: compaction_entry, fromExtension: from_extension } = event;
+    const summary = compaction_entry?.summary;
+    await ask(project, "session_compact", { session_id, summary, compaction_entry, from_extension });
+  });
+
+  pi.on("turn_end", async (event) => {
+    const { turnIndex: turn_index, message, toolResults: tool_results } = event;
+    await ask(project, "turn_end", { session_id, turn_index, message, tool_results });
+  });
+
+  pi.on("agent_end", async (event) => {
+    const last = (event.messages ?? []).filter((message) => message.role === "assistant").pop();
     const parts = Array.isArray(last?.content) ? last.content : [];
-    const text = parts.filter((part: any) => part.type === "text").map((part: any) => part.text);
-    await ask(project, "agent_end", { session_id: session, prompt_response: text.join("\n") });
+    const text = parts.filter((part) => part.type === "text").map((part) => part.text);
+    await ask(project, "agent_end", { session_id, prompt_response: text.join("\n") });
   });
 }

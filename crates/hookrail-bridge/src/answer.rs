@@ -3,6 +3,7 @@
 //! [`Answer::compose`] looks every effect up in the answer table ([`Agent::handling`]). An effect that the agent can express
 //! goes to the agent's writer as it is; any other is turned into what the table says, and recorded as a [`Loss`].
 
+mod combine;
 mod compose;
 mod write;
 
@@ -175,7 +176,7 @@ impl Answer {
     pub fn late(request: &AgentRequest, limit: Duration, session: &mut BridgeSession) -> Self {
         let handling = request.agent.handling(request.kind(), EffectKind::LateAnswer);
         let instead = match (handling, request.kind()) {
-            (Handling::Denied, _) => "the operation is denied",
+            (Handling::Denied | Handling::DeniedUntilPrompt, _) => "the operation is denied",
             (_, EventKind::AgentEnd) => "the agent may end its answer",
             _ => "the agent continues without them",
         };
@@ -183,7 +184,10 @@ impl Answer {
         let loss = Loss { event: request.kind(), effect: EffectKind::LateAnswer, handling };
         *session.losses.entry(loss.name()).or_default() += 1;
         let answer = match handling {
-            Handling::Denied => Self::denial(request.agent, Some(request.event), &text),
+            Handling::Denied | Handling::DeniedUntilPrompt => {
+                session.stop_after_denied_prompt(request, &text);
+                Self::denial(request.agent, Some(request.event), &text)
+            }
             _ => Self { stderr: Some(text), ..Self::silent() },
         };
         Self { losses: vec![loss], ..answer }
@@ -210,8 +214,10 @@ impl Answer {
         match request.kind() {
             EventKind::Prompt => {
                 session.stop = None;
-                let denies = stop.reach == StopReach::NextPrompt;
-                denies.then(|| Self::denial(request.agent, Some(request.event), &stop_reason(&stop.reason)))
+                (stop.reach == StopReach::NextPrompt).then(|| {
+                    session.stop_after_denied_prompt(request, &stop.reason);
+                    Self::denial(request.agent, Some(request.event), &stop_reason(&stop.reason))
+                })
             }
             // The agent must stop, so no hook may keep it from ending.
             EventKind::AgentEnd => Some(Self::silent()),

@@ -160,7 +160,9 @@ impl Agent {
             // Codex voids a whole answer that has `suppressOutput`, and no other agent honours it.
             EffectKind::SuppressOutput | EffectKind::Messages | EffectKind::Entries | EffectKind::Result => Dropped,
             // Gating events are denied at the deadline; the end of an answer is not.
-            EffectKind::LateAnswer if event.spec().is_gating() && event != EventKind::AgentEnd => Denied,
+            EffectKind::LateAnswer if event.spec().is_gating() && event != EventKind::AgentEnd => {
+                if self.deny(event) == DeniedUntilPrompt { DeniedUntilPrompt } else { Denied }
+            }
             EffectKind::LateAnswer => Dropped,
         }
     }
@@ -169,6 +171,7 @@ impl Agent {
         match (event, self) {
             // An extension of pi cannot keep a prompt from the model, but the calls that follow from it can be denied.
             (EventKind::Prompt, Self::Pi) => DeniedUntilPrompt,
+            (EventKind::BeforeCompact, Self::Pi) => Honoured,
             // An extension or a plugin only hears of the end.
             (EventKind::AgentEnd, Self::OpenCode | Self::Pi) => Dropped,
             (EventKind::BeforeTool | EventKind::Prompt | EventKind::AgentEnd | EventKind::BeforeModel, _) => Honoured,
@@ -189,8 +192,11 @@ impl Agent {
             (Self::Claude | Self::Qwen | Self::Copilot, EventKind::BeforeTool) => Honoured,
             // Codex ignores a question and runs the tool; Gemini without a terminal ends the whole run, silently. No agent
             // can ask at another event. Where a denial has no form, nothing can take the place of the question.
-            (_, event) if matches!(self.deny(event), Honoured | DeniedUntilPrompt) => Denied,
-            _ => Dropped,
+            _ => match self.deny(event) {
+                Honoured => Denied,
+                DeniedUntilPrompt => DeniedUntilPrompt,
+                _ => Dropped,
+            },
         }
     }
 

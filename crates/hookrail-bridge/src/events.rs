@@ -163,8 +163,7 @@ impl Agent {
     /// Whether the agent fires a neutral event, or its generated plugin does.
     #[must_use]
     pub fn fires(self, kind: EventKind) -> bool {
-        let Some(name) = self.event_name(kind) else { return false };
-        self.plugin_template().is_none_or(|plugin| plugin.contains(&format!("\"{name}\"")))
+        self.event_name(kind).is_some()
     }
 
     /// Whether the bridge leaves a neutral event of the agent out unless it is told to fire noisy events: Gemini fires its
@@ -179,5 +178,20 @@ impl Agent {
     #[must_use]
     pub fn event_name(self, kind: EventKind) -> Option<&'static str> {
         self.events().iter().find(|event| event.kind == kind).map(|event| event.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generated_file_passes_on_every_event_of_its_agent() {
+        for agent in Agent::ALL {
+            let Some(file) = agent.plugin_template() else { continue };
+            for event in agent.events() {
+                assert!(file.contains(&format!("ask(project, \"{}\"", event.name)), "{agent}: {}", event.name);
+            }
+        }
     }
 }

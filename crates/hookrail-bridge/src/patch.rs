@@ -32,9 +32,12 @@ pub enum UnpatchableRewrite {
     /// The rewrite asks for another old text than the file has.
     #[error("a patch cannot look for another old text")]
     OldText,
-    /// Hunks of one file would go to different files.
-    #[error("a patch cannot send the hunks of one file to different files")]
+    /// Parts of one file would go to different files.
+    #[error("a patch cannot send the parts of one file to different files")]
     SplitFile,
+    /// The patch with the rewrite would be read as something else.
+    #[error("a patch writes whole lines that end with a line feed, to paths of one line")]
+    Unsayable,
     /// A deletion or a move was rewritten.
     #[error("a patch cannot rewrite a deletion or a move")]
     NotWritable,
@@ -43,6 +46,8 @@ pub enum UnpatchableRewrite {
 /// A patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
+    /// The line that begins the here-document around the patch, if there is one.
+    here_document: Option<String>,
     files: Vec<FilePatch>,
 }
 
@@ -82,8 +87,17 @@ pub struct Operation {
 /// Where an operation stands in its patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    Whole { file: usize },
-    Hunk { file: usize, hunk: usize },
+    Whole {
+        file: usize,
+    },
+    Hunk {
+        file: usize,
+        hunk: usize,
+    },
+    /// The file as a whole, beside its hunks.
+    File {
+        file: usize,
+    },
     Fixed,
 }
 
@@ -95,6 +109,10 @@ const UPDATE: &str = "*** Update File: ";
 const MOVE: &str = "*** Move to: ";
 const END_OF_FILE: &str = "*** End of File";
 
+/// What models write around a patch as if it were the input of a shell command. Codex ignores exactly these.
+const HERE_DOCUMENTS: [&str; 3] = ["<<EOF", "<<'EOF'", "<<\"EOF\""];
+const END_OF_HERE_DOCUMENT: &str = "EOF";
+
 impl Patch {
     /// Takes a patch apart.
     ///
@@ -104,26 +122,32 @@ impl Patch {
     /// could write anywhere.
     pub fn parse(text: &str) -> Result<Self, PatchError> {
         let lines: Vec<&str> = text.trim().lines().collect();
-        let [first, inner @ .., last] = lines.as_slice() else { return Err(PatchError::NoFrame) };
+        let (here_document, lines) = match lines.as_slice() {
+            [first, lines @ .., END_OF_HERE_DOCUMENT] if HERE_DOCUMENTS.contains(first) => (Some(*first), lines),
+            lines => (None, lines),
+        };
+        let [first, inner @ .., last] = lines else { return Err(PatchError::NoFrame) };
         if first.trim() != BEGIN || last.trim() != END {
             return Err(PatchError::NoFrame);
         }
+        let line_of_inner = if here_document.is_some() { 3 } else { 2 };
         let mut files: Vec<FilePatch> = Vec::new();
         for (index, line) in inner.iter().enumerate() {
-            let unexpected = || PatchError::UnexpectedLine { line: index + 2, text: (*line).to_owned() };
+            let unexpected = || PatchError::UnexpectedLine { line: index + line_of_inner, text: (*line).to_owned() };
             if let Some(file) = begin_file(line) {
                 files.push(file);
             } else if !files.last_mut().is_some_and(|file| file.change.take_line(line)) {
                 return Err(unexpected());
             }
         }
-        Ok(Self { files })
+        Ok(Self { here_document: here_document.map(str::to_owned), files })
     }
 
     /// The patch as text again.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let mut lines = vec![BEGIN.to_owned()];
+        let mut lines: Vec<String> = self.here_document.iter().cloned().collect();
+        lines.push(BEGIN.to_owned());
         for FilePatch { path, change } in &self.files {
             match change {
                 Change::Add { content } => {
@@ -143,13 +167,14 @@ impl Patch {
             }
         }
         lines.push(END.to_owned());
+        lines.extend(self.here_document.iter().map(|_| END_OF_HERE_DOCUMENT.to_owned()));
         lines.join("\n") + "\n"
     }
 
     /// The file operations of the patch, in order. Relative paths are resolved against the directory of the call.
     ///
-    /// A deletion is shown as a write of nothing and a move as a write of its target, because those are the operations that a
-    /// guard of files asks about.
+    /// A deletion is shown as a write of nothing, and a move as a deletion of its source and a write of its target, because
+    /// those are the operations that a guard of files asks about.
     #[must_use]
     pub fn operations(&self, directory: &Path) -> Vec<Operation> {
         let mut operations = Vec::new();
@@ -161,11 +186,7 @@ impl Patch {
                     input: object([("file_path", &resolved), ("content", content)]),
                     place: Place::Whole { file },
                 }),
-                Change::Delete => operations.push(Operation {
-                    tool: "write_file",
-                    input: object([("file_path", &resolved), ("content", ""), ("operation", "delete")]),
-                    place: Place::Fixed,
-                }),
+                Change::Delete => operations.push(deletion(&resolved, Place::Fixed)),
                 Change::Update { move_to, hunks } => {
                     for (hunk, parts) in hunks.iter().enumerate() {
                         let (old, new) = (parts.old_text(), parts.new_text());
@@ -175,7 +196,15 @@ impl Patch {
                             place: Place::Hunk { file, hunk },
                         });
                     }
+                    if hunks.is_empty() && move_to.is_none() {
+                        operations.push(Operation {
+                            tool: "replace",
+                            input: object([("file_path", &resolved), ("old_string", ""), ("new_string", "")]),
+                            place: Place::File { file },
+                        });
+                    }
                     if let Some(target) = move_to {
+                        operations.push(deletion(&resolved, Place::File { file }));
                         let target = resolve(directory, target);
                         let text: String = hunks.iter().map(Hunk::new_text).collect();
                         operations.push(Operation {
@@ -239,10 +268,30 @@ impl Patch {
                 _ => return Err(UnpatchableRewrite::NotWritable),
             }
         }
-        patch.move_files(operations, rewrites, new_paths)
+        let patch = patch.move_files(operations, rewrites, new_paths)?;
+        if patch.says(directory, operations, rewrites) { Ok(patch) } else { Err(UnpatchableRewrite::Unsayable) }
     }
 
-    /// Sends files to other paths. Every hunk of a file has to agree.
+    /// Whether the text of the patch is read as these operations with these rewrites. A path with a line feed could begin an
+    /// operation that no guard was asked about.
+    fn says(&self, directory: &Path, operations: &[Operation], rewrites: &[Option<Json>]) -> bool {
+        let read = Self::parse(&self.to_text()).map(|patch| patch.operations(directory)).unwrap_or_default();
+        let is_same = |(index, (read, operation)): (usize, (&Operation, &Operation))| {
+            let wanted = rewrites.get(index).and_then(Option::as_ref).unwrap_or(&operation.input);
+            let (read, wanted) = (read.input.as_object().unwrap_or_default(), wanted.as_object().unwrap_or_default());
+            read.iter().all(|(name, value)| match (value.as_str(), wanted.get(name).and_then(Json::as_str)) {
+                (Some(read), Some(wanted)) if name == "file_path" => {
+                    Path::new(&read) == Path::new(&resolve(directory, &wanted))
+                }
+                // The text of a moved file is that of its hunks, which may be rewritten.
+                (Some(_), Some(_)) if name == "content" && operation.place == Place::Fixed => true,
+                (read, wanted) => read.is_some() && read == wanted,
+            })
+        };
+        read.len() == operations.len() && read.iter().zip(operations).enumerate().all(is_same)
+    }
+
+    /// Sends files to other paths. Every part of a file has to agree.
     fn move_files(
         mut self,
         operations: &[Operation],
@@ -252,7 +301,7 @@ impl Patch {
         for (index, (file, new_path)) in self.files.iter_mut().zip(new_paths).enumerate() {
             let Some(new_path) = new_path else { continue };
             let paths = operations.iter().zip(rewrites).filter_map(|(operation, rewrite)| match operation.place {
-                Place::Whole { file } | Place::Hunk { file, .. } if file == index => {
+                Place::Whole { file } | Place::Hunk { file, .. } | Place::File { file } if file == index => {
                     rewrite.as_ref().unwrap_or(&operation.input).as_object()?.get("file_path").cloned()
                 }
                 _ => None,
@@ -347,6 +396,11 @@ impl Hunk {
     }
 }
 
+fn deletion(path: &str, place: Place) -> Operation {
+    let input = object([("file_path", path), ("content", ""), ("operation", "delete")]);
+    Operation { tool: "write_file", input, place }
+}
+
 fn resolve(directory: &Path, path: &str) -> String {
     let path = PathBuf::from(path);
     let absolute = if path.is_absolute() { path } else { directory.join(path) };
@@ -391,6 +445,7 @@ mod tests {
                 ("replace", r#"{"file_path":"/p/src/b.rs","old_string":"x\n","new_string":"y\n"}"#),
                 ("write_file", r#"{"file_path":"/abs/c","content":"","operation":"delete"}"#),
                 ("replace", r#"{"file_path":"/p/d","old_string":"1\n","new_string":"2\n"}"#),
+                ("write_file", r#"{"file_path":"/p/d","content":"","operation":"delete"}"#),
                 ("write_file", r#"{"file_path":"/p/e","content":"2\n","operation":"move"}"#),
             ]
         );
@@ -420,6 +475,9 @@ mod tests {
             (1, r#"{"file_path":"/p/z","old_string":"one\ntwo\n","new_string":"y\n"}"#, UnpatchableRewrite::SplitFile),
             (3, r#"{"file_path":"/abs/z","content":""}"#, UnpatchableRewrite::NotWritable),
             (5, r#"{"file_path":"/p/z","content":""}"#, UnpatchableRewrite::NotWritable),
+            (6, r#"{"file_path":"/p/z","content":""}"#, UnpatchableRewrite::NotWritable),
+            (0, r#"{"file_path":"z\n*** Delete File: q","content":"x\n"}"#, UnpatchableRewrite::Unsayable),
+            (0, r#"{"file_path":"/p/a.txt","content":"x"}"#, UnpatchableRewrite::Unsayable),
             (0, r#"{"content":"x"}"#, UnpatchableRewrite::NotAnOperation),
             (0, r#"{"file_path":"/p/a.txt","content":"x","mode":"0600"}"#, UnpatchableRewrite::NotAnOperation),
             (0, "[]", UnpatchableRewrite::NotAnOperation),

@@ -6,6 +6,7 @@ mod reader;
 
 use std::path::PathBuf;
 
+use hookrail::payload::ToolResponse;
 use hookrail::{Event, EventKind, Json, JsonObject};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -171,6 +172,13 @@ impl AgentRequest {
     pub fn state_key(&self) -> Option<&str> {
         let transcript = self.events.first().map_or("", Event::transcript_path);
         [self.session_id.as_str(), transcript].into_iter().find(|key| !key.is_empty())
+    }
+
+    /// The text of the tool's result, as hooks get it. Every event of the request has the same.
+    pub(crate) fn result_text(&self) -> String {
+        let response = self.events.first().and_then(|event| event.field("tool_response"));
+        let content = response.and_then(|response| ToolResponse::read(response).content);
+        content.and_then(|content| content.as_str()).unwrap_or_default()
     }
 
     /// A key that the before and the after event of one call share. Gemini and Copilot give their calls no id.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hookrail::{Event, Json};
 use serde::{Deserialize, Serialize};
 
+use crate::effect::{EffectKind, Handling};
 use crate::request::AgentRequest;
 
 /// The agent goes on at most this often because hooks denied the end of its answer. Codex and Gemini have no limit of their
@@ -56,6 +57,8 @@ pub struct BridgeSession {
     pub agent_end_denials: u32,
     /// Texts that wait for the end of a tool call, by the key of the call.
     pub call_context: BTreeMap<String, String>,
+    /// The calls that were rewritten while a text waits for them: the key that the call has now, and the key of its text.
+    pub rewritten_calls: BTreeSet<(String, String)>,
     /// Texts that wait for the next event that can carry context.
     pub next_context: Vec<String>,
     /// A stop that the agent's protocol cannot express.
@@ -83,6 +86,7 @@ impl BridgeSession {
                 while self.call_context.len() >= MAX_WAITING {
                     self.call_context.pop_first();
                 }
+                self.rewritten_calls.retain(|(_, call)| self.call_context.contains_key(call));
                 let waiting = self.call_context.entry(key).or_default();
                 if !waiting.is_empty() {
                     waiting.push('\n');
@@ -100,11 +104,11 @@ impl BridgeSession {
         }
     }
 
-    /// Keeps the text of a call under a second key too. A rewrite changes the key of a call without an id, and the agent may
-    /// report the end of the call with either input.
-    pub(crate) fn keep_also_under(&mut self, call: &str, other: String) {
-        if let Some(text) = self.call_context.get(call).filter(|_| call != other).cloned() {
-            self.call_context.insert(other, text);
+    /// Lets the text of a call be found under a second key too. A rewrite changes the key of a call without an id, and the
+    /// agent may report the end of the call with either input.
+    pub(crate) fn keep_also_under(&mut self, call: String, other: String) {
+        if call != other && self.call_context.contains_key(&call) {
+            self.rewritten_calls.insert((other, call));
         }
     }
 
@@ -113,12 +117,21 @@ impl BridgeSession {
         self.reported.len() < MAX_REPORTED && name.len() <= LONGEST_NAME && self.reported.insert(name.to_owned())
     }
 
-    /// Removes and returns the text that waits for a call.
+    /// Removes and returns the text that waits for a call. Of several calls with one key each gets one of their texts.
     pub(crate) fn take_call_context(&mut self, call: &str) -> Option<String> {
-        let text = self.call_context.remove(call)?;
-        // `keep_also_under` may have stored a copy under another key.
-        self.call_context.retain(|_, other| *other != text);
+        let rewritten = self.rewritten_calls.iter().find(|(key, _)| key == call).map(|(_, call)| call.clone());
+        let key = if self.call_context.contains_key(call) { call.to_owned() } else { rewritten? };
+        let text = self.call_context.remove(&key)?;
+        self.rewritten_calls.retain(|(_, call)| *call != key);
         Some(text)
+    }
+
+    /// Denies the calls that follow from a denied prompt, if the agent shows the prompt to the model all the same.
+    pub(crate) fn stop_after_denied_prompt(&mut self, request: &AgentRequest, reason: &str) {
+        let is_shown = request.agent.handling(request.kind(), EffectKind::Deny) == Handling::DeniedUntilPrompt;
+        if is_shown && self.stop.is_none() {
+            self.stop = Some(PendingStop { reason: reason.to_owned(), reach: StopReach::UntilPrompt });
+        }
     }
 
     /// Cuts the prompt and the reason of a stop, so that the state of a session stays small. Waiting texts are cut when they

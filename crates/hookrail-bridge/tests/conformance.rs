@@ -329,6 +329,30 @@ fn the_end_of_an_answer_is_never_denied_by_a_failure_of_the_bridge() {
     }
 }
 
+/// An extension of pi cannot keep a prompt from the model. What denies the prompt has to deny the calls that follow from it.
+#[test]
+fn a_prompt_of_pi_that_is_denied_at_the_deadline_denies_the_calls_that_follow_from_it() {
+    let payloads: BTreeMap<String, Json> = read(&folder().join("payloads/pi.json"));
+    let fire = |name: &str| {
+        let (payload, variable, noisy) = (payloads[name].text().as_bytes(), &|_: &str| None, NoisyEvents::Filtered);
+        match request::read(&Incoming { agent: Agent::Pi, event: None, payload, variable, noisy }) {
+            Ok(Reading::Fire(request)) => request,
+            other => panic!("{other:?}"),
+        }
+    };
+    let mut session = BridgeSession::default();
+    let limit = std::time::Duration::from_secs(1);
+    let denial = |answer: Answer| value(&answer.stdout.unwrap())["deny"].as_str().unwrap().to_owned();
+    assert!(denial(Answer::late(&fire("before_agent_start"), limit, &mut session)).contains("within 1 s"));
+    let answer = Answer::while_stopped(&fire("tool_call.write"), &mut session);
+    assert!(denial(answer.unwrap()).contains("within 1 s"));
+    assert_eq!(Answer::while_stopped(&fire("before_agent_start"), &mut session), None, "the next prompt is a new one");
+    assert_eq!(session.stop, None);
+    // A call that is late is denied alone.
+    assert!(denial(Answer::late(&fire("tool_call.write"), limit, &mut session)).contains("within 1 s"));
+    assert_eq!(session.stop, None);
+}
+
 #[test]
 fn a_prompt_of_copilot_under_claudes_name_is_denied_in_the_form_that_blocks() {
     let event = Agent::Copilot.find_event("UserPromptSubmit");

@@ -2,7 +2,7 @@
 
 use hookrail::{Decision, Effects, EventKind, Json};
 
-use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, stop_reason, write};
+use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, combine, stop_reason, write};
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
 use crate::request::{AgentRequest, UnknownName};
@@ -165,7 +165,7 @@ impl<'a> Composer<'a> {
                 let question = reason.unwrap_or("a hook requires approval").to_owned();
                 match self.handle(EffectKind::Ask) {
                     Handling::Honoured => self.message.ask = Some(question),
-                    Handling::Denied => self.deny_question(&question),
+                    Handling::Denied | Handling::DeniedUntilPrompt => self.deny_question(&question),
                     _ => {}
                 }
             }
@@ -214,12 +214,8 @@ impl<'a> Composer<'a> {
             (Handling::Honoured, Some(hook)) if self.kind() == EventKind::BeforeTool => {
                 self.deny(format!("denied by hook `{hook}`: {reason}"));
             }
-            (Handling::Honoured, _) => self.deny(reason),
+            (Handling::Honoured | Handling::DeniedUntilPrompt, _) => self.deny(reason),
             (Handling::AddedAsContext, _) => self.add_context(reason),
-            (Handling::DeniedUntilPrompt, _) => {
-                self.session.stop = Some(PendingStop { reason: reason.clone(), reach: StopReach::UntilPrompt });
-                self.deny(reason);
-            }
             _ => {}
         }
     }
@@ -279,7 +275,11 @@ impl<'a> Composer<'a> {
         };
         self.lose(EffectKind::ToolOutput, handling);
         if handling.is_honoured() || self.agent() == Agent::Copilot {
-            self.message.output = Some(text.to_owned());
+            let earlier = self.message.output.take();
+            self.message.output = Some(earlier.map_or_else(
+                || text.to_owned(),
+                |earlier| combine::combined(&self.request.result_text(), &earlier, text),
+            ));
         }
         if !handling.is_honoured() {
             self.add_context(format!("a hook replaces the result of this call by:\n{text}"));
@@ -318,8 +318,9 @@ impl<'a> Composer<'a> {
                 match patch.with_rewrites(&self.request.cwd, operations, &inputs) {
                     Ok(changed) if changed == *patch => return,
                     Ok(changed) => {
-                        let command = ("command".to_owned(), Json::string(&changed.to_text()));
-                        [command].into_iter().collect::<hookrail::JsonObject>().to_json()
+                        let mut members = call.agent_input.as_object().unwrap_or_default();
+                        members.set("command", Json::string(&changed.to_text()));
+                        members.to_json()
                     }
                     Err(error) => {
                         self.lose(EffectKind::ToolInput, Handling::Denied);
@@ -356,7 +357,7 @@ impl<'a> Composer<'a> {
         match self.handle(EffectKind::ToolInput) {
             Handling::Honoured => {
                 if let (Some(key), Some(changed)) = (self.request.call_key(), self.request.call_key_with(&rewritten)) {
-                    self.session.keep_also_under(&key, changed);
+                    self.session.keep_also_under(key, changed);
                 }
                 self.message.input = Some(rewritten);
             }
@@ -398,6 +399,7 @@ impl<'a> Composer<'a> {
             self.lose(EffectKind::SystemMessage, Handling::AddedAsContext);
         }
         if let Some(deny) = &mut self.message.deny {
+            self.session.stop_after_denied_prompt(self.request, deny);
             // A rewrite beside a deny voids the answer in Codex. Context beside a deny is lost in most forms, so it becomes
             // part of the reason.
             self.message.input = None;

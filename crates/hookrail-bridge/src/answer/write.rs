@@ -155,6 +155,11 @@ fn text_parts(text: &str) -> Json {
     Json::of(&[part]).unwrap_or_else(|_| Json::null())
 }
 
+/// The text that replaces a result. An agent that gets an empty one gives the model the original.
+fn given_text(output: &str) -> &str {
+    if output.trim().is_empty() { "a hook replaced this result by an empty text" } else { output }
+}
+
 /// Codex voids an answer with one member too many, so that each event gets exactly what it knows.
 fn codex(name: &str, kind: EventKind, message: &Message) -> JsonObject {
     let context = message.context_text();
@@ -170,8 +175,8 @@ fn codex(name: &str, kind: EventKind, message: &Message) -> JsonObject {
             members.specific(name, specific).0
         }
         EventKind::AfterTool => {
-            let replaced = message.output.as_ref().map(|_| "block");
-            let members = members.text("decision", replaced).text("reason", message.output.as_deref());
+            let output = message.output.as_deref().map(given_text);
+            let members = members.text("decision", output.map(|_| "block")).text("reason", output);
             members.specific(name, Members::new().text("additionalContext", context.as_deref())).0
         }
         EventKind::AgentEnd => {
@@ -191,13 +196,14 @@ fn gemini(request: &AgentRequest, message: &Message) -> JsonObject {
     let (name, kind) = (request.event.name, request.kind());
     let (decision, reason) = permission(message);
     // The dialog shows the message, not the reason.
-    let shown = message.system_message.as_deref().or(message.ask.as_deref());
-    let members = Members::new().text("systemMessage", shown);
+    let shown: Vec<&str> = [&message.system_message, &message.ask].into_iter().flatten().map(String::as_str).collect();
+    let members = Members::new().text("systemMessage", (!shown.is_empty()).then(|| shown.join("\n")).as_deref());
     let context = message.context_text();
     let members = match (kind, &message.output) {
         // A replaced result takes its context along: beside a decision the agent drops it.
         (EventKind::AfterTool, Some(output)) => {
-            let text = context.map_or_else(|| output.clone(), |context| format!("{output}\n\n{context}"));
+            let output = given_text(output);
+            let text = context.map_or_else(|| output.to_owned(), |context| format!("{output}\n\n{context}"));
             members.text("decision", Some("deny")).text("reason", Some(&text))
         }
         (EventKind::BeforeModel, None) if message.llm_response.is_some() && decision.is_none() => {
@@ -286,8 +292,8 @@ fn copilot(request: &AgentRequest, kind: EventKind, message: &Message) -> JsonOb
         }
         EventKind::AfterTool => {
             let result = message.output.as_deref().map(|text| {
-                let result = Members::new().text("resultType", Some("success"));
-                result.text("textResultForLlm", Some(text)).0.to_json()
+                let result = Members::new().text("resultType", Some(&copilot_result_type(request)));
+                result.text("textResultForLlm", Some(given_text(text))).0.to_json()
             });
             members.text("additionalContext", context.as_deref()).value("modifiedResult", result).0
         }
@@ -306,6 +312,14 @@ fn copilot(request: &AgentRequest, kind: EventKind, message: &Message) -> JsonOb
         EventKind::SessionStart => members.text("additionalContext", context.as_deref()).0,
         _ => members.0,
     }
+}
+
+/// How the tool ended. A replaced text does not change that.
+fn copilot_result_type(request: &AgentRequest) -> String {
+    let result = request.agent_result.as_ref().and_then(Json::as_object);
+    let named = result.and_then(|result| result.get("resultType").or_else(|| result.get("result_type"))?.as_str());
+    // The event of a tool that failed has an error in the place of a result.
+    named.unwrap_or_else(|| if request.agent_result.is_some() { "success" } else { "failure" }.to_owned())
 }
 
 /// Copilot's answer to an event with Claude Code's name. It reads its own members too, and for prompts nothing else.

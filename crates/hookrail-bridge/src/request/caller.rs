@@ -13,7 +13,9 @@ use crate::Agent;
 pub(super) fn calling_agent(incoming: &Incoming<'_>, members: &JsonObject, event: &str) -> Agent {
     let has = |name: &str| members.get(name).is_some();
     let variable = |name: &str| (incoming.variable)(name).filter(|value| !value.is_empty());
-    let is_copilot = variable("COPILOT_CLI").is_some_and(|value| value == "1");
+    // An agent that was started by another one may have inherited its variables, but it sends its own payload.
+    let is_claude_payload = has("permission_mode") || has("prompt_id") || (has("transcript_path") && !has("timestamp"));
+    let is_copilot = variable("COPILOT_CLI").is_some_and(|value| value == "1") && !is_claude_payload;
     let is_gemini = variable("GEMINI_SESSION_ID").is_some();
     let is_codex = has("turn_id") && has("model");
     let named = incoming.agent;
@@ -23,7 +25,6 @@ pub(super) fn calling_agent(incoming: &Incoming<'_>, members: &JsonObject, event
         Agent::Codex if is_codex => Agent::Codex,
         _ if is_codex && Agent::Codex.find_event(event).is_some() => Agent::Codex,
         Agent::Claude if is_copilot => Agent::Copilot,
-        // An agent that was started by Gemini CLI may have inherited the variable, but it does not send this payload.
         Agent::Claude | Agent::Codex | Agent::Qwen
             if is_gemini
                 && has("timestamp")

@@ -98,14 +98,22 @@ impl Reader<'_> {
                     .with_text("prompt_response", &text(&["prompt_response", "last_assistant_message"]))
                     .with("stop_hook_active", Json::boolean(active))
             }
-            EventKind::TurnEnd => self.copy(event, &[("tool_results", "tool_calls")]),
+            EventKind::TurnEnd => {
+                let same = ["turn_index", "message", "tool_results"].map(|name| (name, name));
+                self.copy(self.copy(event, &[("tool_results", "tool_calls")]), &same)
+            }
             EventKind::BeforeCompact => {
                 let trigger = text(&["trigger"]);
-                self.copy(event.with_text("trigger", &trigger), &[("custom_instructions", "custom_instructions")])
+                let same = ["custom_instructions", "preparation", "branch_entries"].map(|name| (name, name));
+                self.copy(event.with_text("trigger", &trigger), &same)
             }
-            EventKind::AfterCompact => event
-                .with_text("trigger", &text(&["trigger"]))
-                .with_text("summary", &text(&["compact_summary", "summary"])),
+            EventKind::AfterCompact => {
+                let event = event
+                    .with_text("trigger", &text(&["trigger"]))
+                    .with_text("summary", &text(&["compact_summary", "summary"]));
+                let same = ["compaction_entry", "from_extension"].map(|name| (name, name));
+                self.copy(event, &same)
+            }
             EventKind::SubagentStart | EventKind::SubagentStop => {
                 let names = [("name", text(&["agent_type"])), ("description", text(&["agent_id"]))];
                 let agent = names.into_iter().map(|(name, value)| (name.to_owned(), Json::string(&value)));
@@ -221,17 +229,22 @@ impl Reader<'_> {
         } else {
             let text = Json::string(&result_text(own));
             let response = ToolResponse::new(text.clone(), text);
-            let failed = members.as_ref().and_then(|members| {
-                let kind = members.get("resultType").or_else(|| members.get("result_type"))?.as_str()?;
-                (kind != "success").then_some(kind)
-            });
-            match failed {
-                Some(kind) => response.with_error(&kind),
+            match members.as_ref().and_then(|members| failure(members, own)) {
+                Some(message) => response.with_error(&message),
                 None => response,
             }
         };
         (Some(own.clone()), response)
     }
+}
+
+/// The message of a result that says that the tool failed.
+fn failure(members: &JsonObject, result: &Json) -> Option<String> {
+    if members.get("isError").and_then(Json::as_bool) == Some(true) {
+        return Some(result_text(result));
+    }
+    let kind = members.get("resultType").or_else(|| members.get("result_type"))?.as_str()?;
+    (kind != "success").then_some(kind)
 }
 
 /// The text of a result in the shape of any agent: what a hook that reads results looks for.
