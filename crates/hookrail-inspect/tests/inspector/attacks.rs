@@ -1,7 +1,8 @@
 //! Attacks of other pages, in a real browser.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hookrail_inspect::TesterMode;
@@ -10,19 +11,26 @@ use crate::driver::Browser;
 use crate::lab::Lab;
 use crate::records;
 
+/// Reads a request and answers with a page.
+fn answer(mut stream: TcpStream, page: &str) {
+    let mut request = [0; 4096];
+    let _ = stream.read(&mut request);
+    let length = page.len();
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{page}"
+    );
+}
+
 /// Serves one page on another port of this machine, for every request, until the process ends.
 fn other_server(page: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut request = [0; 4096];
-            let _ = stream.read(&mut request);
-            let length = page.len();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{page}"
-            );
+        for stream in listener.incoming().map_while(Result::ok) {
+            let page = page.clone();
+            // A browser opens connections ahead and sends nothing on them.
+            std::thread::spawn(move || answer(stream, &page));
         }
     });
     format!("http://{address}/")
@@ -124,26 +132,34 @@ fn a_page_of_another_site_reads_and_changes_nothing() {
     assert_eq!(lab.workbench.fired.load(Ordering::Relaxed), 0);
 }
 
+/// Passes a connection on, until one side ends it.
+#[cfg(target_os = "linux")]
+fn forward(mut browser: TcpStream, inspector: SocketAddr) {
+    let Ok(mut server) = TcpStream::connect(inspector) else { return };
+    let (Ok(mut from_browser), Ok(mut to_server)) = (browser.try_clone(), server.try_clone()) else { return };
+    std::thread::spawn(move || std::io::copy(&mut from_browser, &mut to_server));
+    let _ = std::io::copy(&mut server, &mut browser);
+}
+
 /// A name whose address changes: it leads to a page of the attacker at first, and to the inspector when that page is loaded.
 #[cfg(target_os = "linux")]
-fn rebound_server(inspector: std::net::SocketAddr, page: &'static str) -> std::sync::Arc<AtomicBool> {
-    let is_rebound = std::sync::Arc::new(AtomicBool::new(false));
-    let flag = std::sync::Arc::clone(&is_rebound);
+fn rebound_server(inspector: SocketAddr, page: &'static str) -> Arc<AtomicBool> {
+    let is_rebound = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&is_rebound);
     // Another address of this machine with the same port, because the port is a part of the origin.
     let listener = TcpListener::bind((REBOUND_ADDRESS, inspector.port())).unwrap();
     std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            if !flag.load(Ordering::Relaxed) {
-                let mut request = [0; 4096];
-                let _ = stream.read(&mut request);
-                let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n";
-                let _ = write!(stream, "{head}{page}");
-                continue;
-            }
-            let Ok(mut server) = std::net::TcpStream::connect(inspector) else { continue };
-            let (Ok(mut from_browser), Ok(mut to_server)) = (stream.try_clone(), server.try_clone()) else { continue };
-            std::thread::spawn(move || std::io::copy(&mut from_browser, &mut to_server));
-            std::thread::spawn(move || std::io::copy(&mut server, &mut stream));
+        for stream in listener.incoming().map_while(Result::ok) {
+            let flag = Arc::clone(&flag);
+            std::thread::spawn(move || {
+                // A browser opens connections ahead: what counts is when it uses one.
+                let is_used = stream.peek(&mut [0]).is_ok_and(|length| length > 0);
+                match (is_used, flag.load(Ordering::Relaxed)) {
+                    (false, _) => {}
+                    (true, false) => answer(stream, page),
+                    (true, true) => forward(stream, inspector),
+                }
+            });
         }
     });
     is_rebound
