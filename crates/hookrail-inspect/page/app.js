@@ -1,8 +1,8 @@
 // The page: its frame, the views, and the keyboard.
 
-import { button, el, replace } from './dom.js';
+import { button, el, replace, visible } from './dom.js';
 import { counted } from './format.js';
-import { addRows, listen, select, setFilter, store } from './store.js';
+import { addRows, keepLast, listen, select, setFilter, store } from './store.js';
 import { openSource } from './source.js';
 import { eventList } from './list.js';
 import { detailView } from './detail.js';
@@ -28,7 +28,7 @@ function startPage(source) {
   const filter = el('input', { id: 'filter', type: 'search', placeholder: 'Filter: decision:deny hook:guard …  ( / )', 'aria-label': 'Filter events', autocomplete: 'off', spellcheck: 'false' });
   const deep = el('input', { id: 'deep', type: 'checkbox' });
   const list = eventList(() => open(store.selected, !isNarrow() ? false : true));
-  const detail = detailView(source, { back: () => back(), open: (number) => open(number, true), test: (number, record) => test(record) });
+  const detail = detailView(source, { back: () => back(), open: (number) => open(number, true), test });
   const views = { stats: statsView(), hooks: hooksView(source), tester: testerView(source), replay: replayView(), compare: compareView(source) };
   const help = helpDialog();
   const links = VIEWS.map(([name, title]) => el('a', { href: `#/${name}`, id: `nav-${name}` }, title));
@@ -57,8 +57,8 @@ function startPage(source) {
     list.reveal(store.selected);
   }
 
-  function test(record) {
-    views.tester.fill(record);
+  function test(number, record) {
+    views.tester.fill(number, record);
     location.hash = '#/tester';
   }
 
@@ -84,7 +84,7 @@ function startPage(source) {
     const text = filter.value.trim();
     if (!deep.checked || !text) return setFilter(text);
     try {
-      return await setFilter('', await source.search(text));
+      return await setFilter(text, (from) => source.search(text, from));
     } catch (error) {
       state.textContent = error.message;
       return undefined;
@@ -126,7 +126,10 @@ function startPage(source) {
     else if (key === 'Escape') { if (isEvents) back(); else location.hash = '#/events'; }
     else if (!isEvents) return;
     else if (key === 'Enter' && !inDetail && !event.target.closest('a, button, summary')) open(store.selected, true);
-    else if (key === 't' && source.isLive && store.selected !== null) source.record(store.selected).then((record) => record?.kind === 'fired' && test(record));
+    else if (key === 't' && source.isLive && store.selected !== null) {
+      const number = store.selected;
+      source.record(number).then((record) => record?.kind === 'fired' && test(number, record), (error) => { state.textContent = error.message; });
+    }
     else if (inDetail && !['j', 'k', 'c'].includes(key)) return;
     else if (event.target.closest('a, button, summary') || !list.onKey(key)) return;
     event.preventDefault();
@@ -141,16 +144,22 @@ function startPage(source) {
   addEventListener('hashchange', route);
   detail.show(null);
   route();
-  return { setState: (text) => { state.textContent = text; state.dataset.state = text; } };
+  return {
+    setState: (text) => { state.textContent = text; state.dataset.state = text; },
+    // An event that the address names was opened before its row was there.
+    reveal: () => list.reveal(store.selected),
+  };
 }
 
 async function start() {
   const root = document.getElementById('app');
   try {
     const source = await openSource();
-    document.title = `hookrail · ${source.about.project || 'inspect'}`;
+    document.title = visible(`hookrail · ${source.about.project || 'inspect'}`);
     const page = startPage(source);
+    keepLast(source.about.last ?? Infinity);
     const next = await source.load(addRows);
+    page.reveal();
     page.setState(source.isLive ? 'loaded' : 'exported');
     source.follow(next, addRows, page.setState);
   } catch (error) {

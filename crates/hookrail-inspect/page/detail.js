@@ -3,7 +3,7 @@
 import { button, el, note, replace, section, table } from './dom.js';
 import { block, dayTime, milliseconds, pretty, verdict } from './format.js';
 import { diagnosticSection, effectSection, rewriteSections, runSections, runsOf, shadowSection, skippedSection } from './outcome.js';
-import { findRow, mark, rowsOfFire, store } from './store.js';
+import { findRow, listen, mark, rowsOfFire, store } from './store.js';
 
 const FACTS = [
   ['at', 'Time'], ['session', 'Session'], ['host', 'Host'], ['project', 'Project'], ['cwd', 'Working directory'],
@@ -12,6 +12,9 @@ const FACTS = [
   ['loss', 'Loss'], ['instead', 'Instead'], ['change', 'Trust'], ['hook', 'Hook'], ['content', 'Content'], ['why', 'Why late'],
   ['reason', 'Reason'], ['seq', 'Number'], ['hash', 'Hash'],
 ];
+
+// The highest number of later records that are shown with an event.
+const MOST_LATER = 50;
 
 export function factText(key, value) {
   if (value === undefined || value === null || value === '') return '';
@@ -44,9 +47,11 @@ function laterSection(records, actions) {
 export function detailView(source, actions) {
   const node = el('article', { id: 'detail', class: 'detail', 'aria-labelledby': 'detail-title' });
   let shown = null;
+  // What came later about the event that is shown, and the number up to which rows were looked at.
+  let later = null;
 
   async function show(number, takesFocus) {
-    shown = number;
+    [shown, later] = [number, null];
     if (number === null) {
       replace(node, note('Select an event: j and k move, Enter opens, ? shows all keys.'));
       return;
@@ -56,9 +61,10 @@ export function detailView(source, actions) {
       const row = findRow(number);
       if (shown !== number) return;
       if (!record) throw new Error(row?.text ?? 'this line of the journal cannot be read');
+      later = { record, number, records: [], from: 0, isBusy: false };
       draw(record, number);
       if (takesFocus) node.querySelector('h2').focus();
-      await addLater(record, number);
+      await addLater();
     } catch (error) {
       if (shown === number) replace(node, el('h2', { tabindex: '-1', id: 'detail-title' }, 'This record cannot be shown'), note(error.message));
     }
@@ -80,11 +86,17 @@ export function detailView(source, actions) {
       isFired || runs.length ? runSections(runs, record.ms, record.project) : null,
       isFired ? rewriteSections(record.outcome, record.input) : null,
       isFired ? skippedSection(record.outcome, record.project) : null,
-      el('div', { class: 'later' }, shadowSection(record.outcome, [], record.input)),
+      el('div', { class: 'later' }),
       diagnosticSection(record.outcome),
       section('Record', factList(record), record.redacted ? note(`${record.redacted} values were removed from the input before it was written.`) : null),
       rawPart('Input', record.input), rawPart('Outcome', record.outcome));
+    drawLater();
     node.scrollTop = 0;
+  }
+
+  function drawLater() {
+    const { record, records } = later;
+    replace(node.querySelector('.later'), shadowSection(record.outcome, records.map((one) => one.record), record.input), laterSection(records, actions));
   }
 
   function rawPart(title, value) {
@@ -92,13 +104,27 @@ export function detailView(source, actions) {
     return el('details', null, el('summary', null, title), block(pretty(value), title));
   }
 
-  // Hooks that ended later, and what the user answered, have records of their own.
-  async function addLater(record, number) {
-    const rows = (await rowsOfFire(record.fire)).filter((row) => row.n !== number).slice(0, 50);
-    const records = await Promise.all(rows.map(async (row) => ({ number: row.n, record: await source.record(row.n) })));
-    if (shown !== number || !records.length) return;
-    replace(node.querySelector('.later'), shadowSection(record.outcome, records.map((one) => one.record), record.input), laterSection(records, actions));
+  // Hooks that ended later, and what the user answered, have records of their own, which may come while the event is shown.
+  async function addLater() {
+    const own = later;
+    if (!own || own.isBusy) return;
+    own.isBusy = true;
+    try {
+      while (later === own && own.from <= (store.rows.at(-1)?.n ?? -1)) {
+        const next = store.rows.at(-1).n + 1;
+        const rows = (await rowsOfFire(own.record.fire, own.from)).filter((row) => row.n !== own.number && row.n < next).slice(0, MOST_LATER - own.records.length);
+        const records = await Promise.all(rows.map(async (row) => ({ number: row.n, record: await source.record(row.n) })));
+        if (later !== own) return;
+        own.from = next;
+        own.records.push(...records);
+        if (records.length) drawLater();
+      }
+    } finally {
+      own.isBusy = false;
+    }
   }
+  // A record that cannot be read now is looked for again with the next rows.
+  listen((what) => { if (what === 'rows') addLater().catch(() => {}); });
 
   return { node, show, focus: () => node.querySelector('h2')?.focus() };
 }

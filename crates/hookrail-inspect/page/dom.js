@@ -14,6 +14,12 @@ export function visible(text) {
   });
 }
 
+// JSON that can be edited: what would not be seen is written as JSON writes it, so nothing is lost.
+export function escapedJson(text) {
+  const escape = (unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0');
+  return text.replace(HIDDEN, (found) => found.split('').map(escape).join(''));
+}
+
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === undefined || value === null || value === false) continue;

@@ -14,10 +14,13 @@ const HOOK_KEYS = { hook: 1, layer: 2, end: 3 };
 
 export const FILTER_KEYS = [...Object.keys(KEYS), ...Object.keys(HOOK_KEYS), 'is', 'ms', 'seq'];
 
+// The runs of a row, those of hooks without an effect included.
+const runsOfRow = (row) => (row.shadow ? [...row.hooks, ...row.shadow] : row.hooks);
+
 // The words of a row that a plain word is looked for in. Made once for each row.
 export function searchText(row) {
   row.words ??= [row.event, row.tool, row.decision, row.session, row.host, row.kind, row.text,
-    ...row.hooks.map((run) => run[1])].join('\n').toLowerCase();
+    ...runsOfRow(row).map((run) => run[1])].join('\n').toLowerCase();
   return row.words;
 }
 
@@ -45,7 +48,7 @@ function condition({ key, value }) {
   if (key === 'is') return (row) => row.marks.includes(wanted);
   if (key === 'ms') return (row) => compareNumber(row.ms, wanted);
   if (key === 'seq') return (row) => compareNumber(row.seq, wanted);
-  if (key && Object.hasOwn(HOOK_KEYS, key)) return (row) => row.hooks.some((run) => has(run[HOOK_KEYS[key]]) || (key === 'hook' && run[0] === value));
+  if (key && Object.hasOwn(HOOK_KEYS, key)) return (row) => runsOfRow(row).some((run) => has(run[HOOK_KEYS[key]]) || (key === 'hook' && run[0] === value));
   if (key && Object.hasOwn(KEYS, key)) return (row) => has(KEYS[key](row));
   const text = key ? `${key}:${wanted}` : wanted;
   return (row) => searchText(row).includes(text);

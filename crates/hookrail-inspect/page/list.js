@@ -67,7 +67,6 @@ export function eventList(onOpen) {
   }, space);
   const empty = el('p', { class: 'note empty', hidden: true }, 'No event matches. Events appear here as soon as hooks are asked.');
   let isAwaited = false;
-  let known = 0;
 
   function draw() {
     if (isAwaited) return;
@@ -109,17 +108,13 @@ export function eventList(onOpen) {
     scrollTo(position);
   }
 
-  listen((what) => {
-    if (what === 'rows') {
-      // What the user reads stays where it is while new events come in above it.
-      const added = store.shown.length - known;
-      if (added > 0 && box.scrollTop > 0) box.scrollTop += added * ROW;
-    }
+  listen((what, added) => {
+    // What the user reads stays where it is while new events come in above it.
+    if (what === 'rows' && added > 0 && box.scrollTop > 0) box.scrollTop += added * ROW;
     if (what === 'filter') {
       const position = store.selected === null ? -1 : positionOf(store.selected);
       box.scrollTop = position < 0 ? 0 : Math.max(0, position * ROW - box.clientHeight / 2);
     }
-    known = store.shown.length;
     draw();
   });
   new ResizeObserver(() => draw()).observe(box);

@@ -17,7 +17,7 @@ export function hasFailed(run) {
 // The runs of a record. Its `hooks` have times and identity, the runs of its outcome, in the same order, output and place.
 export function runsOf(record) {
   const runs = record.outcome?.runs ?? [];
-  const hooks = record.hooks ?? runs.map((run) => ({ ...run, ms: run.durationMs, start: 0 }));
+  const hooks = record.hooks ?? runs.map((run) => ({ ...run, ms: run.durationMs, start: run.startedMs }));
   return hooks.map((hook, index) => {
     const run = { ...runs[index], ...hook };
     return { ...run, failed: hasFailed(run) };

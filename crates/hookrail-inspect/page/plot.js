@@ -38,6 +38,8 @@ export function timePlot(runs, from, to) {
   const counts = Array.from({ length: steps }, () => ({ all: 0, deny: 0, failed: 0 }));
   const span = Math.max(1, to - from);
   for (const run of runs) {
+    // A time that cannot be read has no place.
+    if (!Number.isFinite(run.time)) continue;
     const step = counts[Math.min(steps - 1, Math.max(0, Math.floor(((run.time - from) / span) * steps)))];
     step.all += 1;
     if (run.failed) step.failed += 1; else if (run.decision === 'deny') step.deny += 1;
@@ -59,7 +61,7 @@ export function timePlot(runs, from, to) {
   return frame(`runs over time; at most ${busiest} in one of ${steps} equal intervals`, bars);
 }
 
-// The value below which a share of sorted numbers lies.
+// The number that this share of sorted numbers does not exceed, as `hookrail stats` computes it.
 export function quantile(sorted, share) {
-  return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] : undefined;
+  return sorted.length ? sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] : undefined;
 }

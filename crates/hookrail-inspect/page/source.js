@@ -17,9 +17,10 @@ function exportedSource() {
     follow: () => {},
     record: async (number) => records[number],
     search: async (text) => {
-      const wanted = text.toLowerCase();
-      return new Set(records.flatMap((record, number) =>
-        (JSON.stringify(record) ?? '').toLowerCase().includes(wanted) ? [number] : []));
+      // The records are JSON, in which a quotation mark has another form.
+      const wanted = JSON.stringify(text).slice(1, -1).toLowerCase();
+      const found = records.flatMap((record, number) => ((JSON.stringify(record) ?? '').toLowerCase().includes(wanted) ? [number] : []));
+      return { found, end: records.length };
     },
     hooks: none,
     explain: none,
@@ -76,7 +77,7 @@ async function serverSource(api) {
       events.onerror = () => onState(events.readyState === EventSource.CLOSED ? 'ended' : 'reconnecting');
     },
     record: (number) => read(`record/${number}`),
-    search: async (text) => new Set((await read('search', { text })).found),
+    search: (text, from) => read('search', { text, from }),
     hooks: () => read('hooks'),
     explain: (trial) => read('explain', trial),
     fire: (trial) => read('fire', trial),

@@ -3,15 +3,20 @@
 import { button, el, note, pause, replace } from './dom.js';
 import { counted, milliseconds } from './format.js';
 import { durationPlot, quantile, timePlot } from './plot.js';
-import { store } from './store.js';
+import { listen, store } from './store.js';
 
 const SLICE = 10000;
 
+// Milliseconds between two counts of the events.
+const PAUSE = 250;
+
 async function collect(isCurrent) {
   const hooks = new Map();
+  // A copy, because rows come and go meanwhile.
+  const shown = [...store.shown];
   let [from, to] = [Infinity, -Infinity];
-  for (let index = 0; index < store.shown.length; index += 1) {
-    const row = store.shown[index];
+  for (let index = 0; index < shown.length; index += 1) {
+    const row = shown[index];
     // A record of its own has a late verdict of a hook without an effect, which is no run that counts.
     const isShadow = row.kind === 'late' && row.marks.includes('shadow');
     const time = Date.parse(row.at);
@@ -34,7 +39,7 @@ async function collect(isCurrent) {
     numbers.push(summary(hook, from, to));
     await pause();
   }
-  return isCurrent() ? numbers : null;
+  return isCurrent() ? { count: shown.length, hooks: numbers } : null;
 }
 
 function summary({ key, name, layer, runs }, from, to) {
@@ -50,7 +55,7 @@ function summary({ key, name, layer, runs }, from, to) {
 
 // The filter that shows the events of a hook: by its name, which can be read, or by its id if the name cannot be quoted.
 function filterOf({ key, name }) {
-  return /^[^"\p{Cc}\p{Cs}]+$/u.test(name) ? `hook:"${name}"` : `hook:${key.toWellFormed()}`;
+  return /^[^"\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u.test(name) ? `hook:"${name}"` : `hook:${key.toWellFormed()}`;
 }
 
 const COLUMNS = [
@@ -60,7 +65,8 @@ const COLUMNS = [
 
 export function statsView() {
   const node = el('article', { class: 'page', id: 'stats' });
-  let [sortKey, isUp, generation, hooks] = ['count', false, 0, []];
+  let [sortKey, isUp, generation, hooks, count] = ['count', false, 0, [], 0];
+  let [isRefreshing, isOld] = [false, false];
 
   function sorted() {
     const order = (a, b) => (typeof a[sortKey] === 'number' ? a[sortKey] - b[sortKey] : String(a[sortKey]).localeCompare(String(b[sortKey])));
@@ -71,40 +77,64 @@ export function statsView() {
     const state = key === sortKey ? (isUp ? 'ascending' : 'descending') : 'none';
     return el('th', { scope: 'col', 'aria-sort': state }, button(title, () => {
       [isUp, sortKey] = [key === sortKey ? !isUp : key === 'name', key];
-      draw();
-      node.querySelector(`th[aria-sort="${isUp ? 'ascending' : 'descending'}"] button`)?.focus();
-    }, { class: 'plain' }));
+      redraw();
+    }, { class: 'plain', 'data-focus': `sort ${key}` }));
   }
 
   function line(hook) {
     const number = (key) => el('td', { class: `number${hook[key] && (key === 'deny' || key === 'failed') ? ` ${key}` : ''}` }, hook[key].toLocaleString('en'));
     const time = (key) => el('td', { class: 'number' }, milliseconds(hook[key]));
     return el('tr', null,
-      el('th', { scope: 'row' }, el('a', { href: `#/events?${encodeURIComponent(filterOf(hook))}` }, hook.name)),
+      el('th', { scope: 'row' }, el('a', { href: `#/events?${encodeURIComponent(filterOf(hook))}`, 'data-focus': `hook ${hook.key}` }, hook.name)),
       el('td', null, hook.layer), ['count', 'deny', 'ask', 'allow', 'failed'].map(number), ['p50', 'p99', 'most'].map(time),
       el('td', null, hook.durations), el('td', null, hook.times));
   }
 
   function draw() {
-    const events = counted(store.shown.length, 'event');
+    const events = counted(count, 'event');
     const heads = [...COLUMNS.map(head), el('th', { scope: 'col' }, 'Durations (doubling)'), el('th', { scope: 'col' }, 'Runs over time')];
-    replace(node, el('h2', { tabindex: '-1' }, 'Hooks in numbers'),
+    replace(node, el('h2', { tabindex: '-1', 'data-focus': 'title' }, 'Hooks in numbers'),
       note(`Over ${events}${store.filterText ? ` that match ${store.filterText}` : ''}. In the last plot, red is denied and yellow has failed.`),
       hooks.length
-        ? el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Hooks in numbers' },
+        ? el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Hooks in numbers', 'data-focus': 'table' },
           el('table', { class: 'numbers' }, el('caption', null, 'Runs, decisions and times of each hook'),
             el('thead', null, el('tr', null, heads)), el('tbody', null, sorted().map(line))))
         : note('No hook ran in these events.'));
   }
 
-  async function show(takesFocus = true) {
+  // Draws again what the user is looking at: the focus and the place in a wide table stay.
+  function redraw() {
+    const focused = node.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
+    const left = node.querySelector('.scroll')?.scrollLeft ?? 0;
+    draw();
+    const table = node.querySelector('.scroll');
+    if (table) table.scrollLeft = left;
+    if (focused) [...node.querySelectorAll('[data-focus]')].find((one) => one.dataset.focus === focused)?.focus({ preventScroll: true });
+  }
+
+  async function update(drawn) {
     generation += 1;
     const own = generation;
     const collected = await collect(() => own === generation);
     if (!collected) return;
-    hooks = collected;
-    draw();
-    if (takesFocus) node.querySelector('h2').focus();
+    ({ hooks, count } = collected);
+    drawn();
   }
+
+  // Counts again when rows have come. One count at a time, with pauses, so that many rows do not keep the browser busy.
+  async function refresh() {
+    isOld = true;
+    if (isRefreshing) return;
+    isRefreshing = true;
+    while (isOld && node.isConnected) {
+      isOld = false;
+      await update(redraw);
+      await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
+    }
+    isRefreshing = false;
+  }
+  listen((what) => { if ((what === 'rows' || what === 'filter') && node.isConnected) refresh(); });
+
+  const show = () => update(() => { draw(); node.querySelector('h2').focus(); });
   return { node, show };
 }

@@ -43,6 +43,21 @@ struct Block {
     lines: Spool,
 }
 
+impl Block {
+    /// The number behind its last record.
+    fn end(&self) -> u64 {
+        self.first + self.rows.len() as u64
+    }
+}
+
+/// What a search has found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SearchResult {
+    pub(crate) found: Vec<u64>,
+    /// The records before this number were looked at.
+    pub(crate) end: u64,
+}
+
 /// A part of the rows.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RowPage {
@@ -59,6 +74,11 @@ pub(crate) struct RowPage {
 impl Feed {
     pub(crate) fn new(last: usize) -> Self {
         Self { kept: Mutex::default(), count: watch::Sender::new(0), last }
+    }
+
+    /// How many records are served.
+    pub(crate) fn last(&self) -> usize {
+        self.last
     }
 
     /// Adds a line, or what is said about a line that cannot be read. Readers are told by [`Feed::announce`].
@@ -97,7 +117,7 @@ impl Feed {
     /// At most this many rows, from that number on.
     pub(crate) fn rows(&self, from: u64, most: usize) -> RowPage {
         let kept = self.kept();
-        let first = kept.blocks.front().map_or(kept.next, |block| block.first);
+        let first = self.first(&kept);
         let mut next = from.max(first);
         let mut rows = String::from("[");
         let mut left = most;
@@ -119,6 +139,9 @@ impl Feed {
     /// The line of a record, if a record of that number is still kept.
     pub(crate) fn line(&self, number: u64) -> io::Result<Option<String>> {
         let mut kept = self.kept();
+        if number < self.first(&kept) {
+            return Ok(None);
+        }
         let Some(block) = kept.blocks.iter_mut().rev().find(|block| block.first <= number) else { return Ok(None) };
         match usize::try_from(number - block.first) {
             Ok(index) => block.lines.line(index),
@@ -126,8 +149,9 @@ impl Feed {
         }
     }
 
-    /// The numbers of the records that contain a text anywhere, without regard to the case of ASCII letters.
-    pub(crate) fn search(&self, text: &str) -> io::Result<Vec<u64>> {
+    /// The numbers of the records that contain a text anywhere, from that number on, without regard to the case of ASCII
+    /// letters.
+    pub(crate) fn search(&self, text: &str, from: u64) -> io::Result<SearchResult> {
         // The lines are JSON, in which a quotation mark has another form.
         let quoted = serde_json::to_string(text).unwrap_or_default();
         let needle = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
@@ -135,19 +159,33 @@ impl Feed {
             .ascii_case_insensitive(true)
             .build([needle])
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        let (from, end) = {
+            let kept = self.kept();
+            (from.max(self.first(&kept)), kept.next)
+        };
         let mut found = Vec::new();
-        let mut from = 0;
-        // One block at a time, so that records are added and read in between.
-        while let Some(block) = self.kept().blocks.iter_mut().find(|block| block.first >= from) {
+        let mut next = from;
+        // One block at a time, so that records are added and read in between. What is added meanwhile is left to the next
+        // search, so that every record before the end was looked at.
+        while next < end {
+            let mut kept = self.kept();
+            let Some(block) = kept.blocks.iter_mut().find(|block| block.end() > next) else { break };
             let first = block.first;
             block.lines.for_each(|index, line| {
-                if finder.is_match(line) {
-                    found.push(first + index as u64);
+                let number = first + index as u64;
+                if (next..end).contains(&number) && finder.is_match(line) {
+                    found.push(number);
                 }
             })?;
-            from = first + 1;
+            next = block.end();
         }
-        Ok(found)
+        Ok(SearchResult { found, end })
+    }
+
+    /// The number of the first record that is served. Whole blocks are removed, so the oldest block may hold older ones.
+    fn first(&self, kept: &Kept) -> u64 {
+        let oldest = kept.blocks.front().map_or(kept.next, |block| block.first);
+        oldest.max(kept.next.saturating_sub(self.last as u64))
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -210,20 +248,32 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_records_are_kept() {
-        let feed = feed_with(1_000, 80);
-        let page = feed.rows(0, 10_000);
-        assert!((80..=90).contains(&(page.end - page.first)), "{page:?}");
-        assert_eq!(feed.line(0).unwrap(), None);
-        assert!(feed.line(999).unwrap().is_some());
-        assert_eq!(page.next, 1_000);
+    fn exactly_the_last_records_are_served() {
+        for last in [1_u64, 3, 8, 10, 80, 81] {
+            let feed = feed_with(1_000, usize::try_from(last).unwrap());
+            let page = feed.rows(0, 10_000);
+            assert_eq!((page.end - page.first, page.next), (last, 1_000), "{last}");
+            assert_eq!(page.rows.matches(r#""n":"#).count() as u64, last, "{last}");
+            assert_eq!(feed.line(999 - last).unwrap(), None, "{last}");
+            assert!(feed.line(1_000 - last).unwrap().is_some(), "{last}");
+            assert_eq!(feed.search("say", 0).unwrap().found, Vec::from_iter(1_000 - last..1_000), "{last}");
+        }
     }
 
     #[test]
     fn a_search_looks_into_every_field_and_ignores_case() {
         let feed = feed_with(100, 1_000);
-        assert_eq!(feed.search("say \"n42\"").unwrap(), [42]);
-        assert_eq!(feed.search("nothing like it").unwrap(), [0; 0]);
+        assert_eq!(feed.search("say \"n42\"", 0).unwrap(), SearchResult { found: vec![42], end: 100 });
+        assert_eq!(feed.search("nothing like it", 0).unwrap().found, [0; 0]);
+    }
+
+    #[test]
+    fn a_search_goes_on_where_the_one_before_it_ended() {
+        let feed = feed_with(10, 1_000);
+        let before = feed.search("say", 8).unwrap();
+        assert_eq!(before, SearchResult { found: vec![8, 9], end: 10 });
+        feed.push(&Ok(r#"{"seq":10,"kind":"fired","session":"say"}"#.to_owned()));
+        assert_eq!(feed.search("say", before.end).unwrap(), SearchResult { found: vec![10], end: 11 });
     }
 
     #[test]

@@ -67,6 +67,9 @@ pub struct Trial {
     pub event: String,
     /// The event's fields: the text of a JSON object.
     pub payload: String,
+    /// The line of the recorded event that it was taken from, if it was. What the page has no field for comes from there: the
+    /// session, the directory, and who fired it.
+    pub record: Option<String>,
 }
 
 /// What the page shows of the present configuration. Each method returns a JSON document, or a sentence about the failure,

@@ -34,6 +34,8 @@ struct Line<'l> {
     input: Option<&'l RawValue>,
     outcome: Outcome,
     hooks: Vec<Run>,
+    /// Hooks without an effect that had answered when the outcome was made.
+    shadow: Vec<Run>,
     ms: f64,
     /// A text, or what stays of it if it was removed.
     reason: Option<Value>,
@@ -71,7 +73,7 @@ struct Outcome {
     messages: Vec<IgnoredAny>,
     entries: Vec<IgnoredAny>,
     runs: Vec<ExitCode>,
-    shadow: Vec<IgnoredAny>,
+    shadow: Vec<ExitCode>,
     diagnostics: Vec<IgnoredAny>,
 }
 
@@ -92,6 +94,9 @@ struct Run {
     ms: f64,
 }
 
+/// Of a run: id, name, layer, end, decision, milliseconds, and whether it failed (1) or not (0).
+type RunRow<'r> = (&'r str, &'r str, &'r str, &'r str, &'r str, f64, u8);
+
 #[derive(Serialize)]
 struct Row<'r> {
     n: u64,
@@ -107,8 +112,10 @@ struct Row<'r> {
     fire: &'r str,
     ms: f64,
     text: String,
-    /// Of each run: id, name, layer, end, decision, milliseconds, and whether it failed (1) or not (0).
-    hooks: Vec<(&'r str, &'r str, &'r str, &'r str, &'r str, f64, u8)>,
+    hooks: Vec<RunRow<'r>>,
+    /// The runs of hooks without an effect, which are found by the same conditions and counted nowhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shadow: Vec<RunRow<'r>>,
     marks: Vec<&'static str>,
 }
 
@@ -134,14 +141,9 @@ fn write(row: &Row<'_>) -> String {
 
 fn row<'r>(number: u64, line: &'r Line<'_>) -> Row<'r> {
     let text = |value: &'r Option<Cow<'_, str>>| value.as_deref().unwrap_or_default();
-    let codes = line.outcome.runs.iter().map(|run| run.exit_code).chain(std::iter::repeat(None));
-    let runs = line.hooks.iter().zip(codes).map(|(run, code)| {
-        let failed = u8::from(has_failed(&run.end, code, run.decision.as_deref()));
-        let decision = run.decision.as_deref().unwrap_or_default();
-        (run.id.as_str(), run.hook.as_str(), run.layer.as_str(), run.end.as_str(), decision, run.ms, failed)
-    });
-    let hooks = Vec::from_iter(runs);
     let outcome = &line.outcome;
+    let hooks = run_rows(&line.hooks, &outcome.runs);
+    let shadow = run_rows(&line.shadow, &outcome.shadow);
     let Outcome { tool_input, tool_output, prompt, llm_request, llm_response, tool_config, .. } = outcome;
     let replaced = [tool_input, tool_output, prompt, llm_request, llm_response, tool_config];
     let is_rewritten = replaced.iter().any(|rewrite| rewrite.is_some());
@@ -149,7 +151,7 @@ fn row<'r>(number: u64, line: &'r Line<'_>) -> Row<'r> {
         ("rewrite", is_rewritten || !outcome.messages.is_empty() || !outcome.entries.is_empty()),
         ("stop", outcome.stop),
         ("failed", hooks.iter().any(|run| run.6 == 1)),
-        ("shadow", !outcome.shadow.is_empty() || line.why.as_deref() == Some("shadow")),
+        ("shadow", !shadow.is_empty() || !outcome.shadow.is_empty() || line.why.as_deref() == Some("shadow")),
         ("diagnostic", !outcome.diagnostics.is_empty()),
     ];
     Row {
@@ -167,8 +169,21 @@ fn row<'r>(number: u64, line: &'r Line<'_>) -> Row<'r> {
         ms: line.ms,
         text: subject(line),
         hooks,
+        shadow,
         marks: marks.into_iter().filter_map(|(mark, is_set)| is_set.then_some(mark)).collect(),
     }
+}
+
+/// The rows of runs, whose exit codes are in the outcome, in the same order.
+fn run_rows<'r>(runs: &'r [Run], codes: &[ExitCode]) -> Vec<RunRow<'r>> {
+    let codes = codes.iter().map(|run| run.exit_code).chain(std::iter::repeat(None));
+    let rows = runs.iter().zip(codes).map(|(run, code)| {
+        let Run { id, hook, layer, end, decision, ms } = run;
+        let decision = decision.as_deref();
+        let failed = u8::from(has_failed(end, code, decision));
+        (id.as_str(), hook.as_str(), layer.as_str(), end.as_str(), decision.unwrap_or_default(), *ms, failed)
+    });
+    rows.collect()
 }
 
 /// Whether a hook failed. An exit with status 2 is an answer; where the record has no status, an exit that denies is.
@@ -240,6 +255,18 @@ mod tests {
             );
             assert_eq!(parsed(&line)["hooks"][0][6], failed, "{end} {code}");
         }
+    }
+
+    #[test]
+    fn runs_without_an_effect_stand_apart() {
+        let row = parsed(
+            r#"{"seq":1,"kind":"fired","hooks":[],"shadow":[{"id":"y","hook":"new","layer":"user","end":"exited","decision":"deny","ms":2.5}]}"#,
+        );
+        assert_eq!(
+            (&row["hooks"], &row["shadow"]),
+            (&serde_json::json!([]), &serde_json::json!([["y", "new", "user", "exited", "deny", 2.5, 0]]))
+        );
+        assert_eq!(row["marks"], serde_json::json!(["shadow"]));
     }
 
     #[test]

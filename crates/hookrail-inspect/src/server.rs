@@ -19,7 +19,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::access::{Access, Refusal};
-use crate::feed::Feed;
+use crate::feed::{Feed, SearchResult};
 use crate::{PageTitle, TesterMode, Trial, Workbench, assets};
 
 /// The highest number of rows in one answer: the browser reads them without a pause that the user would notice.
@@ -33,6 +33,9 @@ const MOST_LIVE: usize = 32;
 
 /// The highest number of trials at once.
 const MOST_TRIALS: usize = 4;
+
+/// What is said about a record that is older than those that are kept.
+const NOT_KEPT: &str = "this record is not kept any more";
 
 /// What the page may do. Nothing is loaded from elsewhere, nothing is executed but the page's own files, no text becomes
 /// markup, and no page can show this one inside of it.
@@ -174,11 +177,9 @@ async fn read_json<T: serde::de::DeserializeOwned>(body: Body) -> Result<T, Resp
 }
 
 async fn about(State(shared): State<Shared>) -> Response {
-    let Served { title, tester, .. } = &*shared.served;
-    document(
-        json!({ "version": title.version, "project": title.project, "events": title.events, "tester": tester.name() })
-            .to_string(),
-    )
+    let Served { title: PageTitle { version, project, events }, tester, feed, .. } = &*shared.served;
+    let about = json!({ "version": version, "project": project, "events": events, "tester": tester.name(), "last": feed.last() });
+    document(about.to_string())
 }
 
 #[derive(Deserialize)]
@@ -220,7 +221,7 @@ async fn record(State(shared): State<Shared>, Path(Number { number }): Path<Numb
     // A search may hold the records for a moment.
     match tokio::task::spawn_blocking(move || feed.line(number)).await {
         Ok(Ok(Some(line))) => document(line),
-        Ok(Ok(None)) => failed(StatusCode::NOT_FOUND, "this record is not kept any more"),
+        Ok(Ok(None)) => failed(StatusCode::NOT_FOUND, NOT_KEPT),
         Ok(Err(error)) => failed(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         Err(_) => failed(StatusCode::INTERNAL_SERVER_ERROR, "the record cannot be read"),
     }
@@ -229,40 +230,52 @@ async fn record(State(shared): State<Shared>, Path(Number { number }): Path<Numb
 #[derive(Deserialize)]
 struct SearchBody {
     text: String,
+    /// The number of the first record to look at.
+    #[serde(default)]
+    from: u64,
 }
 
 async fn search(State(shared): State<Shared>, body: Body) -> Response {
-    let SearchBody { text } = match read_json(body).await {
+    let SearchBody { text, from } = match read_json(body).await {
         Ok(body) => body,
         Err(response) => return response,
     };
     let feed = Arc::clone(&shared.served.feed);
     in_background(move || {
-        let found = feed.search(&text).map_err(|error| error.to_string())?;
-        Ok(json!({ "found": found }).to_string())
+        let SearchResult { found, end } = feed.search(&text, from).map_err(|error| error.to_string())?;
+        Ok(json!({ "found": found, "end": end }).to_string())
     })
     .await
 }
 
 async fn hooks(State(shared): State<Shared>) -> Response {
-    tried(shared, |workbench| workbench.hooks()).await
+    tried(shared, |served| served.workbench.hooks()).await
 }
 
 #[derive(Deserialize)]
 struct TrialBody {
     event: String,
     payload: serde_json::Map<String, serde_json::Value>,
+    /// The number of the record that it was taken from.
+    record: Option<u64>,
 }
 
-impl From<TrialBody> for Trial {
-    fn from(body: TrialBody) -> Self {
-        Self { event: body.event, payload: serde_json::Value::Object(body.payload).to_string() }
+impl TrialBody {
+    fn into_trial(self, feed: &Feed) -> Result<Trial, String> {
+        let line = |number| match feed.line(number) {
+            Ok(Some(line)) => Ok(line),
+            Ok(None) => Err(NOT_KEPT.to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+        let Self { event, payload, record } = self;
+        let payload = serde_json::Value::Object(payload).to_string();
+        Ok(Trial { event, payload, record: record.map(line).transpose()? })
     }
 }
 
 async fn explain(State(shared): State<Shared>, body: Body) -> Response {
     match read_json::<TrialBody>(body).await {
-        Ok(body) => tried(shared, move |workbench| workbench.explain(&body.into())).await,
+        Ok(body) => tried(shared, move |served| served.workbench.explain(&body.into_trial(&served.feed)?)).await,
         Err(response) => response,
     }
 }
@@ -271,24 +284,21 @@ async fn fire(State(shared): State<Shared>, body: Body) -> Response {
     match shared.served.tester {
         TesterMode::Explain => failed(StatusCode::FORBIDDEN, "start `hookrail inspect --allow-run` to fire events"),
         TesterMode::Fire => match read_json::<TrialBody>(body).await {
-            Ok(body) => tried(shared, move |workbench| workbench.fire(&body.into())).await,
+            Ok(body) => tried(shared, move |served| served.workbench.fire(&body.into_trial(&served.feed)?)).await,
             Err(response) => response,
         },
     }
 }
 
 /// Asks the workbench, for a few requests at once.
-async fn tried(
-    shared: Shared,
-    work: impl FnOnce(&dyn Workbench) -> Result<String, String> + Send + 'static,
-) -> Response {
+async fn tried(shared: Shared, work: impl FnOnce(&Served) -> Result<String, String> + Send + 'static) -> Response {
     let Some(place) = shared.trials.take() else {
         return failed(StatusCode::SERVICE_UNAVAILABLE, "other trials are still running");
     };
-    let workbench = Arc::clone(&shared.served.workbench);
+    let served = Arc::clone(&shared.served);
     in_background(move || {
         let _place = place;
-        work(&*workbench)
+        work(&served)
     })
     .await
 }

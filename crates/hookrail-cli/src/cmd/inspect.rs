@@ -7,10 +7,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use hookrail::document::{explain_document, list_document, outcome_document};
-use hookrail::{EventKind, FireOptions};
+use hookrail::{Builder, EventKind, FireOptions};
+use hookrail_bridge::tools;
 use hookrail_inspect::{DEFAULT_LAST, Inspector, JournalLines, PageTitle, TesterMode, Trial, Workbench, export};
+use hookrail_journal::Record;
 
 use super::journal::{failure, filter, open};
+use super::replay::is_bridged;
 use super::trust;
 use crate::args::{EventArgs, InspectArgs, ProjectArgs, SelectArgs};
 use crate::errors::{Exit, Failure, Result};
@@ -19,7 +22,7 @@ use crate::journal::RecordDefault;
 use crate::project::Project;
 use crate::render::text::one_line;
 use crate::request::{self, RequestedEvent};
-use crate::{logging, output};
+use crate::{logging, output, temporary_file};
 
 /// How many records an exported file holds by default: about 10 MB, which a mail takes.
 const EXPORTED_LAST: usize = 5_000;
@@ -48,15 +51,28 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Exit> {
 
 /// Writes a file that only this user can read: it holds what the journal holds.
 fn write_file(file: &Path, text: &str) -> Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(file).and_then(|mut opened| opened.write_all(text.as_bytes()));
+    // A device or a pipe has no permissions to change, and takes what is written.
+    let is_stream = std::fs::metadata(file).is_ok_and(|data| !data.is_file() && !data.is_dir());
+    let written = if is_stream {
+        OpenOptions::new().write(true).open(file).and_then(|mut opened| opened.write_all(text.as_bytes()))
+    } else {
+        replace_file(file, text)
+    };
     written.map_err(|error| {
         Failure::new(format!("`{}` cannot be written: {error}", file.display()))
             .hint("give a file in a folder that exists and that you can write to")
     })
+}
+
+/// Puts a new file into the place of one that others may be allowed to read.
+fn replace_file(file: &Path, text: &str) -> io::Result<()> {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut new = temporary_file::create(folder, None)?;
+    new.write_all(text.as_bytes())?;
+    new.persist(file).map(|_| ()).map_err(|error| error.error)
 }
 
 fn serve(args: &InspectArgs, lines: JournalLines, title: PageTitle) -> Result<Exit> {
@@ -123,26 +139,57 @@ struct ProjectWorkbench {
     project: ProjectArgs,
 }
 
-impl ProjectWorkbench {
-    /// Returns the event that a trial describes.
-    fn event(&self, trial: &Trial, project: &Project) -> Result<RequestedEvent> {
-        let args = EventArgs {
-            name: trial.event.clone(),
-            payload: Some(trial.payload.clone()),
-            tool: None,
-            tool_input: None,
-            tool_response: None,
-            prompt: None,
-            session_id: Some("inspect".to_owned()),
-            transcript: None,
-            dialects: Vec::new(),
-            no_hooks: false,
-            plugin_debug: false,
-            json: true,
-        };
-        request::build_event(&args, project.root())
+/// An event that is tried, and the record that it was taken from.
+struct TriedEvent {
+    requested: RequestedEvent,
+    record: Option<Record>,
+}
+
+impl TriedEvent {
+    /// The event that a trial describes. What a recorded event of this project has beside its fields, it has too: hooks may
+    /// look at the session, the directory and the time.
+    fn of(trial: &Trial, project: &Project) -> Result<Self> {
+        let RequestedEvent { mut event, fields } = described(trial, project)?;
+        let record = trial.record.as_deref().map(Record::parse).transpose().map_err(|error| {
+            Failure::new(format!("the record cannot be read: {error}")).hint("choose another event")
+        })?;
+        if let Some(record) = record.as_ref().filter(|record| record.project == project.root().to_string_lossy()) {
+            let Record { session, transcript, at, cwd, .. } = record;
+            event = event.session(session).transcript(transcript).at_time(at).in_directory(cwd);
+        }
+        Ok(Self { requested: RequestedEvent { event, fields }, record })
     }
 
+    /// Adds the names of tools by which the event was fired.
+    fn with_tools(&self, builder: Builder) -> Builder {
+        match self.record.as_ref().is_some_and(is_bridged) {
+            // A bridge names the tools of its agent in the words of each dialect.
+            true => tools::all_dialect_names().into_iter().fold(builder, Builder::tool),
+            false => builder,
+        }
+    }
+}
+
+/// The event with the name and the fields of a trial.
+fn described(trial: &Trial, project: &Project) -> Result<RequestedEvent> {
+    let args = EventArgs {
+        name: trial.event.clone(),
+        payload: Some(trial.payload.clone()),
+        tool: None,
+        tool_input: None,
+        tool_response: None,
+        prompt: None,
+        session_id: Some("inspect".to_owned()),
+        transcript: None,
+        dialects: Vec::new(),
+        no_hooks: false,
+        plugin_debug: false,
+        json: true,
+    };
+    request::build_event(&args, project.root())
+}
+
+impl ProjectWorkbench {
     fn list(&self) -> Result<String> {
         let project = Project::open(&self.project)?;
         let list = list_document(&project.builder(&self.project)?.build().snapshot());
@@ -152,8 +199,9 @@ impl ProjectWorkbench {
 
     fn plan(&self, trial: &Trial) -> Result<String> {
         let project = Project::open(&self.project)?;
-        let RequestedEvent { event, fields } = self.event(trial, &project)?;
-        let system = project.builder(&self.project)?.build();
+        let tried = TriedEvent::of(trial, &project)?;
+        let system = tried.with_tools(project.builder(&self.project)?).build();
+        let RequestedEvent { event, fields } = tried.requested;
         let mut plan = hookrail::plan::Plan::clone(&system.explain(&event));
         let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));
         plan.diagnostics.extend(findings);
@@ -162,9 +210,10 @@ impl ProjectWorkbench {
 
     fn outcome(&self, trial: &Trial) -> Result<String> {
         let project = Project::open(&self.project)?;
-        let RequestedEvent { event, fields } = self.event(trial, &project)?;
+        let tried = TriedEvent::of(trial, &project)?;
         let (builder, _) = project.recorded_builder(&self.project, RecordDefault::Off, "hookrail inspect")?;
-        let system = builder.build();
+        let system = tried.with_tools(builder).build();
+        let RequestedEvent { event, fields } = tried.requested;
         let runtime = super::runtime()?;
         let outcome = runtime.block_on(async {
             let mut outcome = system.fire_with(event, FireOptions::new().wait_for_all()).await;

@@ -153,6 +153,17 @@ mod tests {
         assert_eq!((quantile(&[7.0], 0.5), quantile(&[], 0.5)), (7.0, 0.0));
     }
 
+    /// The inspector has a test with the same times.
+    #[test]
+    fn quantiles_are_those_of_the_inspector() {
+        let cases = include_str!("../../../hookrail-inspect/tests/quantiles.json");
+        for case in serde_json::from_str::<Vec<serde_json::Value>>(cases).unwrap() {
+            let times: Vec<f64> = serde_json::from_value(case["times"].clone()).unwrap();
+            let found = (quantile(&times, 0.5), quantile(&times, 0.99));
+            assert_eq!((Some(found.0), Some(found.1)), (case["p50"].as_f64(), case["p99"].as_f64()), "{case}");
+        }
+    }
+
     #[test]
     fn a_plot_has_a_column_for_every_bound() {
         assert_eq!(plot(&[0.05, 0.05, 2.0, 5000.0]), "█  ▅     ▅");

@@ -71,12 +71,22 @@ impl Inspector {
         serde_json::from_str(&self.send("POST", &format!("{}{path}", self.api), &body.to_string()).1).unwrap()
     }
 
-    /// The rows of denied events, once there are this many. The page looks for new records on its own.
+    /// The rows of denied events, once there are this many.
     fn denied(&self, count: usize) -> Vec<Value> {
+        self.rows(count, |row| row["decision"] == "deny")
+    }
+
+    /// The row of the only record of a kind.
+    fn row_of_kind(&self, kind: &str) -> Value {
+        self.rows(1, |row| row["kind"] == kind).remove(0)
+    }
+
+    /// The rows that are wanted, once there are this many. The page looks for new records on its own.
+    fn rows(&self, count: usize, is_wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         loop {
             let page = self.get("rows/0");
-            let rows = page["rows"].as_array().unwrap().iter().filter(|row| row["decision"] == "deny");
+            let rows = page["rows"].as_array().unwrap().iter().filter(|row| is_wanted(row));
             let rows = Vec::from_iter(rows.cloned());
             if rows.len() == count {
                 return rows;
@@ -201,4 +211,86 @@ fn on_a_terminal_the_browser_gets_a_private_file_and_not_the_address() {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(terminal.command.wait().unwrap().code(), Some(0));
     assert!(!std::path::Path::new(lines[1]).exists(), "the file is removed at the end");
+}
+
+/// A project with a module that denies the tool `bash`, and one call of that tool by an agent.
+fn denied_by_a_module() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let module = "export default function(pi){ pi.on('tool_call', (e) => e.toolName === 'bash' ? { block: true, reason: 'no shell' } : undefined); }";
+    sandbox.write(".xcsh/hooks/pre/guard.mjs", module);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let call = json!({"hook_event_name": "PreToolUse", "session_id": "agent-7", "cwd": sandbox.project, "tool_name": "Bash",
+        "tool_input": {"command": "rm -rf /x"}});
+    let ran = sandbox.run_with_input(&["bridge", "claude"], &call.to_string());
+    assert!(ran.stdout.contains("no shell"), "{ran:?}");
+    sandbox
+}
+
+#[test]
+fn an_event_of_a_bridge_is_tried_as_the_bridge_had_fired_it() {
+    let sandbox = denied_by_a_module();
+    let inspector = Inspector::start(&sandbox, &["--allow-run"]);
+    let number = inspector.denied(1)[0]["n"].clone();
+    let record = inspector.get(&format!("record/{number}"));
+    let trial = json!({"event": record["event"], "payload": record["input"], "record": number});
+    let outcome = inspector.post("fire", &trial);
+    assert_eq!((&outcome["decision"], &outcome["reason"]), (&json!("deny"), &json!("no shell")), "{outcome}");
+    let plan = inspector.post("explain", &trial);
+    assert!(plan["plan"][0]["hook"].as_str().unwrap().ends_with("guard.mjs"), "{plan}");
+    // As a host of its own that knows the tool by another name, the same event is no concern of the module.
+    let typed = inspector.post("fire", &json!({"event": record["event"], "payload": record["input"]}));
+    assert_eq!(typed["decision"], json!(null), "{typed}");
+    let gone = inspector.post("fire", &json!({"event": record["event"], "payload": {}, "record": 1_000}));
+    assert_eq!(gone, json!({"error": "this record is not kept any more"}));
+}
+
+#[test]
+fn a_recorded_event_is_tried_with_its_session_and_its_directory() {
+    let shows = r#"read -r line; printf '%s' "$line" > seen.json"#;
+    let sandbox = Sandbox::with_hook("BeforeTool", shows);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let input = ["--tool", "write_file", "--tool-input", "{}", "--session-id", "s-9"];
+    sandbox.run(&[&["fire", "BeforeTool", "--journal"], &input[..]].concat()).ends_with(0);
+    let recorded: Value = serde_json::from_str(&sandbox.read("seen.json")).unwrap();
+    let inspector = Inspector::start(&sandbox, &["--allow-run"]);
+    let row = inspector.row_of_kind("fired");
+    let record = inspector.get(&format!("record/{}", row["n"]));
+    inspector.post("fire", &json!({"event": "before-tool", "payload": record["input"], "record": row["n"]}));
+    let tried: Value = serde_json::from_str(&sandbox.read("seen.json")).unwrap();
+    for member in ["session_id", "cwd", "tool_name"] {
+        assert_eq!(tried[member], recorded[member], "{member}");
+    }
+    assert_eq!((&tried["session_id"], &tried["timestamp"]), (&json!("s-9"), &record["at"]));
+}
+
+#[test]
+fn exactly_the_last_records_are_shown() {
+    let sandbox = denying();
+    (0..12).for_each(|number| fire(&sandbox, &format!("{number}.env")));
+    for last in [3, 8, 10] {
+        let inspector = Inspector::start(&sandbox, &["--last", &last.to_string()]);
+        inspector.rows(1, |row| row["text"] == "11.env");
+        let page = inspector.get("rows/0");
+        assert_eq!(page["rows"].as_array().unwrap().len(), last, "{page}");
+    }
+}
+
+#[test]
+fn an_export_takes_the_place_of_a_file_that_others_could_read() {
+    let sandbox = denying();
+    fire(&sandbox, "a.env");
+    sandbox.write("all.html", "old");
+    let file = sandbox.project.join("all.html");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    std::os::unix::fs::symlink("elsewhere.html", sandbox.project.join("link.html")).unwrap();
+    sandbox.write("elsewhere.html", "kept");
+    for name in ["all.html", "link.html"] {
+        sandbox.run(&["inspect", "--export", name]).ends_with(0);
+        let data = std::fs::symlink_metadata(sandbox.project.join(name)).unwrap();
+        assert!(data.is_file() && data.permissions().mode() & 0o777 == 0o600, "{name}: {data:?}");
+        assert!(sandbox.read(name).contains("not today"), "{name}");
+    }
+    assert_eq!(sandbox.read("elsewhere.html"), "kept");
+    let ran = sandbox.run(&["inspect", "--export", "/dev/stdout"]).ends_with(0);
+    assert!(ran.stdout.starts_with("<!DOCTYPE html>"), "a stream takes the file too");
 }

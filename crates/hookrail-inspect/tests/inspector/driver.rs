@@ -33,6 +33,11 @@ pub(crate) const TAB: char = '\u{e004}';
 impl Browser {
     /// Starts a browser, if this machine has one.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a browser with more options.
+    pub(crate) fn start_with(options: &[&str]) -> Option<Self> {
         if !has_program("chromium") || !has_program("chromedriver") {
             return None;
         }
@@ -52,11 +57,11 @@ impl Browser {
             _profile: profile,
             _turn: turn,
         };
-        browser.open_session();
+        browser.open_session(options);
         Some(browser)
     }
 
-    fn open_session(&mut self) {
+    fn open_session(&mut self, options: &[&str]) {
         let profile = format!("--user-data-dir={}", self._profile.path().display());
         // The last four keep the browser from asking the network for anything.
         let arguments = [
@@ -74,7 +79,8 @@ impl Browser {
             "--disable-sync",
             &profile,
         ];
-        let options = json!({"args": arguments});
+        let arguments = [&arguments[..], options].concat();
+        let options = json!({ "args": arguments });
         let capabilities = json!({"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options,
             "timeouts": {"script": 60_000, "pageLoad": 60_000}, "goog:loggingPrefs": {"browser": "ALL"}}}});
         let answer = self.call("POST", "/session", &capabilities);

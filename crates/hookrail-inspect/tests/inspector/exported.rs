@@ -27,6 +27,14 @@ fn an_exported_file_shows_everything_without_a_server() {
     browser.wait("document.getElementById('count').textContent === '2 of 41 events'");
     browser.run("location.hash = '#/stats'");
     browser.wait("document.querySelectorAll('#stats tbody tr').length === 3");
+    // Opened at a view, it shows that view.
+    for (view, ready) in
+        [("stats", "#stats tbody tr"), ("event/14", "#detail .waterfall"), ("compare/35/4", "#compare .diff")]
+    {
+        browser.open("about:blank");
+        browser.open(&format!("file://{}#/{view}", file.path().display()));
+        browser.wait(&format!("document.querySelector('{ready}') !== null"));
+    }
     browser.run("location.hash = '#/hooks'");
     browser.wait("document.querySelector('#hooks').innerText.includes('exported')");
     let markup =

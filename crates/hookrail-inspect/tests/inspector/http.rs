@@ -227,5 +227,5 @@ fn a_search_finds_what_only_the_record_holds() {
     lab.wait_for_rows(&session, 20);
     let body = json!({"text": "MAIN # 12"}).to_string();
     let answer = lab.post(&format!("{}search", session.api), std::slice::from_ref(&session.header), &body);
-    assert_eq!(answer.json(), json!({"found": [11]}));
+    assert_eq!(answer.json(), json!({"found": [11], "end": 20}));
 }

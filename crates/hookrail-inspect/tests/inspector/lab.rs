@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
-use hookrail_inspect::{Inspector, PageTitle, TesterMode, Trial, Workbench};
+use hookrail_inspect::{DEFAULT_LAST, Inspector, PageTitle, TesterMode, Trial, Workbench};
 use serde_json::{Value, json};
 
+use crate::hostile;
 use crate::raw::{self, Answer};
 use crate::records;
 
@@ -15,6 +16,17 @@ use crate::records;
 #[derive(Default)]
 pub(crate) struct FakeWorkbench {
     pub(crate) fired: AtomicUsize,
+    /// The record that the last fired event was taken from.
+    pub(crate) record: Mutex<Option<String>>,
+    /// Put at the end of every text of its documents.
+    poison: &'static str,
+}
+
+impl FakeWorkbench {
+    fn document(&self, mut document: Value) -> String {
+        hostile::poison(self.poison, &mut document);
+        document.to_string()
+    }
 }
 
 impl Workbench for FakeWorkbench {
@@ -24,31 +36,36 @@ impl Workbench for FakeWorkbench {
             json!({"hook": name, "event": "BeforeTool", "matcher": "^run_shell_command$", "dialect": "llxprt", "source": source,
                 "enabled": true, "trusted": trusted, "description": "keeps main as it is"})
         };
-        Ok(json!({
-            "list": {"hooks": [hook("guard-push", true), hook("notify", false)], "modules": [], "diagnostics": []},
+        let found = json!({"level": "warning", "code": "config.unknown", "message": "an unknown member", "file": "/home/me/.llxprt/settings.json", "line": 3});
+        let found = if self.poison.is_empty() { json!([]) } else { json!([found]) };
+        Ok(self.document(json!({
+            "list": {"hooks": [hook("guard-push", true), hook("notify", false)], "modules": [], "diagnostics": found},
             "trust": {"project": "/home/me/project", "trusted": true, "hooks": [
                 {"hook": "guard-push", "state": "granted", "source": source}, {"hook": "notify", "state": "changed", "source": source}]},
-        })
-        .to_string())
+        })))
     }
 
     fn explain(&self, trial: &Trial) -> Result<String, String> {
         match trial.event.as_str() {
-            "before-tool" => Ok(
+            "before-tool" => Ok(self.document(
                 json!({"event": "before-tool", "plan": [{"hook": "guard-push", "dialect": "llxprt", "mode": "parallel",
                 "source": {"kind": "project", "file": "/home/me/project/.llxprt/settings.json", "line": 21}}],
-                "skipped": [{"hook": "lint", "why": "matcher", "detail": "does not match"}], "diagnostics": []})
-                .to_string(),
-            ),
+                "skipped": [{"hook": "lint", "why": "matcher", "detail": "does not match"}], "diagnostics": []}),
+            )),
             other => Err(format!("`{other}` is not an event")),
         }
     }
 
     fn fire(&self, trial: &Trial) -> Result<String, String> {
         self.fired.fetch_add(1, Ordering::Relaxed);
-        let mut record = records::fired(5);
-        record["outcome"]["event"] = json!(trial.event);
-        Ok(record["outcome"].to_string())
+        *self.record.lock().unwrap() = trial.record.clone();
+        let mut outcome = records::fired(5)["outcome"].take();
+        outcome["event"] = json!(trial.event);
+        // One after the other.
+        for (run, started) in outcome["runs"].as_array_mut().unwrap().iter_mut().zip([0.5, 40.0, 120.0]) {
+            run["startedMs"] = json!(started);
+        }
+        Ok(self.document(outcome))
     }
 }
 
@@ -64,20 +81,34 @@ pub(crate) struct Lab {
 
 impl Lab {
     pub(crate) fn new(tester: TesterMode) -> Self {
+        Self::start(tester, DEFAULT_LAST, "")
+    }
+
+    /// An inspector that keeps this many records.
+    pub(crate) fn keeping(last: usize) -> Self {
+        Self::start(TesterMode::Explain, last, "")
+    }
+
+    /// An inspector whose configuration has this at the end of every text.
+    pub(crate) fn poisoned(poison: &'static str) -> Self {
+        Self::start(TesterMode::Fire, DEFAULT_LAST, poison)
+    }
+
+    fn start(tester: TesterMode, last: usize, poison: &'static str) -> Self {
         let (lines, received) = mpsc::channel();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let (ready, bound) = mpsc::channel();
-        let workbench = Arc::new(FakeWorkbench::default());
+        let workbench = Arc::new(FakeWorkbench { poison, ..FakeWorkbench::default() });
         let served = Arc::clone(&workbench);
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
                 let title = PageTitle {
-                    version: "0.1.0".to_owned(),
-                    project: "/home/me/project".to_owned(),
-                    events: vec!["before-tool".to_owned()],
+                    version: format!("0.1.0{poison}"),
+                    project: format!("/home/me/project{poison}"),
+                    events: vec![format!("before-tool{poison}")],
                 };
-                let inspector = Inspector::bind(0).await.unwrap().title(title).tester(tester);
+                let inspector = Inspector::bind(0).await.unwrap().title(title).tester(tester).last(last);
                 ready.send((inspector.url(), inspector.address())).unwrap();
                 let lines = Box::new(std::iter::from_fn(move || received.try_recv().ok()));
                 tokio::select! {

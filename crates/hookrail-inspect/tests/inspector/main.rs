@@ -1,7 +1,8 @@
 //! The inspector as a browser and as an attacker see it.
 //!
 //! The tests of the HTTP layer need nothing. Those in a browser need `chromium` and `chromedriver` and are skipped by name
-//! without them; with `HOOKRAIL_REQUIRE_ALL=1` they fail instead. What takes long is ignored and run by `scripts/inspect.sh`.
+//! without them; with `HOOKRAIL_REQUIRE_ALL=1` they fail instead. `scripts/inspect.sh` runs all of them and writes the pictures of the
+//! documentation.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,7 +20,9 @@ mod http;
 mod keyboard;
 mod lab;
 mod large;
+mod live;
 mod raw;
 mod real;
 mod records;
+mod tester;
 mod views;

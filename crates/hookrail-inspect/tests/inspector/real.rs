@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use hookrail::recorder::{AnsweredEntry, Entry, EntryKind, PersonAnswer};
-use hookrail::{Environment, Event, EventKind, FireOptions, HookSystem, Json};
+use hookrail::recorder::{
+    AnsweredEntry, CorrectedEntry, Entry, EntryKind, HostIdentity, LostEntry, PersonAnswer, TrustChange, TrustEntry,
+};
+use hookrail::{Decision, Environment, Event, EventKind, FireOptions, HookSystem, Json};
 use hookrail_inspect::TesterMode;
 use hookrail_journal::{Filter, InputPolicy, Journal, JournalOptions};
 use hookrail_testkit::wait_until;
@@ -37,7 +39,7 @@ fn shadow(name: &str, line: &str) -> Value {
 }
 
 /// Fires events with hooks that rewrite, deny, ask, fail and have no effect, and returns the lines of the journal: of fired
-/// events, a late verdict and two answers.
+/// events, a late verdict, two answers, a correction, a loss and a grant.
 fn recorded(input: InputPolicy) -> Vec<String> {
     let place = tempfile::tempdir().unwrap();
     let (home, project) = (place.path().join("home"), place.path().join("project"));
@@ -86,6 +88,21 @@ fn recorded(input: InputPolicy) -> Vec<String> {
         };
         let kind = EntryKind::Answered(answered);
         journal.record_blocking(&Entry { at: SystemTime::now(), host: None, project: &project, kind }).unwrap();
+    }
+    let (session, event) = ("s1", EventKind::BeforeTool);
+    let (decision, reason) = (Some(Decision::Deny), "the disk is full");
+    let host = HostIdentity { name: "test host".to_owned(), version: "1.2".to_owned() };
+    for kind in [
+        EntryKind::Corrected(CorrectedEntry { fire: "f-1", session, event, decision, reason }),
+        EntryKind::Lost(LostEntry { session, event, loss: "loss.ask", instead: "it was denied" }),
+        EntryKind::Trust(TrustEntry {
+            change: TrustChange::Granted,
+            hook: Some("guard"),
+            event: Some("before-tool"),
+            content: Some("2c26"),
+        }),
+    ] {
+        journal.record_blocking(&Entry { at: SystemTime::now(), host: Some(&host), project: &project, kind }).unwrap();
     }
     system.shutdown_blocking();
     lines(&journal)
@@ -164,8 +181,8 @@ impl Shape {
 fn hand_written_records_are_like_those_of_the_journal() {
     let real: Vec<Value> =
         recorded(InputPolicy::Redacted).iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let written = Vec::from_iter((1..=90).map(records::fired).chain([records::late(91, 1), records::answered(92, 1)]));
-    for kind in ["fired", "late", "answered"] {
+    let written = Vec::from_iter((1..=90).map(records::fired).chain(records::others(91, 1)));
+    for kind in ["fired", "late", "answered", "corrected", "lost", "trust"] {
         let shape = |records: &[Value]| {
             let mut shape = Shape::default();
             records.iter().filter(|record| record["kind"] == kind).for_each(|record| shape.add(record));
@@ -193,7 +210,8 @@ fn every_record_of_the_journal_has_a_row() {
     for input in [InputPolicy::Full, InputPolicy::Redacted, InputPolicy::None] {
         let rows = rows(&recorded(input));
         let kinds: Vec<&str> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["fired", "fired", "fired", "late", "answered", "answered"], "{input:?} {rows:?}");
+        let expected = ["fired", "fired", "fired", "late", "answered", "answered", "corrected", "lost", "trust"];
+        assert_eq!(kinds, expected, "{input:?} {rows:?}");
         // A deny by exit status is a verdict, also of a hook that was late, and where the record has no exit status.
         let failed: Vec<(&str, bool)> = rows
             .iter()
@@ -213,7 +231,7 @@ fn the_page_shows_every_record_of_the_journal() {
     let lines = recorded(InputPolicy::Full);
     lines.iter().for_each(|line| lab.append_line(Ok(line.clone())));
     browser.open(&lab.url);
-    browser.wait("document.getElementById('count').textContent === '6 events'");
+    browser.wait("document.getElementById('count').textContent === '9 events'");
     let shown = |number: usize| {
         browser.run(&format!("location.hash = '#/event/{number}'"));
         browser.wait(&format!("document.querySelector('.row.selected')?.dataset.n === '{number}'"));
@@ -229,6 +247,9 @@ fn the_page_shows_every_record_of_the_journal() {
     assert!(asked.contains("The tool's input: rewritten") && asked.contains(" failed"), "{asked}");
     let late = shown(3);
     assert!(late.contains("too late") && !late.contains(" failed"), "{late}");
-    assert!(shown(5).contains("not on a Friday"), "{}", shown(5));
+    for (number, expected) in [(5, "not on a Friday"), (6, "the disk is full"), (7, "it was denied"), (8, "granted")] {
+        let text = shown(number);
+        assert!(text.contains(expected), "{expected} is not in:\n{text}");
+    }
     assert_eq!(browser.console(), [""; 0]);
 }

@@ -45,7 +45,7 @@ pub(crate) fn fired(seq: u64) -> Value {
             {"hook": "notify", "dialect": "xcode", "why": "untrusted", "detail": "the project's hook is not granted", "source": source(2)}],
         "shadow": if seq.is_multiple_of(6) { json!([{"hook": "new-guard", "dialect": "llxprt", "source": source(40), "exitCode": 0, "signal": null, "durationMs": 4.0, "decision": "deny", "end": "answered", "reason": "would have blocked", "stop": false, "rewrite": {"toolInput": {"command": "true"}}}]) } else { json!([]) },
         "diagnostics": []});
-    json!({
+    let mut record = json!({
         "seq": seq, "prev": "9f86", "v": 1, "at": format!("2026-11-16T{hour:02}:{minute:02}:{second:02}.123Z"), "kind": "fired",
         "machine": "laptop", "user": "1000", "host": {"name": "hookrail serve", "version": "0.1.0"},
         "project": "/home/me/project", "fire": format!("5c1f0a9b-{seq}"), "session": format!("s{}", seq % 9),
@@ -59,7 +59,11 @@ pub(crate) fn fired(seq: u64) -> Value {
             {"id": "aa03", "hook": "guard-push", "dialect": "llxprt", "layer": "project", "fingerprint": format!("f{}", seq % 2), "end": if seq % 25 == 4 { "timed-out" } else { "exited" }, "decision": decision, "start": time(9.6), "ms": time(6.0)},
         ],
         "ms": time(17.0), "hash": "6030",
-    })
+    });
+    if seq.is_multiple_of(6) {
+        record["shadow"] = json!([{"id": "bb02", "hook": "new-guard", "dialect": "llxprt", "layer": "user", "fingerprint": "2c29", "end": "answered", "decision": "deny", "ms": 4.0}]);
+    }
+    record
 }
 
 /// What the user answered to the question of an event.
@@ -70,10 +74,36 @@ pub(crate) fn answered(seq: u64, fire: u64) -> Value {
         "reason": "a guard asks", "input": {"command": "git push --force"}, "hash": "61"})
 }
 
+/// An outcome that is not the recorded one.
+pub(crate) fn corrected(seq: u64, fire: u64) -> Value {
+    json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:12.000Z", "kind": "corrected", "machine": "laptop",
+        "user": "1000", "host": {"name": "hookrail serve", "version": "0.1.0"}, "project": "/home/me/project", "fire": format!("5c1f0a9b-{fire}"),
+        "session": "s3", "event": "before-tool", "decision": "deny", "reason": "the record could not be made safe", "hash": "63"})
+}
+
+/// Something that an agent could not be made to do.
+pub(crate) fn lost(seq: u64) -> Value {
+    json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:13.000Z", "kind": "lost", "machine": "laptop",
+        "user": "1000", "host": {"name": "hookrail bridge claude", "version": "0.1.0"}, "project": "/home/me/project",
+        "session": "s3", "event": "before-tool", "loss": "loss.ask", "instead": "the call was denied", "hash": "64"})
+}
+
+/// Trust that was granted.
+pub(crate) fn trust(seq: u64) -> Value {
+    json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:14.000Z", "kind": "trust", "machine": "laptop",
+        "user": "1000", "host": {"name": "hookrail trust", "version": "0.1.0"}, "project": "/home/me/project",
+        "change": "granted", "hook": "guard-push", "event": "before-tool", "content": "2c26b46b68ffc68ff99b453c1d304134", "hash": "65"})
+}
+
 /// A shadow hook that ended after the outcome of its event.
 pub(crate) fn late(seq: u64, fire: u64) -> Value {
     json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:11.000Z", "kind": "late", "machine": "laptop",
         "user": "1000", "host": {"name": "hookrail serve", "version": "0.1.0"}, "project": "/home/me/project", "fire": format!("5c1f0a9b-{fire}"),
         "session": "s3", "event": "before-tool", "why": "shadow", "reason": "slow and strict",
         "hooks": [{"id": "bb01", "hook": "slow-guard", "dialect": "llxprt", "layer": "user", "fingerprint": "2c28", "end": "exited", "decision": "deny", "start": 1.0, "ms": 900.0}], "hash": "62"})
+}
+
+/// A record of every kind but the first.
+pub(crate) fn others(seq: u64, fire: u64) -> [Value; 5] {
+    [late(seq, fire), answered(seq + 1, fire), corrected(seq + 2, fire), lost(seq + 3), trust(seq + 4)]
 }

@@ -104,6 +104,9 @@ fn filters_and_the_search_in_all_fields_select_events() {
     filtered("end:timed-out hook:guard-push", "2 of 50 events");
     filtered("seq:>48", "2 of 50 events");
     filtered("layer:nothing", "0 of 50 events");
+    // A verdict without an effect that came in time.
+    filtered("hook:new-guard", "8 of 50 events");
+    filtered("new-guard decision:deny", "1 of 50 events");
     filtered("\"part1.rs\"", "1 of 50 events");
     // Only the record holds this text.
     filtered("force-with-lease", "0 of 50 events");
@@ -185,9 +188,11 @@ fn numbers_hooks_comparison_and_tester_show_what_they_should() {
 fn a_narrow_window_shows_one_thing_at_a_time_and_nothing_is_cut_off() {
     let Some(browser) = Browser::start() else { return };
     let lab = Lab::with_events(30);
-    browser.resize(360, 640);
+    browser.resize(320, 640);
     opened(&browser, &lab, 30);
-    let fits = "return document.documentElement.scrollWidth <= innerWidth";
+    // Wide tables, code and the list have bars of their own.
+    let fits = "return document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll('main *')].every((node) => \
+        !node.checkVisibility() || node.closest('.scroll, pre, .list, svg') || node.getBoundingClientRect().right <= innerWidth)";
     assert_eq!(browser.run(fits), true);
     assert_eq!(browser.run("return getComputedStyle(document.getElementById('detail')).display"), "none");
     browser.run("document.querySelector('.row[data-n=\"29\"]').click()");
@@ -201,6 +206,42 @@ fn a_narrow_window_shows_one_thing_at_a_time_and_nothing_is_cut_off() {
         browser.wait("document.querySelector('main h2') !== null");
         assert_eq!(browser.run(fits), true, "{view}");
     }
+}
+
+/// The times and quantiles that a test of `hookrail stats` also has.
+const QUANTILES: &str = include_str!("../quantiles.json");
+
+#[test]
+fn quantiles_are_those_of_the_command_line() {
+    let Some(browser) = Browser::start() else { return };
+    let cases: Vec<serde_json::Value> = serde_json::from_str(QUANTILES).unwrap();
+    let lab = Lab::new(TesterMode::Explain);
+    let mut seq = 0;
+    for (number, case) in cases.iter().enumerate() {
+        for time in case["times"].as_array().unwrap() {
+            seq += 1;
+            let mut record = records::fired(1);
+            record["hooks"] =
+                json!([{"id": format!("q{number}"), "hook": format!("hook {number}"), "end": "silent", "ms": time}]);
+            lab.append(&record);
+        }
+    }
+    opened(&browser, &lab, seq);
+    browser.run("location.hash = '#/stats'");
+    browser.wait(&format!("document.querySelectorAll('#stats tbody tr').length === {}", cases.len()));
+    browser.run("document.querySelector('#stats th button').click()");
+    browser.wait("document.querySelector('#stats th[aria-sort=ascending]') !== null");
+    let shown = browser.run(
+        "return [...document.querySelectorAll('#stats tbody tr')].map((row) => [7, 8].map((cell) => parseFloat(row.cells[cell].innerText)))",
+    );
+    let expected = Vec::from_iter(cases.iter().map(|case| json!([case["p50"], case["p99"]])));
+    let numbers = |value: &serde_json::Value| {
+        Vec::from_iter(value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()))
+    };
+    assert_eq!(
+        Vec::from_iter(shown.as_array().unwrap().iter().map(numbers)),
+        Vec::from_iter(expected.iter().map(numbers))
+    );
 }
 
 /// The contrast of the text of every element that shows some, as WCAG computes it; what is below 4.5 is returned.
