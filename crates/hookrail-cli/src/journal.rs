@@ -75,6 +75,21 @@ pub(crate) fn record_trust(project: &Project, changes: &[TrustEntry<'_>]) {
             return;
         }
     }
+    print_warnings(&journal);
+}
+
+/// Ends what a journal does beside the records, before a process that recorded a few events ends.
+pub(crate) fn finish(journal: &Journal) {
+    journal.finish_maintenance();
+    journal.finish_syncing();
+    print_warnings(journal);
+}
+
+/// Prints what a journal has to say to the user.
+pub(crate) fn print_warnings(journal: &Journal) {
+    for warning in journal.take_warnings() {
+        crate::output::warnings(&format!("warning: {warning}\n"));
+    }
 }
 
 /// Returns the entry of trust in the project as a whole.

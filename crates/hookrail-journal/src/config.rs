@@ -36,7 +36,7 @@ words! {
         /// When it is written: it survives the end of any process, and not a loss of power.
         #[default]
         Write = "write",
-        /// As above, and once a second the writer of the next record waits for the disk.
+        /// As above, and a second later it is on the disk.
         Second = "second",
         /// When it is on the disk. Records of one process that arrive together share one wait.
         Each = "each",
@@ -59,7 +59,8 @@ words! {
 /// Which segments are kept. The newest one is never removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Segments that are older than this are removed.
+    /// Segments that are older than this are removed. Their age is counted from the last day before the present one on which
+    /// a segment was begun, so that a clock that is ahead for a moment removes nothing.
     pub age: Duration,
     /// The oldest segments are removed until no more than so many bytes are left.
     pub bytes: u64,

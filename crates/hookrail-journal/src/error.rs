@@ -55,6 +55,21 @@ pub enum JournalError {
     },
 }
 
+/// Something about a journal that no record failed for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalWarning {
+    /// Segments could not be compressed or removed.
+    #[error("old segments of the journal cannot be compressed or removed: {0}")]
+    NotMaintained(String),
+    /// Records are written and may not be on the disk.
+    #[error("the last records of the journal cannot be written to the disk: {0}")]
+    NotSynced(String),
+    /// Other users could read the journal.
+    #[error("`{}` could be read by other users, with its records and its key; now only its owner can", _0.display())]
+    WasReadable(PathBuf),
+}
+
 /// Why a file or folder is not safe to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnsafePlace {
@@ -67,9 +82,18 @@ pub enum UnsafePlace {
     /// Others than its owner can write it.
     #[error("can be written by other users")]
     OpenToOthers,
-    /// It is no regular file, or no folder where there should be one.
-    #[error("is not what it should be: a regular file or a folder")]
-    WrongType,
+    /// Others than its owner can read it, and this user cannot change that.
+    #[error("can be read by other users")]
+    ReadableByOthers,
+    /// It is a link to what does not exist.
+    #[error("is a link that leads nowhere")]
+    DanglingLink,
+    /// It is a device, a pipe or a folder in the place of a file.
+    #[error("is no regular file")]
+    NoFile,
+    /// It is a file in the place of a folder.
+    #[error("is no folder")]
+    NoFolder,
     /// The file has another name in another place.
     #[error("has more than one name")]
     ManyNames,

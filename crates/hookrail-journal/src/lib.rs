@@ -47,9 +47,12 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod delayed_sync;
 mod entry;
 mod error;
+mod index;
 mod lock_file;
+mod machines;
 mod reader;
 mod record;
 mod redact;
@@ -62,7 +65,7 @@ mod verify;
 mod writer;
 
 pub use config::{InputPolicy, JournalOptions, Retention, SyncPolicy, default_directory};
-pub use error::{JournalError, UnsafePlace};
+pub use error::{JournalError, JournalWarning, UnsafePlace};
 pub use reader::{Filter, Records, Unreadable};
 pub use record::{Record, RecordKind, RecordedHost, RecordedRun};
 pub use retention::{MAINTENANCE_INTERVAL, Maintained};
@@ -76,13 +79,15 @@ use std::time::{Duration, Instant, SystemTime};
 
 use hookrail::Code;
 use hookrail::lock;
-use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, Recorded, Recorder};
+use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, RecordErrorKind, Recorded, Recorder};
 
+use delayed_sync::DelayedSync;
 use entry::MemberWriter;
 use redact::Redactor;
+use segment::FolderAccess;
 use shipping::BacklogCheck;
 use sync::{SyncThread, Synced};
-use writer::Writer;
+use writer::{Appended, Writer};
 
 /// A journal. Cloning shares it; one process needs one for each folder.
 ///
@@ -99,25 +104,41 @@ struct Shared {
     user: String,
     state: Mutex<WriterState>,
     redactor: OnceLock<Redactor>,
+    warnings: Arc<Warnings>,
 }
 
 #[derive(Debug)]
 struct WriterState {
     writer: Writer,
-    last_sync: Option<Instant>,
     sync_thread: Option<SyncThread>,
-    /// Counts the segments that this process has seen.
-    segment: u64,
+    delayed_sync: Option<DelayedSync>,
     backlog: BacklogCheck,
     maintenance: Option<JoinHandle<()>>,
+    /// When room was last looked for because a record did not fit.
+    looked_for_room: Option<Instant>,
     /// The number of the last record that this process appended.
     last_seq: Option<u64>,
 }
 
 type FileToSync = Result<Option<std::fs::File>, JournalError>;
 
-/// With [`SyncPolicy::Second`], the time after which a writer waits for the disk.
+/// What no record failed for, until the host asks for it. Of each kind the last one is kept.
+#[derive(Debug, Default)]
+struct Warnings(Mutex<Vec<JournalWarning>>);
+
+impl Warnings {
+    fn add(&self, warning: JournalWarning) {
+        let mut all = lock(&self.0);
+        all.retain(|known| std::mem::discriminant(known) != std::mem::discriminant(&warning));
+        all.push(warning);
+    }
+}
+
+/// With [`SyncPolicy::Second`], the time for which records are collected before the disk is waited for.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How often a process looks for room while records do not fit.
+const ROOM_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Journal {
     /// The journal in a folder.
@@ -127,15 +148,21 @@ impl Journal {
         let writer = Writer::new(&options, machine.clone());
         let state = WriterState {
             writer,
-            last_sync: None,
             sync_thread: None,
-            segment: 0,
+            delayed_sync: None,
             backlog: BacklogCheck::default(),
             maintenance: None,
+            looked_for_room: None,
             last_seq: None,
         };
-        let shared =
-            Shared { options, machine, user: user_number(), state: Mutex::new(state), redactor: OnceLock::new() };
+        let shared = Shared {
+            options,
+            machine,
+            user: user_number(),
+            state: Mutex::new(state),
+            redactor: OnceLock::new(),
+            warnings: Arc::default(),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -177,7 +204,7 @@ impl Journal {
         }
         segment::check_directory(self.directory())?;
         let segments = segment::list(self.directory())?;
-        let last = retention::last_present(self.directory(), &segments)?;
+        let last = index::last_present(self.directory(), &segments)?;
         Ok(last.map(|last| ChainHead { seq: last.seq, hash: String::from_utf8_lossy(&last.hash).into_owned() }))
     }
 
@@ -191,12 +218,16 @@ impl Journal {
         Ok(Some(last.saturating_sub(position.seq)))
     }
 
-    /// Compresses segments that are complete and removes old ones. If another process is doing so, nothing is done.
+    /// Compresses segments that are complete and removes old ones. If another process is doing so, nothing is done. What can be
+    /// removed is removed also if something cannot be compressed.
     ///
     /// # Errors
     /// If a segment cannot be read, written or removed.
     pub fn maintain(&self) -> Result<Maintained, JournalError> {
-        retention::maintain(self.directory(), self.shared.options.retention)
+        if self.directory().symlink_metadata().is_ok() {
+            self.prepare_directory()?;
+        }
+        retention::maintain(self.directory(), self.shared.options.retention, SystemTime::now())
     }
 
     /// Records an entry and waits until it is safe.
@@ -205,11 +236,11 @@ impl Journal {
     /// If it could not be recorded.
     pub fn record_blocking(&self, entry: &Entry<'_>) -> Result<(), RecordError> {
         let (_, file) = self.append(entry)?;
-        match (file?, self.shared.options.sync) {
-            (Some(file), SyncPolicy::Each | SyncPolicy::Second) => file
+        match file? {
+            Some(file) => file
                 .sync_data()
                 .map_err(|error| JournalError::Io { path: self.directory().to_owned(), source: error }.into()),
-            (Some(_) | None, _) => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -224,11 +255,11 @@ impl Journal {
         {
             self.check_backlog()?;
         }
-        let (appended, file) = self.append(entry)?;
+        let (appended, file) = self.append(entry).inspect_err(|error| self.look_for_room(error))?;
         if appended.began_segment {
             self.maintain_later();
         }
-        let synced = file.and_then(|file| file.map_or(Ok(Recorded::Done), |file| self.sync(file)));
+        let synced = file.and_then(|file| file.map_or(Ok(Recorded::Done), |file| self.sync(file, appended.segment)));
         // The record is there whatever becomes of the wait, which is what the host is told.
         let recorded =
             synced.unwrap_or_else(|error| Recorded::Syncing(Box::pin(std::future::ready(Err(error.into())))));
@@ -248,11 +279,10 @@ impl Journal {
     }
 
     /// Appends a record, and returns the file that has to be synced, if one has to be.
-    fn append(&self, entry: &Entry<'_>) -> Result<(writer::Appended, FileToSync), JournalError> {
+    fn append(&self, entry: &Entry<'_>) -> Result<(Appended, FileToSync), JournalError> {
         let members = self.members(entry)?;
         let mut state = lock(&self.shared.state);
         let appended = state.writer.append(&members, SystemTime::now())?;
-        state.segment += u64::from(appended.began_segment);
         state.last_seq = Some(appended.seq);
         let file = match self.shared.options.sync {
             SyncPolicy::Write => Ok(None),
@@ -261,11 +291,18 @@ impl Journal {
         Ok((appended, file))
     }
 
+    fn prepare_directory(&self) -> Result<(), JournalError> {
+        if segment::prepare_directory(self.directory())? == FolderAccess::WasReadable {
+            self.shared.warnings.add(JournalWarning::WasReadable(self.directory().to_owned()));
+        }
+        Ok(())
+    }
+
     fn members(&self, entry: &Entry<'_>) -> Result<Vec<u8>, JournalError> {
         let redactor = match self.shared.redactor.get() {
             Some(redactor) => redactor,
             None => {
-                segment::prepare_directory(self.directory())?;
+                self.prepare_directory()?;
                 let opened = Redactor::open(self.directory())?;
                 self.shared.redactor.get_or_init(|| opened)
             }
@@ -280,26 +317,23 @@ impl Journal {
     }
 
     /// Waits for the disk as the policy says.
-    fn sync(&self, file: std::fs::File) -> Result<Recorded, JournalError> {
+    fn sync(&self, file: std::fs::File, segment: u64) -> Result<Recorded, JournalError> {
         let mut state = lock(&self.shared.state);
         let io = |error| JournalError::io(self.directory(), error);
         match self.shared.options.sync {
             SyncPolicy::Write => Ok(Recorded::Done),
             SyncPolicy::Second => {
-                let now = Instant::now();
-                let is_due = state.last_sync.is_none_or(|last| now.duration_since(last) >= SYNC_INTERVAL);
-                if is_due {
-                    state.last_sync = Some(now);
-                    drop(state);
-                    file.sync_data().map_err(io)?;
-                }
+                let started = state
+                    .delayed_sync
+                    .take()
+                    .map_or_else(|| DelayedSync::start(SYNC_INTERVAL, std::fs::File::sync_data), Ok);
+                state.delayed_sync.insert(started.map_err(io)?).add(segment, file).map_err(io)?;
                 Ok(Recorded::Done)
             }
             SyncPolicy::Each => {
                 if state.sync_thread.is_none() {
                     state.sync_thread = Some(SyncThread::start().map_err(io)?);
                 }
-                let segment = state.segment;
                 let synced: Option<Synced> = state.sync_thread.as_ref().map(|thread| thread.sync(file, segment));
                 Ok(synced.map_or(Recorded::Done, |synced| Recorded::Syncing(Box::pin(synced))))
             }
@@ -310,9 +344,28 @@ impl Journal {
     /// is tried again when the next segment is complete.
     fn maintain_later(&self) {
         let (directory, retention) = (self.directory().to_owned(), self.shared.options.retention);
-        let body = move || drop(retention::maintain(&directory, retention));
+        let warnings = Arc::clone(&self.shared.warnings);
+        let body = move || {
+            if let Err(error) = retention::maintain(&directory, retention, SystemTime::now()) {
+                warnings.add(JournalWarning::NotMaintained(error.to_string()));
+            }
+        };
         let thread = std::thread::Builder::new().name("hookrail-journal-seal".to_owned()).spawn(body);
         lock(&self.shared.state).maintenance = thread.ok();
+    }
+
+    /// Looks after the journal when a record did not fit: what is too old or too much may be what fills the disk.
+    fn look_for_room(&self, error: &JournalError) {
+        if error.kind() != RecordErrorKind::NoSpace {
+            return;
+        }
+        let now = Instant::now();
+        let looked = lock(&self.shared.state).looked_for_room.replace(now);
+        if looked.is_none_or(|looked| now.duration_since(looked) >= ROOM_INTERVAL) {
+            self.maintain_later();
+        } else {
+            lock(&self.shared.state).looked_for_room = looked;
+        }
     }
 
     /// Waits until segments that were complete are compressed and old ones removed, as far as this process has begun that.
@@ -321,6 +374,21 @@ impl Journal {
         let begun = lock(&self.shared.state).maintenance.take();
         // A panic there was reported by its thread, and the segments are as they were.
         let _ = begun.map(JoinHandle::join);
+    }
+
+    /// Waits until all records that this process has written are on the disk, if [`SyncPolicy::Second`] is set. Dropping the
+    /// last clone of a journal does the same; a process that ends without that calls it.
+    pub fn finish_syncing(&self) {
+        let begun = lock(&self.shared.state).delayed_sync.take();
+        if let Some(Err(error)) = begun.map(DelayedSync::finish) {
+            self.shared.warnings.add(JournalWarning::NotSynced(error.to_string()));
+        }
+    }
+
+    /// Takes what went wrong, or was put right, since the last call and concerned no record. A host shows it to the user.
+    #[must_use]
+    pub fn take_warnings(&self) -> Vec<JournalWarning> {
+        std::mem::take(&mut lock(&self.shared.warnings.0))
     }
 }
 

@@ -43,6 +43,11 @@ impl LockFile {
         self.file.metadata().is_ok_and(|about| has_name(&about))
     }
 
+    /// Whether the file is such a one.
+    pub(crate) fn is_such(&self, question: fn(&File) -> bool) -> bool {
+        question(&self.file)
+    }
+
     /// Waits for the lock, but no longer than that: a process that was stopped while it held the lock must not stop all
     /// others.
     pub(crate) fn wait(&self, longest: Duration) -> Result<(), JournalError> {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use crate::error::JournalError;
+use crate::index::Index;
 use crate::record::{Record, RecordKind};
-use crate::retention::Index;
 use crate::segment::{self, Framed, SegmentFile, SegmentName, SegmentSource};
 
 /// Which records are wanted. All conditions have to hold; without any, all records are read.
@@ -150,7 +150,12 @@ impl Records {
     fn open_next(&mut self, segment: SegmentFile) -> Result<(), JournalError> {
         self.last = Some(segment.name.clone());
         self.open = None;
-        let source = segment::open_for_reading(&segment)?;
+        let source = match segment::open_for_reading(&segment) {
+            Ok(source) => source,
+            // Retention has removed it since the segments were listed.
+            Err(error) if Index::removed_meanwhile(&self.directory, &segment, &error).is_some() => return Ok(()),
+            Err(error) => return Err(error),
+        };
         self.open = Some(OpenSegment { name: segment.name, source, partial: Vec::new(), offset: 0, line: 0 });
         Ok(())
     }

@@ -1,23 +1,27 @@
-//! Sealing segments that are complete, removing old ones, and the index that keeps their last hashes.
+//! Sealing segments that are complete, and removing old ones.
 //!
 //! Nothing here is on the way of an event. One process at a time does it, under a lock of its own; the segment that is
 //! being written is never touched.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hookrail::event::timestamp;
-use serde::{Deserialize, Serialize};
+use hookrail::recorder::RecordErrorKind;
 
 use crate::config::Retention;
 use crate::error::JournalError;
+use crate::index::{Index, IndexLine, REMOVED, SEALED, read_last_of};
 use crate::lock_file::LockFile;
-use crate::segment::{self, Framed, LastRecord, SegmentFile, SegmentForm, SegmentName, open_file};
+use crate::segment::{self, LastRecord, SegmentFile, SegmentForm, open_file};
 use crate::shipping::ShippingPosition;
+
+/// How often a long-lived process looks after its journal.
+pub const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 /// What was sealed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,112 +32,8 @@ pub struct Maintained {
     pub removed: usize,
 }
 
-/// What became of a segment, in the index.
-const SEALED: &str = "sealed";
-const REMOVED: &str = "removed";
-
-/// A line of the index.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct IndexLine {
-    /// The segment's name.
-    pub(crate) segment: String,
-    /// What became of it: `sealed` or `removed`.
-    pub(crate) state: String,
-    /// When.
-    pub(crate) at: String,
-    /// The number of its last record.
-    pub(crate) seq: u64,
-    /// The hash of its last record.
-    pub(crate) hash: String,
-}
-
-/// What is known of segments that are sealed or gone.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Index {
-    lines: Vec<IndexLine>,
-}
-
-impl Index {
-    /// Reads the index. A line that is no line of an index is skipped: the segments themselves are the truth.
-    pub(crate) fn read(directory: &Path) -> Result<Self, JournalError> {
-        let path = directory.join("index.jsonl");
-        let mut options = OpenOptions::new();
-        let file = match open_file(&path, options.read(true)) {
-            Ok(file) => file,
-            Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
-            Err(error) => return Err(error),
-        };
-        let text = io::read_to_string(file).map_err(|error| JournalError::io(&path, error))?;
-        Ok(Self { lines: text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect() })
-    }
-
-    /// The last record of a segment.
-    pub(crate) fn last_of(&self, name: &SegmentName) -> Option<LastRecord> {
-        let stem = name.stem();
-        self.lines.iter().rev().find(|line| line.segment == stem)?.last()
-    }
-
-    /// The line about the last record of all segments in the index.
-    pub(crate) fn last_line(self) -> Option<IndexLine> {
-        self.lines.into_iter().max_by_key(|line| line.seq)
-    }
-
-    /// The last record of all segments that were sealed or removed.
-    fn last_known(&self) -> Option<LastRecord> {
-        self.lines.iter().filter_map(IndexLine::last).max_by_key(|last| last.seq)
-    }
-
-    /// The last record of all segments that were removed.
-    fn last_removed(&self) -> Option<LastRecord> {
-        self.removed().filter_map(IndexLine::last).max_by_key(|last| last.seq)
-    }
-
-    /// The last record before the one of that number, if it is in a segment that was removed. A segment that was only
-    /// sealed has to be there.
-    pub(crate) fn removed_before(&self, seq: u64) -> Option<LastRecord> {
-        self.removed().filter_map(IndexLine::last).find(|last| Some(last.seq) == seq.checked_sub(1))
-    }
-
-    /// The number of the record with that hash, if it was the last one of a segment that was removed.
-    pub(crate) fn removed_with(&self, hash: &str) -> Option<u64> {
-        self.removed().find(|line| line.hash == hash).map(|line| line.seq)
-    }
-
-    fn removed(&self) -> impl Iterator<Item = &IndexLine> {
-        self.lines.iter().filter(|line| line.state == REMOVED)
-    }
-
-    fn append(directory: &Path, line: &IndexLine) -> Result<(), JournalError> {
-        let path = directory.join("index.jsonl");
-        let mut options = OpenOptions::new();
-        let mut file = open_file(&path, options.append(true).create(true))?;
-        let mut text = serde_json::to_vec(line).map_err(|error| JournalError::io(&path, error.into()))?;
-        text.push(b'\n');
-        let written = file.write_all(&text).and_then(|()| file.sync_data());
-        written.map_err(|error| JournalError::io(&path, error))
-    }
-}
-
-impl IndexLine {
-    fn of(segment: &SegmentFile, state: &str, last: LastRecord) -> Self {
-        Self {
-            segment: segment.name.stem(),
-            state: state.to_owned(),
-            at: timestamp(SystemTime::now()),
-            seq: last.seq,
-            hash: String::from_utf8_lossy(&last.hash).into_owned(),
-        }
-    }
-
-    fn last(&self) -> Option<LastRecord> {
-        Some(LastRecord { seq: self.seq, hash: self.hash.as_bytes().try_into().ok()? })
-    }
-}
-
 /// Compresses segments that are complete and removes old ones. If another process is doing so, nothing is done.
-pub(crate) fn maintain(directory: &Path, retention: Retention) -> Result<Maintained, JournalError> {
+pub(crate) fn maintain(directory: &Path, retention: Retention, now: SystemTime) -> Result<Maintained, JournalError> {
     let mut done = Maintained::default();
     match std::fs::symlink_metadata(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(done),
@@ -147,37 +47,54 @@ pub(crate) fn maintain(directory: &Path, retention: Retention) -> Result<Maintai
     }
     let mut segments = segment::list(directory)?;
     // The newest one is being written, and so is the one that the lock names until a writer names the newest.
-    let newest = segments.pop();
+    let Some(newest) = segments.pop() else { return Ok(done) };
     let written = LockFile::open(directory)?.segment()?;
-    let mut kept = Vec::new();
-    for segment in segments.into_iter().take_while(|segment| written.as_ref() != Some(&segment.name)) {
-        let segment = match segment.form {
-            SegmentForm::Compressed => segment,
-            SegmentForm::Plain => {
-                done.sealed += 1;
-                seal(directory, &segment)?
-            }
-        };
-        kept.push(segment);
+    let is_complete = |segment: &SegmentFile| written.as_ref() != Some(&segment.name);
+    let count = segments.iter().take_while(|segment| is_complete(segment)).count();
+    segments.truncate(count);
+    let mut sealed = seal_all(directory, &mut segments, &mut done.sealed);
+    // Whatever kept them from being compressed: a disk without room stays full if nothing is removed from it.
+    done.removed = remove_old(directory, &segments, &newest, retention, now)?;
+    if sealed.is_err() && done.removed > 0 {
+        segments.drain(..done.removed);
+        sealed = seal_all(directory, &mut segments, &mut done.sealed);
     }
-    done.removed = remove_old(directory, &kept, newest.as_ref(), retention)?;
-    Ok(done)
+    sealed.map(|()| done)
+}
+
+/// Compresses all segments that are not, up to the first one that cannot be.
+fn seal_all(directory: &Path, segments: &mut [SegmentFile], sealed: &mut usize) -> Result<(), JournalError> {
+    for segment in segments.iter_mut().filter(|segment| segment.form == SegmentForm::Plain) {
+        *segment = seal(directory, segment)?;
+        *sealed += 1;
+    }
+    Ok(())
 }
 
 /// Compresses a segment under a temporary name and puts it in the place of the plain one.
 fn seal(directory: &Path, segment: &SegmentFile) -> Result<SegmentFile, JournalError> {
-    let temporary = directory.join(format!("{}.tmp", segment.name.sealed_file()));
+    let temporary = directory.join(segment.name.temporary_file());
     let sealed = directory.join(segment.name.sealed_file());
     let mut reading = OpenOptions::new();
     let mut plain = open_file(&segment.path, reading.read(true))?;
     let mut options = OpenOptions::new();
     let target = open_file(&temporary, options.write(true).create(true).truncate(true))?;
-    compress(&mut plain, target).map_err(|error| JournalError::io(&temporary, error))?;
-    let end = segment::end_of(&mut plain).map_err(|error| JournalError::io(&segment.path, error))?;
-    if let Some(last) = end.last {
-        Index::append(directory, &IndexLine::of(segment, SEALED, last))?;
+    let end = compress(&mut plain, target)
+        .map_err(|error| JournalError::io(&temporary, error))
+        .and_then(|()| segment::end_of(&mut plain).map_err(|error| JournalError::io(&segment.path, error)))
+        .and_then(|end| match end.last {
+            Some(last) => Index::append(directory, &IndexLine::of(segment, SEALED, last)),
+            None => Ok(()),
+        });
+    if let Err(error) = end {
+        // On a full disk it would take the room that the next record needs.
+        let _ = std::fs::remove_file(&temporary);
+        return Err(error);
     }
-    std::fs::rename(&temporary, &sealed).map_err(|error| JournalError::io(&sealed, error))?;
+    std::fs::rename(&temporary, &sealed)
+        // The plain one is not removed before the name of the other is on the disk.
+        .and_then(|()| segment::sync_folder(directory))
+        .map_err(|error| JournalError::io(&sealed, error))?;
     std::fs::remove_file(&segment.path).map_err(|error| JournalError::io(&segment.path, error))?;
     Ok(SegmentFile { name: segment.name.clone(), path: sealed, form: SegmentForm::Compressed })
 }
@@ -189,108 +106,96 @@ fn compress(plain: &mut File, target: File) -> io::Result<()> {
     writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
+/// Removes the oldest segments that are over their age or over the size of all.
 fn remove_old(
     directory: &Path,
     segments: &[SegmentFile],
-    newest: Option<&SegmentFile>,
+    newest: &SegmentFile,
     retention: Retention,
+    now: SystemTime,
 ) -> Result<usize, JournalError> {
-    let now = SystemTime::now();
-    let oldest_day = now.checked_sub(retention.age).map(timestamp).unwrap_or_default();
     let today = timestamp(now);
     let today = today.get(..10).unwrap_or_default();
-    let size = |segment: &SegmentFile| std::fs::metadata(&segment.path).map_or(0, |about| about.len());
-    let mut bytes: u64 = segments.iter().chain(newest).map(size).sum();
+    let oldest = oldest_day(segments, newest, retention.age, today);
+    let mut bytes: u64 = segments.iter().chain([newest]).map(size_of).sum();
     let mut removed = 0;
     // A journal that is shipped keeps what is not stored elsewhere yet.
     let shipped = ShippingPosition::read(directory)?.map(|position| position.seq);
     for (at, segment) in segments.iter().enumerate() {
         // A segment holds records of its day and of no later one. A day that is still to come was the mistake of a clock;
         // then the segment is not younger than the next one that was begun under a better clock.
-        let mut days = segments.iter().skip(at).chain(newest).map(|segment| segment.name.day.as_str());
-        let day = days.find(|day| *day <= today).unwrap_or(today);
-        let is_old = oldest_day.get(..10).is_some_and(|oldest| day < oldest);
+        let mut days = segments.iter().skip(at).chain([newest]).map(|segment| segment.name.day.as_str());
+        let day = days.find(|day| *day <= today).and_then(day_number);
+        let is_old = day.zip(oldest).is_some_and(|(day, oldest)| day < oldest);
         if !is_old && bytes <= retention.bytes {
             break;
         }
-        let index = Index::read(directory)?;
-        let last = match index.last_of(&segment.name) {
+        let last = match Index::read(directory)?.last_of(&segment.name) {
             Some(last) => Some(last),
-            None => last_of_compressed(segment)?,
+            None => read_last_of(segment)?,
         };
         if last.zip(shipped).is_some_and(|(last, shipped)| last.seq > shipped) {
             break;
         }
-        // The hash is kept first: without it the rest of the chain would begin with nothing.
-        if let Some(last) = last {
-            Index::append(directory, &IndexLine::of(segment, REMOVED, last))?;
-        }
-        bytes = bytes.saturating_sub(size(segment));
-        std::fs::remove_file(&segment.path).map_err(|error| JournalError::io(&segment.path, error))?;
+        bytes = bytes.saturating_sub(size_of(segment));
+        remove(directory, segment, last)?;
         removed += 1;
     }
     Ok(removed)
 }
 
-/// The last record of a segment that has to be read from its beginning.
-pub(crate) fn last_of_compressed(segment: &SegmentFile) -> Result<Option<LastRecord>, JournalError> {
-    let mut reader = segment::open_for_reading(segment)?;
-    let mut line = Vec::new();
-    let mut last = None;
-    loop {
-        line.clear();
-        match reader.read_line(&mut line) {
-            Ok(0) => return Ok(last),
-            Ok(_) => {}
-            // What can be read of a damaged file is all there is.
-            Err(_) => return Ok(last),
-        }
-        let Some(text) = line.strip_suffix(b"\n") else { return Ok(last) };
-        if let Some(framed) = Framed::of(text).filter(Framed::holds)
-            && let Ok(hash) = framed.hash.try_into()
-        {
-            last = Some(LastRecord { seq: framed.seq, hash });
-        }
-    }
+fn size_of(segment: &SegmentFile) -> u64 {
+    std::fs::metadata(&segment.path).map_or(0, |about| about.len())
 }
 
-/// The last record before the segment of that number. If the index knows of a later one, whose segment was deleted, that
-/// is it: its number is not given again.
-pub(crate) fn last_before(
-    directory: &Path,
-    number: u64,
-    segments: &[SegmentFile],
-) -> Result<Option<LastRecord>, JournalError> {
-    let index = Index::read(directory)?;
-    let present = last_of_segments(&index, number, segments)?;
-    Ok(present.into_iter().chain(index.last_known()).max_by_key(|last| last.seq))
-}
-
-/// The last record that is there; if none is, the last one that retention removed.
-pub(crate) fn last_present(directory: &Path, segments: &[SegmentFile]) -> Result<Option<LastRecord>, JournalError> {
-    let index = Index::read(directory)?;
-    Ok(last_of_segments(&index, u64::MAX, segments)?.or_else(|| index.last_removed()))
-}
-
-fn last_of_segments(index: &Index, number: u64, segments: &[SegmentFile]) -> Result<Option<LastRecord>, JournalError> {
-    for segment in segments.iter().rev().filter(|segment| segment.name.number < number) {
-        let last = match segment.form {
-            SegmentForm::Plain => {
-                let mut options = OpenOptions::new();
-                let mut file = open_file(&segment.path, options.read(true))?;
-                segment::end_of(&mut file).map_err(|error| JournalError::io(&segment.path, error))?.last
-            }
-            SegmentForm::Compressed => match index.last_of(&segment.name) {
-                Some(last) => Some(last),
-                None => last_of_compressed(segment)?,
-            },
-        };
-        if last.is_some() {
-            return Ok(last);
+/// Removes a segment and keeps its last record in the index.
+fn remove(directory: &Path, segment: &SegmentFile, last: Option<LastRecord>) -> Result<(), JournalError> {
+    let keep = || last.map_or(Ok(()), |last| Index::append(directory, &IndexLine::of(segment, REMOVED, last)));
+    // The hash is kept first: without it the rest of the chain would begin with nothing.
+    let kept = keep();
+    let has_room = match &kept {
+        Ok(()) => true,
+        Err(error) if error.kind() == RecordErrorKind::NoSpace => false,
+        Err(_) => return kept,
+    };
+    // Left by a process that was killed while it compressed the segment.
+    for other in [segment.name.temporary_file(), segment.name.sealed_file(), segment.name.open_file()] {
+        let path = directory.join(other);
+        if path != segment.path {
+            let _ = std::fs::remove_file(path);
         }
     }
-    Ok(None)
+    std::fs::remove_file(&segment.path).map_err(|error| JournalError::io(&segment.path, error))?;
+    // There was no room for a line; now there is.
+    if has_room { Ok(()) } else { keep() }
 }
 
-/// How often a long-lived process looks after its journal.
-pub const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(60 * 60);
+/// The day before which segments are too old; none if that is not known.
+///
+/// A clock that is ahead for a moment must not remove everything. So the age is counted from the last day before the present
+/// one on which a segment was begun: it takes events on two days, one after the other, to make a new day count.
+fn oldest_day(segments: &[SegmentFile], newest: &SegmentFile, age: Duration, today: &str) -> Option<i64> {
+    let mut days = segments.iter().chain([newest]).rev().map(|segment| segment.name.day.as_str());
+    let confirmed = day_number(days.find(|day| *day < today)?)?;
+    confirmed.checked_sub(i64::try_from(age.as_secs().div_ceil(DAY)).ok()?)
+}
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// The number of a day such as `2026-11-16`, counted so that later days have greater numbers without gaps; none if it is no
+/// day.
+fn day_number(day: &str) -> Option<i64> {
+    let mut parts = day.splitn(3, '-').map(|part| part.parse::<i64>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years begin in March, so that the day that some of them lack is their last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    Some(year * 365 + leap_days + (month * 153 + 2) / 5 + day)
+}
+
+#[cfg(test)]
+#[path = "retention_tests.rs"]
+mod tests;

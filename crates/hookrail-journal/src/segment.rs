@@ -44,6 +44,11 @@ impl SegmentName {
         format!("{}.jsonl.gz", self.stem())
     }
 
+    /// The file in which it is compressed.
+    pub(crate) fn temporary_file(&self) -> String {
+        format!("{}.tmp", self.sealed_file())
+    }
+
     pub(crate) fn parse(stem: &str) -> Option<Self> {
         let (number, day) = stem.split_once('-')?;
         let is_day = day.len() == 10 && day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -98,7 +103,7 @@ pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<File, Jour
     let about = file.metadata().map_err(|error| JournalError::io(path, error))?;
     let unsafe_place = |problem| JournalError::Unsafe { path: path.to_owned(), problem };
     if !about.is_file() {
-        return Err(unsafe_place(UnsafePlace::WrongType));
+        return Err(unsafe_place(UnsafePlace::NoFile));
     }
     #[cfg(unix)]
     {
@@ -107,9 +112,17 @@ pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<File, Jour
             return Err(unsafe_place(UnsafePlace::ManyNames));
         }
         check_owner(&about).map_err(unsafe_place)?;
+        if about.mode() & OTHERS != 0 {
+            // Its folder keeps others out; if this fails, that is enough.
+            let _ = file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
+        }
     }
     Ok(file)
 }
+
+/// The permissions of others than the owner.
+#[cfg(unix)]
+const OTHERS: u32 = 0o077;
 
 fn open_without_links(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let mut options = options.clone();
@@ -132,10 +145,49 @@ fn check_owner(about: &std::fs::Metadata) -> Result<(), UnsafePlace> {
     if hookrail_spawn::is_ours_alone(about) { Ok(()) } else { Err(UnsafePlace::OpenToOthers) }
 }
 
-/// Makes sure that the folder of the journal exists and is this user's alone.
-pub(crate) fn prepare_directory(directory: &Path) -> Result<(), JournalError> {
-    hookrail_spawn::create_private_folder(directory).map_err(|error| JournalError::io(directory, error))?;
-    check_directory(directory)
+/// Who could read a folder before a writer used it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FolderAccess {
+    OwnersAlone,
+    /// Others could, and cannot any more.
+    WasReadable,
+}
+
+/// Makes sure that the folder of the journal exists and is this user's alone. One that others can read is closed to them:
+/// records and the key are in it. One that others can write is not used.
+pub(crate) fn prepare_directory(directory: &Path) -> Result<FolderAccess, JournalError> {
+    hookrail_spawn::create_private_folder(directory).map_err(|error| match obstacle(directory) {
+        Some((path, problem)) => JournalError::Unsafe { path, problem },
+        None => JournalError::io(directory, error),
+    })?;
+    check_directory(directory)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+        let is_readable = || std::fs::symlink_metadata(directory).is_ok_and(|about| about.mode() & OTHERS != 0);
+        if is_readable() {
+            let closed = std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700));
+            // Some file systems accept a change and ignore it.
+            if closed.is_err() || is_readable() {
+                let problem = UnsafePlace::ReadableByOthers;
+                return Err(JournalError::Unsafe { path: directory.to_owned(), problem });
+            }
+            return Ok(FolderAccess::WasReadable);
+        }
+    }
+    Ok(FolderAccess::OwnersAlone)
+}
+
+/// What keeps a folder from being made, if it is something that has the name of one of its parts.
+fn obstacle(directory: &Path) -> Option<(PathBuf, UnsafePlace)> {
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_symlink());
+    let problem = |path: &Path| match path.metadata() {
+        Ok(about) if about.is_dir() => None,
+        Ok(_) => Some(UnsafePlace::NoFolder),
+        Err(_) if is_link(path) => Some(UnsafePlace::DanglingLink),
+        Err(_) => None,
+    };
+    directory.ancestors().find_map(|path| Some((path.to_owned(), problem(path)?)))
 }
 
 /// Makes sure that the folder of the journal is no link and this user's alone.
@@ -146,7 +198,7 @@ pub(crate) fn check_directory(directory: &Path) -> Result<(), JournalError> {
         return Err(unsafe_place(UnsafePlace::Link));
     }
     if !about.is_dir() {
-        return Err(unsafe_place(UnsafePlace::WrongType));
+        return Err(unsafe_place(UnsafePlace::NoFolder));
     }
     #[cfg(unix)]
     check_owner(&about).map_err(unsafe_place)?;
@@ -282,6 +334,8 @@ impl LastRecord {
 pub(crate) struct SegmentEnd {
     /// The last record that holds; none if there is none.
     pub(crate) last: Option<LastRecord>,
+    /// Where that record begins.
+    pub(crate) last_begin: u64,
     /// The number of bytes up to the end of the last whole line. What follows is a record that was never acknowledged.
     pub(crate) whole: u64,
     /// The number of bytes in the file.
@@ -311,7 +365,14 @@ pub(crate) fn end_of(file: &mut File) -> io::Result<SegmentEnd> {
             }
             Some(at) => {
                 if let Some(last) = sound(text.get(at + 1..line_end)) {
-                    return Ok(SegmentEnd { last: Some(last), whole: whole.unwrap_or(0), length, is_sound });
+                    let last_begin = begin + at as u64 + 1;
+                    return Ok(SegmentEnd {
+                        last: Some(last),
+                        last_begin,
+                        whole: whole.unwrap_or(0),
+                        length,
+                        is_sound,
+                    });
                 }
                 is_sound = false;
                 end_of_line = Some(at);
@@ -319,7 +380,7 @@ pub(crate) fn end_of(file: &mut File) -> io::Result<SegmentEnd> {
             None if begin == 0 => {
                 let first = whole.and_then(|_| sound(text.get(..line_end)));
                 is_sound &= first.is_some() || whole.is_none();
-                return Ok(SegmentEnd { last: first, whole: whole.unwrap_or(0), length, is_sound });
+                return Ok(SegmentEnd { last: first, last_begin: 0, whole: whole.unwrap_or(0), length, is_sound });
             }
             None => {
                 // A long record is read with chunks that grow, so that it is not copied again and again.

@@ -1,9 +1,9 @@
 //! Verifying the chain: every hash, every link, every number, and where it is damaged.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::JournalError;
-use crate::retention::Index;
+use crate::index::{Index, IndexLine};
 use crate::segment::{self, Framed, Hex, LastRecord, NO_HASH, SegmentFile};
 
 /// What verifying a journal found.
@@ -147,6 +147,7 @@ impl Verification {
 }
 
 struct Verifier<'v> {
+    directory: PathBuf,
     found: Verification,
     index: Index,
     expected: Option<&'v str>,
@@ -163,20 +164,37 @@ pub(crate) fn verify(directory: &Path, expected: Option<&str>) -> Result<Verific
     let known = Index::read(directory)?.last_line();
     let segments = segment::list(directory)?;
     let index = Index::read(directory)?;
-    let mut found = Verification { segments: segments.len(), ..Verification::default() };
-    if let Some(expected) = expected {
-        found.expected = Some(index.removed_with(expected).map_or(ExpectedHead::Missing, ExpectedHead::Removed));
-    }
-    let mut verifier = Verifier { found, index, expected, last: None, is_first: true };
+    Ok(verify_listed(directory, &segments, index, known, expected))
+}
+
+/// Verifies segments that were listed a moment ago, and that the last record that was known then is there.
+fn verify_listed(
+    directory: &Path,
+    segments: &[SegmentFile],
+    index: Index,
+    known: Option<IndexLine>,
+    expected: Option<&str>,
+) -> Verification {
+    let found = Verification {
+        segments: segments.len(),
+        expected: expected.map(|_| ExpectedHead::Missing),
+        ..Verification::default()
+    };
+    let mut verifier = Verifier { directory: directory.to_owned(), found, index, expected, last: None, is_first: true };
     for (at, segment) in segments.iter().enumerate() {
         verifier.segment(segment, at + 1 == segments.len());
+    }
+    if let (Some(expected), Some(ExpectedHead::Missing)) = (expected, verifier.found.expected)
+        && let Some(seq) = verifier.index.removed_with(expected)
+    {
+        verifier.found.expected = Some(ExpectedHead::Removed(seq));
     }
     if let Some(known) = known.filter(|known| verifier.last.is_none_or(|last| last.seq < known.seq)) {
         verifier.problem(&known.segment, 0, 0, ProblemKind::Gone { seq: known.seq });
     }
     let head = verifier.last.map(|last| ChainHead { seq: last.seq, hash: text(&last.hash) });
     verifier.found.head = head;
-    Ok(verifier.found)
+    verifier.found
 }
 
 fn text(hash: &Hex) -> String {
@@ -188,7 +206,17 @@ impl Verifier<'_> {
         let name = segment.name.stem();
         let mut source = match segment::open_for_reading(segment) {
             Ok(source) => source,
-            Err(error) => return self.problem(&name, 0, 0, ProblemKind::Unreadable(error.to_string())),
+            Err(error) => {
+                // Retention may have removed it since the segments were listed.
+                match Index::removed_meanwhile(&self.directory, segment, &error) {
+                    Some((index, last)) => {
+                        (self.index, self.last) = (index, Some(last));
+                        self.found.segments -= 1;
+                    }
+                    None => self.problem(&name, 0, 0, ProblemKind::Unreadable(error.to_string())),
+                }
+                return;
+            }
         };
         let (mut line, mut number, mut offset) = (Vec::new(), 0, 0);
         loop {
@@ -249,5 +277,42 @@ impl Verifier<'_> {
         if self.found.problems.len() < MOST_PROBLEMS {
             self.found.problems.push(ChainProblem { segment: segment.to_owned(), line, offset, kind });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::{JournalOptions, Retention, retention, writer::Writer};
+
+    /// Retention removes segments after they were listed, before and while they are verified.
+    #[test]
+    fn segments_that_retention_removes_meanwhile_are_no_problem() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = JournalOptions { segment_bytes: 1, ..JournalOptions::new(dir.path().join("journal")) };
+        let folder = &options.directory;
+        let mut writer = Writer::new(&options, "m".to_owned());
+        let records: Vec<_> =
+            (0..6).map(|_| writer.append(br#""v":1,"kind":"trust""#, SystemTime::now()).unwrap()).collect();
+        retention::maintain(folder, Retention::default(), SystemTime::now()).unwrap();
+        let (segments, index) = (segment::list(folder).unwrap(), Index::read(folder).unwrap());
+        let verify = |removed: &[SegmentFile]| {
+            removed.iter().for_each(|segment| std::fs::remove_file(&segment.path).unwrap());
+            let head = text(&records[1].hash);
+            verify_listed(folder, &segments, index.clone(), index.clone().last_line(), Some(&head))
+        };
+        let found = verify(&[]);
+        assert!(found.is_sound() && found.records == 6, "{found:?}");
+        let none = Retention { bytes: 0, ..Retention::default() };
+        assert_eq!(retention::maintain(folder, none, SystemTime::now()).unwrap().removed, 5);
+        let found = verify(&[]);
+        assert!(found.is_sound(), "{found:?}");
+        assert_eq!((found.records, found.segments, found.expected), (1, 1, Some(ExpectedHead::Removed(2))));
+        let found = verify(&segments[5..]);
+        assert!(!found.is_sound(), "that one was not removed by retention: {found:?}");
     }
 }

@@ -4,7 +4,7 @@
 //! was killed in the middle of a record leaves a line without an end, which was never acknowledged; the next writer cuts it.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -12,10 +12,11 @@ use hookrail::event::timestamp;
 
 use crate::config::{JournalOptions, SyncPolicy};
 use crate::error::JournalError;
+use crate::index;
 use crate::lock_file::{LONGEST_WAIT, LockFile, SHORT_WAIT, has_name, read_exact_at};
-use crate::retention;
+use crate::machines;
 use crate::segment::{
-    self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentName, end_of, hash_of, last_record, open_file,
+    self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentFile, SegmentName, end_of, hash_of, last_record, open_file,
 };
 
 /// A record that was appended.
@@ -25,6 +26,8 @@ pub(crate) struct Appended {
     pub(crate) seq: u64,
     /// Its hash, in hexadecimal.
     pub(crate) hash: Hex,
+    /// The number of its segment.
+    pub(crate) segment: u64,
     /// Whether a new segment was begun, so that the one before it can be sealed.
     pub(crate) began_segment: bool,
 }
@@ -42,6 +45,8 @@ pub(crate) struct Writer {
     lock: Option<LockFile>,
     /// How long the lock is waited for; see [`SHORT_WAIT`].
     longest_wait: Duration,
+    /// Whether other machines may use the file system of a file.
+    pub(crate) is_on_network: fn(&File) -> bool,
     head: Option<Head>,
 }
 
@@ -66,6 +71,7 @@ impl Writer {
             machine,
             lock: None,
             longest_wait: LONGEST_WAIT,
+            is_on_network: machines::is_on_network,
             head: None,
         }
     }
@@ -131,8 +137,9 @@ impl Writer {
         let (line, hash) = compose(seq, &prev, members);
         write_line(&mut head, &line)?;
         head.last = Some(LastRecord { seq, hash });
+        let segment = head.name.number;
         self.head = Some(head);
-        Ok(Appended { seq, hash, began_segment })
+        Ok(Appended { seq, hash, segment, began_segment })
     }
 
     /// The segment that is to be written, as it is now. A record that was cut short is removed; if the last whole line is
@@ -151,27 +158,27 @@ impl Writer {
             }
         }
         let segments = segment::list(&self.directory)?;
+        let is_shared = lock.is_such(self.is_on_network);
+        if is_shared {
+            self.check_machines(&segments)?;
+        }
         // The lock says which segment is written. If it is empty or names what is gone, the newest one is.
         let newest = segments.last().map(|segment| segment.name.clone());
         let Some(name) = named.clone().into_iter().chain(newest).max() else { return Ok(None) };
         let path = self.directory.join(name.open_file());
         let Some(mut file) = open_segment(&path)? else {
             // The newest one is sealed, or was removed by hand.
-            let last = retention::last_before(&self.directory, name.number + 1, &segments)?;
+            let last = index::last_before(&self.directory, name.number + 1, &segments)?;
             return self.begin(lock, name.number + 1, today, last).map(Some);
         };
         let end = end_of(&mut file).map_err(|error| JournalError::io(&path, error))?;
-        let SegmentEnd { last, whole, length, is_sound } = end;
+        let SegmentEnd { last, whole, length, is_sound, .. } = end;
         let last = match last {
             Some(last) => Some(last),
-            None => retention::last_before(&self.directory, name.number, &segments)?,
+            None => index::last_before(&self.directory, name.number, &segments)?,
         };
         if !is_sound {
             return self.begin(lock, name.number + 1, today, last).map(Some);
-        }
-        let is_shared = is_on_network(&file);
-        if is_shared {
-            self.check_machines(&mut file, whole)?;
         }
         if whole < length {
             file.set_len(whole).map_err(|error| JournalError::io(&path, error))?;
@@ -221,13 +228,12 @@ impl Writer {
             // The records of a segment are on the disk, and found there, only if its name is too.
             segment::sync_folder(&self.directory).map_err(|error| JournalError::io(&self.directory, error))?;
         }
-        let is_shared = is_on_network(&file);
+        let is_shared = lock.is_such(self.is_on_network);
         Ok(Head { name, path, file, length: 0, last, is_shared })
     }
 
-    /// Two machines that share a home directory have no lock in common that can be relied on.
-    fn check_machines(&self, file: &mut File, whole: u64) -> Result<(), JournalError> {
-        match last_machine(file, whole) {
+    fn check_machines(&self, segments: &[SegmentFile]) -> Result<(), JournalError> {
+        match machines::last_machine(segments)? {
             Some(other) if other != self.machine => {
                 Err(JournalError::SharedByMachines { path: self.directory.clone(), other })
             }
@@ -296,36 +302,6 @@ fn length_of(file: &File) -> Option<u64> {
     has_name(&about).then_some(about.len())
 }
 
-/// The machine that wrote the last whole line.
-fn last_machine(file: &mut File, whole: u64) -> Option<String> {
-    let begin = whole.saturating_sub(16 * 1024);
-    file.seek(SeekFrom::Start(begin)).ok()?;
-    let mut text = Vec::new();
-    file.take(whole - begin).read_to_end(&mut text).ok()?;
-    let line = text.strip_suffix(b"\n").unwrap_or(&text);
-    let line = memchr::memrchr(b'\n', line).and_then(|at| line.get(at + 1..)).unwrap_or(line);
-    let member: &[u8] = br#""machine":""#;
-    let after = line.get(memchr::memmem::find(line, member)? + member.len()..)?;
-    let name = after.get(..memchr::memchr(b'"', after)?)?;
-    Some(String::from_utf8_lossy(name).into_owned())
-}
-
-/// Whether a file lies on a file system that several machines can use at once.
-#[cfg(target_os = "linux")]
-fn is_on_network(file: &File) -> bool {
-    /// NFS, SMB, CIFS, SMB2, AFS, Ceph.
-    const NETWORK: [u64; 6] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x5346_414f, 0x00c3_6400];
-    rustix::fs::fstatfs(file).is_ok_and(|about| {
-        let kind = u64::try_from(about.f_type).unwrap_or(0) & 0xffff_ffff;
-        NETWORK.contains(&kind)
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_on_network(_file: &File) -> bool {
-    false
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
@@ -348,18 +324,5 @@ mod tests {
         let found = crate::verify::verify(&folder, None).unwrap();
         assert!(found.is_sound(), "{found:?}");
         assert_eq!((found.segments, found.records), (5, 6));
-    }
-
-    #[test]
-    fn the_machine_of_the_last_record_is_found() {
-        let dir = tempfile::tempdir().unwrap();
-        let options = JournalOptions::new(dir.path().join("journal"));
-        let mut writer = Writer::new(&options, "m".to_owned());
-        for machine in ["first", "second"] {
-            let members = format!(r#""v":1,"machine":"{machine}""#);
-            writer.append(members.as_bytes(), SystemTime::UNIX_EPOCH).unwrap();
-        }
-        let mut head = writer.head.take().unwrap();
-        assert_eq!(last_machine(&mut head.file, head.length).as_deref(), Some("second"));
     }
 }

@@ -311,6 +311,36 @@ fn a_record_that_is_not_safe_is_corrected() {
     }
 }
 
+/// Events in which no hook takes part wait for their records together, on one thread that goes on meanwhile.
+#[test]
+fn events_without_hooks_share_a_wait_and_block_no_thread() {
+    /// Makes no record safe before there are that many.
+    struct Together(tokio::sync::watch::Sender<usize>);
+    impl Recorder for Together {
+        fn record(&self, _: &Entry<'_>) -> Result<Recorded, RecordError> {
+            self.0.send_modify(|count| *count += 1);
+            let mut count = self.0.subscribe();
+            Ok(Recorded::Syncing(Box::pin(async move {
+                count.wait_for(|count| *count >= 16).await.unwrap();
+                Ok(())
+            })))
+        }
+
+        fn interest(&self) -> Interest {
+            Interest::All
+        }
+    }
+    let recorder = Together(tokio::sync::watch::channel(0).0);
+    let system = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).recorder(recorder).build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let all: Vec<_> = (0..16).map(|_| tokio::spawn(system.fire(call(&system)))).collect();
+        for one in all {
+            assert!(one.await.unwrap().recorded_as.is_some());
+        }
+    });
+}
+
 struct Says(Approval);
 
 impl Approver for Says {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use hookrail_agent::{
     AgentError, AgentMode, AgentSetup, ScriptedModel, SessionOpening, SessionStore, StreamRule, Workspace, declare,
 };
+use hookrail_journal::JournalWarning;
 
 use super::trust;
 use crate::args::AgentArgs;
@@ -62,10 +63,16 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     };
     setup.history = Some(history);
     // Beside the session: a large segment takes a moment.
-    let maintenance = journal.map(|journal| std::thread::spawn(move || journal.maintain()));
+    let of_thread = journal.clone();
+    let maintenance = of_thread.map(|journal| std::thread::spawn(move || journal.maintain()));
     let ended = hookrail_agent::run(setup, mode);
     // A session of one short prompt would cut it off every time.
-    let _ = maintenance.map(std::thread::JoinHandle::join);
+    if let Some(Ok(Err(error))) = maintenance.map(std::thread::JoinHandle::join) {
+        crate::output::warnings(&format!("warning: {}\n", JournalWarning::NotMaintained(error.to_string())));
+    }
+    if let Some(journal) = &journal {
+        crate::journal::finish(journal);
+    }
     telemetry.finish();
     Ok(match ended.map_err(|error| failure(&error))? {
         hookrail_agent::AgentExit::Fine => Exit::Fine,

@@ -24,7 +24,7 @@ use hookrail_bridge::{
     NoisyEvents, OnError, Reading, RequestError, request, tools,
 };
 
-use hookrail_journal::Journal;
+use hookrail_journal::{Journal, JournalWarning};
 
 use crate::args::{BridgeArgs, OnErrorArg, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
@@ -145,11 +145,17 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
     // Sessions that are killed never end, so the journal is looked after when one begins too.
     let is_border = matches!(request.kind(), EventKind::SessionStart | EventKind::SessionEnd);
     let is_needed = !answer.losses.is_empty() || is_border;
-    if is_needed && let Some(journal) = fired.journal.or_else(|| project.journal(RecordDefault::On)) {
+    let opened = || is_needed.then(|| project.journal(RecordDefault::On)).flatten();
+    if let Some(journal) = fired.journal.or_else(opened) {
         record_losses(&journal, &project, &request, &answer);
-        if is_border {
-            // What cannot be done now is tried again when the next session begins or ends.
-            let _ = journal.maintain();
+        // What cannot be done now is tried again when the next session begins or ends.
+        let maintained = if is_border { journal.maintain().err() } else { None };
+        journal.finish_syncing();
+        let failed = maintained.map(|error| JournalWarning::NotMaintained(error.to_string()));
+        for warning in journal.take_warnings().into_iter().chain(failed) {
+            tracing::warn!(target: "hookrail::journal", "{warning}");
+            // What is there may be the reason of a denial, which the agent gives to its model.
+            answer.stderr.get_or_insert_with(|| format!("hookrail: {warning}"));
         }
     }
     if request.kind() == EventKind::SessionEnd {

@@ -51,7 +51,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         Ok(fired.exit())
     });
     if let Some(journal) = &journal {
-        journal.finish_maintenance();
+        crate::journal::finish(journal);
     }
     // The process ends now and the operating system frees everything at once. Dropping each part would only delay the
     // caller, who waits for this process before every tool call.

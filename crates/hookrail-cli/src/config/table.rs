@@ -163,7 +163,7 @@ pub(crate) const TABLE: &[SettingRow] = &[
         "What is kept of inputs and outcomes. `redacted`: everything but recognised secrets and prompts. `full`: everything. \
          `none`: neither inputs nor texts."),
     row(Setting::JournalSync, "journal", "sync", word(&["write", "second", "each"], "write", "each"), SettingScope::UserOnly,
-        "When a record is safe. `write`: it survives the end of any process. `second`: the disk is waited for once a second. \
+        "When a record is safe. `write`: it survives the end of any process. `second`: a second later it is on the disk. \
          `each`: the disk is waited for with every record."),
     row(Setting::JournalOnFailure, "journal", "on_failure", word(&["warn", "block"], "warn", "block"), SettingScope::UserOnly,
         "What happens if an event cannot be recorded. `warn`: the outcome has the diagnostic `record-failed`. `block`: gating \

@@ -128,21 +128,65 @@ fn old_segments_go_after_retain_days_and_over_retain_mib() {
     let (plain, sealed) = segments(&sandbox);
     assert!(plain == 1 && (1..4).contains(&sealed), "{plain} {sealed}");
     is_sound(&sandbox);
-    // As if they had been begun long ago.
+    // As if they had been begun long ago, and the last one on the day before this one.
     fill(&sandbox, 2, 1_100_000);
-    for entry in std::fs::read_dir(folder(&sandbox)).unwrap() {
-        let path = entry.unwrap().path();
+    let is_segment = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with('0');
+    let entries = std::fs::read_dir(folder(&sandbox)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(is_segment).collect();
+    files.sort();
+    let yesterday = hookrail::event::timestamp(SystemTime::now() - Duration::from_secs(24 * 60 * 60));
+    for (at, path) in files.iter().enumerate() {
+        let day = if at + 1 == files.len() { &yesterday[..10] } else { "2020-01-01" };
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if let Some((number, rest)) = name.split_once('-').filter(|(number, _)| number.starts_with('0')) {
-            let ending = rest.split_once('.').unwrap().1;
-            std::fs::rename(&path, path.with_file_name(format!("{number}-2020-01-01.{ending}"))).unwrap();
-        }
+        let (number, rest) = name.split_once('-').unwrap();
+        let ending = rest.split_once('.').unwrap().1;
+        std::fs::rename(path, path.with_file_name(format!("{number}-{day}.{ending}"))).unwrap();
     }
     std::fs::write(folder(&sandbox).join("lock"), "").unwrap();
     configure(&sandbox, "retain-days = 1\n");
     sandbox.run(&FIRE).ends_with(0);
-    assert_eq!(segments(&sandbox), (1, 0));
+    assert_eq!(segments(&sandbox), (1, 1));
     is_sound(&sandbox);
+}
+
+/// What no event failed for is said once, where the other warnings of the command go.
+#[test]
+fn what_keeps_a_journal_from_being_looked_after_is_reported() {
+    let sandbox = sandbox("cat > /dev/null");
+    configure(&sandbox, "");
+    fill(&sandbox, 2, 1_100_000);
+    // A folder in the place of the temporary file keeps the first segment from being compressed.
+    let first = std::fs::read_dir(folder(&sandbox)).unwrap().map(|entry| entry.unwrap().path());
+    let first = first.filter(|path| path.to_string_lossy().ends_with(".jsonl")).min().unwrap();
+    std::fs::create_dir(first.with_extension("jsonl.gz.tmp")).unwrap();
+    let warned = "old segments of the journal cannot be compressed or removed: ";
+    let fired = sandbox.run(&FIRE).ends_with(0);
+    assert!(fired.stderr.contains(&format!("warning: {warned}")), "{}", fired.stderr);
+    let bridged = bridge(&sandbox, "SessionStart").ends_with(0);
+    assert!(bridged.stderr.contains(&format!("hookrail: {warned}")), "{}", bridged.stderr);
+    is_sound(&sandbox);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_journal_that_others_could_read_is_closed_and_reported() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = sandbox("cat > /dev/null");
+    fill(&sandbox, 1, 1000);
+    let open = || std::fs::set_permissions(folder(&sandbox), PermissionsExt::from_mode(0o755)).unwrap();
+    let warned = "could be read by other users, with its records and its key; now only its owner can";
+    open();
+    let fired = sandbox.run(&FIRE).ends_with(0);
+    assert!(fired.stderr.contains(warned), "{}", fired.stderr);
+    assert!(!sandbox.run(&FIRE).ends_with(0).stderr.contains(warned), "once");
+    open();
+    assert!(bridge(&sandbox, "PreToolUse").ends_with(0).stderr.contains(warned));
+    open();
+    let mut server = sandbox.command(&["serve", "--stdio"]).stdin(Stdio::piped()).spawn().unwrap();
+    let log = BufReader::new(server.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(log.into_iter().any(|line| line.contains(warned)));
+    drop(server.stdin.take());
+    server.wait().unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use hookrail::recorder::{Entry, EntryKind, Interest, RecordErrorKind, Recorder as _, TrustChange, TrustEntry};
-use hookrail_journal::{Filter, Journal, JournalOptions, ShippingPosition};
+use hookrail_journal::{Filter, Journal, JournalOptions, JournalWarning, ShippingPosition};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::{append, journal, place, records, segment_files, texts};
@@ -59,6 +59,52 @@ fn a_folder_that_others_can_write_is_not_used() {
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o777)).unwrap();
     let error = append(&journal(&folder), "b").unwrap_err();
     assert_eq!(error.kind, RecordErrorKind::Unsafe, "{error}");
+}
+
+/// The folder and its files are closed, and the host can say so.
+#[test]
+fn a_folder_that_others_can_read_is_closed_to_them() {
+    let (_dir, folder) = place();
+    append(&journal(&folder), "a").unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let files = || std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    for by_maintenance in [false, true] {
+        files().for_each(|file| std::fs::set_permissions(file, PermissionsExt::from_mode(0o644)).unwrap());
+        std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+        let journal = journal(&folder);
+        if by_maintenance {
+            journal.maintain().unwrap();
+        } else {
+            append(&journal, "b").unwrap();
+        }
+        assert_eq!(journal.take_warnings(), [JournalWarning::WasReadable(folder.clone())]);
+        append(&journal, "c").unwrap();
+        assert_eq!(journal.take_warnings(), [], "once");
+        assert_eq!(mode(&folder), 0o700);
+        for file in [segment_files(&folder).remove(0), folder.join("key"), folder.join("lock")] {
+            assert_eq!(mode(&file), 0o600, "{}", file.display());
+        }
+    }
+}
+
+#[test]
+fn what_is_in_the_place_of_a_folder_is_named() {
+    let refused = |put: &dyn Fn(&Path)| {
+        let (dir, folder) = place();
+        put(dir.path());
+        let error = append(&journal(&folder), "a").unwrap_err();
+        assert_eq!(error.kind, RecordErrorKind::Unsafe, "{error}");
+        error.message.replace(dir.path().to_str().unwrap(), "")
+    };
+    let file = |dir: &Path| std::fs::write(dir.join("state"), "").unwrap();
+    assert_eq!(refused(&file), "the journal cannot be written: `/state` is no folder");
+    let link = |dir: &Path| symlink(dir.join("nothing"), dir.join("state")).unwrap();
+    assert_eq!(refused(&link), "the journal cannot be written: `/state` is a link that leads nowhere");
+    let folder = |dir: &Path| {
+        std::fs::create_dir_all(dir.join("state/hookrail")).unwrap();
+        std::fs::write(dir.join("state/hookrail/journal"), "").unwrap();
+    };
+    assert_eq!(refused(&folder), "the journal cannot be written: `/state/hookrail/journal` is no folder");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Segments by size, sealing, retention, and reading over their borders.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use hookrail_journal::{ExpectedHead, Filter, Journal, JournalOptions, ProblemKind, Retention, ShippingPosition};
 
@@ -15,6 +15,11 @@ fn filled(folder: &std::path::Path, count: usize) -> (Journal, Vec<String>) {
     let written: Vec<String> = (0..count).map(|number| format!("record {number}")).collect();
     written.iter().for_each(|text| append(&journal, text).unwrap());
     (journal, written)
+}
+
+/// The day before this one: what was recorded then confirms the clock.
+fn yesterday() -> String {
+    hookrail::event::timestamp(SystemTime::now() - Duration::from_secs(24 * 3600))[..10].to_owned()
 }
 
 #[test]
@@ -88,10 +93,11 @@ fn what_is_removed_leaves_its_last_hash() {
 fn old_segments_are_removed_and_the_newest_never_is() {
     let (_dir, folder) = place();
     let (journal, _) = filled(&folder, 20);
-    // As if they had been begun long ago.
-    for file in segment_files(&folder) {
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        std::fs::rename(&file, folder.join(format!("{}-2020-01-01.jsonl", &name[..8]))).unwrap();
+    let files = segment_files(&folder);
+    // As if they had been begun long ago, and the last one on the day before this one.
+    for (at, file) in files.iter().enumerate() {
+        let day = if at + 1 == files.len() { yesterday() } else { "2020-01-01".to_owned() };
+        std::fs::rename(file, folder.join(format!("{:08}-{day}.jsonl", at + 1))).unwrap();
     }
     std::fs::write(folder.join("lock"), "").unwrap();
     let head = journal.head().unwrap();
@@ -114,9 +120,9 @@ fn clocks_that_jumped_neither_end_retention_nor_remove_too_much() {
         let (_dir, folder) = place();
         let (journal, _) = filled(&folder, 60);
         let files = segment_files(&folder);
-        let today = files[0].file_name().unwrap().to_string_lossy()[9..19].to_owned();
+        let lately = yesterday();
         for (at, file) in files.iter().enumerate() {
-            let day = days.get(at).copied().unwrap_or(today.as_str());
+            let day = days.get(at).copied().unwrap_or(lately.as_str());
             std::fs::rename(file, folder.join(format!("{:08}-{day}.jsonl", at + 1))).unwrap();
         }
         std::fs::write(folder.join("lock"), "").unwrap();
@@ -128,11 +134,8 @@ fn clocks_that_jumped_neither_end_retention_nor_remove_too_much() {
     assert_eq!(left(&["2020-01-01", "2020-01-02", "2020-01-03"]), (3, 3));
     assert_eq!(left(&["2999-01-01", "2020-01-02", "2020-01-03"]), (3, 3), "the first is older than the second");
     assert_eq!(left(&["2020-01-01", "2999-01-02", "2998-01-01", "2020-01-03"]), (4, 4));
-    assert_eq!(left(&["2999-01-01"]), (0, 0), "it may be of today");
-    let (_dir, folder) = place();
-    filled(&folder, 1);
-    let today = segment_files(&folder)[0].file_name().unwrap().to_string_lossy()[9..19].to_owned();
-    assert_eq!(left(&[&today, "1970-01-01"]), (0, 0), "what is before the second one is of today");
+    assert_eq!(left(&["2999-01-01"]), (0, 0), "it may be new");
+    assert_eq!(left(&[&yesterday(), "1970-01-01"]), (0, 0), "what is before the second one is new");
 }
 
 #[test]
@@ -287,4 +290,17 @@ fn a_given_head_is_found_only_in_records_or_where_retention_removed_it() {
     let found = verify();
     assert_eq!(found.expected, Some(ExpectedHead::Removed(last_of_first.0)));
     assert!(found.is_sound(), "{found:?}");
+}
+
+#[test]
+fn a_reader_goes_on_behind_segments_that_are_removed_meanwhile() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 40);
+    let mut reading = journal.read(Filter::default()).unwrap();
+    assert_eq!(reading.next().unwrap().unwrap().seq, 1);
+    let retention = Retention { bytes: 0, ..Retention::default() };
+    let keeping_nothing = Journal::new(JournalOptions { retention, ..JournalOptions::new(&folder) });
+    assert!(keeping_nothing.maintain().unwrap().removed > 2);
+    let read: Vec<u64> = reading.map(|record| record.unwrap().seq).collect();
+    assert_eq!(read.last(), Some(&40));
 }

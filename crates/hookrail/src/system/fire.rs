@@ -2,13 +2,16 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use hookrail_spawn::CancelToken;
 use tokio::sync::oneshot;
 
+use super::host::HostFuture;
 use super::host_runtime::{BeginResult, DeferredEvent};
 use super::notify::FireId;
+use super::recording::SettledOutcome;
 use crate::event::EventKind;
 use crate::outcome::Outcome;
 
@@ -35,6 +38,8 @@ enum FireState {
     Untouched(EventKind),
     /// The outcome is known already; `None` after it was returned.
     Ready(Option<Box<Outcome>>),
+    /// The outcome is known, and its record is not safe yet.
+    Syncing(SyncingOutcome),
     /// The event starts when this is first polled.
     NotBegun {
         id: FireId,
@@ -48,6 +53,15 @@ enum FireState {
         outcome: oneshot::Receiver<Outcome>,
         cancel: CancelOnDrop,
     },
+}
+
+/// Never locked; the lock makes the future of the event shareable between threads.
+struct SyncingOutcome(Mutex<HostFuture<'static, Outcome>>);
+
+impl std::fmt::Debug for SyncingOutcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SyncingOutcome")
+    }
 }
 
 #[derive(Debug)]
@@ -64,8 +78,11 @@ impl Fire {
         Self(FireState::Untouched(kind))
     }
 
-    pub(super) fn ready(outcome: Outcome) -> Self {
-        Self(FireState::Ready(Some(Box::new(outcome))))
+    pub(super) fn settled(outcome: SettledOutcome) -> Self {
+        Self(match outcome {
+            SettledOutcome::Safe(outcome) => FireState::Ready(Some(Box::new(outcome))),
+            SettledOutcome::Syncing(outcome) => FireState::Syncing(SyncingOutcome(Mutex::new(outcome))),
+        })
     }
 
     pub(super) fn not_begun(id: FireId, kind: EventKind, event: DeferredEvent, cancel: CancelToken) -> Self {
@@ -86,7 +103,7 @@ impl Fire {
     pub fn id(&self) -> Option<FireId> {
         match &self.0 {
             FireState::NotBegun { id, .. } | FireState::Running { id, .. } => Some(*id),
-            FireState::Untouched(_) | FireState::Ready(_) => None,
+            FireState::Untouched(_) | FireState::Ready(_) | FireState::Syncing(_) => None,
         }
     }
 
@@ -117,6 +134,13 @@ impl Future for Fire {
                 Some(outcome) => Poll::Ready(*outcome),
                 None => Poll::Pending,
             },
+            FireState::Syncing(SyncingOutcome(outcome)) => {
+                let outcome = outcome.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut().poll(context);
+                if outcome.is_ready() {
+                    self.0 = FireState::Ready(None);
+                }
+                outcome
+            }
             FireState::Running { kind, outcome, .. } => {
                 let kind = *kind;
                 // The engine answers every event, unless its thread has ended.

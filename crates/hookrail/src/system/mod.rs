@@ -57,7 +57,7 @@ use crate::trust::{Fingerprint, protected_folders};
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
-use recording::Ticket;
+use recording::{SettledOutcome, Ticket};
 use shadow::{Beside, NotDriven};
 
 /// How deep hooks may start agents that fire hooks. Two levels are in use (a hook that asks an agent for a review); a
@@ -342,7 +342,7 @@ impl HookSystem {
         }
         let firing = match self.admit(event, options.detached) {
             ControlFlow::Continue(firing) => firing,
-            ControlFlow::Break(outcome) => return Fire::ready(outcome),
+            ControlFlow::Break(outcome) => return Fire::settled(outcome),
         };
         if self.inner.settings.engine_runtime() == EngineRuntime::Lent {
             // The lent runtime is that of the first event, whichever thread drives that event.
@@ -353,7 +353,7 @@ impl HookSystem {
         {
             // A shutdown may have completed since the event was admitted.
             if self.inner.shut_down.load(Ordering::Relaxed) {
-                return Fire::ready(self.settle(self.ticket(&firing), Outcome::abandoned(firing.plan().event)));
+                return Fire::settled(self.settle(self.ticket(&firing), Outcome::abandoned(firing.plan().event)));
             }
             return host_runtime::drive(self, runtime, self.fired(firing, options), in_use);
         }
@@ -361,7 +361,7 @@ impl HookSystem {
             Ok(engine) => engine.fire(self.fired(firing, options)),
             Err(why) => {
                 let ticket = self.ticket(&firing);
-                Fire::ready(self.settle(ticket, engine::without_engine(firing, &why)))
+                Fire::settled(self.settle(ticket, engine::without_engine(firing, &why)))
             }
         }
     }
@@ -380,12 +380,12 @@ impl HookSystem {
         }
         let firing = match self.admit(event, options.detached) {
             ControlFlow::Continue(firing) => firing,
-            ControlFlow::Break(outcome) => return outcome,
+            ControlFlow::Break(outcome) => return outcome.wait(),
         };
         match self.inner.runtimes.borrow() {
             // A shutdown may have completed since the event was admitted.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => {
-                self.settle(self.ticket(&firing), Outcome::abandoned(kind))
+                self.settle(self.ticket(&firing), Outcome::abandoned(kind)).wait()
             }
             Some(runtime) => runtime.drive(self, self.fired(firing, options)),
             // A caller that blocks the thread the engine needs, such as a hook that fires another event, would
@@ -397,7 +397,7 @@ impl HookSystem {
                 Ok(engine) => parker::block_on(engine.fire(self.fired(firing, options))),
                 Err(why) => {
                     let ticket = self.ticket(&firing);
-                    self.settle(ticket, engine::without_engine(firing, &why))
+                    self.settle(ticket, engine::without_engine(firing, &why)).wait()
                 }
             },
         }
@@ -471,10 +471,10 @@ impl HookSystem {
     }
 
     /// Records the outcome of an event that is not driven.
-    fn settle(&self, ticket: Option<Ticket>, outcome: Outcome) -> Outcome {
+    fn settle(&self, ticket: Option<Ticket>, outcome: Outcome) -> SettledOutcome {
         match ticket {
-            Some(ticket) => ticket.settle_now(outcome),
-            None => outcome,
+            Some(ticket) => ticket.begin_settling(outcome),
+            None => outcome.into(),
         }
     }
 
@@ -494,11 +494,11 @@ impl HookSystem {
     }
 
     /// Plans an event, unless its outcome is known without asking a hook. Such an outcome is recorded here.
-    fn admit(&self, event: Event, detached: Detached) -> ControlFlow<Outcome, Box<Firing>> {
+    fn admit(&self, event: Event, detached: Detached) -> ControlFlow<SettledOutcome, Box<Firing>> {
         self.load_what_was_missed();
         self.load_what_is_due();
         if !self.used_by.may_fire(event.kind()) {
-            return ControlFlow::Break(Outcome::untouched(event.kind()));
+            return ControlFlow::Break(Outcome::untouched(event.kind()).into());
         }
         let in_force = self.inner.in_force.load();
         let Some(recording) = &self.parts().recording else {
@@ -506,7 +506,7 @@ impl HookSystem {
                 if !shadows.is_empty() {
                     self.start_shadows(self.parts().notify.next_id(), shadows);
                 }
-                outcome
+                outcome.into()
             });
         };
         let id = self.parts().notify.next_id();
@@ -516,7 +516,7 @@ impl HookSystem {
                 ControlFlow::Break(ticket.settle_untouched(outcome))
             }
             ControlFlow::Break(NotDriven { outcome, shadows }) => {
-                let outcome = ticket.settle_now(outcome);
+                let outcome = ticket.begin_settling(outcome);
                 self.start_shadows(id, shadows);
                 ControlFlow::Break(outcome)
             }

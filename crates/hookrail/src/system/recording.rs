@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::HookSystem;
+use super::host::HostFuture;
 use super::notify::FireId;
 use super::parker;
 use crate::diagnostic::{Code, Diagnostic};
@@ -96,6 +97,31 @@ impl Recording {
     }
 }
 
+/// An outcome that is recorded.
+#[expect(clippy::large_enum_variant, reason = "an event that no hook wants must not need an allocation")]
+pub(super) enum SettledOutcome {
+    /// It can be handed out.
+    Safe(Outcome),
+    /// It can be handed out when its record is safe.
+    Syncing(HostFuture<'static, Outcome>),
+}
+
+impl From<Outcome> for SettledOutcome {
+    fn from(outcome: Outcome) -> Self {
+        Self::Safe(outcome)
+    }
+}
+
+impl SettledOutcome {
+    /// Waits until it can be handed out.
+    pub(super) fn wait(self) -> Outcome {
+        match self {
+            Self::Safe(outcome) => outcome,
+            Self::Syncing(outcome) => parker::block_on(outcome),
+        }
+    }
+}
+
 /// The right and the duty to record one event.
 pub(super) struct Ticket {
     recording: Arc<Recording>,
@@ -132,32 +158,35 @@ impl Ticket {
     }
 
     /// Records the outcome, and waits until the record is safe.
-    pub(super) async fn settle(mut self, mut outcome: Outcome) -> Outcome {
-        match self.write(&mut outcome) {
-            Ok(Recorded::Done) => {}
-            Ok(Recorded::Syncing(safe)) => self.correct(safe.await, &mut outcome),
-            Err(error) => apply_failure(self.recording.on_failure, &error, &mut outcome),
+    pub(super) async fn settle(self, outcome: Outcome) -> Outcome {
+        match self.begin_settling(outcome) {
+            SettledOutcome::Safe(outcome) => outcome,
+            SettledOutcome::Syncing(outcome) => outcome.await,
         }
-        outcome
     }
 
-    /// Records the outcome of an event for which nothing is driven.
-    pub(super) fn settle_now(mut self, mut outcome: Outcome) -> Outcome {
+    /// Records the outcome. What waits until the record is safe can be left to the caller, so that events share the wait.
+    pub(super) fn begin_settling(mut self, mut outcome: Outcome) -> SettledOutcome {
         match self.write(&mut outcome) {
             Ok(Recorded::Done) => {}
-            Ok(Recorded::Syncing(safe)) => self.correct(parker::block_on(safe), &mut outcome),
+            Ok(Recorded::Syncing(safe)) => {
+                return SettledOutcome::Syncing(Box::pin(async move {
+                    self.correct(safe.await, &mut outcome);
+                    outcome
+                }));
+            }
             Err(error) => apply_failure(self.recording.on_failure, &error, &mut outcome),
         }
-        outcome
+        outcome.into()
     }
 
     /// Records the outcome of an event in which no hook takes part, if that is wanted.
-    pub(super) fn settle_untouched(mut self, outcome: Outcome) -> Outcome {
+    pub(super) fn settle_untouched(mut self, outcome: Outcome) -> SettledOutcome {
         if self.recording.wants(&outcome) {
-            return self.settle_now(outcome);
+            return self.begin_settling(outcome);
         }
         self.is_recorded = true;
-        outcome
+        outcome.into()
     }
 
     /// Leaves the event to another ticket.

@@ -21,7 +21,7 @@ impl HookSystem {
         if self.wants(kind)
             && let Some(outcome) = self.known_outcome(kind, tool, &input)
         {
-            return Fire::ready(outcome);
+            return Fire::settled(outcome.into());
         }
         self.fire_if_wanted(kind, |event| complete(event.with_text("tool_name", tool).with("tool_input", input)))
     }

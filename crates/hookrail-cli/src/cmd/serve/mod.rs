@@ -64,8 +64,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
             survive_file_size_limit();
             tokio::spawn(look_after(journal.clone()));
         }
-        serve(args, settings, configured, journal).await
+        serve(args, settings, configured, journal.clone()).await
     });
+    if let Some(journal) = &journal {
+        journal.finish_syncing();
+    }
     // A thread that reads standard input cannot be stopped, and dropping the runtime would wait for it.
     runtime.shutdown_background();
     telemetry.finish();
@@ -163,10 +166,13 @@ async fn serve(
 /// Compresses and removes segments of the journal from time to time.
 async fn look_after(journal: Journal) {
     loop {
-        let journal = journal.clone();
-        let done = tokio::task::spawn_blocking(move || journal.maintain()).await;
+        let of_thread = journal.clone();
+        let done = tokio::task::spawn_blocking(move || of_thread.maintain()).await;
         if let Ok(Err(error)) = done {
             tracing::warn!(target: "hookrail::journal", %error, "the journal cannot be looked after");
+        }
+        for warning in journal.take_warnings() {
+            tracing::warn!(target: "hookrail::journal", "{warning}");
         }
         tokio::time::sleep(MAINTENANCE_INTERVAL).await;
     }
