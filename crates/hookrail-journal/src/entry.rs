@@ -98,7 +98,7 @@ impl MemberWriter<'_> {
             EntryKind::Fired(fired) => self.fired(&mut members, fired),
             EntryKind::Late(late) => self.late(&mut members, late),
             EntryKind::Answered(answered) => self.answered(&mut members, answered),
-            EntryKind::Corrected(corrected) => corrected_members(&mut members, corrected),
+            EntryKind::Corrected(corrected) => self.corrected(&mut members, corrected),
             EntryKind::Lost(lost) => self.lost(&mut members, lost),
             EntryKind::Trust(trust) => self.trust(&mut members, trust),
             _ => {}
@@ -201,9 +201,21 @@ impl MemberWriter<'_> {
         }
     }
 
+    /// The reason is in words of the program itself, which may name paths and what the operating system said.
+    fn corrected(&self, members: &mut Members, corrected: &CorrectedEntry<'_>) {
+        members.optional("fire", corrected.fire);
+        members.optional("session", Some(corrected.session));
+        members.optional("event", corrected.event.map(EventKind::name));
+        members.optional("tool", corrected.tool);
+        members.optional("decision", corrected.decision.map(Decision::name));
+        members.string("reason", &self.label(corrected.reason));
+    }
+
     fn lost(&self, members: &mut Members, lost: &LostEntry<'_>) {
+        members.optional("fire", lost.fire);
         members.string("session", lost.session);
         members.string("event", lost.event.name());
+        members.optional("tool", lost.tool);
         members.string("loss", lost.loss);
         members.string("instead", &self.label(lost.instead));
     }
@@ -262,15 +274,6 @@ fn push_object(text: &mut Vec<u8>, members: &[u8]) {
     text.push(b'{');
     text.extend_from_slice(members);
     text.push(b'}');
-}
-
-/// The reason is the engine's own.
-fn corrected_members(members: &mut Members, corrected: &CorrectedEntry<'_>) {
-    members.string("fire", corrected.fire);
-    members.string("session", corrected.session);
-    members.string("event", corrected.event.name());
-    members.optional("decision", corrected.decision.map(Decision::name));
-    members.string("reason", corrected.reason);
 }
 
 fn kind_of(kind: &EntryKind<'_>) -> RecordKind {

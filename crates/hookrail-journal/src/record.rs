@@ -32,7 +32,7 @@ kinds! {
     Late = "late",
     /// The user's answer to a question that hooks had raised.
     Answered = "answered",
-    /// The outcome of an event that is not the one that was recorded.
+    /// What the host was told about an event in the place of what was recorded, or without asking hooks.
     Corrected = "corrected",
     /// Something that an agent could not be made to do.
     Lost = "lost",
@@ -119,7 +119,7 @@ pub struct Record {
     /// Why a hook was late: `detached` or `shadow`.
     #[serde(default)]
     pub why: Option<String>,
-    /// The reason of a question or of a late hook.
+    /// The reason of a question, of a late hook or of a correction.
     #[serde(default)]
     pub reason: Option<String>,
     /// What the user was asked about.

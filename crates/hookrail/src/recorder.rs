@@ -202,7 +202,7 @@ pub enum EntryKind<'r> {
     Late(LateEntry<'r>),
     /// The user answered a question that hooks had raised.
     Answered(AnsweredEntry<'r>),
-    /// The outcome of an event is not the one that was recorded.
+    /// The host was told something else about an event than its record says, or no hook was asked about it.
     Corrected(CorrectedEntry<'r>),
     /// An agent could not be made to do what a hook meant.
     Lost(LostEntry<'r>),
@@ -325,28 +325,35 @@ impl PersonAnswer<'_> {
     }
 }
 
-/// The outcome of an event that is not the one that was recorded, because the record could not be made safe.
+/// What the host was told about an event in the place of what was recorded: because the record could not be made safe, the
+/// hooks did not answer in time, the agent cannot be told what they meant, or no hook could be asked.
 #[derive(Debug)]
 pub struct CorrectedEntry<'r> {
-    /// The event's name among the records.
-    pub fire: &'r str,
-    /// The session.
+    /// The event's name among the records; none if what came in could not be read as an event.
+    pub fire: Option<&'r str>,
+    /// The session; empty if it is not known.
     pub session: &'r str,
-    /// The event.
-    pub event: EventKind,
-    /// The decision of the outcome that the host gets.
+    /// The event, if it is known.
+    pub event: Option<EventKind>,
+    /// The tool, if the event is about one.
+    pub tool: Option<&'r str>,
+    /// The decision that the host was told.
     pub decision: Option<Decision>,
-    /// Why it is another one.
+    /// Why it is another one, in words of the program that records it.
     pub reason: &'r str,
 }
 
 /// Something that an agent could not be made to do.
 #[derive(Debug)]
 pub struct LostEntry<'r> {
+    /// The event's name among the records, if it has one.
+    pub fire: Option<&'r str>,
     /// The session.
     pub session: &'r str,
     /// The event.
     pub event: EventKind,
+    /// The tool, if the event is about one.
+    pub tool: Option<&'r str>,
     /// The stable name of the loss, such as `loss.ask`.
     pub loss: &'r str,
     /// What took its place.

@@ -106,7 +106,14 @@ fn described(record: &Record) -> String {
         RecordKind::Lost => {
             let lost = record.loss.as_deref().unwrap_or_default();
             let instead = record.instead.as_deref().unwrap_or_default();
-            let _ = write!(text, " {}: {}", one_line(lost), one_line(instead));
+            let tool = record.tool.as_deref().map(|tool| format!("{tool} ")).unwrap_or_default();
+            let _ = write!(text, " {}{}: {}", one_line(&tool), one_line(lost), one_line(instead));
+        }
+        RecordKind::Corrected => {
+            if let Some(tool) = &record.tool {
+                let _ = write!(text, " {}", one_line(tool));
+            }
+            let _ = write!(text, "  {}", paint(QUIET, "told instead"));
         }
         RecordKind::Trust => {
             let what = record.hook.as_deref().unwrap_or("the project");
@@ -130,15 +137,16 @@ fn described(record: &Record) -> String {
 /// The word at the beginning of a line.
 fn verdict(record: &Record) -> (&str, Style) {
     match record.kind {
-        RecordKind::Fired => match record.decision.as_deref() {
+        RecordKind::Fired | RecordKind::Corrected => match record.decision.as_deref() {
             Some("deny") => ("denied", BAD),
             Some("ask") => ("ask", CAREFUL),
             Some("allow") => ("allowed", GOOD),
+            // The host did not take the outcome: what it did instead is in another record, or not known.
+            None if record.hooks.iter().any(|run| run.end == "cancelled") => ("cancelled", CAREFUL),
             Some(_) | None => ("-", PLAIN),
         },
         RecordKind::Answered => (record.answer.as_deref().unwrap_or("answered"), CAREFUL),
         RecordKind::Late => ("late", PLAIN),
-        RecordKind::Corrected => ("corrected", BAD),
         RecordKind::Lost => ("lost", CAREFUL),
         RecordKind::Trust => (record.change.as_deref().unwrap_or("trust"), CAREFUL),
         _ => ("?", PLAIN),

@@ -34,6 +34,7 @@ mod install;
 mod install_files;
 mod journal;
 mod journal_segments;
+mod journal_told;
 mod list;
 mod narrow;
 mod new;

@@ -113,12 +113,26 @@ fn an_answer_is_recorded_without_what_must_not_be_written() {
 #[test]
 fn a_loss_is_recorded() {
     let (_dir, folder) = place();
-    let lost = LostEntry { session: "s1", event: EventKind::BeforeTool, loss: "loss.ask", instead: "denied" };
+    let lost = LostEntry {
+        fire: Some("f1"),
+        session: "s1",
+        event: EventKind::BeforeTool,
+        tool: Some("shell"),
+        loss: "loss.ask",
+        instead: "denied",
+    };
     let found = record(&folder, InputPolicy::Redacted, EntryKind::Lost(lost));
     assert_eq!((found.kind, found.session.as_str(), found.event.as_str()), (RecordKind::Lost, "s1", "before-tool"));
     assert_eq!((found.loss.as_deref(), found.instead.as_deref()), (Some("loss.ask"), Some("denied")));
     let instead = "ran with token=abcdefgh";
-    let lost = LostEntry { session: "s1", event: EventKind::BeforeTool, loss: "loss.ask", instead };
+    let lost = LostEntry {
+        fire: Some("f1"),
+        session: "s1",
+        event: EventKind::BeforeTool,
+        tool: Some("shell"),
+        loss: "loss.ask",
+        instead,
+    };
     let found = record(&folder, InputPolicy::Redacted, EntryKind::Lost(lost));
     assert!(!found.line.contains("abcdefgh"), "{}", found.line);
 }
