@@ -12,7 +12,7 @@ use crate::event::{Event, EventKind};
 use crate::hook::{Authority, Hook};
 use crate::json::Json;
 use crate::names::named;
-use crate::outcome::{Decision, EndKind, HookRun, Outcome};
+use crate::outcome::{Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
 use crate::system::host::HostFuture;
 use crate::trust::{Digest, HookIdentity};
 
@@ -251,8 +251,38 @@ pub struct RunEntry<'r> {
     pub duration: Duration,
     /// How it ended.
     pub end: EndKind,
+    /// Whether it did its work.
+    pub health: Health,
+    /// The exit status, when it exited.
+    pub exit_code: Option<i32>,
     /// What it decided, or, if it failed, the decision of its failure policy.
     pub decision: Option<Decision>,
+    /// What it asked for beside its decision, if it has no effect. What hooks with an effect ask for is in the outcome.
+    pub asked: Vec<AskedEffect>,
+}
+
+named! {
+    /// What a hook without an effect asked for beside its decision.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AskedEffect {
+        /// That the agent stops.
+        Stop = "stop",
+        /// Another input, output, prompt, request, response or choice of tools.
+        Rewrite = "rewrite",
+        /// More context for the model.
+        Context = "context",
+    }
+}
+
+impl AskedEffect {
+    fn of(effects: &Effects) -> Vec<Self> {
+        let asked = [
+            (Self::Stop, effects.stop.is_some()),
+            (Self::Rewrite, effects.is_rewrite()),
+            (Self::Context, effects.additional_context.is_some()),
+        ];
+        asked.into_iter().filter_map(|(effect, is_asked)| is_asked.then_some(effect)).collect()
+    }
 }
 
 /// A hook that ended after the outcome of its event had been handed out.
@@ -270,6 +300,8 @@ pub struct LateEntry<'r> {
     pub run: RunEntry<'r>,
     /// The reason it gave, if it gave one.
     pub reason: Option<&'r str>,
+    /// Everything that a hook without an effect asked for; none for other hooks.
+    pub verdict: Option<&'r ShadowRun>,
 }
 
 named! {
@@ -397,7 +429,15 @@ impl<'r> RunEntry<'r> {
             start: run.start,
             duration: run.duration,
             end: run.end,
+            health: run.health,
+            exit_code: run.exit_code,
             decision: run.decision,
+            asked: Vec::new(),
         }
+    }
+
+    /// The entry of a run without an effect.
+    pub(crate) fn of_shadow(project: &Path, shadow: &'r ShadowRun) -> Self {
+        Self { asked: AskedEffect::of(&shadow.effects), ..Self::new(project, &shadow.run) }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct LogArgs {
     /// Go on with what is recorded from now on
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Show for each hook with `"enforce": false` how often it would have blocked
+    /// Show for each hook with `"enforce": false` how often it would have blocked, stopped, rewritten, asked, and failed
     #[arg(long, conflicts_with_all = ["last", "follow"])]
     pub(crate) shadow: bool,
     /// Print the records as JSON lines, as they are in the journal

@@ -134,6 +134,68 @@ fn what_a_terminal_would_act_on_is_written_out() {
     }
 }
 
+/// Replaces the journal by one with these members, in a chain that holds.
+fn write_records(sandbox: &Sandbox, records: &[Value]) {
+    let mut text = String::new();
+    let mut prev = "0".repeat(64);
+    for (number, record) in records.iter().enumerate() {
+        let members = record.to_string();
+        let hashed = format!(r#"{{"seq":{},"prev":"{prev}",{}"#, number + 1, &members[1..members.len() - 1]);
+        prev = hookrail::trust::Digest::of(hashed.as_bytes()).hex();
+        text.push_str(&format!("{hashed},\"hash\":\"{prev}\"}}\n"));
+    }
+    let _ = std::fs::remove_dir_all(folder(sandbox));
+    std::fs::create_dir_all(folder(sandbox)).unwrap();
+    std::fs::set_permissions(folder(sandbox), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let file = folder(sandbox).join("00000001-2026-11-16.jsonl");
+    std::fs::write(&file, text).unwrap();
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// Who can write a journal must not be able to make a terminal act.
+#[test]
+fn no_member_of_a_record_reaches_the_terminal_as_it_is() {
+    let sandbox = Sandbox::new();
+    let evil = "\u{1b}[31mred\u{1b}]0;title\u{7}";
+    let run = json!({"id": evil, "hook": evil, "layer": evil, "end": evil, "decision": evil, "asked": [evil], "dialect": evil});
+    let all = |kind: &str| {
+        json!({"v": 1, "at": evil, "kind": kind, "event": evil, "tool": evil, "decision": evil, "answer": evil,
+        "change": evil, "operation": evil, "because": evil, "reason": evil, "loss": evil, "instead": evil, "hook": evil,
+        "project": evil, "why": "shadow", "hooks": [run], "shadow": [run]})
+    };
+    let kinds = ["fired", "late", "answered", "corrected", "lost", "trust", "later"];
+    write_records(&sandbox, &kinds.map(all));
+    sandbox.run(&["journal", "verify"]).ends_with(0);
+    let commands: [&[&str]; 5] = [&["log"], &["log", "-v"], &["log", "--shadow"], &["stats"], &["log", "--json"]];
+    for arguments in commands {
+        let text = sandbox.run(&[arguments, &["--color", "always"]].concat()).ends_with(0).stdout;
+        assert!(!text.contains("\u{1b}[31mred") && !text.contains('\u{7}'), "{arguments:?}: {text:?}");
+    }
+}
+
+#[test]
+fn a_timeline_says_why_an_agent_was_stopped_and_why_a_user_refused() {
+    let sandbox = Sandbox::with_hook(
+        "BeforeTool",
+        r#"cat >/dev/null; echo '{"continue":false,"stopReason":"enough for today"}'"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.run(&FIRE);
+    let text = sandbox.run(&["log", "-n", "1"]).ends_with(0).stdout;
+    assert!(
+        text.contains(" stopped   before-tool write_file .env") && text.contains("      enough for today\n"),
+        "{text}"
+    );
+    configure(&sandbox, "[journal]\ninput = \"none\"\n");
+    sandbox.run(&FIRE);
+    let text = sandbox.run(&["log", "-n", "1"]).ends_with(0).stdout;
+    assert!(text.contains(" stopped   before-tool write_file"), "{text}");
+    let answered = json!({"kind": "answered", "answer": "refused", "operation": "shell", "because": "", "reason": "is it needed?"});
+    write_records(&sandbox, &[answered]);
+    let text = sandbox.run(&["log"]).ends_with(0).stdout;
+    assert!(text.contains("refused") && text.contains("      is it needed?\n"), "{text}");
+}
+
 #[test]
 fn statistics_for_each_hook() {
     let sandbox = denying();

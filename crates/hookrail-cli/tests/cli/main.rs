@@ -33,6 +33,7 @@ mod inspect;
 mod install;
 mod install_files;
 mod journal;
+mod journal_runs;
 mod journal_segments;
 mod journal_told;
 mod list;

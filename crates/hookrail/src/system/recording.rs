@@ -73,6 +73,7 @@ impl Recording {
             why: LateReason::Detached,
             run: RunEntry::new(&self.project, &run),
             reason: None,
+            verdict: None,
         });
     }
 
@@ -83,8 +84,9 @@ impl Recording {
             session: event.session_id(),
             event: event.kind(),
             why: LateReason::Shadow,
-            run: RunEntry { start: Some(start), ..RunEntry::new(&self.project, &verdict.run) },
+            run: RunEntry { start: Some(start), ..RunEntry::of_shadow(&self.project, verdict) },
             reason: verdict.effects.reason.as_deref(),
+            verdict: Some(verdict),
         });
     }
 
@@ -182,7 +184,7 @@ impl Ticket {
         outcome.recorded_as = Some(fire.as_str().into());
         let project = &self.recording.project;
         let runs = outcome.runs.iter().map(|run| RunEntry::new(project, run)).collect();
-        let shadow = outcome.shadow.iter().map(|one| RunEntry::new(project, &one.run)).collect();
+        let shadow = outcome.shadow.iter().map(|one| RunEntry::of_shadow(project, one)).collect();
         let of_event = self.event.variables().iter().find(|(name, _)| name == TRACE).map(|(_, value)| value.clone());
         let entry = FiredEntry {
             fire: &fire,
