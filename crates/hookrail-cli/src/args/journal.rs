@@ -126,9 +126,12 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Print test cases as `hookrail record` writes them, one JSON document per line
+    /// Print a case file in JSON with the project's events, as `hookrail record` writes it and `hookrail test` runs it
     #[arg(long, required = true)]
     pub(crate) fixture: bool,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
+    /// The project's directory [default: found upwards from the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
 }

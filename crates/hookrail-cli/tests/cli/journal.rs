@@ -249,6 +249,12 @@ fn an_empty_journal_is_no_error() {
     assert!(!folder(&sandbox).exists(), "reading makes nothing");
 }
 
+/// The cases that `journal export --fixture` printed.
+fn exported(ran: &ProgramOutput) -> Vec<Value> {
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    document["case"].as_array().unwrap().clone()
+}
+
 #[test]
 fn recorded_events_become_test_cases() {
     let sandbox = denying();
@@ -259,12 +265,61 @@ fn recorded_events_become_test_cases() {
     let plain = ["fire", "BeforeTool", "--tool", "shell", "--tool-input", r#"{"command":"ls"}"#, "--journal"];
     sandbox.run(&plain).ends_with(2);
     let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
-    let case: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let case = exported(&ran)[0].clone();
     assert_eq!((&case["event"], &case["expect"]["decision"]), (&json!("before-tool"), &json!("deny")));
     assert_eq!(case["payload"]["tool_input"], json!({"command": "ls"}));
     // The payload is one that `fire` takes.
     let again = sandbox.run(&["fire", "before-tool", "--payload", &case["payload"].to_string(), "--json"]).ends_with(2);
     assert_eq!(again.json()["reason"], case["expect"]["reason"]);
+}
+
+/// Everything that is exported passes as long as nothing changes; what a case cannot repeat is left out, with the reason.
+#[test]
+fn what_is_exported_is_a_case_file_that_passes() {
+    let command = |name: &str, command: &str| json!({"type": "command", "name": name, "command": format!("cat >/dev/null; {command}")});
+    let group = |matcher: &str, hook: Value| json!([{"matcher": matcher, "hooks": [hook]}]);
+    let settings =
+        |hooks: &Value| json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": hooks}}).to_string();
+    let sandbox = Sandbox::with_settings(&settings(&group("write_file", command("guard", "echo no >&2; exit 2"))));
+    std::fs::create_dir_all(sandbox.home.join(".llxprt")).unwrap();
+    let of_user = settings(&group("shell", command("mine", "echo mine >&2; exit 2")));
+    std::fs::write(sandbox.home.join(".llxprt/settings.json"), of_user).unwrap();
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let other = sandbox.base.join("other");
+    std::fs::create_dir_all(other.join(".llxprt")).unwrap();
+    std::fs::write(other.join(".llxprt/settings.json"), settings(&group("read_file", command("theirs", "exit 2"))))
+        .unwrap();
+    let fire = |tool: &str, options: &[&str]| {
+        let _ = sandbox.run(
+            &[&["fire", "BeforeTool", "--tool", tool, "--tool-input", r#"{"path":"a"}"#, "--journal"], options]
+                .concat(),
+        );
+    };
+    fire("write_file", &[]);
+    fire("read_file", &[]);
+    fire("shell", &[]);
+    fire("read_file", &["--project", other.to_str().unwrap(), "--trust-project"]);
+    configure(&sandbox, "[journal]\ninput = \"none\"\n");
+    fire("write_file", &[]);
+    let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
+    assert_eq!(exported(&ran).len(), 2, "{}", ran.stdout);
+    let notes: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(
+        notes,
+        [
+            "note: 1 event left out: the record has no input; see `input` in `[journal]`",
+            "note: 1 event left out: hooks from outside of the project took part, which a case does not run",
+            "note: 1 event left out: of another project; see `--project`",
+        ]
+    );
+    sandbox.write("recorded.hooktest.json", &ran.stdout);
+    let tested = sandbox.run(&["test"]).ends_with(0).stdout;
+    assert!(tested.contains("2 cases run: 2 passed"), "{tested}");
+    // What is damaged is not passed over in silence.
+    let text = std::fs::read_to_string(segment(&sandbox)).unwrap();
+    std::fs::write(segment(&sandbox), text.replacen("\"kind\":\"fired\"", "\"kind\":\"fired", 1)).unwrap();
+    let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
+    assert!(ran.stderr.contains("run `hookrail journal verify`"), "{}", ran.stderr);
 }
 
 /// What was removed from an outcome is counted, and is no expectation: it would not hold.
@@ -291,8 +346,7 @@ fn an_outcome_from_which_something_was_removed_is_no_test_case() {
     sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
     sandbox.run(&plain).ends_with(0);
     assert!(records(&sandbox, &[]).pop().unwrap()["outcomeRedacted"].is_null());
-    let case: Value =
-        serde_json::from_str(&sandbox.run(&["journal", "export", "--fixture"]).ends_with(0).stdout).unwrap();
+    let case = exported(&sandbox.run(&["journal", "export", "--fixture"]).ends_with(0))[0].clone();
     assert_eq!(case["expect"]["rewrite"]["command"], "echo [redacted 00 9 bytes]");
 }
 
