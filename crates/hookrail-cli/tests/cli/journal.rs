@@ -452,6 +452,33 @@ fn a_broken_file_lifts_no_restriction_of_the_journal() {
     assert!(text.contains("the journal keeps neither inputs nor texts"), "{text}");
 }
 
+/// A spelling with `-` is the one with `_`. Of two the strictest holds.
+#[test]
+fn a_spelling_of_a_key_lifts_no_restriction_of_the_journal() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    std::fs::remove_dir_all(folder(&sandbox)).unwrap();
+    std::fs::write(folder(&sandbox), "no folder").unwrap();
+    for spelling in ["on_failure", "on-failure"] {
+        configure(
+            &sandbox,
+            &format!("[journal]\n{spelling} = \"warn\"\nsegment_mib = 1\nretain_days = 3\nretain-mib = 5\n"),
+        );
+        sandbox.run(&FIRE).ends_with(0);
+        configure(
+            &sandbox,
+            &format!("[journal]\n{spelling} = \"block\"\nsegment_mib = 1\nretain_days = 3\nretain-mib = 5\n"),
+        );
+        sandbox.run(&FIRE).ends_with(2);
+        let found = sandbox.run(&["check"]).stdout;
+        assert!(!found.contains("unknown-key") && !found.contains("has no setting"), "{found}");
+    }
+    configure(&sandbox, "[journal]\non-failure = \"warn\"\non_failure = \"warn\"\n");
+    sandbox.run(&FIRE).ends_with(2);
+    let found = sandbox.run(&["check"]).ends_with(0).stdout;
+    assert!(found.contains("`on_failure` is set twice, in two spellings; neither is used"), "{found}");
+}
+
 #[test]
 fn a_project_cannot_change_the_journal() {
     let sandbox = denying();
