@@ -9,7 +9,7 @@ mod write;
 
 use std::time::Duration;
 
-use hookrail::{Effects, EventKind, Json};
+use hookrail::{Decision, Effects, EventKind, Json};
 
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
@@ -95,6 +95,8 @@ pub struct Answer {
     pub stderr: Option<String>,
     /// The exit status.
     pub status: AnswerStatus,
+    /// What the agent is told about the operation, in whatever form; none if it is told nothing.
+    pub decision: Option<Decision>,
     /// The effects that the agent cannot carry out as the hooks meant them.
     pub losses: Vec<Loss>,
 }
@@ -120,6 +122,15 @@ struct Message {
 }
 
 impl Message {
+    /// What the agent is told about the operation.
+    fn decision(&self) -> Option<Decision> {
+        match (&self.deny, &self.ask) {
+            (Some(_), _) => Some(Decision::Deny),
+            (None, Some(_)) => Some(Decision::Ask),
+            (None, None) => self.allow.then_some(Decision::Allow),
+        }
+    }
+
     fn context_text(&self) -> Option<String> {
         (!self.context.is_empty()).then(|| self.context.join("\n"))
     }
@@ -129,7 +140,7 @@ impl Answer {
     /// An answer that changes nothing.
     #[must_use]
     pub fn silent() -> Self {
-        Self { stdout: None, stderr: None, status: AnswerStatus::Answered, losses: Vec::new() }
+        Self { stdout: None, stderr: None, status: AnswerStatus::Answered, decision: None, losses: Vec::new() }
     }
 
     /// Denies in the one form that denies tools in all agents: status 2 with a text on standard error. Copilot loses the text
@@ -151,7 +162,7 @@ impl Answer {
             _ => None,
         };
         let status = if stdout.is_some() { AnswerStatus::Answered } else { AnswerStatus::Denied };
-        Self { stdout, stderr, status, losses: Vec::new() }
+        Self { stdout, stderr, status, decision: Some(Decision::Deny), losses: Vec::new() }
     }
 
     /// The answer to a payload that cannot be used.

@@ -40,7 +40,7 @@ impl Incoming<'_> {
     #[must_use]
     pub fn refused(&self, error: RequestError) -> RefusedRequest {
         let event = self.event.and_then(|name| self.agent.find_event(name));
-        RefusedRequest { agent: self.agent, event, error }
+        RefusedRequest { agent: self.agent, event, session_id: String::new(), error }
     }
 }
 
@@ -129,6 +129,8 @@ pub struct RefusedRequest {
     pub agent: Agent,
     /// The event, if it is known.
     pub event: Option<AgentEvent>,
+    /// The agent's session; empty if the payload could not be read so far.
+    pub session_id: String,
     /// What is wrong.
     pub error: RequestError,
 }
@@ -221,11 +223,13 @@ fn sorted(value: &Value) -> String {
 ///
 /// The payload cannot be used. [`Answer::refusal`](crate::Answer::refusal) answers it.
 pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
-    let refuse = |agent, event, error| RefusedRequest { agent, event, error };
     let members = parse(incoming.payload).map_err(|error| incoming.refused(error))?;
+    let session_id = first_text(&members, &["session_id", "sessionId"]).unwrap_or_default();
     // The payload knows better: one command may be configured for several events.
     let named = first_text(&members, &["hook_event_name", "hookName"]).or_else(|| incoming.event.map(str::to_owned));
-    let Some(name) = named else { return Err(incoming.refused(RequestError::NoEvent)) };
+    let Some(name) = named else {
+        return Err(RefusedRequest { session_id, ..incoming.refused(RequestError::NoEvent) });
+    };
     let agent = caller::calling_agent(incoming, &members, &name);
     // Copilot's own notifications carry Claude's event name; the command line then says which spelling was configured.
     let is_own = agent == Agent::Copilot && members.get("session_id").is_none();
@@ -239,7 +243,12 @@ pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
         return Ok(Reading::Pass(pass));
     }
     let request = reader::Reader { agent, event, members: &members, incoming }.request();
-    request.map(|request| Reading::Fire(Box::new(request))).map_err(|error| refuse(agent, Some(event), error))
+    request.map(|request| Reading::Fire(Box::new(request))).map_err(|error| RefusedRequest {
+        agent,
+        event: Some(event),
+        session_id,
+        error,
+    })
 }
 
 fn parse(payload: &[u8]) -> Result<JsonObject, RequestError> {

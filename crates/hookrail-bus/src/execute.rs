@@ -31,7 +31,7 @@ pub(crate) async fn execute(
 ) -> Response {
     let arrived = Instant::now();
     let wait = request.wait;
-    let (project, event) = match prepare_event(&core, request).await {
+    let (project, event) = match prepare_event(&core, request, &correlation_id).await {
         Ok(prepared) => prepared,
         Err(error) => return Response::refused(correlation_id, error),
     };
@@ -59,7 +59,11 @@ pub(crate) async fn execute(
     Response { correlation_id, result: Ok(HookReport::from_outcome(outcome)), queued, took, truncated: false }
 }
 
-async fn prepare_event(core: &Arc<BusCore>, mut request: Request) -> Result<(crate::projects::Lease, Event), BusError> {
+async fn prepare_event(
+    core: &Arc<BusCore>,
+    mut request: Request,
+    correlation_id: &str,
+) -> Result<(crate::projects::Lease, Event), BusError> {
     // Checked first, so that an unknown event does not open a project.
     find_kind(&request.event_name)?;
     let caller = request.caller.take();
@@ -67,6 +71,8 @@ async fn prepare_event(core: &Arc<BusCore>, mut request: Request) -> Result<(cra
     let missing = if caller.is_some() { MissingFields::Allowed } else { MissingFields::Refused };
     let project = core.projects.lease(request.project.as_deref(), caller).await?;
     let event = make_event(request, &project.directory, missing)?;
+    // A caller records what it told its own host, also if it did not wait for the answer, so it has to know the name.
+    let event = if missing == MissingFields::Allowed { event.recorded_as(correlation_id) } else { event };
     Ok((project, event))
 }
 

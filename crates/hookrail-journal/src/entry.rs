@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
-use hookrail::document::recorded_outcome_document;
+use hookrail::document::{recorded_outcome_document, shadow_document};
 use hookrail::event::timestamp;
+use hookrail::outcome::Health;
 use hookrail::recorder::{
     AnsweredEntry, CorrectedEntry, Entry, EntryKind, FiredEntry, LateEntry, LateReason, LostEntry, PersonAnswer,
     RunEntry, TrustEntry,
 };
-use hookrail::{Decision, EventKind, Json};
+use hookrail::{Decision, EventKind, Json, JsonObject};
 
 use crate::config::InputPolicy;
 use crate::record::RecordKind;
@@ -98,7 +99,7 @@ impl MemberWriter<'_> {
             EntryKind::Fired(fired) => self.fired(&mut members, fired),
             EntryKind::Late(late) => self.late(&mut members, late),
             EntryKind::Answered(answered) => self.answered(&mut members, answered),
-            EntryKind::Corrected(corrected) => corrected_members(&mut members, corrected),
+            EntryKind::Corrected(corrected) => self.corrected(&mut members, corrected),
             EntryKind::Lost(lost) => self.lost(&mut members, lost),
             EntryKind::Trust(trust) => self.trust(&mut members, trust),
             _ => {}
@@ -117,6 +118,9 @@ impl MemberWriter<'_> {
         members.optional("trace", fired.trace.as_deref());
         members.string("config", &fired.configuration.hex());
         members.optional("decision", fired.outcome.effects.decision.map(Decision::name));
+        if fired.outcome.effects.stop.is_some() {
+            members.number("stop", true);
+        }
         match self.input {
             InputPolicy::None => {}
             InputPolicy::Full | InputPolicy::Redacted => {
@@ -124,13 +128,7 @@ impl MemberWriter<'_> {
                 if members.removed > 0 {
                     members.number("redacted", members.removed);
                 }
-                let before = members.removed;
-                let outcome = recorded_outcome_document(fired.outcome);
-                self.value(members, "outcome", &outcome, CopiedPart::Outcome(event.kind()));
-                let removed = members.removed - before;
-                if removed > 0 {
-                    members.number("outcomeRedacted", removed);
-                }
+                self.outcome(members, &recorded_outcome_document(fired.outcome), event.kind());
             }
         }
         members.key("hooks");
@@ -156,6 +154,15 @@ impl MemberWriter<'_> {
         members.milliseconds("ms", fired.duration);
     }
 
+    fn outcome(&self, members: &mut Members, outcome: &Json, event: EventKind) {
+        let before = members.removed;
+        self.value(members, "outcome", outcome, CopiedPart::Outcome(event));
+        let removed = members.removed - before;
+        if removed > 0 {
+            members.number("outcomeRedacted", removed);
+        }
+    }
+
     fn late(&self, members: &mut Members, late: &LateEntry<'_>) {
         members.string("fire", late.fire);
         members.string("session", late.session);
@@ -167,6 +174,14 @@ impl MemberWriter<'_> {
         }
         if let Some(reason) = late.reason {
             self.text(members, "reason", reason, late.event);
+        }
+        if let Some(verdict) = late.verdict
+            && self.input != InputPolicy::None
+        {
+            // In the place where a verdict stands that came in time.
+            let list = Json::of(&[shadow_document(verdict)]).unwrap_or_else(|_| Json::null());
+            let outcome: JsonObject = [("shadow", list)].into_iter().collect();
+            self.outcome(members, &outcome.to_json(), late.event);
         }
         members.key("hooks");
         members.text.push(b'[');
@@ -201,9 +216,21 @@ impl MemberWriter<'_> {
         }
     }
 
+    /// The reason is in words of the program itself, which may name paths and what the operating system said.
+    fn corrected(&self, members: &mut Members, corrected: &CorrectedEntry<'_>) {
+        members.optional("fire", corrected.fire);
+        members.optional("session", Some(corrected.session));
+        members.optional("event", corrected.event.map(EventKind::name));
+        members.optional("tool", corrected.tool);
+        members.optional("decision", corrected.decision.map(Decision::name));
+        members.string("reason", &self.label(corrected.reason));
+    }
+
     fn lost(&self, members: &mut Members, lost: &LostEntry<'_>) {
+        members.optional("fire", lost.fire);
         members.string("session", lost.session);
         members.string("event", lost.event.name());
+        members.optional("tool", lost.tool);
         members.string("loss", lost.loss);
         members.string("instead", &self.label(lost.instead));
     }
@@ -223,7 +250,18 @@ impl MemberWriter<'_> {
         members.string("layer", run.layer.name());
         members.string("fingerprint", &run.fingerprint);
         members.string("end", run.end.name());
+        if let Some(code) = run.exit_code {
+            members.number("exit", code);
+        }
+        // Nearly all runs are well.
+        if run.health == Health::Failed {
+            members.string("health", run.health.name());
+        }
         members.optional("decision", run.decision.map(Decision::name));
+        if !run.asked.is_empty() {
+            let asked: Vec<String> = run.asked.iter().map(|effect| format!("\"{}\"", effect.name())).collect();
+            members.number("asked", format_args!("[{}]", asked.join(",")));
+        }
         if let Some(start) = run.start {
             members.milliseconds("start", start);
         }
@@ -262,15 +300,6 @@ fn push_object(text: &mut Vec<u8>, members: &[u8]) {
     text.push(b'{');
     text.extend_from_slice(members);
     text.push(b'}');
-}
-
-/// The reason is the engine's own.
-fn corrected_members(members: &mut Members, corrected: &CorrectedEntry<'_>) {
-    members.string("fire", corrected.fire);
-    members.string("session", corrected.session);
-    members.string("event", corrected.event.name());
-    members.optional("decision", corrected.decision.map(Decision::name));
-    members.string("reason", corrected.reason);
 }
 
 fn kind_of(kind: &EntryKind<'_>) -> RecordKind {

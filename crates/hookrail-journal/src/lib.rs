@@ -67,7 +67,7 @@ mod writer;
 pub use config::{InputPolicy, JournalOptions, Retention, SyncPolicy, default_directory};
 pub use error::{JournalError, JournalWarning, UnsafePlace};
 pub use reader::{Filter, Records, Unreadable};
-pub use record::{Record, RecordKind, RecordedHost, RecordedRun};
+pub use record::{Record, RecordKind, RecordedHealth, RecordedHost, RecordedRun};
 pub use retention::{MAINTENANCE_INTERVAL, Maintained};
 pub use shipping::{ShippingLock, ShippingPosition};
 pub use verify::{ChainHead, ChainLink, ChainProblem, ExpectedHead, ProblemKind, Verification};

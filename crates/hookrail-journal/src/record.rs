@@ -32,7 +32,7 @@ kinds! {
     Late = "late",
     /// The user's answer to a question that hooks had raised.
     Answered = "answered",
-    /// The outcome of an event that is not the one that was recorded.
+    /// What the host was told about an event in the place of what was recorded, or without asking hooks.
     Corrected = "corrected",
     /// Something that an agent could not be made to do.
     Lost = "lost",
@@ -95,6 +95,9 @@ pub struct Record {
     /// What was decided: `allow`, `ask` or `deny`.
     #[serde(default)]
     pub decision: Option<String>,
+    /// Whether a hook stopped the agent.
+    #[serde(default)]
+    pub stop: bool,
     /// The event's own fields, as they were fired; what was removed is `{"redacted": HASH, "bytes": N}`.
     #[serde(default)]
     pub input: Option<Json>,
@@ -119,7 +122,7 @@ pub struct Record {
     /// Why a hook was late: `detached` or `shadow`.
     #[serde(default)]
     pub why: Option<String>,
-    /// The reason of a question or of a late hook.
+    /// The reason of a question, of a late hook or of a correction.
     #[serde(default)]
     pub reason: Option<String>,
     /// What the user was asked about.
@@ -179,12 +182,33 @@ pub struct RecordedRun {
     pub fingerprint: String,
     /// How it ended.
     pub end: String,
+    /// The exit status, when it exited.
+    pub exit: Option<i64>,
+    /// Whether it did its work.
+    pub health: RecordedHealth,
     /// What it decided, or what its failure policy made of it.
     pub decision: Option<String>,
+    /// What it asked for beside its decision, if it has no effect: `stop`, `rewrite`, `context`.
+    pub asked: Vec<String>,
     /// When it was started, in milliseconds from the moment at which the event was fired.
     pub start: Option<f64>,
     /// How long it took, in milliseconds.
     pub ms: f64,
+}
+
+/// Whether a hook did its work, as it was recorded. A hook that answers with an exit status is well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum RecordedHealth {
+    /// It answered, or had nothing to say. This is not written.
+    #[default]
+    Well,
+    /// It failed; its decision is that of its failure policy.
+    Failed,
+    /// What a later version writes.
+    #[serde(other)]
+    Other,
 }
 
 impl Record {

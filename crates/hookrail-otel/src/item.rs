@@ -147,23 +147,10 @@ impl Item {
             LateReason::Detached => RunRole::Detached,
             LateReason::Shadow => RunRole::Shadow,
         };
-        // An entry of a late hook does not say whether a status other than 0 is a failure or an answer.
+        // Ending with its host is no failure of a hook that its host did not wait for.
         let health = match late.run.end {
-            EndKind::Answered | EndKind::Silent | EndKind::Exited | EndKind::Cancelled | EndKind::Detached => {
-                Health::Well
-            }
-            EndKind::TimedOut
-            | EndKind::Signalled
-            | EndKind::SpawnFailed
-            | EndKind::BadOutput
-            | EndKind::OutputLimit
-            | EndKind::Threw
-            | EndKind::Limit
-            | EndKind::NotConnected
-            | EndKind::NoResponders
-            | EndKind::Overloaded
-            | EndKind::Refused
-            | EndKind::Unusable => Health::Failed,
+            EndKind::Cancelled | EndKind::Detached => Health::Well,
+            _ => late.run.health,
         };
         Self::Late(Box::new(LateItem {
             at: nanoseconds(entry.at),

@@ -109,7 +109,7 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize, named: Option<&Config
     // Only outcomes of events with such hooks have the member.
     let document = match outcome.shadow.is_empty() {
         true => document,
-        false => document.list("shadow", outcome.shadow.iter().map(shadow_run)),
+        false => document.list("shadow", outcome.shadow.iter().map(shadow_document)),
     };
     document
         .list("skipped", outcome.skipped.iter().take(most_skipped).map(skipped))
@@ -121,8 +121,9 @@ fn configuration(in_force: &ConfigurationInForce) -> Json {
     JsonObject::new().add("digest", json!(digest.hex())).add("revision", json!(revision)).to_json()
 }
 
-/// What a hook without an effect would have done.
-fn shadow_run(shadow: &ShadowRun) -> Json {
+/// The document of what a hook without an effect would have done, as an outcome has it.
+#[must_use]
+pub fn shadow_document(shadow: &ShadowRun) -> Json {
     let ShadowRun { run, effects } = shadow;
     JsonObject::new()
         .add("hook", json!(&*run.hook.label))
@@ -134,6 +135,8 @@ fn shadow_run(shadow: &ShadowRun) -> Json {
         .add("decision", json!(effects.decision.map(|decision| decision.name())))
         .add("reason", json!(effects.reason))
         .add("stop", json!(effects.stop.is_some()))
+        .add("stopReason", json!(effects.stop.as_ref().map(|stop| &stop.reason)))
+        .add("additionalContext", json!(effects.additional_context))
         .add("rewrite", would_be_rewrite(effects))
         .add("durationMs", Json::milliseconds(run.duration))
         .to_json()
@@ -141,6 +144,7 @@ fn shadow_run(shadow: &ShadowRun) -> Json {
 
 /// What a hook without an effect would have replaced, by the name of the outcome's member; null if nothing.
 fn would_be_rewrite(effects: &Effects) -> Json {
+    // `Effects::is_rewrite` knows the same members.
     let prompt = effects.prompt.as_ref().map(|prompt| Json::string(prompt));
     let replaced = [
         ("toolInput", effects.tool_input.as_ref()),

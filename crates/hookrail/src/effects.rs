@@ -127,6 +127,14 @@ impl Effects {
         self
     }
 
+    /// Whether something is replaced: the tool's input or output, the prompt, the request, the response or the choice of
+    /// tools.
+    #[must_use]
+    pub fn is_rewrite(&self) -> bool {
+        let values = [&self.tool_input, &self.tool_output, &self.llm_request, &self.llm_response, &self.tool_config];
+        self.prompt.is_some() || values.into_iter().any(Option::is_some)
+    }
+
     /// Adds the effects of the dialect that came next. Decisions combine by strength, texts are joined, and a later
     /// rewrite replaces an earlier one, because the later dialect was asked about the earlier rewrite.
     pub(crate) fn absorb(&mut self, next: Effects) {

@@ -63,13 +63,15 @@ named! {
     }
 }
 
-/// Whether a hook did its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
-    /// It answered, or had nothing to say.
-    Well,
-    /// It failed. Its decision then comes from its failure policy.
-    Failed,
+named! {
+    /// Whether a hook did its work.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Health {
+        /// It answered, or had nothing to say.
+        Well = "well",
+        /// It failed. Its decision then comes from its failure policy.
+        Failed = "failed",
+    }
 }
 
 impl Health {

@@ -12,7 +12,7 @@ use crate::event::{Event, EventKind};
 use crate::hook::{Authority, Hook};
 use crate::json::Json;
 use crate::names::named;
-use crate::outcome::{Decision, EndKind, HookRun, Outcome};
+use crate::outcome::{Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
 use crate::system::host::HostFuture;
 use crate::trust::{Digest, HookIdentity};
 
@@ -202,7 +202,7 @@ pub enum EntryKind<'r> {
     Late(LateEntry<'r>),
     /// The user answered a question that hooks had raised.
     Answered(AnsweredEntry<'r>),
-    /// The outcome of an event is not the one that was recorded.
+    /// The host was told something else about an event than its record says, or no hook was asked about it.
     Corrected(CorrectedEntry<'r>),
     /// An agent could not be made to do what a hook meant.
     Lost(LostEntry<'r>),
@@ -251,8 +251,38 @@ pub struct RunEntry<'r> {
     pub duration: Duration,
     /// How it ended.
     pub end: EndKind,
+    /// Whether it did its work.
+    pub health: Health,
+    /// The exit status, when it exited.
+    pub exit_code: Option<i32>,
     /// What it decided, or, if it failed, the decision of its failure policy.
     pub decision: Option<Decision>,
+    /// What it asked for beside its decision, if it has no effect. What hooks with an effect ask for is in the outcome.
+    pub asked: Vec<AskedEffect>,
+}
+
+named! {
+    /// What a hook without an effect asked for beside its decision.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AskedEffect {
+        /// That the agent stops.
+        Stop = "stop",
+        /// Another input, output, prompt, request, response or choice of tools.
+        Rewrite = "rewrite",
+        /// More context for the model.
+        Context = "context",
+    }
+}
+
+impl AskedEffect {
+    fn of(effects: &Effects) -> Vec<Self> {
+        let asked = [
+            (Self::Stop, effects.stop.is_some()),
+            (Self::Rewrite, effects.is_rewrite()),
+            (Self::Context, effects.additional_context.is_some()),
+        ];
+        asked.into_iter().filter_map(|(effect, is_asked)| is_asked.then_some(effect)).collect()
+    }
 }
 
 /// A hook that ended after the outcome of its event had been handed out.
@@ -270,6 +300,8 @@ pub struct LateEntry<'r> {
     pub run: RunEntry<'r>,
     /// The reason it gave, if it gave one.
     pub reason: Option<&'r str>,
+    /// Everything that a hook without an effect asked for; none for other hooks.
+    pub verdict: Option<&'r ShadowRun>,
 }
 
 named! {
@@ -325,28 +357,35 @@ impl PersonAnswer<'_> {
     }
 }
 
-/// The outcome of an event that is not the one that was recorded, because the record could not be made safe.
+/// What the host was told about an event in the place of what was recorded: because the record could not be made safe, the
+/// hooks did not answer in time, the agent cannot be told what they meant, or no hook could be asked.
 #[derive(Debug)]
 pub struct CorrectedEntry<'r> {
-    /// The event's name among the records.
-    pub fire: &'r str,
-    /// The session.
+    /// The event's name among the records; none if what came in could not be read as an event.
+    pub fire: Option<&'r str>,
+    /// The session; empty if it is not known.
     pub session: &'r str,
-    /// The event.
-    pub event: EventKind,
-    /// The decision of the outcome that the host gets.
+    /// The event, if it is known.
+    pub event: Option<EventKind>,
+    /// The tool, if the event is about one.
+    pub tool: Option<&'r str>,
+    /// The decision that the host was told.
     pub decision: Option<Decision>,
-    /// Why it is another one.
+    /// Why it is another one, in words of the program that records it.
     pub reason: &'r str,
 }
 
 /// Something that an agent could not be made to do.
 #[derive(Debug)]
 pub struct LostEntry<'r> {
+    /// The event's name among the records, if it has one.
+    pub fire: Option<&'r str>,
     /// The session.
     pub session: &'r str,
     /// The event.
     pub event: EventKind,
+    /// The tool, if the event is about one.
+    pub tool: Option<&'r str>,
     /// The stable name of the loss, such as `loss.ask`.
     pub loss: &'r str,
     /// What took its place.
@@ -390,7 +429,15 @@ impl<'r> RunEntry<'r> {
             start: run.start,
             duration: run.duration,
             end: run.end,
+            health: run.health,
+            exit_code: run.exit_code,
             decision: run.decision,
+            asked: Vec::new(),
         }
+    }
+
+    /// The entry of a run without an effect.
+    pub(crate) fn of_shadow(project: &Path, shadow: &'r ShadowRun) -> Self {
+        Self { asked: AskedEffect::of(&shadow.effects), ..Self::new(project, &shadow.run) }
     }
 }

@@ -207,6 +207,16 @@ fn a_fire_that_is_dropped_is_recorded_as_cancelled() {
     assert!(lines[0].ends_with("cancelled"), "{lines:?}");
 }
 
+/// A host that has to refer to an event before it has an outcome names it.
+#[test]
+fn an_event_is_recorded_under_the_name_that_its_host_gives() {
+    let recorder = Arc::new(Lines::default());
+    let system = builder(&recorder).hook(hook(KIND, "true", SourceKind::User)).build();
+    let outcome = system.fire_blocking(call(&system).recorded_as("mine"));
+    assert_eq!(outcome.recorded_as.as_deref(), Some("mine"));
+    assert_ne!(system.fire_blocking(call(&system)).recorded_as.as_deref(), Some("mine"));
+}
+
 #[test]
 fn a_detached_hook_gets_an_entry_of_its_own_when_it_has_ended() {
     let recorder = Arc::new(Lines::default());

@@ -64,7 +64,10 @@ impl Sample {
             start: Some(Duration::from_micros(214)),
             duration: run.duration,
             end: EndKind::Answered,
+            health: run.health,
+            exit_code: run.exit_code,
             decision,
+            asked: Vec::new(),
         });
         let fired = FiredEntry {
             fire: "5c1f0a9be2d34407-0",

@@ -423,6 +423,7 @@ impl<'a> Composer<'a> {
         if answer.stderr.is_none() {
             answer.stderr = self.report_unknown_names();
         }
+        answer.decision = self.message.decision();
         answer.losses = self.losses;
         answer
     }

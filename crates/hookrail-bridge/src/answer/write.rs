@@ -32,7 +32,7 @@ pub(super) fn denial(agent: Agent, kind: EventKind, reason: &str) -> Option<Json
 
 fn document(members: JsonObject) -> Answer {
     let stdout = (!members.is_empty()).then(|| members.to_json());
-    Answer { stdout, stderr: None, status: AnswerStatus::Answered, losses: Vec::new() }
+    Answer { stdout, ..Answer::silent() }
 }
 
 /// Whether a denial of the event is status 2 with a text on standard error. In Codex and Qwen that is the one form that
@@ -45,7 +45,7 @@ pub(super) fn has_exit_two(request: &AgentRequest) -> bool {
 fn with_exit_two(request: &AgentRequest, message: &Message, members: JsonObject) -> Answer {
     match &message.deny {
         Some(reason) if has_exit_two(request) => {
-            Answer { stdout: None, stderr: Some(reason.clone()), status: AnswerStatus::Denied, losses: Vec::new() }
+            Answer { stderr: Some(reason.clone()), status: AnswerStatus::Denied, ..Answer::silent() }
         }
         _ => document(members),
     }

@@ -22,13 +22,16 @@ pub struct CallerContext {
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     tools: Vec<ToolNames>,
+    /// The name under which the caller records events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<String>,
 }
 
 impl CallerContext {
     /// The surroundings of a program with this environment.
     #[must_use]
     pub fn new(environment: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { environment: environment.into_iter().collect(), tools: Vec::new() }
+        Self { environment: environment.into_iter().collect(), tools: Vec::new(), program: None }
     }
 
     /// Sets the names of the caller's tools in the dialects.
@@ -36,6 +39,19 @@ impl CallerContext {
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolNames>) -> Self {
         self.tools = tools.into_iter().collect();
         self
+    }
+
+    /// Sets the name under which the caller records events.
+    #[must_use]
+    pub fn with_program(mut self, name: impl Into<String>) -> Self {
+        self.program = Some(name.into());
+        self
+    }
+
+    /// Returns the name under which the caller records events.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        self.program.as_deref()
     }
 
     /// Returns a variable of the environment.
@@ -74,13 +90,16 @@ impl<'de> Deserialize<'de> for CallerContext {
             environment: BTreeMap<String, String>,
             #[serde(default)]
             tools: Vec<ToolNames>,
+            program: Option<String>,
         }
         let json = Json::deserialize(deserializer)?;
         // An error of the parser quotes the value that it did not expect, and errors are logged.
-        let Fields { environment, tools } = json.decode().ok_or_else(|| {
-            D::Error::custom("`caller` must have an `environment` of strings and `tools` with their names in dialects")
+        let Fields { environment, tools, program } = json.decode().ok_or_else(|| {
+            D::Error::custom(
+                "`caller` must have an `environment` of strings and `tools` with their names in dialects, and `program` must be a string",
+            )
         })?;
-        Ok(Self { environment, tools })
+        Ok(Self { environment, tools, program })
     }
 }
 

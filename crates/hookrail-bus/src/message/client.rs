@@ -42,7 +42,8 @@ pub struct Request {
     pub wait: WaitFor,
     /// The environment (`environment`, an object of strings) and the tool names (`tools`) of a client that must get exactly
     /// what it would get without a server. The hooks then run in that environment, with nothing that the server was started
-    /// with or remembers. It is never logged. See the capability `caller`.
+    /// with or remembers. It is never logged. `program` (a string, optional) is the name under which the client's events are
+    /// recorded, with the `correlationId` as their `fire`. See the capability `caller`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub caller: Option<Box<CallerContext>>,

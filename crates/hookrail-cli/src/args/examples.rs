@@ -269,7 +269,7 @@ pub(super) const JOURNAL: &str = "\
 EXAMPLES:
   hookrail journal head > head.txt              keep it on another machine
   hookrail journal verify
-  hookrail journal export --fixture --decision deny > cases.jsonl";
+  hookrail journal export --fixture --decision deny > denied.hooktest.json";
 
 pub(super) const JOURNAL_HEAD: &str = "\
 EXAMPLES:
@@ -283,7 +283,7 @@ EXAMPLES:
 
 pub(super) const JOURNAL_EXPORT: &str = "\
 EXAMPLES:
-  hookrail journal export --fixture --since 1d > cases.jsonl
+  hookrail journal export --fixture --since 1d > day.hooktest.json
   hookrail journal export --fixture --session 4f2a --event before-tool";
 
 #[cfg(feature = "inspect")]

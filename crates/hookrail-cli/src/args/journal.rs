@@ -38,7 +38,7 @@ pub(crate) struct LogArgs {
     /// Go on with what is recorded from now on
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Show for each hook with `"enforce": false` how often it would have blocked
+    /// Show for each hook with `"enforce": false` how often it would have blocked, stopped, rewritten, asked, and failed
     #[arg(long, conflicts_with_all = ["last", "follow"])]
     pub(crate) shadow: bool,
     /// Print the records as JSON lines, as they are in the journal
@@ -126,9 +126,12 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Print test cases as `hookrail record` writes them, one JSON document per line
+    /// Print a case file in JSON with the project's events, as `hookrail record` writes it and `hookrail test` runs it
     #[arg(long, required = true)]
     pub(crate) fixture: bool,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
+    /// The project's directory [default: found upwards from the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
 }

@@ -8,15 +8,16 @@ mod payload;
 mod server;
 pub(crate) mod session_file;
 mod shadow_process;
+mod told;
 mod trust_notice;
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::plan::SkipReason;
-use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
+use hookrail::recorder::HostIdentity;
 use hookrail::trust::TrustStore as _;
 use hookrail::{Code, Decision, Effects, Event, EventKind, FireOptions, HookSystem, Json, JsonObject, Outcome};
 use hookrail_bridge::{
@@ -30,7 +31,7 @@ use crate::args::{BridgeArgs, OnErrorArg, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::journal::{RecordDefault, survive_file_size_limit};
 use crate::project::{Project, home};
-use crate::project_search::find_guarded_project;
+use crate::project_search::{GuardedProject, find_guarded_project};
 
 use session_file::{SessionFile, agent_folder, remove_old_sessions};
 
@@ -58,7 +59,11 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
         Err(error) => Err(incoming.refused(RequestError::Unreadable { message: error.to_string() })),
     };
     let answer = match reading {
-        Err(refused) => Answer::refusal(&refused, on_error(args)),
+        Err(refused) => {
+            let answer = Answer::refusal(&refused, on_error(args));
+            told::record_refusal(&refused, &answer);
+            answer
+        }
         Ok(Reading::Pass(pass)) => {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
             Answer::passed(args.agent, &pass)
@@ -97,19 +102,22 @@ pub(crate) fn must_deny(given: &[String]) -> bool {
 }
 
 /// Answers a request. A failure of the bridge itself denies a gating event and is reported for any other.
-fn answer_request(args: &BridgeArgs, request: AgentRequest) -> Answer {
+fn answer_request(args: &BridgeArgs, mut request: AgentRequest) -> Answer {
     let (agent, event) = (request.agent, request.event);
+    let call = told::Call::name_events(&mut request);
     // A panic would end this process with a status that most agents take for a permission.
-    let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fire_request(args, request)));
+    let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fire_request(args, request, &call)));
     let failure = match answered {
         Ok(Ok(answer)) => return answer,
         Ok(Err(failure)) => failure.message().to_owned(),
         Err(_) => "an internal error occurred".to_owned(),
     };
-    Answer::failure(agent, Some(event), &failure, on_error(args))
+    let answer = Answer::failure(agent, Some(event), &failure, on_error(args));
+    call.record_unasked(&answer, &failure);
+    answer
 }
 
-fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> {
+fn fire_request(args: &BridgeArgs, mut request: AgentRequest, call: &told::Call) -> Result<Answer> {
     let state = state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))?;
     let folder = agent_folder(&state, request.agent);
     let unusable = |error| Failure::new(format!("the state of the session cannot be used: {error}"));
@@ -123,6 +131,7 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
         remember_prompt(&mut request, &mut file.session);
         file.save().map_err(unusable)?;
         if let Some(answer) = stopped {
+            call.record_unasked(&answer, "a hook stopped the agent before");
             return Ok(answer);
         }
     }
@@ -130,6 +139,7 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
     // Against the working directory of this process, which a server does not have.
     request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
     let mut fired = fire_all(args, &project, &request)?;
+    let decided = told::Decided::by_hooks(&fired.said);
     trust_notice::report(&mut fired, args, &project, passed_over.as_deref(), &request);
     let options = AnswerOptions {
         allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
@@ -144,10 +154,11 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
     // A server records the event itself, so this process opens the journal only for what the server cannot know.
     // Sessions that are killed never end, so the journal is looked after when one begins too.
     let is_border = matches!(request.kind(), EventKind::SessionStart | EventKind::SessionEnd);
-    let is_needed = !answer.losses.is_empty() || is_border;
+    let correction = decided.correction(&answer, &fired.said);
+    let is_needed = !answer.losses.is_empty() || correction.is_some() || is_border;
     let opened = || is_needed.then(|| project.journal(RecordDefault::On)).flatten();
     if let Some(journal) = fired.journal.or_else(opened) {
-        record_losses(&journal, &project, &request, &answer);
+        call.record_answer(&journal, project.root(), &answer, correction.as_deref());
         // What cannot be done now is tried again when the next session begins or ends.
         let maintained = if is_border { journal.maintain().err() } else { None };
         journal.finish_syncing();
@@ -167,21 +178,9 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> 
     Ok(answer)
 }
 
-/// Records what the agent cannot be made to do. The answer does not depend on it.
-fn record_losses(journal: &Journal, project: &Project, request: &AgentRequest, answer: &Answer) {
-    let host = HostIdentity {
-        name: format!("hookrail bridge {}", request.agent),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
-    for loss in &answer.losses {
-        let (name, instead) = (loss.name(), loss.handling.described());
-        let lost = LostEntry { session: &request.session_id, event: loss.event, loss: &name, instead };
-        let kind = EntryKind::Lost(lost);
-        let entry = Entry { at: SystemTime::now(), host: Some(&host), project: project.root(), kind };
-        if let Err(error) = journal.record_blocking(&entry) {
-            tracing::warn!(target: "hookrail::journal", %error, "a loss was not recorded");
-        }
-    }
+/// The name under which events of an agent are recorded, here and by a server.
+fn recorded_host(agent: Agent) -> HostIdentity {
+    HostIdentity { name: format!("hookrail bridge {agent}"), version: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
 /// Keeps a prompt, and gives it to the end of the answer, which most agents send without it.
@@ -215,12 +214,15 @@ fn in_absolute_directory(event: Event) -> Event {
 /// The project that the agent declares, never one that the model chose with `cd` or made with `mkdir`. Returns a nearer folder
 /// with hooks that was passed over too.
 fn open_project(request: &AgentRequest) -> Result<(Project, Option<PathBuf>)> {
-    let start = request.declared_project.as_deref().unwrap_or(&request.cwd);
-    let found = find_guarded_project(start, home().as_deref(), |root| {
+    let found = guarded_project(request.declared_project.as_deref().unwrap_or(&request.cwd));
+    Ok((Project::open(&project_args(found.root))?, found.passed_over))
+}
+
+fn guarded_project(start: &Path) -> GuardedProject {
+    find_guarded_project(start, home().as_deref(), |root| {
         let grants = Project::trust_store().ok().and_then(|store| store.grants(root).ok());
         grants.is_some_and(|grants| grants.project || !grants.hooks.is_empty())
-    });
-    Ok((Project::open(&project_args(found.root))?, found.passed_over))
+    })
 }
 
 fn project_args(root: PathBuf) -> ProjectArgs {
@@ -334,7 +336,9 @@ async fn fire_on_server<'r>(
     if args.alone {
         return Ok(left);
     }
-    let Some(server) = server::Server::find(project.root(), deadline(args)).await else { return Ok(left) };
+    let Some(server) = server::Server::find(project.root(), request.agent, deadline(args)).await else {
+        return Ok(left);
+    };
     while let Some((event, later)) = left.split_first() {
         match server.fire(event).await {
             Ok(event) => fired.take(event),
@@ -372,7 +376,7 @@ fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Option<Jou
 
 fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::Builder, Option<Journal>)> {
     let options = project_args(project.root().to_owned());
-    let host = format!("hookrail bridge {agent}");
+    let host = recorded_host(agent).name;
     let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
     let names = tools::all_dialect_names().into_iter();
     Ok((names.fold(builder.lend_runtime(), hookrail::Builder::tool), journal))

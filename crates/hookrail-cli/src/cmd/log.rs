@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::Style;
-use hookrail_journal::{Record, RecordKind, RecordedRun, Records};
+use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records};
 
 use super::journal::{failure, filter, open};
 use crate::args::LogArgs;
@@ -89,7 +89,7 @@ fn line(args: &LogArgs, record: &Record) -> String {
 fn described(record: &Record) -> String {
     let at = record.at.get(..23).unwrap_or(&record.at).replace('T', " ");
     let (word, style) = verdict(record);
-    let mut text = format!("{} {}", paint(QUIET, one_line(&at)), paint(style, format!("{word:9}")));
+    let mut text = format!("{} {}", paint(QUIET, one_line(&at)), paint(style, format!("{:9}", one_line(word))));
     if !record.event.is_empty() {
         let _ = write!(text, " {}", one_line(&record.event));
     }
@@ -106,7 +106,14 @@ fn described(record: &Record) -> String {
         RecordKind::Lost => {
             let lost = record.loss.as_deref().unwrap_or_default();
             let instead = record.instead.as_deref().unwrap_or_default();
-            let _ = write!(text, " {}: {}", one_line(lost), one_line(instead));
+            let tool = record.tool.as_deref().map(|tool| format!("{tool} ")).unwrap_or_default();
+            let _ = write!(text, " {}{}: {}", one_line(&tool), one_line(lost), one_line(instead));
+        }
+        RecordKind::Corrected => {
+            if let Some(tool) = &record.tool {
+                let _ = write!(text, " {}", one_line(tool));
+            }
+            let _ = write!(text, "  {}", paint(QUIET, "told instead"));
         }
         RecordKind::Trust => {
             let what = record.hook.as_deref().unwrap_or("the project");
@@ -121,7 +128,8 @@ fn described(record: &Record) -> String {
     for run in record.hooks.iter().filter(|run| verbosity::is_detailed() || is_notable(run)) {
         let would = if record.why.as_deref() == Some("shadow") { "would " } else { "" };
         let decision = run.decision.as_deref().map(|decision| format!(", {would}{decision}")).unwrap_or_default();
-        let said = format!("{}{decision}", run.end);
+        let asked: String = run.asked.iter().map(|effect| format!(", would {effect}")).collect();
+        let said = format!("{}{decision}{asked}", end(run));
         let _ = writeln!(text, "      {} {} {:.1} ms", one_line(&run.hook), one_line(&said), run.ms);
     }
     text
@@ -130,15 +138,17 @@ fn described(record: &Record) -> String {
 /// The word at the beginning of a line.
 fn verdict(record: &Record) -> (&str, Style) {
     match record.kind {
-        RecordKind::Fired => match record.decision.as_deref() {
+        RecordKind::Fired | RecordKind::Corrected => match record.decision.as_deref() {
             Some("deny") => ("denied", BAD),
             Some("ask") => ("ask", CAREFUL),
             Some("allow") => ("allowed", GOOD),
+            None if record.stop => ("stopped", BAD),
+            // The host did not take the outcome: what it did instead is in another record, or not known.
+            None if record.hooks.iter().any(|run| run.end == "cancelled") => ("cancelled", CAREFUL),
             Some(_) | None => ("-", PLAIN),
         },
         RecordKind::Answered => (record.answer.as_deref().unwrap_or("answered"), CAREFUL),
         RecordKind::Late => ("late", PLAIN),
-        RecordKind::Corrected => ("corrected", BAD),
         RecordKind::Lost => ("lost", CAREFUL),
         RecordKind::Trust => (record.change.as_deref().unwrap_or("trust"), CAREFUL),
         _ => ("?", PLAIN),
@@ -158,11 +168,26 @@ pub(super) fn subject(record: &Record) -> Option<String> {
 }
 
 fn reason(record: &Record) -> Option<String> {
-    let of_outcome = || record.outcome.as_ref()?.as_object()?.get("reason")?.as_str();
-    record.because.clone().or_else(|| record.reason.clone()).or_else(of_outcome).filter(|text| !text.is_empty())
+    let outcome = || record.outcome.as_ref()?.as_object();
+    let of_outcome = |name: &str| outcome()?.get(name)?.as_str();
+    let is_said = |text: &String| !text.is_empty();
+    let given = record.because.clone().filter(is_said).or_else(|| record.reason.clone().filter(is_said));
+    given.or_else(|| of_outcome("reason").filter(is_said)).or_else(|| of_outcome("stopReason").filter(is_said))
 }
 
 /// Hooks that ended well and had no opinion are left out, unless everything is shown.
 fn is_notable(run: &RecordedRun) -> bool {
-    run.decision.is_some() || !matches!(run.end.as_str(), "answered" | "silent" | "detached")
+    run.decision.is_some()
+        || !run.asked.is_empty()
+        || run.health == RecordedHealth::Failed
+        || !matches!(run.end.as_str(), "answered" | "silent" | "detached")
+}
+
+/// How a run ended. Of a hook that did its work the exit status says nothing more than its decision does.
+fn end(run: &RecordedRun) -> String {
+    match (run.health, run.exit) {
+        (RecordedHealth::Failed, Some(status)) => format!("failed ({} {status})", run.end),
+        (RecordedHealth::Failed, None) => format!("failed ({})", run.end),
+        (_, _) => run.end.clone(),
+    }
 }

@@ -1,5 +1,5 @@
-//! `hookrail record`: test cases from recorded events. `hookrail journal export --fixture` prints the same cases as JSON
-//! lines.
+//! `hookrail record`: test cases from recorded events. `hookrail journal export --fixture` prints the same cases as a case file
+//! in JSON.
 //!
 //! A case is the event as it was fired and what was decided. An event from whose record something was removed makes no case:
 //! what was there is not guessed.
@@ -10,21 +10,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use hookrail_journal::{Filter, Record, RecordKind, Records};
+use hookrail_journal::{Record, RecordKind, Records};
 
 use super::journal::{failure, filter, open};
 use super::log::{report_unreadable, subject};
-use crate::args::RecordArgs;
+use crate::args::{ExportArgs, RecordArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::StopSignal;
 use crate::output;
 use crate::project::Project;
 use crate::render::counted;
-use crate::render::text::{one_line, short, visible};
+use crate::render::text::{escaped_json, one_line, short, visible};
 use crate::style::{GOOD, paint};
 
-pub(super) use case_text::recorded_case;
-use case_text::{CaseTarget, LeftOut, RecordedCase};
+use case_text::{CaseTarget, LeftOut, RecordedCase, case_file, recorded_case};
 
 /// How often the journal is looked at for new events.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
@@ -32,14 +31,13 @@ const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
     let project = Project::open_named(args.project.as_deref())?;
     let target = args.file.as_deref().map(CaseTarget::open).transpose()?;
-    let wanted = Filter { kind: Some(RecordKind::Fired), ..filter(&args.select)? };
-    let mut records = open()?.read(wanted).map_err(|error| failure(&error))?;
+    let mut records = open()?.read(filter(&args.select)?).map_err(|error| failure(&error))?;
     let mut recorder =
         CaseRecorder { project: project.root(), target, written: 0, known: 0, left_out: BTreeMap::new() };
     if args.follow {
         let stop = StopSignal::listen();
         recorder.follow(args, &mut records, &stop)?;
-        recorder.report_left_out();
+        report_left_out(&recorder.left_out);
         if let Some(number) = stop.number() {
             return Ok(Exit::Signalled(number));
         }
@@ -47,7 +45,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
         let found = recorder.records_of_project(&mut records);
         let first = args.last.map_or(0, |last| found.len().saturating_sub(last));
         recorder.write(found.get(first..).unwrap_or_default())?;
-        recorder.report_left_out();
+        report_left_out(&recorder.left_out);
     }
     if recorder.written == 0 && recorder.known > 0 {
         return Err(Failure::new(format!(
@@ -61,6 +59,49 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
             .hint("`hookrail log` shows what is recorded; `hookrail fire EVENT --journal` records an event"));
     }
     Ok(Exit::Fine)
+}
+
+/// Prints the recorded events of a project as a case file.
+pub(super) fn export(args: &ExportArgs) -> Result<Exit> {
+    let project = Project::open_named(args.project.as_deref())?;
+    let own = project.root().to_string_lossy();
+    let (mut cases, mut left_out) = (Vec::new(), BTreeMap::new());
+    // Not filtered by kind: what is damaged so far that its kind cannot be read is to be reported.
+    for record in open()?.read(filter(&args.select)?).map_err(|error| failure(&error))? {
+        let case = match record {
+            Ok(record) if record.kind != RecordKind::Fired => continue,
+            Ok(record) if record.project == own => case_of(&record),
+            Ok(_) => Err(LeftOut::OtherProject),
+            Err(unreadable) => {
+                report_unreadable(&unreadable);
+                continue;
+            }
+        };
+        match case {
+            Ok(case) => cases.push(case),
+            Err(why) => *left_out.entry(why).or_default() += 1,
+        }
+    }
+    // A file without a case is no case file.
+    if !cases.is_empty() {
+        let text = case_file(&cases);
+        output::text(&text.lines().map(|line| format!("{}\n", escaped_json(line))).collect::<String>())?;
+    }
+    report_left_out(&left_out);
+    Ok(Exit::Fine)
+}
+
+/// The case of an event of the project that `hookrail test` can run.
+fn case_of(record: &Record) -> std::result::Result<RecordedCase, LeftOut> {
+    let case = recorded_case(record)?;
+    check_layers(record)?;
+    Ok(case)
+}
+
+fn report_left_out(left_out: &BTreeMap<LeftOut, usize>) {
+    for (why, count) in left_out {
+        output::warnings(&format!("note: {} left out: {}\n", counted(*count, "event"), why.told()));
+    }
 }
 
 /// Writes cases, and counts what cannot be one.
@@ -81,7 +122,7 @@ impl CaseRecorder<'_> {
         let mut found = Vec::new();
         for record in records {
             match record {
-                Ok(record) if record.project == own => found.push(record),
+                Ok(record) if record.kind == RecordKind::Fired && record.project == own => found.push(record),
                 // The events of another project are about other hooks.
                 Ok(_) => {}
                 Err(unreadable) => report_unreadable(&unreadable),
@@ -114,7 +155,7 @@ impl CaseRecorder<'_> {
         let mut cases: Vec<RecordedCase> = Vec::new();
         let mut about: BTreeMap<String, String> = BTreeMap::new();
         for record in records {
-            match recorded_case(record).and_then(|case| check_layers(record).map(|()| case)) {
+            match case_of(record) {
                 Ok(case) => {
                     about.insert(case.name.clone(), format!("{} {}", case.event, subject(record).unwrap_or_default()));
                     cases.push(case);
@@ -134,12 +175,6 @@ impl CaseRecorder<'_> {
             format!("{}  {}  {}\n", paint(GOOD, "recorded"), one_line(name), about.trim_end())
         });
         output::text(&told.collect::<String>())
-    }
-
-    fn report_left_out(&self) {
-        for (why, count) in &self.left_out {
-            output::warnings(&format!("note: {} left out: {}\n", counted(*count, "event"), why.told()));
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hookrail_journal::{Record, RecordedRun};
+use hookrail_journal::{RecordedHealth, RecordedRun};
 use serde_json::json;
 
 use super::journal::{failure, filter, open};
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
         if record.why.as_deref() == Some("shadow") {
             continue;
         }
-        record.hooks.iter().filter(|run| wanted(run)).for_each(|run| add(&mut hooks, &record, run));
+        record.hooks.iter().filter(|run| wanted(run)).for_each(|run| add(&mut hooks, run));
     }
     let mut hooks: Vec<(String, HookStatistics)> = hooks.into_iter().collect();
     for (_, hook) in &mut hooks {
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-fn add(hooks: &mut BTreeMap<String, HookStatistics>, record: &Record, run: &RecordedRun) {
+fn add(hooks: &mut BTreeMap<String, HookStatistics>, run: &RecordedRun) {
     // A detached run is counted when it has ended, by its own record.
     if run.end == "detached" {
         return;
@@ -71,10 +71,8 @@ fn add(hooks: &mut BTreeMap<String, HookStatistics>, record: &Record, run: &Reco
     hook.runs += 1;
     hook.denies += u64::from(run.decision.as_deref() == Some("deny"));
     hook.asks += u64::from(run.decision.as_deref() == Some("ask"));
-    let is_well = matches!(run.end.as_str(), "answered" | "silent");
-    // An exit status of 2 is how some hooks deny.
-    let is_verdict = run.end == "exited" && run.decision.as_deref() == Some("deny") && !record.event.is_empty();
-    hook.failures += u64::from(!is_well && !is_verdict);
+    // The end alone does not tell: an exit status of 2 is how some hooks deny.
+    hook.failures += u64::from(run.health == RecordedHealth::Failed);
     hook.times.push(run.ms);
 }
 

@@ -261,11 +261,19 @@ impl ConfigReader<'_> {
     }
 
     fn read_setting(&mut self, section: &'static str, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
-        let Some(row) = settings_of_section(section).find(|row| row.key == name) else {
+        let Some(row) = settings_of_section(section).find(|row| row.is_spelt(name)) else {
             let hint = suggestion(name, settings_of_section(section).map(|row| row.key));
             self.report(Code::UnknownKey, format!("`{section}` has no setting `{name}`"), at, hint);
             return;
         };
+        let earlier = self.config.values.iter().position(|configured| configured.row.setting == row.setting);
+        if let Some(earlier) = earlier {
+            self.config.values.remove(earlier);
+            let message = format!("`{}` is set twice, in two spellings; neither is used", row.key);
+            self.report(Code::SettingValue, message, at.clone(), fallback_hint(row.kind));
+            self.use_strictest(row, at);
+            return;
+        }
         let read = match (row.kind, value.get_ref()) {
             (SettingKind::Number { least, most, .. }, DeValue::Integer(number)) => {
                 whole_number(number).filter(|number| (least..=most).contains(number)).map(SettingValue::Number)

@@ -55,6 +55,15 @@ pub(crate) struct SettingRow {
     pub(crate) meaning: &'static str,
 }
 
+impl SettingRow {
+    /// Whether a key of a file is this setting's. Some settings are spelt with `_` and some with `-`, and a guard must not be
+    /// lost to that.
+    pub(crate) fn is_spelt(&self, key: &str) -> bool {
+        let plain = |letter: u8| if letter == b'_' { b'-' } else { letter };
+        key.bytes().map(plain).eq(self.key.bytes().map(plain))
+    }
+}
+
 /// The kind of value that a setting takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SettingKind {

@@ -134,6 +134,68 @@ fn what_a_terminal_would_act_on_is_written_out() {
     }
 }
 
+/// Replaces the journal by one with these members, in a chain that holds.
+fn write_records(sandbox: &Sandbox, records: &[Value]) {
+    let mut text = String::new();
+    let mut prev = "0".repeat(64);
+    for (number, record) in records.iter().enumerate() {
+        let members = record.to_string();
+        let hashed = format!(r#"{{"seq":{},"prev":"{prev}",{}"#, number + 1, &members[1..members.len() - 1]);
+        prev = hookrail::trust::Digest::of(hashed.as_bytes()).hex();
+        text.push_str(&format!("{hashed},\"hash\":\"{prev}\"}}\n"));
+    }
+    let _ = std::fs::remove_dir_all(folder(sandbox));
+    std::fs::create_dir_all(folder(sandbox)).unwrap();
+    std::fs::set_permissions(folder(sandbox), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let file = folder(sandbox).join("00000001-2026-11-16.jsonl");
+    std::fs::write(&file, text).unwrap();
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// Who can write a journal must not be able to make a terminal act.
+#[test]
+fn no_member_of_a_record_reaches_the_terminal_as_it_is() {
+    let sandbox = Sandbox::new();
+    let evil = "\u{1b}[31mred\u{1b}]0;title\u{7}";
+    let run = json!({"id": evil, "hook": evil, "layer": evil, "end": evil, "decision": evil, "asked": [evil], "dialect": evil});
+    let all = |kind: &str| {
+        json!({"v": 1, "at": evil, "kind": kind, "event": evil, "tool": evil, "decision": evil, "answer": evil,
+        "change": evil, "operation": evil, "because": evil, "reason": evil, "loss": evil, "instead": evil, "hook": evil,
+        "project": evil, "why": "shadow", "hooks": [run], "shadow": [run]})
+    };
+    let kinds = ["fired", "late", "answered", "corrected", "lost", "trust", "later"];
+    write_records(&sandbox, &kinds.map(all));
+    sandbox.run(&["journal", "verify"]).ends_with(0);
+    let commands: [&[&str]; 5] = [&["log"], &["log", "-v"], &["log", "--shadow"], &["stats"], &["log", "--json"]];
+    for arguments in commands {
+        let text = sandbox.run(&[arguments, &["--color", "always"]].concat()).ends_with(0).stdout;
+        assert!(!text.contains("\u{1b}[31mred") && !text.contains('\u{7}'), "{arguments:?}: {text:?}");
+    }
+}
+
+#[test]
+fn a_timeline_says_why_an_agent_was_stopped_and_why_a_user_refused() {
+    let sandbox = Sandbox::with_hook(
+        "BeforeTool",
+        r#"cat >/dev/null; echo '{"continue":false,"stopReason":"enough for today"}'"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.run(&FIRE);
+    let text = sandbox.run(&["log", "-n", "1"]).ends_with(0).stdout;
+    assert!(
+        text.contains(" stopped   before-tool write_file .env") && text.contains("      enough for today\n"),
+        "{text}"
+    );
+    configure(&sandbox, "[journal]\ninput = \"none\"\n");
+    sandbox.run(&FIRE);
+    let text = sandbox.run(&["log", "-n", "1"]).ends_with(0).stdout;
+    assert!(text.contains(" stopped   before-tool write_file"), "{text}");
+    let answered = json!({"kind": "answered", "answer": "refused", "operation": "shell", "because": "", "reason": "is it needed?"});
+    write_records(&sandbox, &[answered]);
+    let text = sandbox.run(&["log"]).ends_with(0).stdout;
+    assert!(text.contains("refused") && text.contains("      is it needed?\n"), "{text}");
+}
+
 #[test]
 fn statistics_for_each_hook() {
     let sandbox = denying();
@@ -187,6 +249,12 @@ fn an_empty_journal_is_no_error() {
     assert!(!folder(&sandbox).exists(), "reading makes nothing");
 }
 
+/// The cases that `journal export --fixture` printed.
+fn exported(ran: &ProgramOutput) -> Vec<Value> {
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    document["case"].as_array().unwrap().clone()
+}
+
 #[test]
 fn recorded_events_become_test_cases() {
     let sandbox = denying();
@@ -197,12 +265,61 @@ fn recorded_events_become_test_cases() {
     let plain = ["fire", "BeforeTool", "--tool", "shell", "--tool-input", r#"{"command":"ls"}"#, "--journal"];
     sandbox.run(&plain).ends_with(2);
     let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
-    let case: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let case = exported(&ran)[0].clone();
     assert_eq!((&case["event"], &case["expect"]["decision"]), (&json!("before-tool"), &json!("deny")));
     assert_eq!(case["payload"]["tool_input"], json!({"command": "ls"}));
     // The payload is one that `fire` takes.
     let again = sandbox.run(&["fire", "before-tool", "--payload", &case["payload"].to_string(), "--json"]).ends_with(2);
     assert_eq!(again.json()["reason"], case["expect"]["reason"]);
+}
+
+/// Everything that is exported passes as long as nothing changes; what a case cannot repeat is left out, with the reason.
+#[test]
+fn what_is_exported_is_a_case_file_that_passes() {
+    let command = |name: &str, command: &str| json!({"type": "command", "name": name, "command": format!("cat >/dev/null; {command}")});
+    let group = |matcher: &str, hook: Value| json!([{"matcher": matcher, "hooks": [hook]}]);
+    let settings =
+        |hooks: &Value| json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": hooks}}).to_string();
+    let sandbox = Sandbox::with_settings(&settings(&group("write_file", command("guard", "echo no >&2; exit 2"))));
+    std::fs::create_dir_all(sandbox.home.join(".llxprt")).unwrap();
+    let of_user = settings(&group("shell", command("mine", "echo mine >&2; exit 2")));
+    std::fs::write(sandbox.home.join(".llxprt/settings.json"), of_user).unwrap();
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let other = sandbox.base.join("other");
+    std::fs::create_dir_all(other.join(".llxprt")).unwrap();
+    std::fs::write(other.join(".llxprt/settings.json"), settings(&group("read_file", command("theirs", "exit 2"))))
+        .unwrap();
+    let fire = |tool: &str, options: &[&str]| {
+        let _ = sandbox.run(
+            &[&["fire", "BeforeTool", "--tool", tool, "--tool-input", r#"{"path":"a"}"#, "--journal"], options]
+                .concat(),
+        );
+    };
+    fire("write_file", &[]);
+    fire("read_file", &[]);
+    fire("shell", &[]);
+    fire("read_file", &["--project", other.to_str().unwrap(), "--trust-project"]);
+    configure(&sandbox, "[journal]\ninput = \"none\"\n");
+    fire("write_file", &[]);
+    let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
+    assert_eq!(exported(&ran).len(), 2, "{}", ran.stdout);
+    let notes: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(
+        notes,
+        [
+            "note: 1 event left out: the record has no input; see `input` in `[journal]`",
+            "note: 1 event left out: hooks from outside of the project took part, which a case does not run",
+            "note: 1 event left out: of another project; see `--project`",
+        ]
+    );
+    sandbox.write("recorded.hooktest.json", &ran.stdout);
+    let tested = sandbox.run(&["test"]).ends_with(0).stdout;
+    assert!(tested.contains("2 cases run: 2 passed"), "{tested}");
+    // What is damaged is not passed over in silence.
+    let text = std::fs::read_to_string(segment(&sandbox)).unwrap();
+    std::fs::write(segment(&sandbox), text.replacen("\"kind\":\"fired\"", "\"kind\":\"fired", 1)).unwrap();
+    let ran = sandbox.run(&["journal", "export", "--fixture"]).ends_with(0);
+    assert!(ran.stderr.contains("run `hookrail journal verify`"), "{}", ran.stderr);
 }
 
 /// What was removed from an outcome is counted, and is no expectation: it would not hold.
@@ -229,8 +346,7 @@ fn an_outcome_from_which_something_was_removed_is_no_test_case() {
     sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
     sandbox.run(&plain).ends_with(0);
     assert!(records(&sandbox, &[]).pop().unwrap()["outcomeRedacted"].is_null());
-    let case: Value =
-        serde_json::from_str(&sandbox.run(&["journal", "export", "--fixture"]).ends_with(0).stdout).unwrap();
+    let case = exported(&sandbox.run(&["journal", "export", "--fixture"]).ends_with(0))[0].clone();
     assert_eq!(case["expect"]["rewrite"]["command"], "echo [redacted 00 9 bytes]");
 }
 
@@ -334,6 +450,33 @@ fn a_broken_file_lifts_no_restriction_of_the_journal() {
     assert!(outcome["reason"].as_str().unwrap().starts_with("the event was not recorded: "), "{outcome}");
     let text = sandbox.run(&["check"]).ends_with(1).stdout;
     assert!(text.contains("the journal keeps neither inputs nor texts"), "{text}");
+}
+
+/// A spelling with `-` is the one with `_`. Of two the strictest holds.
+#[test]
+fn a_spelling_of_a_key_lifts_no_restriction_of_the_journal() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    std::fs::remove_dir_all(folder(&sandbox)).unwrap();
+    std::fs::write(folder(&sandbox), "no folder").unwrap();
+    for spelling in ["on_failure", "on-failure"] {
+        configure(
+            &sandbox,
+            &format!("[journal]\n{spelling} = \"warn\"\nsegment_mib = 1\nretain_days = 3\nretain-mib = 5\n"),
+        );
+        sandbox.run(&FIRE).ends_with(0);
+        configure(
+            &sandbox,
+            &format!("[journal]\n{spelling} = \"block\"\nsegment_mib = 1\nretain_days = 3\nretain-mib = 5\n"),
+        );
+        sandbox.run(&FIRE).ends_with(2);
+        let found = sandbox.run(&["check"]).stdout;
+        assert!(!found.contains("unknown-key") && !found.contains("has no setting"), "{found}");
+    }
+    configure(&sandbox, "[journal]\non-failure = \"warn\"\non_failure = \"warn\"\n");
+    sandbox.run(&FIRE).ends_with(2);
+    let found = sandbox.run(&["check"]).ends_with(0).stdout;
+    assert!(found.contains("`on_failure` is set twice, in two spellings; neither is used"), "{found}");
 }
 
 #[test]

@@ -211,6 +211,70 @@ fn a_compressed_segment_that_was_deleted_is_missed() {
     assert!(found.contains("the given head is not in the journal"), "{found}");
 }
 
+/// The verifier of docs/journal.md, run on the journal; none if there is no Python here.
+fn verify_in_python(sandbox: &Sandbox) -> Option<ProgramOutput> {
+    if Command::new("python3").arg("--version").output().is_err() {
+        let is_required = std::env::var_os("HOOKRAIL_REQUIRE_ALL").is_some_and(|value| value == "1");
+        assert!(!is_required, "HOOKRAIL_REQUIRE_ALL=1, and python3 is missing");
+        println!("skipped: python3 is missing");
+        return None;
+    }
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/journal.md")).unwrap();
+    let (_, program) = page.split_once("file=verify.py\n").unwrap();
+    sandbox.write("verify.py", program.split_once("\n```").unwrap().0);
+    let mut command = sandbox.place_command("python3");
+    Some(ProgramOutput::capture(command.arg("verify.py").arg(folder(sandbox))))
+}
+
+/// The names of files in the journal with that ending, in order.
+fn files(sandbox: &Sandbox, ending: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder(sandbox)).unwrap().map(|entry| entry.unwrap().path());
+    let is_segment = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with('0');
+    let mut found: Vec<PathBuf> =
+        entries.filter(|path| is_segment(path) && path.to_string_lossy().ends_with(ending)).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn the_verifier_in_python_agrees_about_journals_that_were_cut_off_compressed_or_cleared() {
+    let sandbox = sandbox("cat > /dev/null");
+    configure(&sandbox, "retain-mib = 1\n");
+    fill(&sandbox, 4, 1_100_000);
+    sandbox.run(&FIRE).ends_with(0);
+    fill(&sandbox, 2, 1000);
+    let index = std::fs::read_to_string(folder(&sandbox).join("index.jsonl")).unwrap();
+    assert!(index.contains("removed") && index.contains("sealed"), "{index}");
+    // Sealing was ended while it wrote, and again after it had written.
+    let sealed = files(&sandbox, ".jsonl.gz").pop().unwrap();
+    std::fs::write(sealed.with_extension("gz.tmp"), "half of it").unwrap();
+    let (plain, ended) = (files(&sandbox, ".jsonl")[0].clone(), files(&sandbox, ".jsonl").pop().unwrap());
+    std::fs::write(plain.with_extension("jsonl.gz"), "not even looked at").unwrap();
+    // A writer was ended.
+    std::fs::OpenOptions::new().append(true).open(&ended).unwrap().write_all(b"{\"seq\":9,").unwrap();
+    is_sound(&sandbox);
+    let head = sandbox.run(&["journal", "head"]).ends_with(0).stdout;
+    let Some(ran) = verify_in_python(&sandbox) else { return };
+    assert_eq!((ran.code, ran.stdout), (0, head), "{}", ran.stderr);
+    // What is damaged is damaged for both.
+    let text = std::fs::read(&plain).unwrap();
+    for (damage, told) in [
+        (text.iter().map(|byte| if *byte == b'/' { b'x' } else { *byte }).collect(), "was changed"),
+        (Vec::new(), "a record is missing before"),
+    ] {
+        std::fs::write(&plain, damage).unwrap();
+        sandbox.run(&["journal", "verify"]).ends_with(1);
+        let ran = verify_in_python(&sandbox).unwrap().ends_with(1);
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+    for path in files(&sandbox, "") {
+        std::fs::remove_file(path).unwrap();
+    }
+    sandbox.run(&["journal", "verify"]).ends_with(1);
+    let ran = verify_in_python(&sandbox).unwrap().ends_with(1);
+    assert!(ran.stderr.contains("the last records are gone"), "{}", ran.stderr);
+}
+
 /// A command in a shell that limits the size of files to less than the journal has.
 fn without_room(sandbox: &Sandbox, args: &[&str]) -> Command {
     let mut shell = sandbox.place_command("sh");

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use hookrail::hook::Authority;
+use hookrail::outcome::Health;
 use hookrail::recorder::{
-    AnsweredEntry, Entry, EntryKind, HostIdentity, LateEntry, LateReason, LostEntry, PersonAnswer, RunEntry,
-    TrustChange, TrustEntry,
+    AnsweredEntry, AskedEffect, Entry, EntryKind, HostIdentity, LateEntry, LateReason, LostEntry, PersonAnswer,
+    RunEntry, TrustChange, TrustEntry,
 };
-use hookrail::{Decision, Effects, EndKind, EventKind, Hook, Json, NativeHook};
+use hookrail::{Decision, Effects, EndKind, Environment, EventKind, FireOptions, Hook, HookSystem, Json, NativeHook};
 use hookrail_journal::{InputPolicy, Journal, JournalOptions, Record, RecordKind};
 
 use super::{place, records};
@@ -33,7 +34,10 @@ fn late<'r>(hook: &'r Hook, event: EventKind, reason: &'r str) -> EntryKind<'r> 
         start: Some(Duration::from_micros(214)),
         duration: Duration::from_micros(11_902),
         end: EndKind::Exited,
+        health: Health::Failed,
+        exit_code: Some(3),
         decision: Some(Decision::Deny),
+        asked: Vec::new(),
     };
     EntryKind::Late(LateEntry {
         fire: "f-1",
@@ -42,6 +46,7 @@ fn late<'r>(hook: &'r Hook, event: EventKind, reason: &'r str) -> EntryKind<'r> 
         why: LateReason::Detached,
         run,
         reason: Some(reason),
+        verdict: None,
     })
 }
 
@@ -110,15 +115,64 @@ fn an_answer_is_recorded_without_what_must_not_be_written() {
     }
 }
 
+/// A verdict that came late is as complete as one that came in time, and as clean.
+#[test]
+fn a_late_verdict_has_everything_that_the_hook_asked_for() {
+    let (_dir, folder) = place();
+    let shadow = HookSystem::builder("/p").environment(Environment::new()).hook(
+        Hook::native(
+            EventKind::BeforeTool,
+            "guard",
+            NativeHook::new(|_| {
+                let input = Json::parse(r#"{"command":"ls","token":"hunter22"}"#).unwrap();
+                Effects::ask("sure?").and_stop("password=hunter22").with_context("more").with_tool_input(input)
+            }),
+        )
+        .shadow(),
+    );
+    let system = shadow.build();
+    let fired = system.fire_blocking_with(system.event(EventKind::BeforeTool), FireOptions::new().wait_for_all());
+    let verdict = &fired.shadow[0];
+    let entry = || {
+        let EntryKind::Late(late) = late(&verdict.run.hook, EventKind::BeforeTool, "sure?") else { panic!() };
+        let asked = vec![AskedEffect::Stop, AskedEffect::Rewrite, AskedEffect::Context];
+        let run = RunEntry { asked, decision: Some(Decision::Ask), ..late.run };
+        EntryKind::Late(LateEntry { why: LateReason::Shadow, run, verdict: Some(verdict), ..late })
+    };
+    let found = record(&folder, InputPolicy::Redacted, entry());
+    assert_eq!((found.decision.as_deref(), found.hooks[0].decision.as_deref()), (None, Some("ask")));
+    assert_eq!(found.hooks[0].asked, ["stop", "rewrite", "context"]);
+    assert!(!found.line.contains("hunter22") && found.outcome_redacted == 2, "{}", found.line);
+    let said = found.outcome.unwrap().to_value()["shadow"][0].clone();
+    assert_eq!((&said["stop"], &said["additionalContext"]), (&true.into(), &"more".into()), "{said}");
+    assert_eq!(said["rewrite"]["toolInput"]["command"], "ls", "{said}");
+    let found = record(&folder, InputPolicy::None, entry());
+    assert!(found.outcome.is_none() && found.hooks[0].asked.len() == 3, "{}", found.line);
+}
+
 #[test]
 fn a_loss_is_recorded() {
     let (_dir, folder) = place();
-    let lost = LostEntry { session: "s1", event: EventKind::BeforeTool, loss: "loss.ask", instead: "denied" };
+    let lost = LostEntry {
+        fire: Some("f1"),
+        session: "s1",
+        event: EventKind::BeforeTool,
+        tool: Some("shell"),
+        loss: "loss.ask",
+        instead: "denied",
+    };
     let found = record(&folder, InputPolicy::Redacted, EntryKind::Lost(lost));
     assert_eq!((found.kind, found.session.as_str(), found.event.as_str()), (RecordKind::Lost, "s1", "before-tool"));
     assert_eq!((found.loss.as_deref(), found.instead.as_deref()), (Some("loss.ask"), Some("denied")));
     let instead = "ran with token=abcdefgh";
-    let lost = LostEntry { session: "s1", event: EventKind::BeforeTool, loss: "loss.ask", instead };
+    let lost = LostEntry {
+        fire: Some("f1"),
+        session: "s1",
+        event: EventKind::BeforeTool,
+        tool: Some("shell"),
+        loss: "loss.ask",
+        instead,
+    };
     let found = record(&folder, InputPolicy::Redacted, EntryKind::Lost(lost));
     assert!(!found.line.contains("abcdefgh"), "{}", found.line);
 }

@@ -38,6 +38,7 @@ struct BaseFields {
     cwd: PathBuf,
     timestamp: EventTime,
     variables: Vec<(String, String)>,
+    record_name: Option<Arc<str>>,
 }
 
 /// Why an event could not be made from a payload.
@@ -86,6 +87,7 @@ impl Event {
             cwd: cwd.into(),
             timestamp: EventTime::now(),
             variables: Vec::new(),
+            record_name: None,
         };
         Self { kind, base: Arc::new(base), fields: Arc::default() }
     }
@@ -194,6 +196,14 @@ impl Event {
         self
     }
 
+    /// The event with the name under which it is recorded, for a host that has to refer to the record whether it gets an
+    /// outcome or not. It must be unique among processes. Without one the engine names the event.
+    #[must_use]
+    pub fn recorded_as(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.base_mut().record_name = Some(name.into());
+        self
+    }
+
     /// What happened.
     #[must_use]
     pub fn kind(&self) -> EventKind {
@@ -251,6 +261,12 @@ impl Event {
     #[must_use]
     pub fn variables(&self) -> &[(String, String)] {
         &self.base.variables
+    }
+
+    /// The name under which the host wants it to be recorded.
+    #[must_use]
+    pub fn record_name(&self) -> Option<&str> {
+        self.base.record_name.as_deref()
     }
 
     /// Replaces a field: this is how a rewrite reaches the next hook.

@@ -40,8 +40,8 @@ pub(super) struct Recording {
 
 impl Recording {
     /// The name of an event among the records.
-    pub(super) fn fire_name(&self, id: FireId) -> String {
-        format!("{:016x}-{id}", self.instance)
+    pub(super) fn fire_name(&self, event: &Event, id: FireId) -> String {
+        event.record_name().map_or_else(|| format!("{:016x}-{id}", self.instance), str::to_owned)
     }
 
     /// Records what happened at that time. A recorder that panics has failed.
@@ -68,12 +68,13 @@ impl Recording {
             ..HookRun::not_asked(request.id.index(), &request.hook, kind, Health::from_end(kind))
         };
         self.record_late(LateEntry {
-            fire: &self.fire_name(fire),
+            fire: &self.fire_name(&request.event, fire),
             session: request.event.session_id(),
             event: request.event.kind(),
             why: LateReason::Detached,
             run: RunEntry::new(&self.project, &run),
             reason: None,
+            verdict: None,
         });
     }
 
@@ -84,8 +85,9 @@ impl Recording {
             session: event.session_id(),
             event: event.kind(),
             why: LateReason::Shadow,
-            run: RunEntry { start: Some(start), ..RunEntry::new(&self.project, &verdict.run) },
+            run: RunEntry { start: Some(start), ..RunEntry::of_shadow(&self.project, verdict) },
             reason: verdict.effects.reason.as_deref(),
+            verdict: Some(verdict),
         });
     }
 
@@ -207,11 +209,11 @@ impl Ticket {
     }
 
     fn write_once(&self, outcome: &mut Outcome) -> Result<Recorded, RecordError> {
-        let fire = self.recording.fire_name(self.id);
+        let fire = self.recording.fire_name(&self.event, self.id);
         outcome.recorded_as = Some(fire.as_str().into());
         let project = &self.recording.project;
         let runs = outcome.runs.iter().map(|run| RunEntry::new(project, run)).collect();
-        let shadow = outcome.shadow.iter().map(|one| RunEntry::new(project, &one.run)).collect();
+        let shadow = outcome.shadow.iter().map(|one| RunEntry::of_shadow(project, one)).collect();
         let of_event = self.event.variables().iter().find(|(name, _)| name == TRACE).map(|(_, value)| value.clone());
         let entry = FiredEntry {
             fire: &fire,
@@ -231,11 +233,13 @@ impl Ticket {
     fn correct(&self, safe: Result<(), RecordError>, outcome: &mut Outcome) {
         let Err(error) = safe else { return };
         apply_failure(self.recording.on_failure, &error, outcome);
-        let fire = self.recording.fire_name(self.id);
+        let fire = self.recording.fire_name(&self.event, self.id);
+        let tool = self.event.text("tool_name");
         let corrected = CorrectedEntry {
-            fire: &fire,
+            fire: Some(&fire),
             session: self.event.session_id(),
-            event: self.event.kind(),
+            event: Some(self.event.kind()),
+            tool: tool.as_deref(),
             decision: outcome.effects.decision,
             reason: &failure_message(&error),
         };

@@ -57,7 +57,7 @@ impl ShadowParts {
     /// Leaves the hooks of an event to whatever else runs them. If nothing does, they have to run here.
     pub(super) fn leave(&self, fire: FireId, event: &Event, recording: Option<&Recording>) -> LeftTo {
         let Some(elsewhere) = &self.elsewhere else { return LeftTo::ThisProcess };
-        let name = recording.map(|recording| recording.fire_name(fire));
+        let name = recording.map(|recording| recording.fire_name(event, fire));
         // Whatever goes wrong with these hooks, the event is not to notice it.
         match catch_unwind(AssertUnwindSafe(|| elsewhere(name.as_deref(), event))) {
             Ok(Ok(())) => LeftTo::Another,
@@ -163,7 +163,9 @@ impl ShadowVerdicts {
                 if let Some(recording) = recording {
                     let fire = match &self.event_of {
                         EventOf::AnotherProcess { fire: Some(name) } => name.clone(),
-                        EventOf::AnotherProcess { fire: None } | EventOf::ThisSystem => recording.fire_name(fire),
+                        EventOf::AnotherProcess { fire: None } | EventOf::ThisSystem => {
+                            recording.fire_name(&self.event, fire)
+                        }
                     };
                     recording.record_shadow(&fire, &self.event, start, &verdict);
                 }

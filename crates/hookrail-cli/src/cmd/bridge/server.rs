@@ -10,10 +10,10 @@ use std::time::Duration;
 use hookrail::document::read_effects;
 use hookrail::plan::SkipReason;
 use hookrail::{Decision, Event, EventKind, Json, JsonObject};
-use hookrail_bridge::{EventResult, tools};
+use hookrail_bridge::{Agent, EventResult, tools};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
 
-use super::{FiredEvent, event_input, with_context_before_tool};
+use super::{FiredEvent, event_input, recorded_host, with_context_before_tool};
 use crate::cmd::reload::usual_socket;
 
 /// How long a server may take to accept the connection and to say which version it has.
@@ -37,9 +37,9 @@ pub(super) enum ServerFailure {
 
 impl Server {
     /// Connects to the server of this user, if there is one that can be used.
-    pub(super) async fn find(project: &Path, deadline: Duration) -> Option<Self> {
+    pub(super) async fn find(project: &Path, agent: Agent, deadline: Duration) -> Option<Self> {
         let path = usual_socket().filter(|path| path.is_absolute() && path.exists())?;
-        let caller = surroundings()?;
+        let caller = surroundings(agent)?;
         let greeting = async {
             // This refuses a socket that another user could have made, and a server that runs as another user.
             // The bridge's own deadline comes first, and says what happened.
@@ -58,6 +58,11 @@ impl Server {
         let request = Request::new(event.kind().name(), event_input(event))
             .in_project(&self.project)
             .for_caller(self.caller.clone());
+        // The server records the event of a caller under this name.
+        let request = match event.record_name() {
+            Some(name) => request.named(name),
+            None => request,
+        };
         let executed = match self.client.execute(request).await {
             Ok(executed) => executed,
             Err(NotGuarded::Refused(error)) => {
@@ -97,10 +102,10 @@ fn ran_no_hook(code: ErrorCode) -> bool {
 }
 
 /// What hooks find around them when this process runs them. Nothing if a message cannot carry it.
-fn surroundings() -> Option<CallerContext> {
+fn surroundings(agent: Agent) -> Option<CallerContext> {
     let variables: Option<Vec<(String, String)>> =
         std::env::vars_os().map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
-    Some(CallerContext::new(variables?).with_tools(tools::all_dialect_names()))
+    Some(CallerContext::new(variables?).with_tools(tools::all_dialect_names()).with_program(recorded_host(agent).name))
 }
 
 fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {

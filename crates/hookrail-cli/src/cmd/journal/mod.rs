@@ -6,18 +6,18 @@ mod select;
 use std::fmt::Write as _;
 
 use hookrail::Json;
-use hookrail_journal::{ExpectedHead, Journal, JournalError, RecordKind, Verification};
+use hookrail_journal::{ExpectedHead, Journal, JournalError, Verification};
 use serde_json::json;
 
-use crate::args::{ExportArgs, HeadArgs, JournalArgs, JournalCommand, VerifyArgs};
+use crate::args::{HeadArgs, JournalArgs, JournalCommand, VerifyArgs};
 use crate::config::{Configuration, ProjectFileTrust};
 use crate::errors::{Exit, Failure, Result};
 use crate::render::counted;
-use crate::render::text::{escaped_json, one_line};
+use crate::render::text::one_line;
 use crate::style::{BAD, GOOD, paint};
 use crate::{journal, output};
 
-use super::record::recorded_case;
+use super::record::export;
 pub(crate) use select::filter;
 
 pub(crate) fn run(args: &JournalArgs) -> Result<Exit> {
@@ -146,28 +146,4 @@ fn document(found: &Verification) -> Json {
         "unfinished": found.has_unfinished_record,
     })
     .into()
-}
-
-fn export(args: &ExportArgs) -> Result<Exit> {
-    let mut wanted = filter(&args.select)?;
-    wanted.kind = Some(RecordKind::Fired);
-    let records = open()?.read(wanted).map_err(|error| failure(&error))?;
-    let (mut cases, mut left_out) = (String::new(), 0_usize);
-    for record in records.flatten() {
-        match recorded_case(&record) {
-            Ok(case) => {
-                cases.push_str(&escaped_json(case.to_json().text()));
-                cases.push('\n');
-            }
-            Err(_) => left_out += 1,
-        }
-    }
-    output::text(&cases)?;
-    if left_out > 0 {
-        let events = counted(left_out, "event");
-        crate::logging::write_stderr(format!(
-            "note: {events} left out, because something was removed from the record; see `input` in `[journal]`\n"
-        ));
-    }
-    Ok(Exit::Fine)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hookrail_journal::{Filter, Record, RecordKind, RecordedRun, Records};
+use hookrail_journal::{Filter, Record, RecordKind, RecordedHealth, RecordedRun, Records};
 use serde_json::{Value, json};
 
 use super::report_unreadable;
@@ -12,7 +12,7 @@ use crate::errors::{Exit, Result};
 use crate::output;
 use crate::render::counted;
 use crate::render::table::{Cell, Table};
-use crate::render::text::short;
+use crate::render::text::{one_line, short};
 use crate::style::{BAD, CAREFUL, PLAIN, QUIET};
 
 /// The verdicts of one hook.
@@ -23,7 +23,33 @@ struct Verdicts {
     all: usize,
     denied: usize,
     asked: usize,
+    stopped: usize,
+    rewritten: usize,
+    added_context: usize,
     failed: usize,
+}
+
+impl Verdicts {
+    fn add(&mut self, run: &RecordedRun) {
+        self.hook.clone_from(&run.hook);
+        self.layer.clone_from(&run.layer);
+        self.all += 1;
+        match run.decision.as_deref() {
+            Some("deny") => self.denied += 1,
+            Some("ask") => self.asked += 1,
+            Some(_) | None => {}
+        }
+        for effect in &run.asked {
+            match effect.as_str() {
+                "stop" => self.stopped += 1,
+                "rewrite" => self.rewritten += 1,
+                "context" => self.added_context += 1,
+                // What a later version records.
+                _ => {}
+            }
+        }
+        self.failed += usize::from(run.health == RecordedHealth::Failed);
+    }
 }
 
 pub(super) fn run(args: &LogArgs) -> Result<Exit> {
@@ -56,18 +82,7 @@ fn collect(records: &mut Records, hook: Option<&str>, decision: Option<&str>) ->
                 && decision.is_none_or(|decision| run.decision.as_deref() == Some(decision))
         };
         for run in verdicts(&record).iter().filter(is_wanted) {
-            let verdicts = hooks.entry(run.id.clone()).or_default();
-            verdicts.hook.clone_from(&run.hook);
-            verdicts.layer.clone_from(&run.layer);
-            verdicts.all += 1;
-            match run.decision.as_deref() {
-                Some("deny") => verdicts.denied += 1,
-                Some("ask") => verdicts.asked += 1,
-                Some(_) | None => {}
-            }
-            if !matches!(run.end.as_str(), "answered" | "silent" | "exited") {
-                verdicts.failed += 1;
-            }
+            hooks.entry(run.id.clone()).or_default().add(run);
         }
     }
     hooks
@@ -88,17 +103,22 @@ fn text(hooks: &BTreeMap<String, Verdicts>) -> String {
     }
     let mut table = Table::default();
     for one in hooks.values() {
-        let asked = if one.asked == 0 { String::new() } else { format!("would have asked {}", one.asked) };
+        let some = |count: usize, what: &str| {
+            Cell::new(if count == 0 { String::new() } else { format!("{what} {count}") }, CAREFUL)
+        };
         let failed = if one.failed == 0 { String::new() } else { counted(one.failed, "failure") };
         table.row([
-            Cell::plain(short(&one.hook, 48)),
+            Cell::plain(short(&one_line(&one.hook), 48)),
             Cell::new(
                 format!("would have blocked {} of {}", one.denied, one.all),
                 if one.denied > 0 { BAD } else { PLAIN },
             ),
-            Cell::new(asked, CAREFUL),
+            some(one.stopped, "stopped"),
+            some(one.rewritten, "rewritten"),
+            some(one.asked, "asked"),
+            some(one.added_context, "added context"),
             Cell::new(failed, CAREFUL),
-            Cell::new(one.layer.clone(), QUIET),
+            Cell::new(one_line(&one.layer), QUIET),
         ]);
     }
     table.render(0)
@@ -114,7 +134,10 @@ fn document(hooks: &BTreeMap<String, Verdicts>) -> Value {
                 "layer": one.layer,
                 "verdicts": one.all,
                 "denied": one.denied,
+                "stopped": one.stopped,
+                "rewritten": one.rewritten,
                 "asked": one.asked,
+                "addedContext": one.added_context,
                 "failed": one.failed,
             })
         })

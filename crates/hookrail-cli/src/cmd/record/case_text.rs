@@ -23,6 +23,8 @@ pub(crate) enum LeftOut {
     NoInput,
     /// Hooks of the user or the system took part.
     OtherHooks,
+    /// It is an event of another project.
+    OtherProject,
 }
 
 impl LeftOut {
@@ -32,6 +34,7 @@ impl LeftOut {
             Self::Redacted => "something was removed from the record; see `input` in `[journal]`",
             Self::NoInput => "the record has no input; see `input` in `[journal]`",
             Self::OtherHooks => "hooks from outside of the project took part, which a case does not run",
+            Self::OtherProject => "of another project; see `--project`",
         }
     }
 }
@@ -103,7 +106,7 @@ fn expectations(outcome: &Value) -> Vec<(&'static str, Value)> {
 
 impl RecordedCase {
     /// Returns the case as one JSON document.
-    pub(crate) fn to_json(&self) -> Json {
+    fn to_json(&self) -> Json {
         let json = |value: &Value| Json::of(value).unwrap_or_else(|_| Json::null());
         let mut case = JsonObject::new();
         case.set("name", Json::string(&self.name));
@@ -146,6 +149,12 @@ fn without_paths(value: Value, project: &str) -> Value {
         }
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
+}
+
+/// Returns a case file with these cases.
+pub(super) fn case_file(cases: &[RecordedCase]) -> String {
+    let cases: Vec<Value> = cases.iter().map(|case| case.to_json().to_value()).collect();
+    format!("{:#}\n", json!({"case": cases}))
 }
 
 /// A case file that cases are added to.

@@ -44,7 +44,7 @@ pub(super) fn settings(
     let (ledger_of_callers, recording_of_callers) = (ledger.clone(), recording.clone());
     let describe_caller = move |directory: &Path, caller: &CallerContext| {
         let builder = describe_caller(directory, caller)?;
-        let builder = recording_of_callers.attach(builder, "hookrail bridge");
+        let builder = recording_of_callers.attach(builder, caller.program().unwrap_or("hookrail bridge"));
         Ok(match &ledger_of_callers {
             Some(ledger) => builder.record_running_hooks(ledger),
             None => builder,
