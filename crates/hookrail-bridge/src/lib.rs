@@ -29,7 +29,7 @@ pub mod session;
 pub mod tools;
 
 pub use agent::Agent;
-pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, EventResult, OnError};
+pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, EventResult, Lateness, OnError};
 pub use effect::{EffectKind, Handling};
 pub use events::{AgentEvent, AnswerForm};
 pub use loss::Loss;

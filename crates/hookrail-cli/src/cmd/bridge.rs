@@ -3,6 +3,8 @@
 //! Standard output and the exit status belong to the agent: nothing but the answer is written there. Every error in a
 //! gating event denies it, because all agents let a tool run when its hook fails in an unknown way.
 
+mod deadline;
+mod firing;
 mod payload;
 #[cfg(unix)]
 mod server;
@@ -12,40 +14,40 @@ mod trust_notice;
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::SystemTime;
 
-use hookrail::dialect::llxprt::AggregatedHookResult;
-use hookrail::plan::SkipReason;
 use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::trust::TrustStore as _;
-use hookrail::{Code, Decision, Effects, Event, EventKind, FireOptions, HookSystem, Json, JsonObject, Outcome};
+use hookrail::{Event, EventKind, Json};
 use hookrail_bridge::{
-    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
-    NoisyEvents, OnError, Reading, RequestError, request, tools,
+    Agent, AgentEvent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, Incoming, Lateness,
+    NoisyEvents, OnError, Reading, RequestError, request,
 };
 
 use hookrail_journal::Journal;
 
 use crate::args::{BridgeArgs, OnErrorArg, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
-use crate::journal::{RecordDefault, survive_file_size_limit};
+use crate::journal::RecordDefault;
 use crate::project::{Project, home};
 use crate::project_search::find_guarded_project;
 
+use deadline::Deadline;
+use firing::{Asked, Fired};
 use session_file::{SessionFile, agent_folder, remove_old_sessions};
 
-/// Below the shortest limit of any agent, which is Copilot's 30 s.
-const DEFAULT_DEADLINE: Duration = Duration::from_secs(24);
-
-/// A payload that takes longer to arrive shortens the time that is left for hooks.
-const LONG_READING: Duration = Duration::from_millis(50);
+/// As much stack as the first thread of a process has.
+const STACK: usize = 8 << 20;
 
 pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
     if args.shadow_hooks {
         return shadow_process::run(args.agent);
     }
-    let (begin, limit) = (Instant::now(), deadline(args));
-    let read = payload::read_payload(begin, limit);
+    let deadline = Deadline::begin(args.deadline);
+    let read = payload::read_payload(deadline);
     let incoming = Incoming {
         agent: args.agent,
         event: args.event.as_deref(),
@@ -63,12 +65,7 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
             Answer::passed(args.agent, &pass)
         }
-        Ok(Reading::Fire(request)) if begin.elapsed() > LONG_READING => {
-            let left = limit.saturating_sub(begin.elapsed()).as_millis();
-            let args = BridgeArgs { deadline: u64::try_from(left).ok(), ..args.clone() };
-            answer_request(&args, *request)
-        }
-        Ok(Reading::Fire(request)) => answer_request(args, *request),
+        Ok(Reading::Fire(request)) => return answer_request(args, deadline, *request),
     };
     give(&answer)
 }
@@ -96,69 +93,175 @@ pub(crate) fn must_deny(given: &[String]) -> bool {
     known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd)
 }
 
-/// Answers a request. A failure of the bridge itself denies a gating event and is reported for any other.
-fn answer_request(args: &BridgeArgs, request: AgentRequest) -> Answer {
+/// Answers a request at the deadline at the latest, and ends soon after it.
+///
+/// Another thread asks the hooks. It may have to wait for a lock, a slow disk or a module that is loaded, and the agent would
+/// let the operation happen meanwhile. So this thread does nothing but wait for it, and answers without it at the deadline.
+fn answer_request(args: &BridgeArgs, deadline: Deadline, request: AgentRequest) -> Result<Exit> {
     let (agent, event) = (request.agent, request.event);
-    // A panic would end this process with a status that most agents take for a permission.
-    let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fire_request(args, request)));
-    let failure = match answered {
-        Ok(Ok(answer)) => return answer,
-        Ok(Err(failure)) => failure.message().to_owned(),
-        Err(_) => "an internal error occurred".to_owned(),
+    let (send, progress) = std::sync::mpsc::channel();
+    let turn = Arc::new(AnswerTurn::default());
+    let asking = Asking { args: args.clone(), deadline, turn: Arc::clone(&turn), answers: send };
+    let thread = std::thread::Builder::new().name("hookrail-bridge".to_owned()).stack_size(STACK);
+    let started = thread.spawn(move || asking.run(request));
+    let answer = match started {
+        Ok(_) => wait_for_answer(&progress, &turn, args, deadline, (agent, event)),
+        Err(error) => {
+            Answer::failure(agent, Some(event), &format!("there is no thread for it: {error}"), on_error(args))
+        }
     };
-    Answer::failure(agent, Some(event), &failure, on_error(args))
+    let exit = give(&answer);
+    // The agent has its answer. Hooks that still run are ended meanwhile, and what can be recorded is recorded.
+    while progress.recv_timeout(deadline.left_for_all()).is_ok() {}
+    exit
 }
 
-fn fire_request(args: &BridgeArgs, mut request: AgentRequest) -> Result<Answer> {
-    let state = state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))?;
-    let folder = agent_folder(&state, request.agent);
-    let unusable = |error| Failure::new(format!("the state of the session cannot be used: {error}"));
-    {
-        // The lock is not held while hooks run: two calls of one session may be asked about at the same time.
-        let mut file = SessionFile::open(&folder, &request).map_err(unusable)?;
-        if request.kind() == EventKind::SessionStart {
-            remove_old_sessions(&folder, SystemTime::now());
-        }
-        let stopped = Answer::while_stopped(&request, &mut file.session);
-        remember_prompt(&mut request, &mut file.session);
-        file.save().map_err(unusable)?;
-        if let Some(answer) = stopped {
-            return Ok(answer);
-        }
-    }
-    let (project, passed_over) = open_project(&request)?;
-    // Against the working directory of this process, which a server does not have.
-    request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
-    let mut fired = fire_all(args, &project, &request)?;
-    trust_notice::report(&mut fired, args, &project, passed_over.as_deref(), &request);
-    let options = AnswerOptions {
-        allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
-        attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
+/// Waits for the answer until the deadline.
+fn wait_for_answer(
+    progress: &Receiver<Answer>,
+    turn: &AnswerTurn,
+    args: &BridgeArgs,
+    deadline: Deadline,
+    (agent, event): (Agent, AgentEvent),
+) -> Answer {
+    let in_time = match progress.recv_timeout(deadline.left()) {
+        // The other thread has the turn, so its answer is a moment away.
+        Err(RecvTimeoutError::Timeout) if !turn.take() => progress.recv_timeout(deadline.reserve() / 4),
+        other => other,
     };
-    let mut file = SessionFile::open(&folder, &request).map_err(unusable)?;
-    let mut answer = match fired.late {
-        Lateness::InTime => Answer::compose(&request, &fired.said, options, &mut file.session),
-        Lateness::DeadlineReached => Answer::late(&request, deadline(args), &mut file.session),
-    };
-    answer.stderr = answer.stderr.or(fired.warning);
-    // A server records the event itself, so this process opens the journal only for what the server cannot know.
-    // Sessions that are killed never end, so the journal is looked after when one begins too.
-    let is_border = matches!(request.kind(), EventKind::SessionStart | EventKind::SessionEnd);
-    let is_needed = !answer.losses.is_empty() || is_border;
-    if is_needed && let Some(journal) = fired.journal.or_else(|| project.journal(RecordDefault::On)) {
-        record_losses(&journal, &project, &request, &answer);
-        if is_border {
-            // What cannot be done now is tried again when the next session begins or ends.
-            let _ = journal.maintain();
+    match in_time {
+        Ok(answer) => answer,
+        Err(RecvTimeoutError::Timeout) => Answer::late(agent, event, Lateness::Deadline(deadline.limit())),
+        Err(RecvTimeoutError::Disconnected) => {
+            Answer::failure(agent, Some(event), "an internal error occurred", on_error(args))
         }
     }
-    if request.kind() == EventKind::SessionEnd {
-        // If the file cannot be removed, it is forgotten after a week.
-        let _ = file.remove();
-    } else {
-        file.save().map_err(unusable)?;
+}
+
+/// Which thread answers: the first one that takes the turn. The other one then must not leave anything behind that belongs
+/// to an answer.
+#[derive(Debug, Default)]
+struct AnswerTurn(AtomicBool);
+
+impl AnswerTurn {
+    /// Takes the turn, and returns whether it was free.
+    fn take(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
     }
-    Ok(answer)
+}
+
+/// The thread that asks the hooks.
+struct Asking {
+    args: BridgeArgs,
+    deadline: Deadline,
+    turn: Arc<AnswerTurn>,
+    answers: Sender<Answer>,
+}
+
+impl Asking {
+    /// A failure of the bridge itself denies a gating event and is reported for any other.
+    fn run(self, request: AgentRequest) {
+        let (agent, event) = (request.agent, request.event);
+        // A panic would leave the agent without an answer until the deadline.
+        let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.fire_request(request)));
+        let failure = match answered {
+            Ok(Ok(())) => return,
+            Ok(Err(failure)) => failure.message().to_owned(),
+            Err(_) => "an internal error occurred".to_owned(),
+        };
+        self.answer(Answer::failure(agent, Some(event), &failure, on_error(&self.args)));
+    }
+
+    fn answer(&self, answer: Answer) {
+        // A thread that has answered itself reads this and gives it to nobody.
+        let _ = self.answers.send(answer);
+    }
+
+    fn fire_request(&self, mut request: AgentRequest) -> Result<()> {
+        let state = state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))?;
+        let folder = agent_folder(&state, request.agent);
+        let unusable = |error| Failure::new(format!("the state of the session cannot be used: {error}"));
+        let mut ending = None;
+        {
+            // The lock is not held while hooks run: two calls of one session may be asked about at the same time.
+            let mut file = SessionFile::open(&folder, &request, self.deadline.lock_patience()).map_err(unusable)?;
+            if request.kind() == EventKind::SessionStart {
+                remove_old_sessions(&folder, SystemTime::now());
+            }
+            let stopped = Answer::while_stopped(&request, &mut file.session);
+            remember_prompt(&mut request, &mut file.session);
+            if request.kind() == EventKind::SessionEnd {
+                // Some agents kill this process before slow hooks have ended.
+                file.end_session();
+                ending = Some(file);
+            } else {
+                file.save().map_err(unusable)?;
+            }
+            if let Some(answer) = stopped {
+                self.answer(answer);
+                return Ok(());
+            }
+        }
+        let (project, passed_over) = open_project(&request)?;
+        // Against the working directory of this process, which a server does not have.
+        request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
+        let Asked { mut fired, late, running } = firing::fire_all(&self.args, self.deadline, &project, &request)?;
+        let open = |patience| SessionFile::open(&folder, &request, patience).map_err(unusable);
+        if late.is_none() {
+            trust_notice::report(&mut fired, &self.args, &project, passed_over.as_deref(), &request);
+            let mut file = ending.map_or_else(|| open(self.deadline.lock_patience()), Ok)?;
+            let answer = self.composed(&request, &fired, &mut file.session);
+            if self.turn.take() {
+                file.save().map_err(unusable)?;
+                drop(file);
+                self.answer(answer.clone());
+                running.end(&request, self.deadline);
+                self.record(&project, &request, &answer, fired.journal);
+                return Ok(());
+            }
+            ending = (request.kind() == EventKind::SessionEnd).then_some(file);
+        }
+        let late = late.unwrap_or(Lateness::Deadline(self.deadline.limit()));
+        let answer = Answer::late(request.agent, request.event, late);
+        // After a signal the deadline is not reached yet, so the other thread still waits.
+        self.answer(answer.clone());
+        // The agent has its answer, so a count that cannot be kept does not matter any more.
+        if let Ok(mut file) = ending.map_or_else(|| open(self.deadline.reserve() / 4), Ok) {
+            for loss in &answer.losses {
+                *file.session.losses.entry(loss.name()).or_default() += 1;
+            }
+            let _ = file.save();
+        }
+        running.end(&request, self.deadline);
+        self.record(&project, &request, &answer, fired.journal);
+        Ok(())
+    }
+
+    fn composed(&self, request: &AgentRequest, fired: &Fired, session: &mut BridgeSession) -> Answer {
+        let args = &self.args;
+        let options = AnswerOptions {
+            allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
+            attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
+        };
+        let mut answer = Answer::compose(request, &fired.said, options, session);
+        answer.stderr = answer.stderr.or_else(|| fired.warning.clone());
+        answer
+    }
+
+    /// Records what the agent cannot be made to do, after it has its answer: another process may hold the journal.
+    fn record(&self, project: &Project, request: &AgentRequest, answer: &Answer, journal: Option<Journal>) {
+        // A server records the event itself, so this process opens the journal only for what the server cannot know.
+        // Sessions that are killed never end, so the journal is looked after when one begins too.
+        let is_border = matches!(request.kind(), EventKind::SessionStart | EventKind::SessionEnd);
+        let is_needed = !answer.losses.is_empty() || is_border;
+        if is_needed && let Some(journal) = journal.or_else(|| project.journal(RecordDefault::On)) {
+            record_losses(&journal, project, request, answer);
+            if is_border {
+                // What cannot be done now is tried again when the next session begins or ends.
+                let _ = journal.maintain();
+            }
+        }
+    }
 }
 
 /// Records what the agent cannot be made to do. The answer does not depend on it.
@@ -219,167 +322,6 @@ fn open_project(request: &AgentRequest) -> Result<(Project, Option<PathBuf>)> {
 
 fn project_args(root: PathBuf) -> ProjectArgs {
     ProjectArgs { project: Some(root), trust_project: false, modules: Vec::new(), no_plugins: false }
-}
-
-/// Whether the hooks answered before the agent stops waiting.
-enum Lateness {
-    InTime,
-    DeadlineReached,
-}
-
-struct Fired {
-    said: Vec<EventResult>,
-    late: Lateness,
-    untrusted: Vec<String>,
-    warning: Option<String>,
-    journal: Option<Journal>,
-}
-
-/// What came of one event.
-struct FiredEvent {
-    said: EventResult,
-    /// The hooks that did not run because they are not trusted.
-    untrusted: Vec<String>,
-}
-
-impl FiredEvent {
-    #[cfg(unix)]
-    fn denied(reason: &str) -> Self {
-        Self { said: EventResult { effects: Effects::deny(reason), denied_by: None }, untrusted: Vec::new() }
-    }
-}
-
-impl From<Outcome> for FiredEvent {
-    fn from(outcome: Outcome) -> Self {
-        let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
-        let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
-        let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
-        let denied_by = denier.map(|run| run.hook.label.to_string());
-        let aggregated = AggregatedHookResult::from_outcome(&outcome);
-        let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
-        let effects = with_context_before_tool(outcome.effects, outcome.event, specific.as_ref());
-        Self { said: EventResult { effects, denied_by }, untrusted }
-    }
-}
-
-/// The effects with the context that an LLxprt hook gave before a tool. LLxprt itself does not use it there, so the engine has
-/// no such effect, but agents can be given it.
-fn with_context_before_tool(mut effects: Effects, event: EventKind, specific: Option<&JsonObject>) -> Effects {
-    if event == EventKind::BeforeTool && effects.additional_context.is_none() {
-        effects.additional_context = specific.and_then(|specific| specific.get("additionalContext")?.as_str());
-    }
-    effects
-}
-
-impl Fired {
-    fn take(&mut self, event: FiredEvent) {
-        self.untrusted.extend(event.untrusted);
-        self.said.push(event.said);
-    }
-}
-
-fn deadline(args: &BridgeArgs) -> Duration {
-    args.deadline.map_or(DEFAULT_DEADLINE, Duration::from_millis)
-}
-
-fn fire_all(args: &BridgeArgs, project: &Project, request: &AgentRequest) -> Result<Fired> {
-    let runtime = super::runtime()?;
-    let mut fired =
-        Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None, journal: None };
-    let mut alone = None;
-    let ended = runtime.block_on(async {
-        survive_file_size_limit();
-        let all = async {
-            let left = fire_on_server(args, project, request, &mut fired).await?;
-            if !left.is_empty() {
-                let (system, journal) = own_system(project, request.agent)?;
-                fired.journal = journal;
-                fire_each(alone.insert(system), left, &mut fired).await;
-            }
-            Ok(())
-        };
-        let ended = tokio::time::timeout(deadline(args), all).await;
-        // Hooks that are still running are ended: the agent has its answer, and would wait for the pipes they hold.
-        if let Some(system) = &alone {
-            let _ = tokio::time::timeout(Duration::from_secs(1), system.shutdown()).await;
-        }
-        ended
-    });
-    // The process ends now, and the operating system takes everything back at once.
-    std::mem::forget((alone, runtime));
-    match ended {
-        Ok(Ok(())) => {}
-        Ok(Err(failure)) => return Err(failure),
-        Err(_) => fired.late = Lateness::DeadlineReached,
-    }
-    Ok(fired)
-}
-
-/// Fires the events on the running server of this user, and returns those that are left because there is none or because
-/// it ran no hook for them.
-#[cfg(unix)]
-async fn fire_on_server<'r>(
-    args: &BridgeArgs,
-    project: &Project,
-    request: &'r AgentRequest,
-    fired: &mut Fired,
-) -> Result<&'r [Event]> {
-    let mut left = request.events.as_slice();
-    if args.alone {
-        return Ok(left);
-    }
-    let Some(server) = server::Server::find(project.root(), deadline(args)).await else { return Ok(left) };
-    while let Some((event, later)) = left.split_first() {
-        match server.fire(event).await {
-            Ok(event) => fired.take(event),
-            Err(server::ServerFailure::NotRun(why)) => {
-                tracing::debug!(target: "hookrail::bridge", why, "the running server is not used");
-                break;
-            }
-            // Alone the same hooks could run a second time.
-            Err(server::ServerFailure::Unknown(why)) => {
-                return Err(Failure::new(format!("the running server gave no answer: {why}")));
-            }
-        }
-        left = later;
-    }
-    Ok(left)
-}
-
-#[cfg(not(unix))]
-async fn fire_on_server<'r>(
-    _args: &BridgeArgs,
-    _project: &Project,
-    request: &'r AgentRequest,
-    _fired: &mut Fired,
-) -> Result<&'r [Event]> {
-    Ok(&request.events)
-}
-
-/// The hook system of this process, with its journal. It ends with its answer, and hooks that are not enforced go on.
-fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Option<Journal>)> {
-    let (builder, journal) = own_builder(project, agent)?;
-    let root = project.root().to_owned();
-    let builder = builder.shadow_hooks_elsewhere(move |fire, event| shadow_process::start(agent, &root, fire, event));
-    Ok((builder.build(), journal))
-}
-
-fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::Builder, Option<Journal>)> {
-    let options = project_args(project.root().to_owned());
-    let host = format!("hookrail bridge {agent}");
-    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
-    let names = tools::all_dialect_names().into_iter();
-    Ok((names.fold(builder.lend_runtime(), hookrail::Builder::tool), journal))
-}
-
-async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) {
-    for event in events {
-        let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
-        if let Some(failed) = outcome.diagnostics.iter().find(|found| found.code == Code::RecordFailed) {
-            fired.warning = Some(format!("hookrail: {}", failed.message));
-        }
-        fired.take(outcome.into());
-    }
 }
 
 /// The fields of an event, as another process is given them.

@@ -13,7 +13,8 @@ use hookrail::{Decision, Event, EventKind, Json, JsonObject};
 use hookrail_bridge::{EventResult, tools};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
 
-use super::{FiredEvent, event_input, with_context_before_tool};
+use super::event_input;
+use super::firing::{FiredEvent, with_context_before_tool};
 use crate::cmd::reload::usual_socket;
 
 /// How long a server may take to accept the connection and to say which version it has.

@@ -5,7 +5,8 @@ use std::path::Path;
 use hookrail::{Effects, EventKind};
 use hookrail_bridge::{AgentRequest, EffectKind, EventResult};
 
-use super::{Fired, project_args};
+use super::firing::Fired;
+use super::project_args;
 use crate::args::BridgeArgs;
 use crate::project::Project;
 
