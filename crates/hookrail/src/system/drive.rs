@@ -35,7 +35,7 @@ use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::{Outcome, ShadowRun};
 use crate::run::{
     ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
-    Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, run_process,
+    Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, existing_directory, run_process,
 };
 
 /// What all runs of an engine share.
@@ -435,14 +435,16 @@ impl Driver {
     /// Calls a module. Its working directory is checked as that of a command is.
     async fn run_module(&self, path: &Path, request: &RunRequest, context: &FireContext) -> ModuleEnd {
         let began = Instant::now();
-        let outside = request.directory_in_project(&self.parts.world.project);
-        let cwd = outside.as_deref().unwrap_or(&request.cwd);
+        let project = &self.parts.world.project;
+        let relocated = match request.directory_in_project(project) {
+            Some(used) => Some((RelocationReason::OutsideProject, used)),
+            None if request.cwd.is_dir() => None,
+            None => Some((RelocationReason::Unusable, existing_directory(&request.cwd, project))),
+        };
+        let cwd = relocated.as_ref().map_or(&request.cwd, |(_, used)| used);
         let mut surroundings = Surroundings::default();
         let called = self.call_module(path, cwd, request, context, &mut surroundings).await;
-        surroundings.relocated = outside.map(|used| {
-            let (why, unusable) = (RelocationReason::OutsideProject, request.cwd.clone());
-            Relocation { why, unusable, used }
-        });
+        surroundings.relocated = relocated.map(|(why, used)| Relocation { why, unusable: request.cwd.clone(), used });
         let returned = called.unwrap_or_else(ModuleReturn::new);
         ModuleEnd { returned, duration: began.elapsed(), surroundings }
     }
