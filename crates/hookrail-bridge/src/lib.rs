@@ -23,6 +23,7 @@ mod events;
 pub mod install;
 mod loss;
 pub mod patch;
+mod pieces;
 pub mod request;
 mod sample;
 pub mod session;
@@ -33,6 +34,7 @@ pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, E
 pub use effect::{EffectKind, Handling};
 pub use events::{AgentEvent, AnswerForm};
 pub use loss::Loss;
+pub use pieces::{PiecePlace, ResponsePiece, UnfinishedResponse};
 pub use request::{AgentRequest, Incoming, NoisyEvents, Pass, Reading, RefusedRequest, RequestError, UnknownName};
 pub use sample::SAMPLE_SESSION;
 pub use session::BridgeSession;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hookrail::{Event, Json};
 use serde::{Deserialize, Serialize};
 
+use crate::pieces::UnfinishedResponse;
 use crate::request::AgentRequest;
 
 /// The agent goes on at most this often because hooks denied the end of its answer. Codex and Gemini have no limit of their
@@ -64,6 +65,8 @@ pub struct BridgeSession {
     pub losses: BTreeMap<String, u64>,
     /// The unknown names that were reported already, so that an agent with a new tool does not report it at every call.
     pub reported: BTreeSet<String>,
+    /// The responses of which pieces have come, the most recently continued last.
+    pub responses: Vec<UnfinishedResponse>,
 }
 
 impl BridgeSession {

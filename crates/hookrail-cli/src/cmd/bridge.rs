@@ -11,6 +11,7 @@ mod server;
 pub(crate) mod session_file;
 mod shadow_process;
 mod trust_notice;
+mod user_notice;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -23,8 +24,8 @@ use hookrail::recorder::{Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::trust::TrustStore as _;
 use hookrail::{Event, EventKind, Json};
 use hookrail_bridge::{
-    Agent, AgentEvent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, Incoming, Lateness,
-    NoisyEvents, OnError, Reading, RequestError, request,
+    Agent, AgentEvent, AgentRequest, AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, BridgeSession,
+    Incoming, Lateness, NoisyEvents, OnError, Pass, Reading, RequestError, ResponsePiece, UnfinishedResponse, request,
 };
 
 use hookrail_journal::Journal;
@@ -61,6 +62,13 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
     };
     let answer = match reading {
         Err(refused) => Answer::refusal(&refused, on_error(args)),
+        Ok(Reading::Pass(Pass::PieceOfResponse(piece))) => match keep_piece(&piece, deadline) {
+            Ok(()) => Answer::silent(),
+            Err(failure) => {
+                let event = piece.agent.event_name(EventKind::AfterModel).and_then(|name| piece.agent.find_event(name));
+                Answer::failure(piece.agent, event, failure.message(), on_error(args))
+            }
+        },
         Ok(Reading::Pass(pass)) => {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
             Answer::passed(args.agent, &pass)
@@ -75,6 +83,24 @@ fn on_error(args: &BridgeArgs) -> OnError {
         OnErrorArg::Block => OnError::Block,
         OnErrorArg::Allow => OnError::Allow,
     }
+}
+
+/// Keeps a piece of a response for the event of the last one.
+fn keep_piece(piece: &ResponsePiece, deadline: Deadline) -> Result<()> {
+    // Without a session the pieces of unrelated responses would be mixed, so the last one is judged alone.
+    let Some(session) = &piece.session else { return Ok(()) };
+    let folder = agent_folder(&named_state_folder()?, piece.agent);
+    let mut file = SessionFile::open_named(&folder, session, deadline.lock_patience()).map_err(unusable_state)?;
+    file.session.keep_piece(piece);
+    file.save().map_err(unusable_state)
+}
+
+fn named_state_folder() -> Result<PathBuf> {
+    state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))
+}
+
+fn unusable_state(error: std::io::Error) -> Failure {
+    Failure::new(format!("the state of the session cannot be used: {error}"))
 }
 
 /// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then. The end of an
@@ -178,41 +204,55 @@ impl Asking {
     }
 
     fn fire_request(&self, mut request: AgentRequest) -> Result<()> {
-        let state = state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))?;
-        let folder = agent_folder(&state, request.agent);
-        let unusable = |error| Failure::new(format!("the state of the session cannot be used: {error}"));
-        let mut ending = None;
+        let folder = agent_folder(&named_state_folder()?, request.agent);
+        let (mut ending, mut pieces) = (None, None);
         {
             // The lock is not held while hooks run: two calls of one session may be asked about at the same time.
-            let mut file = SessionFile::open(&folder, &request, self.deadline.lock_patience()).map_err(unusable)?;
+            let mut file =
+                SessionFile::open(&folder, &request, self.deadline.lock_patience()).map_err(unusable_state)?;
             if request.kind() == EventKind::SessionStart {
                 remove_old_sessions(&folder, SystemTime::now());
             }
             let stopped = Answer::while_stopped(&request, &mut file.session);
             remember_prompt(&mut request, &mut file.session);
+            if let Some(last) = &request.last_piece {
+                pieces = file.session.take_pieces(last);
+            }
             if request.kind() == EventKind::SessionEnd {
                 // Some agents kill this process before slow hooks have ended.
                 file.end_session();
                 ending = Some(file);
             } else {
-                file.save().map_err(unusable)?;
+                file.save().map_err(unusable_state)?;
             }
             if let Some(answer) = stopped {
                 self.answer(answer);
                 return Ok(());
             }
         }
+        if let Some(pieces) = &pieces {
+            pieces.complete(&mut request);
+        }
         let (project, passed_over) = open_project(&request)?;
         // Against the working directory of this process, which a server does not have.
         request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
         let Asked { mut fired, late, running } = firing::fire_all(&self.args, self.deadline, &project, &request)?;
-        let open = |patience| SessionFile::open(&folder, &request, patience).map_err(unusable);
+        let open = |patience| SessionFile::open(&folder, &request, patience).map_err(unusable_state);
         if late.is_none() {
             trust_notice::report(&mut fired, &self.args, &project, passed_over.as_deref(), &request);
             let mut file = ending.map_or_else(|| open(self.deadline.lock_patience()), Ok)?;
-            let answer = self.composed(&request, &fired, &mut file.session);
+            user_notice::report_load_failures(&mut fired, &request, &mut file.session);
+            let lost = pieces.as_ref().and_then(|pieces| pieces.fit(&mut fired.said));
+            if let Some(text) = pieces.as_ref().and_then(UnfinishedResponse::warning) {
+                fired.warn(&text);
+            }
+            let mut answer = self.composed(&request, &fired, &mut file.session);
+            if let Some(lost) = lost {
+                *file.session.losses.entry(lost.name()).or_default() += 1;
+                answer.losses.push(lost);
+            }
             if self.turn.take() {
-                file.save().map_err(unusable)?;
+                file.save().map_err(unusable_state)?;
                 drop(file);
                 self.answer(answer.clone());
                 running.end(&request, self.deadline);
@@ -244,7 +284,11 @@ impl Asking {
             attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
         };
         let mut answer = Answer::compose(request, &fired.said, options, session);
-        answer.stderr = answer.stderr.or_else(|| fired.warning.clone());
+        // With this status standard error is the reason that the model gets, and nothing else.
+        if answer.status == AnswerStatus::Answered {
+            let lines: Vec<String> = answer.stderr.take().into_iter().chain(fired.warning.clone()).collect();
+            answer.stderr = (!lines.is_empty()).then(|| lines.join("\n"));
+        }
         answer
     }
 

@@ -1,5 +1,6 @@
 //! Asks the hooks: those of a running server if there is one, else those of this process.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hookrail::dialect::llxprt::AggregatedHookResult;
@@ -29,9 +30,12 @@ pub(super) struct Asked {
     pub(super) running: RunningHooks,
 }
 
+#[derive(Default)]
 pub(super) struct Fired {
     pub(super) said: Vec<EventResult>,
     pub(super) untrusted: Vec<String>,
+    /// What says of each source that cannot be used that its hooks were not asked.
+    pub(super) load_failures: BTreeSet<String>,
     pub(super) warning: Option<String>,
     pub(super) journal: Option<Journal>,
 }
@@ -41,12 +45,15 @@ pub(super) struct FiredEvent {
     pub(super) said: EventResult,
     /// The hooks that did not run because they are not trusted.
     pub(super) untrusted: Vec<String>,
+    /// What says of each source that cannot be used that its hooks were not asked.
+    pub(super) load_failures: Vec<String>,
 }
 
 impl FiredEvent {
     #[cfg(unix)]
     pub(super) fn denied(reason: &str) -> Self {
-        Self { said: EventResult { effects: Effects::deny(reason), denied_by: None }, untrusted: Vec::new() }
+        let said = EventResult { effects: Effects::deny(reason), denied_by: None };
+        Self { said, untrusted: Vec::new(), load_failures: Vec::new() }
     }
 }
 
@@ -54,12 +61,14 @@ impl From<Outcome> for FiredEvent {
     fn from(outcome: Outcome) -> Self {
         let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
         let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
+        let load_failures = outcome.diagnostics.iter().filter(|found| found.code == Code::LoadFailure);
+        let load_failures = load_failures.map(|found| found.message.clone()).collect();
         let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
         let denied_by = denier.map(|run| run.hook.label.to_string());
         let aggregated = AggregatedHookResult::from_outcome(&outcome);
         let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
         let effects = with_context_before_tool(outcome.effects, outcome.event, specific.as_ref());
-        Self { said: EventResult { effects, denied_by }, untrusted }
+        Self { said: EventResult { effects, denied_by }, untrusted, load_failures }
     }
 }
 
@@ -77,8 +86,15 @@ pub(super) fn with_context_before_tool(
 }
 
 impl Fired {
+    /// Adds a line for standard error.
+    pub(super) fn warn(&mut self, text: &str) {
+        let line = format!("hookrail: {text}");
+        self.warning = Some(self.warning.take().map_or_else(|| line.clone(), |old| format!("{old}\n{line}")));
+    }
+
     fn take(&mut self, event: FiredEvent) {
         self.untrusted.extend(event.untrusted);
+        self.load_failures.extend(event.load_failures);
         self.said.push(event.said);
     }
 }
@@ -129,7 +145,7 @@ pub(super) fn fire_all(
     request: &AgentRequest,
 ) -> Result<Asked> {
     let runtime = crate::cmd::runtime()?;
-    let mut fired = Fired { said: Vec::new(), untrusted: Vec::new(), warning: None, journal: None };
+    let mut fired = Fired::default();
     let (mut system, mut left) = (None, LeftHooks::Detached);
     let ended = runtime.block_on(async {
         survive_file_size_limit();
@@ -240,7 +256,7 @@ async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) -> 
     for event in events {
         let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
         if let Some(failed) = outcome.diagnostics.iter().find(|found| found.code == Code::RecordFailed) {
-            fired.warning = Some(format!("hookrail: {}", failed.message));
+            fired.warn(&failed.message);
         }
         let is_ended = |end| matches!(end, EndKind::TimedOut | EndKind::OutputLimit | EndKind::Cancelled);
         if outcome.runs.iter().any(|run| is_ended(run.end)) {

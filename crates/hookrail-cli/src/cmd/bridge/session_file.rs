@@ -41,15 +41,17 @@ impl SessionFile {
     /// Opens and locks the state of a request's session. Two hooks of one agent may run at the same time; the second one waits
     /// here, for that long at most.
     pub(super) fn open(folder: &Path, request: &AgentRequest, patience: Duration) -> io::Result<Self> {
-        create_private_folder(folder)?;
         let Some(key) = request.state_key() else {
+            create_private_folder(folder)?;
             let session = BridgeSession::without_memory(request);
             return Ok(Self { folder: folder.to_owned(), place: None, saved: session.clone(), session });
         };
         Self::open_named(folder, key, patience)
     }
 
-    fn open_named(folder: &Path, key: &str, patience: Duration) -> io::Result<Self> {
+    /// Opens and locks the state of the session that has this key.
+    pub(super) fn open_named(folder: &Path, key: &str, patience: Duration) -> io::Result<Self> {
+        create_private_folder(folder)?;
         let path = folder.join(file_name(key));
         let file = open_private(&path, patience)?;
         let text = read_limited(&file)?;
@@ -205,7 +207,7 @@ fn file_name(session_id: &str) -> String {
 }
 
 /// FNV-1a, which is stable between versions of this program. It separates sessions and protects nothing.
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
