@@ -66,6 +66,15 @@ pub enum OnError {
     Allow,
 }
 
+/// Why the hooks are not waited for any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lateness {
+    /// The deadline of the bridge, which has this length, is reached.
+    Deadline(Duration),
+    /// The agent or the user ends the bridge with this signal.
+    Signal(&'static str),
+}
+
 /// The exit status of the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerStatus {
@@ -182,23 +191,23 @@ impl Answer {
         }
     }
 
-    /// The answer at the deadline of the bridge. What the hooks wanted is not known, which is a loss.
+    /// The answer when the bridge can wait no longer. What the hooks wanted is not known, which is a loss.
     #[must_use]
-    pub fn late(request: &AgentRequest, limit: Duration, session: &mut BridgeSession) -> Self {
-        let handling = request.agent.handling(request.kind(), EffectKind::LateAnswer);
-        let instead = match (handling, request.kind()) {
+    pub fn late(agent: Agent, event: AgentEvent, lateness: Lateness) -> Self {
+        let handling = agent.handling(event.kind, EffectKind::LateAnswer);
+        let instead = match (handling, event.kind) {
             (Handling::Denied | Handling::DeniedUntilPrompt, _) => "the operation is denied",
             (_, EventKind::AgentEnd) => "the agent may end its answer",
             _ => "the agent continues without them",
         };
-        let text = format!("hookrail: the hooks did not answer within {} s; {instead}", limit.as_secs_f32());
-        let loss = Loss { event: request.kind(), effect: EffectKind::LateAnswer, handling };
-        *session.losses.entry(loss.name()).or_default() += 1;
+        let why = match lateness {
+            Lateness::Deadline(limit) => format!("within {} s", limit.as_secs_f32()),
+            Lateness::Signal(signal) => format!("before {signal} ended the wait for them"),
+        };
+        let text = format!("hookrail: the hooks did not answer {why}; {instead}");
+        let loss = Loss { event: event.kind, effect: EffectKind::LateAnswer, handling };
         let answer = match handling {
-            Handling::Denied | Handling::DeniedUntilPrompt => {
-                session.stop_after_denied_prompt(request, &text);
-                Self::denial(request.agent, Some(request.event), &text)
-            }
+            Handling::Denied | Handling::DeniedUntilPrompt => Self::denial(agent, Some(event), &text),
             _ => Self { stderr: Some(text), ..Self::silent() },
         };
         Self { losses: vec![loss], ..answer }
@@ -213,7 +222,7 @@ impl Answer {
                 let title = agent.title();
                 Some(format!("hookrail: this version does not know the event {name:?} of {title}; no hook was asked"))
             }
-            Pass::EmptyPrompt | Pass::MachineMadePrompt | Pass::PieceOfResponse | Pass::CompressionCheck => None,
+            Pass::EmptyPrompt | Pass::MachineMadePrompt | Pass::PieceOfResponse(_) | Pass::CompressionCheck => None,
         };
         Self { stderr, ..Self::silent() }
     }

@@ -114,6 +114,8 @@ pub enum Handling {
     KeptForLater,
     /// The tool's result is replaced by the reason.
     ReplacesResult,
+    /// What was said already cannot be taken back; the text is said after it.
+    FollowsResponse,
     /// Nothing takes its place. The loss is recorded.
     Dropped,
 }
@@ -129,6 +131,7 @@ impl Handling {
             Self::AddedAsContext => "given to the model as context",
             Self::KeptForLater => "kept for the next event that can carry it",
             Self::ReplacesResult => "the reason replaces the result",
+            Self::FollowsResponse => "said after the pieces of the response that are shown already",
             Self::Dropped => "not possible; reported",
         }
     }

@@ -173,6 +173,23 @@ impl Agent {
         matches!((self, kind), (Self::Gemini, EventKind::BeforeCompact))
     }
 
+    /// Whether the agent fires a neutral event for every piece of a response that it streams. Unless the bridge is told to fire
+    /// noisy events, it gathers the pieces and fires the event once, with the last one.
+    #[must_use]
+    pub const fn streams(self, kind: EventKind) -> bool {
+        matches!((self, kind), (Self::Gemini, EventKind::AfterModel))
+    }
+
+    /// How long the agent waits for hooks at an event, in milliseconds, if that is less than its settings can say.
+    #[must_use]
+    pub const fn longest_wait_ms(self, kind: EventKind) -> Option<u32> {
+        match (self, kind) {
+            (Self::Claude, EventKind::SessionEnd) => Some(1500),
+            (Self::Codex, EventKind::SessionEnd) => Some(1000),
+            _ => None,
+        }
+    }
+
     /// The name under which the agent fires a neutral event, when it does. Failed tools have an event of their own in some
     /// agents; this is the name for those that worked.
     #[must_use]

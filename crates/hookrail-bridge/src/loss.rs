@@ -31,9 +31,22 @@ impl Agent {
     #[must_use]
     pub fn possible_losses(self, dialect: DialectId, event: EventKind) -> Vec<Loss> {
         let Some(column) = event.spec().column(dialect) else { return Vec::new() };
-        let loss = |effect| Loss { event, effect, handling: self.handling(event, effect) };
+        let loss = |effect| Loss { event, effect, handling: self.possible_handling(event, effect) };
         let losses = EffectKind::ALL.into_iter().filter(|effect| can_ask_for(dialect, event, column.can, *effect));
         losses.map(loss).filter(|loss| !loss.handling.is_honoured()).collect()
+    }
+}
+
+impl Agent {
+    /// How an effect is handled at worst: a response may come in pieces, and all but the last are shown before hooks are
+    /// asked.
+    fn possible_handling(self, event: EventKind, effect: EffectKind) -> Handling {
+        match self.handling(event, effect) {
+            Handling::Honoured if effect == EffectKind::ModelResponse && self.streams(event) => {
+                Handling::FollowsResponse
+            }
+            handling => handling,
+        }
     }
 }
 
@@ -86,5 +99,9 @@ mod tests {
         assert_eq!(lost(Agent::Codex, DialectId::Xcode, before), Vec::<&str>::new());
         assert_eq!(lost(Agent::Qwen, DialectId::Xcode, before), ["rewrite"]);
         assert_eq!(lost(Agent::Qwen, DialectId::Xcode, EventKind::AfterTool), ["output"]);
+        let after = lost(Agent::Gemini, DialectId::Llxprt, EventKind::AfterModel);
+        assert!(after.contains(&"model-response"), "{after:?}");
+        let before = lost(Agent::Gemini, DialectId::Llxprt, EventKind::BeforeModel);
+        assert!(!before.contains(&"model-response"), "{before:?}");
     }
 }

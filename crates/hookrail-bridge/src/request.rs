@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::Agent;
 use crate::events::AgentEvent;
 use crate::patch::{Operation, Patch, PatchError};
+use crate::pieces::{PiecePlace, ResponsePiece};
 use crate::tools::AgentToolCall;
 pub use known::UnknownName;
 
@@ -75,8 +76,9 @@ pub enum Pass {
     EmptyPrompt,
     /// A prompt that the agent made itself.
     MachineMadePrompt,
-    /// A piece of a response that goes on, which Gemini CLI sends for every piece that is streamed.
-    PieceOfResponse,
+    /// A piece of a response that goes on, which Gemini CLI sends for every piece that is streamed. It has to be kept for the
+    /// event of the last one: see [`BridgeSession::keep_piece`](crate::BridgeSession::keep_piece).
+    PieceOfResponse(Box<ResponsePiece>),
     /// The announcement of a compression that Gemini CLI makes before every call of the model.
     CompressionCheck,
 }
@@ -158,6 +160,8 @@ pub struct AgentRequest {
     pub agent_result: Option<Json>,
     /// The prompt of a prompt event.
     pub prompt: Option<String>,
+    /// The last piece of a response whose earlier pieces were kept.
+    pub last_piece: Option<ResponsePiece>,
     /// What a newer version of the agent brings and this version does not know.
     pub unknown: Vec<UnknownName>,
 }
@@ -242,7 +246,16 @@ pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     if let Some(pass) = filtered(incoming.noisy, agent, event.kind, &members) {
         return Ok(Reading::Pass(pass));
     }
+    let gathers = agent.streams(event.kind) && incoming.noisy == NoisyEvents::Filtered;
+    let piece = if gathers { ResponsePiece::read(agent, &members, session_key(&members)) } else { None };
+    let last_piece = match piece {
+        Some(piece) if piece.place == PiecePlace::GoesOn => {
+            return Ok(Reading::Pass(Pass::PieceOfResponse(Box::new(piece))));
+        }
+        other => other,
+    };
     let request = reader::Reader { agent, event, members: &members, incoming }.request();
+    let request = request.map(|request| AgentRequest { last_piece, ..request });
     request.map(|request| Reading::Fire(Box::new(request))).map_err(|error| RefusedRequest {
         agent,
         event: Some(event),
@@ -264,6 +277,12 @@ fn first_text(members: &JsonObject, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| members.get(name)?.as_str())
 }
 
+/// What tells the sessions of an agent apart, as [`AgentRequest::state_key`] does.
+fn session_key(members: &JsonObject) -> Option<String> {
+    let texts = [&["session_id", "sessionId"], &["transcript_path", "transcriptPath"]].into_iter();
+    texts.filter_map(|names| first_text(members, names)).find(|text| !text.is_empty())
+}
+
 /// Prompts that begin with one of these are made by the agent, not typed by a user.
 const MACHINE_MADE: [&str; 3] = ["<task-notification>", "<bash-stdout>", "<local-command-stdout>"];
 
@@ -280,17 +299,5 @@ fn filtered(noisy: NoisyEvents, agent: Agent, kind: EventKind, members: &JsonObj
     if agent != Agent::Gemini || noisy == NoisyEvents::Fired {
         return None;
     }
-    match kind {
-        EventKind::BeforeCompact => Some(Pass::CompressionCheck),
-        EventKind::AfterModel => {
-            let response = members.get("llm_response").and_then(Json::as_object)?;
-            let candidates = response.get("candidates").and_then(Json::as_array)?;
-            let finished = |candidate: &Json| {
-                let reason = candidate.as_object().and_then(|candidate| candidate.get("finishReason")?.as_str());
-                reason.is_some_and(|reason| !reason.is_empty())
-            };
-            (!candidates.iter().any(finished)).then_some(Pass::PieceOfResponse)
-        }
-        _ => None,
-    }
+    (kind == EventKind::BeforeCompact).then_some(Pass::CompressionCheck)
 }

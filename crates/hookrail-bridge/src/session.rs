@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use hookrail::{Event, Json};
 use serde::{Deserialize, Serialize};
 
+use crate::answer::Answer;
 use crate::effect::{EffectKind, Handling};
+use crate::pieces::UnfinishedResponse;
 use crate::request::AgentRequest;
 
 /// The agent goes on at most this often because hooks denied the end of its answer. Codex and Gemini have no limit of their
@@ -67,6 +69,8 @@ pub struct BridgeSession {
     pub losses: BTreeMap<String, u64>,
     /// The unknown names that were reported already, so that an agent with a new tool does not report it at every call.
     pub reported: BTreeSet<String>,
+    /// The responses of which pieces have come, the most recently continued last.
+    pub responses: Vec<UnfinishedResponse>,
 }
 
 impl BridgeSession {
@@ -131,6 +135,16 @@ impl BridgeSession {
         let is_shown = request.agent.handling(request.kind(), EffectKind::Deny) == Handling::DeniedUntilPrompt;
         if is_shown && self.stop.is_none() {
             self.stop = Some(PendingStop { reason: reason.to_owned(), reach: StopReach::UntilPrompt });
+        }
+    }
+
+    /// Keeps what follows from an answer that was given without the hooks, because the bridge could wait no longer.
+    pub fn answered_late(&mut self, request: &AgentRequest, answer: &Answer) {
+        for loss in &answer.losses {
+            *self.losses.entry(loss.name()).or_default() += 1;
+        }
+        if answer.losses.iter().any(|loss| loss.handling == Handling::DeniedUntilPrompt) {
+            self.stop_after_denied_prompt(request, "hookrail: the hooks did not answer in time about the prompt");
         }
     }
 

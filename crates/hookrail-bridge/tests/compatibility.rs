@@ -76,6 +76,7 @@ fn summary() -> String {
         Handling::AddedAsContext => "as context",
         Handling::KeptForLater => "later",
         Handling::ReplacesResult => "in the result",
+        Handling::FollowsResponse => "afterwards",
         Handling::Dropped => "no",
     };
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _, _)| *name).collect();

@@ -179,7 +179,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
                 Pass::UnknownEvent { .. } => "unknown-event",
                 Pass::EmptyPrompt => "empty-prompt",
                 Pass::MachineMadePrompt => "machine-made-prompt",
-                Pass::PieceOfResponse => "piece-of-response",
+                Pass::PieceOfResponse(_) => "piece-of-response",
                 Pass::CompressionCheck => "compression-check",
             };
             if case.passes.as_deref() != Some(name) {

@@ -14,7 +14,7 @@ use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{ConfigurationInForce, Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
-use crate::source::{Origin, SourceKind};
+use crate::source::{Location, Origin, SourceKind};
 use crate::tools::{ToolNames, Tools};
 use crate::trust::Digest;
 
@@ -208,6 +208,7 @@ impl Snapshot {
             self.diagnostics.push(Diagnostic::new(refusal.code(), &**reason));
         }
         self.standing = self.diagnostics.iter().filter(|finding| is_standing(finding.code)).cloned().collect();
+        self.standing.extend(self.allowed_load_failures(&sources, on_load_failure));
         self.sources = sources;
         self
     }
@@ -242,6 +243,23 @@ impl Snapshot {
             Some(strictest) if strictest.refusal.decision() >= failure.refusal.decision() => Some(strictest),
             _ => Some(failure),
         }
+    }
+
+    /// What every outcome says about sources that cannot be used, while nothing is denied because of them: a hook that was
+    /// not asked could have been a guard.
+    fn allowed_load_failures(&self, sources: &SourceReport, on_load_failure: OnFailure) -> Vec<Diagnostic> {
+        if on_load_failure != OnFailure::Allow || self.switch != Switch::On {
+            return Vec::new();
+        }
+        let takes_part = |source: &&UnusableSource| source.dialect.is_none_or(|dialect| self.takes_part(dialect));
+        // A source of the system layer denies.
+        let unusable = sources.unusable.iter().filter(takes_part).filter(|source| source.kind != SourceKind::System);
+        let failure = |source: &UnusableSource| {
+            let (path, problem) = (source.path.display(), &source.problem);
+            let message = format!("`{path}` cannot be used, so none of its hooks is asked: {problem}");
+            Diagnostic::new(Code::LoadFailure, message).at(Location::whole_file(&source.path))
+        };
+        unusable.map(failure).collect()
     }
 
     /// Everything that was read or looked for, whether it exists or not, with every link on the way to it and what it

@@ -50,6 +50,9 @@ fn a_guard_is_asked_in_the_nearest_directory_when_its_own_is_gone() {
     for (gone, used) in [("project/a/b/c", "project/a"), ("project/x/y", "project"), ("elsewhere", "project")] {
         assert_relocated(&hooks.fire_blocking(call(&base.join(gone))), &base.join(used));
     }
+    for (impossible, used) in [("project/a/b\0/c", "project/a"), ("elsewhere/\0", "project")] {
+        assert_relocated(&hooks.fire_blocking(call(&base.join(impossible))), &base.join(used));
+    }
     std::fs::remove_dir_all(&project).unwrap();
     assert_relocated(&hooks.fire_blocking(call(&project.join("a"))), Path::new("/"));
     assert_relocated(&wait_for(&hooks, call(&project)), Path::new("/"));

@@ -55,9 +55,25 @@ impl InstallOptions {
         u64::from(self.timeout_seconds) * 800
     }
 
+    /// The deadline for one event, which is shorter where the agent waits less than its settings say.
+    fn deadline_of_event(&self, agent: Agent, event: &AgentEvent) -> u64 {
+        let longest = agent.longest_wait_ms(event.kind).map(u64::from);
+        longest.map_or(self.deadline_ms(), |wait| self.deadline_ms().min(wait * 4 / 5))
+    }
+
+    /// The agent's timeout for one event, in seconds.
+    fn seconds(&self, agent: Agent, event: &AgentEvent) -> u32 {
+        let longest = agent.longest_wait_ms(event.kind).map(|wait| wait.div_ceil(1000));
+        longest.map_or(self.timeout_seconds, |wait| self.timeout_seconds.min(wait))
+    }
+
     fn command(&self, agent: Agent, event: &AgentEvent) -> String {
         let program = shell_quoted(&self.program.to_string_lossy());
-        let call = format!("{program} bridge {agent} --event {} --deadline {}", event.name, self.deadline_ms());
+        let call = format!(
+            "{program} bridge {agent} --event {} --deadline {}",
+            event.name,
+            self.deadline_of_event(agent, event)
+        );
         self.bridge.iter().fold(call, |call, option| format!("{call} {}", option.flag()))
     }
 
@@ -190,7 +206,7 @@ fn grouped(entries: &[SettingsEntry]) -> Value {
 fn entries(agent: Agent, options: &InstallOptions) -> Vec<SettingsEntry> {
     let entry = |event: &AgentEvent| {
         let command = options.command(agent, event);
-        let value = entry_value(agent, event, &command, options.timeout_seconds);
+        let value = entry_value(agent, event, &command, options.seconds(agent, event));
         SettingsEntry { event: event.name, value, command }
     };
     options.wanted(agent).map(entry).collect()

@@ -37,6 +37,7 @@ impl Reader<'_> {
             patch: None,
             agent_result: None,
             prompt: None,
+            last_piece: None,
             unknown: known::unknown_fields(self.members, self.event.name),
         };
         match self.event.kind {

@@ -3,6 +3,8 @@
 //! Standard output and the exit status belong to the agent: nothing but the answer is written there. Every error in a
 //! gating event denies it, because all agents let a tool run when its hook fails in an unknown way.
 
+mod deadline;
+mod firing;
 mod payload;
 #[cfg(unix)]
 mod server;
@@ -10,43 +12,44 @@ pub(crate) mod session_file;
 mod shadow_process;
 mod told;
 mod trust_notice;
+mod user_notice;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::SystemTime;
 
-use hookrail::dialect::llxprt::AggregatedHookResult;
-use hookrail::plan::SkipReason;
 use hookrail::recorder::HostIdentity;
 use hookrail::trust::TrustStore as _;
-use hookrail::{Code, Decision, Effects, Event, EventKind, FireOptions, HookSystem, Json, JsonObject, Outcome};
+use hookrail::{Event, EventKind, Json};
 use hookrail_bridge::{
-    Agent, AgentRequest, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming,
-    NoisyEvents, OnError, Reading, RequestError, request, tools,
+    Agent, AgentEvent, AgentRequest, AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, BridgeSession,
+    Incoming, Lateness, NoisyEvents, OnError, Pass, Reading, RequestError, ResponsePiece, UnfinishedResponse, request,
 };
 
-use hookrail_journal::{Journal, JournalWarning};
+use hookrail_journal::JournalWarning;
 
 use crate::args::{BridgeArgs, OnErrorArg, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
-use crate::journal::{RecordDefault, survive_file_size_limit};
+use crate::journal::RecordDefault;
 use crate::project::{Project, home};
 use crate::project_search::{GuardedProject, find_guarded_project};
 
+use deadline::Deadline;
+use firing::{Asked, Fired};
 use session_file::{SessionFile, agent_folder, remove_old_sessions};
 
-/// Below the shortest limit of any agent, which is Copilot's 30 s.
-const DEFAULT_DEADLINE: Duration = Duration::from_secs(24);
-
-/// A payload that takes longer to arrive shortens the time that is left for hooks.
-const LONG_READING: Duration = Duration::from_millis(50);
+/// As much stack as the first thread of a process has.
+const STACK: usize = 8 << 20;
 
 pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
     if args.shadow_hooks {
         return shadow_process::run(args.agent);
     }
-    let (begin, limit) = (Instant::now(), deadline(args));
-    let read = payload::read_payload(begin, limit);
+    let deadline = Deadline::begin(args.deadline);
+    let read = payload::read_payload(deadline);
     let incoming = Incoming {
         agent: args.agent,
         event: args.event.as_deref(),
@@ -61,19 +64,22 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
     let answer = match reading {
         Err(refused) => {
             let answer = Answer::refusal(&refused, on_error(args));
+            let exit = give(&answer);
             told::record_refusal(&refused, &answer);
-            answer
+            return exit;
         }
+        Ok(Reading::Pass(Pass::PieceOfResponse(piece))) => match keep_piece(&piece, deadline) {
+            Ok(()) => Answer::silent(),
+            Err(failure) => {
+                let event = piece.agent.event_name(EventKind::AfterModel).and_then(|name| piece.agent.find_event(name));
+                Answer::failure(piece.agent, event, failure.message(), on_error(args))
+            }
+        },
         Ok(Reading::Pass(pass)) => {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
             Answer::passed(args.agent, &pass)
         }
-        Ok(Reading::Fire(request)) if begin.elapsed() > LONG_READING => {
-            let left = limit.saturating_sub(begin.elapsed()).as_millis();
-            let args = BridgeArgs { deadline: u64::try_from(left).ok(), ..args.clone() };
-            answer_request(&args, *request)
-        }
-        Ok(Reading::Fire(request)) => answer_request(args, *request),
+        Ok(Reading::Fire(request)) => return answer_request(args, deadline, *request),
     };
     give(&answer)
 }
@@ -83,6 +89,24 @@ fn on_error(args: &BridgeArgs) -> OnError {
         OnErrorArg::Block => OnError::Block,
         OnErrorArg::Allow => OnError::Allow,
     }
+}
+
+/// Keeps a piece of a response for the event of the last one.
+fn keep_piece(piece: &ResponsePiece, deadline: Deadline) -> Result<()> {
+    // Without a session the pieces of unrelated responses would be mixed, so the last one is judged alone.
+    let Some(session) = &piece.session else { return Ok(()) };
+    let folder = agent_folder(&named_state_folder()?, piece.agent);
+    let mut file = SessionFile::open_named(&folder, session, deadline.lock_patience()).map_err(unusable_state)?;
+    file.session.keep_piece(piece);
+    file.save().map_err(unusable_state)
+}
+
+fn named_state_folder() -> Result<PathBuf> {
+    state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))
+}
+
+fn unusable_state(error: std::io::Error) -> Failure {
+    Failure::new(format!("the state of the session cannot be used: {error}"))
 }
 
 /// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then. The end of an
@@ -101,64 +125,194 @@ pub(crate) fn must_deny(given: &[String]) -> bool {
     known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd)
 }
 
-/// Answers a request. A failure of the bridge itself denies a gating event and is reported for any other.
-fn answer_request(args: &BridgeArgs, mut request: AgentRequest) -> Answer {
+/// Answers a request at the deadline at the latest, and ends soon after it.
+///
+/// Another thread asks the hooks. It may have to wait for a lock, a slow disk or a module that is loaded, and the agent would
+/// let the operation happen meanwhile. So this thread does nothing but wait for it, and answers without it at the deadline.
+fn answer_request(args: &BridgeArgs, deadline: Deadline, mut request: AgentRequest) -> Result<Exit> {
     let (agent, event) = (request.agent, request.event);
+    let (send, progress) = std::sync::mpsc::channel();
+    let turn = Arc::new(AnswerTurn::default());
     let call = told::Call::name_events(&mut request);
-    // A panic would end this process with a status that most agents take for a permission.
-    let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fire_request(args, request, &call)));
-    let failure = match answered {
-        Ok(Ok(answer)) => return answer,
-        Ok(Err(failure)) => failure.message().to_owned(),
-        Err(_) => "an internal error occurred".to_owned(),
+    let asking = Asking { args: args.clone(), call, deadline, turn: Arc::clone(&turn), answers: send };
+    let thread = std::thread::Builder::new().name("hookrail-bridge".to_owned()).stack_size(STACK);
+    let started = thread.spawn(move || asking.run(request));
+    let answer = match started {
+        Ok(_) => wait_for_answer(&progress, &turn, args, deadline, (agent, event)),
+        Err(error) => {
+            Answer::failure(agent, Some(event), &format!("there is no thread for it: {error}"), on_error(args))
+        }
     };
-    let answer = Answer::failure(agent, Some(event), &failure, on_error(args));
-    call.record_unasked(&answer, &failure);
-    answer
+    let exit = give(&answer);
+    // The agent has its answer. Hooks that still run are ended meanwhile, and what can be recorded is recorded.
+    while progress.recv_timeout(deadline.left_for_all()).is_ok() {}
+    exit
 }
 
-fn fire_request(args: &BridgeArgs, mut request: AgentRequest, call: &told::Call) -> Result<Answer> {
-    let state = state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))?;
-    let folder = agent_folder(&state, request.agent);
-    let unusable = |error| Failure::new(format!("the state of the session cannot be used: {error}"));
-    {
-        // The lock is not held while hooks run: two calls of one session may be asked about at the same time.
-        let mut file = SessionFile::open(&folder, &request).map_err(unusable)?;
-        if request.kind() == EventKind::SessionStart {
-            remove_old_sessions(&folder, SystemTime::now());
-        }
-        let stopped = Answer::while_stopped(&request, &mut file.session);
-        remember_prompt(&mut request, &mut file.session);
-        file.save().map_err(unusable)?;
-        if let Some(answer) = stopped {
-            call.record_unasked(&answer, "a hook stopped the agent before");
-            return Ok(answer);
+/// Waits for the answer until the deadline.
+fn wait_for_answer(
+    progress: &Receiver<Answer>,
+    turn: &AnswerTurn,
+    args: &BridgeArgs,
+    deadline: Deadline,
+    (agent, event): (Agent, AgentEvent),
+) -> Answer {
+    let in_time = match progress.recv_timeout(deadline.left()) {
+        // The other thread has the turn, so its answer is a moment away.
+        Err(RecvTimeoutError::Timeout) if !turn.take() => progress.recv_timeout(deadline.reserve() / 4),
+        other => other,
+    };
+    match in_time {
+        Ok(answer) => answer,
+        Err(RecvTimeoutError::Timeout) => Answer::late(agent, event, Lateness::Deadline(deadline.limit())),
+        Err(RecvTimeoutError::Disconnected) => {
+            Answer::failure(agent, Some(event), "an internal error occurred", on_error(args))
         }
     }
-    let (project, passed_over) = open_project(&request)?;
-    // Against the working directory of this process, which a server does not have.
-    request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
-    let mut fired = fire_all(args, &project, &request)?;
-    let decided = told::Decided::by_hooks(&fired.said);
-    trust_notice::report(&mut fired, args, &project, passed_over.as_deref(), &request);
-    let options = AnswerOptions {
-        allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
-        attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
-    };
-    let mut file = SessionFile::open(&folder, &request).map_err(unusable)?;
-    let mut answer = match fired.late {
-        Lateness::InTime => Answer::compose(&request, &fired.said, options, &mut file.session),
-        Lateness::DeadlineReached => Answer::late(&request, deadline(args), &mut file.session),
-    };
-    answer.stderr = answer.stderr.or(fired.warning);
-    // A server records the event itself, so this process opens the journal only for what the server cannot know.
-    // Sessions that are killed never end, so the journal is looked after when one begins too.
-    let is_border = matches!(request.kind(), EventKind::SessionStart | EventKind::SessionEnd);
-    let correction = decided.correction(&answer, &fired.said);
-    let is_needed = !answer.losses.is_empty() || correction.is_some() || is_border;
-    let opened = || is_needed.then(|| project.journal(RecordDefault::On)).flatten();
-    if let Some(journal) = fired.journal.or_else(opened) {
-        call.record_answer(&journal, project.root(), &answer, correction.as_deref());
+}
+
+/// Which thread answers: the first one that takes the turn. The other one then must not leave anything behind that belongs
+/// to an answer.
+#[derive(Debug, Default)]
+struct AnswerTurn(AtomicBool);
+
+impl AnswerTurn {
+    /// Takes the turn, and returns whether it was free.
+    fn take(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
+    }
+}
+
+/// The thread that asks the hooks.
+struct Asking {
+    args: BridgeArgs,
+    call: told::Call,
+    deadline: Deadline,
+    turn: Arc<AnswerTurn>,
+    answers: Sender<Answer>,
+}
+
+impl Asking {
+    /// A failure of the bridge itself denies a gating event and is reported for any other.
+    fn run(self, request: AgentRequest) {
+        let (agent, event) = (request.agent, request.event);
+        // A panic would leave the agent without an answer until the deadline.
+        let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.fire_request(request)));
+        let failure = match answered {
+            Ok(Ok(())) => return,
+            Ok(Err(failure)) => failure.message().to_owned(),
+            Err(_) => "an internal error occurred".to_owned(),
+        };
+        let answer = Answer::failure(agent, Some(event), &failure, on_error(&self.args));
+        self.answer(answer.clone());
+        self.call.record_unasked(&answer, &failure);
+    }
+
+    fn answer(&self, answer: Answer) {
+        // A thread that has answered itself reads this and gives it to nobody.
+        let _ = self.answers.send(answer);
+    }
+
+    fn fire_request(&self, mut request: AgentRequest) -> Result<()> {
+        let folder = agent_folder(&named_state_folder()?, request.agent);
+        let (mut ending, mut pieces) = (None, None);
+        {
+            // The lock is not held while hooks run: two calls of one session may be asked about at the same time.
+            let mut file =
+                SessionFile::open(&folder, &request, self.deadline.lock_patience()).map_err(unusable_state)?;
+            if request.kind() == EventKind::SessionStart {
+                remove_old_sessions(&folder, SystemTime::now());
+            }
+            let stopped = Answer::while_stopped(&request, &mut file.session);
+            remember_prompt(&mut request, &mut file.session);
+            if let Some(last) = &request.last_piece {
+                pieces = file.session.take_pieces(last);
+            }
+            if request.kind() == EventKind::SessionEnd {
+                // Some agents kill this process before slow hooks have ended.
+                file.end_session();
+                ending = Some(file);
+            } else {
+                file.save().map_err(unusable_state)?;
+            }
+            if let Some(answer) = stopped {
+                self.answer(answer.clone());
+                self.call.record_unasked(&answer, "a hook stopped the agent before");
+                return Ok(());
+            }
+        }
+        if let Some(pieces) = &pieces {
+            pieces.complete(&mut request);
+        }
+        let (project, passed_over) = open_project(&request)?;
+        // Against the working directory of this process, which a server does not have.
+        request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
+        let Asked { mut fired, late, running } = firing::fire_all(&self.args, self.deadline, &project, &request)?;
+        let decided = told::Decided::by_hooks(&fired.said);
+        let open = |patience| SessionFile::open(&folder, &request, patience).map_err(unusable_state);
+        if late.is_none() {
+            trust_notice::report(&mut fired, &self.args, &project, passed_over.as_deref(), &request);
+            let mut file = ending.map_or_else(|| open(self.deadline.lock_patience()), Ok)?;
+            user_notice::report_load_failures(&mut fired, &request, &mut file.session);
+            let lost = pieces.as_ref().and_then(|pieces| pieces.fit(&mut fired.said));
+            if let Some(text) = pieces.as_ref().and_then(UnfinishedResponse::warning) {
+                fired.warn(&text);
+            }
+            let mut answer = self.composed(&request, &fired, &mut file.session);
+            if let Some(lost) = lost {
+                *file.session.losses.entry(lost.name()).or_default() += 1;
+                answer.losses.push(lost);
+            }
+            if self.turn.take() {
+                file.save().map_err(unusable_state)?;
+                drop(file);
+                self.answer(answer.clone());
+                running.end(&request, self.deadline);
+                self.record(&project, &answer, &decided, fired);
+                return Ok(());
+            }
+            ending = (request.kind() == EventKind::SessionEnd).then_some(file);
+        }
+        let late = late.unwrap_or(Lateness::Deadline(self.deadline.limit()));
+        let answer = Answer::late(request.agent, request.event, late);
+        // After a signal the deadline is not reached yet, so the other thread still waits.
+        self.answer(answer.clone());
+        // The agent has its answer, so a count that cannot be kept does not matter any more.
+        if let Ok(mut file) = ending.map_or_else(|| open(self.deadline.reserve() / 4), Ok) {
+            file.session.answered_late(&request, &answer);
+            let _ = file.save();
+        }
+        running.end(&request, self.deadline);
+        self.record(&project, &answer, &decided, fired);
+        Ok(())
+    }
+
+    fn composed(&self, request: &AgentRequest, fired: &Fired, session: &mut BridgeSession) -> Answer {
+        let args = &self.args;
+        let options = AnswerOptions {
+            allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
+            attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
+        };
+        let mut answer = Answer::compose(request, &fired.said, options, session);
+        // With this status standard error is the reason that the model gets, and nothing else.
+        if answer.status == AnswerStatus::Answered {
+            let lines: Vec<String> = answer.stderr.take().into_iter().chain(fired.warning.clone()).collect();
+            answer.stderr = (!lines.is_empty()).then(|| lines.join("\n"));
+        }
+        answer
+    }
+
+    /// Records what the agent cannot be made to do, and what it was told in the place of what hooks decided. It has its answer:
+    /// another process may hold the journal.
+    fn record(&self, project: &Project, answer: &Answer, decided: &told::Decided, fired: Fired) {
+        // A server records the event itself, so this process opens the journal only for what the server cannot know.
+        // Sessions that are killed never end, so the journal is looked after when one begins too.
+        let is_border = matches!(self.call.kind(), EventKind::SessionStart | EventKind::SessionEnd);
+        let correction = decided.correction(answer, &fired.said);
+        let is_needed = !answer.losses.is_empty() || correction.is_some() || is_border;
+        let opened = || is_needed.then(|| project.journal(RecordDefault::On)).flatten();
+        let Some(journal) = fired.journal.or_else(opened) else { return };
+        self.call.record_answer(&journal, project.root(), answer, correction.as_deref());
         // What cannot be done now is tried again when the next session begins or ends.
         let maintained = if is_border { journal.maintain().err() } else { None };
         journal.finish_syncing();
@@ -166,16 +320,12 @@ fn fire_request(args: &BridgeArgs, mut request: AgentRequest, call: &told::Call)
         for warning in journal.take_warnings().into_iter().chain(failed) {
             tracing::warn!(target: "hookrail::journal", "{warning}");
             // What is there may be the reason of a denial, which the agent gives to its model.
-            answer.stderr.get_or_insert_with(|| format!("hookrail: {warning}"));
+            if answer.stderr.is_none() {
+                // If nobody reads it, the log has it.
+                let _ = writeln!(std::io::stderr(), "hookrail: {warning}");
+            }
         }
     }
-    if request.kind() == EventKind::SessionEnd {
-        // If the file cannot be removed, it is forgotten after a week.
-        let _ = file.remove();
-    } else {
-        file.save().map_err(unusable)?;
-    }
-    Ok(answer)
 }
 
 /// The name under which events of an agent are recorded, here and by a server.
@@ -227,169 +377,6 @@ fn guarded_project(start: &Path) -> GuardedProject {
 
 fn project_args(root: PathBuf) -> ProjectArgs {
     ProjectArgs { project: Some(root), trust_project: false, modules: Vec::new(), no_plugins: false }
-}
-
-/// Whether the hooks answered before the agent stops waiting.
-enum Lateness {
-    InTime,
-    DeadlineReached,
-}
-
-struct Fired {
-    said: Vec<EventResult>,
-    late: Lateness,
-    untrusted: Vec<String>,
-    warning: Option<String>,
-    journal: Option<Journal>,
-}
-
-/// What came of one event.
-struct FiredEvent {
-    said: EventResult,
-    /// The hooks that did not run because they are not trusted.
-    untrusted: Vec<String>,
-}
-
-impl FiredEvent {
-    #[cfg(unix)]
-    fn denied(reason: &str) -> Self {
-        Self { said: EventResult { effects: Effects::deny(reason), denied_by: None }, untrusted: Vec::new() }
-    }
-}
-
-impl From<Outcome> for FiredEvent {
-    fn from(outcome: Outcome) -> Self {
-        let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
-        let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
-        let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
-        let denied_by = denier.map(|run| run.hook.label.to_string());
-        let aggregated = AggregatedHookResult::from_outcome(&outcome);
-        let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
-        let effects = with_context_before_tool(outcome.effects, outcome.event, specific.as_ref());
-        Self { said: EventResult { effects, denied_by }, untrusted }
-    }
-}
-
-/// The effects with the context that an LLxprt hook gave before a tool. LLxprt itself does not use it there, so the engine has
-/// no such effect, but agents can be given it.
-fn with_context_before_tool(mut effects: Effects, event: EventKind, specific: Option<&JsonObject>) -> Effects {
-    if event == EventKind::BeforeTool && effects.additional_context.is_none() {
-        effects.additional_context = specific.and_then(|specific| specific.get("additionalContext")?.as_str());
-    }
-    effects
-}
-
-impl Fired {
-    fn take(&mut self, event: FiredEvent) {
-        self.untrusted.extend(event.untrusted);
-        self.said.push(event.said);
-    }
-}
-
-fn deadline(args: &BridgeArgs) -> Duration {
-    args.deadline.map_or(DEFAULT_DEADLINE, Duration::from_millis)
-}
-
-fn fire_all(args: &BridgeArgs, project: &Project, request: &AgentRequest) -> Result<Fired> {
-    let runtime = super::runtime()?;
-    let mut fired =
-        Fired { said: Vec::new(), late: Lateness::InTime, untrusted: Vec::new(), warning: None, journal: None };
-    let mut alone = None;
-    let ended = runtime.block_on(async {
-        survive_file_size_limit();
-        let all = async {
-            let left = fire_on_server(args, project, request, &mut fired).await?;
-            if !left.is_empty() {
-                let (system, journal) = own_system(project, request.agent)?;
-                fired.journal = journal;
-                fire_each(alone.insert(system), left, &mut fired).await;
-            }
-            Ok(())
-        };
-        let ended = tokio::time::timeout(deadline(args), all).await;
-        // Hooks that are still running are ended: the agent has its answer, and would wait for the pipes they hold.
-        if let Some(system) = &alone {
-            let _ = tokio::time::timeout(Duration::from_secs(1), system.shutdown()).await;
-        }
-        ended
-    });
-    // The process ends now, and the operating system takes everything back at once.
-    std::mem::forget((alone, runtime));
-    match ended {
-        Ok(Ok(())) => {}
-        Ok(Err(failure)) => return Err(failure),
-        Err(_) => fired.late = Lateness::DeadlineReached,
-    }
-    Ok(fired)
-}
-
-/// Fires the events on the running server of this user, and returns those that are left because there is none or because
-/// it ran no hook for them.
-#[cfg(unix)]
-async fn fire_on_server<'r>(
-    args: &BridgeArgs,
-    project: &Project,
-    request: &'r AgentRequest,
-    fired: &mut Fired,
-) -> Result<&'r [Event]> {
-    let mut left = request.events.as_slice();
-    if args.alone {
-        return Ok(left);
-    }
-    let Some(server) = server::Server::find(project.root(), request.agent, deadline(args)).await else {
-        return Ok(left);
-    };
-    while let Some((event, later)) = left.split_first() {
-        match server.fire(event).await {
-            Ok(event) => fired.take(event),
-            Err(server::ServerFailure::NotRun(why)) => {
-                tracing::debug!(target: "hookrail::bridge", why, "the running server is not used");
-                break;
-            }
-            // Alone the same hooks could run a second time.
-            Err(server::ServerFailure::Unknown(why)) => {
-                return Err(Failure::new(format!("the running server gave no answer: {why}")));
-            }
-        }
-        left = later;
-    }
-    Ok(left)
-}
-
-#[cfg(not(unix))]
-async fn fire_on_server<'r>(
-    _args: &BridgeArgs,
-    _project: &Project,
-    request: &'r AgentRequest,
-    _fired: &mut Fired,
-) -> Result<&'r [Event]> {
-    Ok(&request.events)
-}
-
-/// The hook system of this process, with its journal. It ends with its answer, and hooks that are not enforced go on.
-fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Option<Journal>)> {
-    let (builder, journal) = own_builder(project, agent)?;
-    let root = project.root().to_owned();
-    let builder = builder.shadow_hooks_elsewhere(move |fire, event| shadow_process::start(agent, &root, fire, event));
-    Ok((builder.build(), journal))
-}
-
-fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::Builder, Option<Journal>)> {
-    let options = project_args(project.root().to_owned());
-    let host = recorded_host(agent).name;
-    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
-    let names = tools::all_dialect_names().into_iter();
-    Ok((names.fold(builder.lend_runtime(), hookrail::Builder::tool), journal))
-}
-
-async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) {
-    for event in events {
-        let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
-        if let Some(failed) = outcome.diagnostics.iter().find(|found| found.code == Code::RecordFailed) {
-            fired.warning = Some(format!("hookrail: {}", failed.message));
-        }
-        fired.take(outcome.into());
-    }
 }
 
 /// The fields of an event, as another process is given them.

@@ -8,6 +8,8 @@
 
 mod bridge;
 mod bridge_answers;
+mod bridge_deadline;
+mod bridge_load;
 mod bridge_project;
 mod bridge_shadow;
 mod case_schema;

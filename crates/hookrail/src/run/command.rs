@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hookrail_spawn::{
-    CancelToken, CapturedStream, ChildCommand, ChildEnd, ChildExit, ChildResult, SpawnError, Survivors, Termination,
-    run_id,
+    CancelToken, CapturedStream, ChildCommand, ChildEnd, ChildExit, ChildResult, NulPlace, SpawnError, Survivors,
+    Termination, run_id,
 };
 
 #[cfg(unix)]
@@ -101,7 +101,7 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     };
     match hookrail_spawn::run(&clothed(command), cancel).await {
         Ok(finished) => ended(finished, request),
-        Err(error) => ProcessEnd::new(RawEnd::SpawnFailed(failure(&error)), began.elapsed()).into(),
+        Err(error) => ProcessEnd::new(RawEnd::SpawnFailed(failure(&error, &request.cwd)), began.elapsed()).into(),
     }
 }
 
@@ -239,11 +239,13 @@ pub(super) fn output(captured: CapturedStream) -> Output {
     Output { bytes: captured.bytes, total: captured.total }
 }
 
-pub(super) fn failure(error: &SpawnError) -> SpawnFailure {
+pub(super) fn failure(error: &SpawnError, cwd: &Path) -> SpawnFailure {
     let name = |program: &std::ffi::OsString| program.to_string_lossy().into_owned();
     match error {
         SpawnError::WorkingDirectoryMissing { directory } => SpawnFailure::MissingDirectory(directory.clone()),
         SpawnError::WorkingDirectoryUnusable { directory, .. } => SpawnFailure::UnusableDirectory(directory.clone()),
+        // No file system has such a directory.
+        SpawnError::NulByte { place: NulPlace::WorkingDirectory } => SpawnFailure::UnusableDirectory(cwd.to_owned()),
         SpawnError::ProgramNotFound { program } => SpawnFailure::NotFound(name(program)),
         SpawnError::NotExecutable { program } | SpawnError::BadFormat { program } => {
             SpawnFailure::NotExecutable(name(program))

@@ -42,5 +42,5 @@ pub use runner::{
 pub(crate) use command::{ProcessRun, ProcessWorld};
 pub(crate) use limits::EngineLimits;
 pub(crate) use pool::ProcessPool;
-pub(crate) use process::run_process;
+pub(crate) use process::{existing_directory, run_process};
 pub(crate) use sandboxes::Sandboxes;

@@ -107,7 +107,7 @@ async fn unless_changed<T>(running: impl Future<Output = T>, covered: Option<Fil
 }
 
 /// The nearest parent directory that exists inside the project, else the project, else the root.
-fn existing_directory(gone: &Path, project: &Path) -> PathBuf {
+pub(crate) fn existing_directory(gone: &Path, project: &Path) -> PathBuf {
     let above = gone.ancestors().take_while(|above| above.starts_with(project));
     let candidates = above.chain([project]);
     // It must be possible to enter the directory: reading the metadata of `.` inside it fails otherwise.

@@ -35,7 +35,7 @@ use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::{Outcome, ShadowRun};
 use crate::run::{
     ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
-    Relocation, RunEnd, RunRequest, SpawnFailure, Surroundings, run_process,
+    Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, existing_directory, run_process,
 };
 
 /// What all runs of an engine share.
@@ -436,12 +436,15 @@ impl Driver {
     async fn run_module(&self, path: &Path, request: &RunRequest, context: &FireContext) -> ModuleEnd {
         let began = Instant::now();
         let project = &self.parts.world.project;
-        let relocation = request.reason_to_run_at_root(project);
-        let cwd = if relocation.is_some() { project } else { &request.cwd };
+        let relocated = match request.reason_to_run_at_root(project) {
+            Some(why) => Some((why, project.to_path_buf())),
+            None if request.cwd.is_dir() => None,
+            None => Some((RelocationReason::Unusable, existing_directory(&request.cwd, project))),
+        };
+        let cwd = relocated.as_ref().map_or(&request.cwd, |(_, used)| used);
         let mut surroundings = Surroundings::default();
         let called = self.call_module(path, cwd, request, context, &mut surroundings).await;
-        surroundings.relocated =
-            relocation.map(|why| Relocation { why, unusable: request.cwd.clone(), used: project.to_path_buf() });
+        surroundings.relocated = relocated.map(|(why, used)| Relocation { why, unusable: request.cwd.clone(), used });
         let returned = called.unwrap_or_else(ModuleReturn::new);
         ModuleEnd { returned, duration: began.elapsed(), surroundings }
     }

@@ -1,7 +1,7 @@
 //! Sources of the other layers that cannot be used when a process begins.
 
 use hookrail::outcome::Refusal;
-use hookrail::{Code, Decision, OnFailure};
+use hookrail::{Code, Decision, EventKind, OnFailure};
 
 use crate::world::{DENY, World, says, settings};
 
@@ -28,6 +28,9 @@ fn by_default_events_go_on_and_an_error_says_what_is_missing() {
             system.snapshot().diagnostics().iter().filter(|found| found.level == hookrail::Level::Error).count();
         assert!(errors > 0, "{source}: {text:?}");
         assert_eq!(system.configuration().unusable.len(), 1, "{source}: {text:?}");
+        assert!(says(&outcome, Code::LoadFailure), "{source}: {text:?}");
+        let start = system.fire_blocking(system.event(EventKind::SessionStart));
+        assert!(says(&start, Code::LoadFailure), "also where nothing can be denied: {source}: {text:?}");
     }
 }
 
@@ -63,6 +66,7 @@ fn sources_of_a_project_that_is_not_trusted_are_not_missed() {
         world.write(source, "{");
         let builder = || world.builder().on_load_failure(OnFailure::Block);
         assert!(!world.fire(&builder().build()).is_denied(), "{source}");
+        assert!(!says(&world.fire(&world.build()), Code::LoadFailure), "{source}");
         assert!(world.fire(&builder().trust_project().build()).is_denied(), "{source}");
     }
 }

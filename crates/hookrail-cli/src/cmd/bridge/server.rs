@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use hookrail::document::read_effects;
 use hookrail::plan::SkipReason;
-use hookrail::{Decision, Event, EventKind, Json, JsonObject};
+use hookrail::{Code, Decision, Event, EventKind, Json, JsonObject};
 use hookrail_bridge::{Agent, EventResult, tools};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
 
-use super::{FiredEvent, event_input, recorded_host, with_context_before_tool};
+use super::firing::{FiredEvent, with_context_before_tool};
+use super::{event_input, recorded_host};
 use crate::cmd::reload::usual_socket;
 
 /// How long a server may take to accept the connection and to say which version it has.
@@ -116,6 +117,8 @@ fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {
         listed("runs").filter_map(|run| run.as_object()).find(|run| is(run, "decision", Decision::Deny.name()));
     let untrusted = listed("skipped").filter_map(|skipped| skipped.as_object());
     let untrusted = untrusted.filter(|skipped| is(skipped, "why", SkipReason::Untrusted.name()));
+    let failures = listed("diagnostics").filter_map(|found| found.as_object());
+    let failures = failures.filter(|found| is(found, "code", Code::LoadFailure.name()));
     let denied_by = denier.and_then(|run| text(&run, "hook"));
     let member = |object: &JsonObject, name: &str| object.get(name).and_then(Json::as_object);
     let output = member(document, "aggregated").and_then(|aggregated| member(&aggregated, "finalOutput"));
@@ -124,5 +127,6 @@ fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {
     Some(FiredEvent {
         said: EventResult { effects, denied_by },
         untrusted: untrusted.filter_map(|skipped| text(&skipped, "hook")).collect(),
+        load_failures: failures.filter_map(|found| text(&found, "message")).collect(),
     })
 }

@@ -14,6 +14,9 @@ const FORGET_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The lock is held for microseconds; after this long something is wrong with its holder.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
+/// How long the counts of past losses are waited for: they are worth less than an agent's time.
+const COUNT_WAIT: Duration = Duration::from_millis(50);
+
 /// A larger file was not written by this program.
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
@@ -36,19 +39,21 @@ pub(crate) fn agent_folder(state: &Path, agent: Agent) -> PathBuf {
 
 impl SessionFile {
     /// Opens and locks the state of a request's session. Two hooks of one agent may run at the same time; the second one waits
-    /// here.
-    pub(super) fn open(folder: &Path, request: &AgentRequest) -> io::Result<Self> {
-        create_private_folder(folder)?;
+    /// here, for that long at most.
+    pub(super) fn open(folder: &Path, request: &AgentRequest, patience: Duration) -> io::Result<Self> {
         let Some(key) = request.state_key() else {
+            create_private_folder(folder)?;
             let session = BridgeSession::without_memory(request);
             return Ok(Self { folder: folder.to_owned(), place: None, saved: session.clone(), session });
         };
-        Self::open_named(folder, key)
+        Self::open_named(folder, key, patience)
     }
 
-    fn open_named(folder: &Path, key: &str) -> io::Result<Self> {
+    /// Opens and locks the state of the session that has this key.
+    pub(super) fn open_named(folder: &Path, key: &str, patience: Duration) -> io::Result<Self> {
+        create_private_folder(folder)?;
         let path = folder.join(file_name(key));
-        let file = open_private(&path)?;
+        let file = open_private(&path, patience)?;
         let text = read_limited(&file)?;
         // A damaged file forgets what waits; it must not keep hooks from being asked.
         let session: BridgeSession = serde_json::from_str(&text).unwrap_or_default();
@@ -75,11 +80,16 @@ impl SessionFile {
         Ok(())
     }
 
-    /// Forgets the session, but not what its hooks lost.
-    pub(super) fn remove(self) -> io::Result<()> {
+    /// Removes the file of a session that ends, but not what its hooks lost. What was remembered stays in memory until the
+    /// end was answered; afterwards nothing could remove it, because an agent may kill this process.
+    pub(super) fn end_session(&mut self) {
+        if let Some((_, path)) = self.place.take() {
+            // If the file cannot be removed, it is forgotten after a week.
+            let _ = std::fs::remove_file(path);
+        }
         // The session ends in any case; a count that cannot be kept must not keep it from ending.
-        let _ = add_losses(&self.folder, &self.session.losses);
-        self.place.map_or(Ok(()), |(_, path)| std::fs::remove_file(path))
+        let _ = add_losses(&self.folder, &std::mem::take(&mut self.session.losses));
+        self.saved = self.session.clone();
     }
 }
 
@@ -94,7 +104,7 @@ fn add_losses(folder: &Path, losses: &BTreeMap<String, u64>) -> io::Result<()> {
     if losses.is_empty() {
         return Ok(());
     }
-    let mut file = open_private(&folder.join(PAST_LOSSES))?;
+    let mut file = open_private(&folder.join(PAST_LOSSES), COUNT_WAIT)?;
     let mut past: BTreeMap<String, u64> = serde_json::from_str(&read_limited(&file)?).unwrap_or_default();
     for (name, count) in losses {
         if past.len() < MOST_LOSSES || past.contains_key(name) {
@@ -130,13 +140,13 @@ pub(crate) fn forget_session(folder: &Path, session_id: &str) -> io::Result<()> 
 }
 
 /// Opens a file that other users cannot read, and locks it.
-fn open_private(path: &Path) -> io::Result<File> {
+fn open_private(path: &Path, patience: Duration) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    wait_for_lock(&file)?;
+    wait_for_lock(&file, patience.min(LONGEST_WAIT))?;
     Ok(file)
 }
 
@@ -148,13 +158,13 @@ fn read_limited(file: &File) -> io::Result<String> {
 
 /// Waits for the lock, but not longer than an agent waits: a process that was stopped while it held the lock must not make
 /// the agent give up on this one.
-fn wait_for_lock(file: &File) -> io::Result<()> {
+fn wait_for_lock(file: &File, patience: Duration) -> io::Result<()> {
     let begin = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if begin.elapsed() > LONGEST_WAIT => {
+            Err(TryLockError::WouldBlock) if begin.elapsed() > patience => {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds it"));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
@@ -197,7 +207,7 @@ fn file_name(session_id: &str) -> String {
 }
 
 /// FNV-1a, which is stable between versions of this program. It separates sessions and protects nothing.
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
@@ -210,7 +220,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("bridge");
         create_private_folder(&own).unwrap();
-        let mut file = SessionFile::open_named(&own, "../../etc/passwd").unwrap();
+        let mut file = SessionFile::open_named(&own, "../../etc/passwd", LONGEST_WAIT).unwrap();
         let path = file.place.as_ref().unwrap().1.clone();
         assert_eq!(path.parent(), Some(own.as_path()));
         file.session.prompt = "hello".to_owned();
@@ -221,15 +231,28 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
-        assert_eq!(SessionFile::open_named(&own, "../../etc/passwd").unwrap().session.prompt, "hello");
+        assert_eq!(SessionFile::open_named(&own, "../../etc/passwd", LONGEST_WAIT).unwrap().session.prompt, "hello");
         std::fs::write(&path, "{").unwrap();
-        assert_eq!(SessionFile::open_named(&own, "../../etc/passwd").unwrap().session, BridgeSession::default());
+        assert_eq!(
+            SessionFile::open_named(&own, "../../etc/passwd", LONGEST_WAIT).unwrap().session,
+            BridgeSession::default()
+        );
+    }
+
+    #[test]
+    fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = SessionFile::open_named(folder.path(), "a", Duration::ZERO).unwrap();
+        let refused = SessionFile::open_named(folder.path(), "a", Duration::ZERO).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
+        drop(held);
+        SessionFile::open_named(folder.path(), "a", Duration::ZERO).unwrap();
     }
 
     #[test]
     fn old_sessions_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        SessionFile::open_named(folder.path(), "a").unwrap().save().unwrap();
+        SessionFile::open_named(folder.path(), "a", LONGEST_WAIT).unwrap().save().unwrap();
         remove_old_sessions(folder.path(), SystemTime::now());
         assert!(folder.path().join("session-a.json").exists());
         remove_old_sessions(folder.path(), SystemTime::now() + FORGET_AFTER * 2);
@@ -241,11 +264,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         for id in ["ended", "forgotten", "running"] {
-            let mut file = SessionFile::open_named(folder, id).unwrap();
+            let mut file = SessionFile::open_named(folder, id, LONGEST_WAIT).unwrap();
             file.session.losses.insert("loss.ask".to_owned(), 2);
             file.save().unwrap();
             if id == "ended" {
-                file.remove().unwrap();
+                file.end_session();
             }
             if id == "forgotten" {
                 remove_old_sessions(folder, SystemTime::now() + FORGET_AFTER * 2);

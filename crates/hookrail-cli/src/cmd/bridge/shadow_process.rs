@@ -12,7 +12,8 @@ use hookrail::{Event, Json};
 use hookrail_bridge::Agent;
 use serde::{Deserialize, Serialize};
 
-use super::{event_input, own_builder};
+use super::event_input;
+use super::firing::own_builder;
 use crate::errors::{Exit, Failure, Result};
 use crate::journal::survive_file_size_limit;
 use crate::project::Project;

@@ -49,6 +49,11 @@ impl Call {
         }
     }
 
+    /// What happened.
+    pub(super) fn kind(&self) -> EventKind {
+        self.kind
+    }
+
     /// Records what the agent cannot be made to do, and what it is told in the place of what hooks decided.
     pub(super) fn record_answer(&self, journal: &Journal, project: &Path, answer: &Answer, correction: Option<&str>) {
         let first = self.events.first();

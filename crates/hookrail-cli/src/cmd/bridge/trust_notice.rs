@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use hookrail::{Effects, EventKind};
-use hookrail_bridge::{AgentRequest, EffectKind, EventResult};
+use hookrail_bridge::{AgentRequest, EventResult};
 
-use super::{Fired, project_args};
+use super::firing::Fired;
+use super::{project_args, user_notice};
 use crate::args::BridgeArgs;
 use crate::project::Project;
 
@@ -31,7 +32,8 @@ pub(super) fn report(
         if denies {
             fired.said.push(EventResult { effects: Effects::deny(&text), denied_by: None });
         } else {
-            tell_user(fired, request, text);
+            fired.warn(&text);
+            user_notice::tell(fired, request, text);
         }
     }
 }
@@ -60,19 +62,4 @@ fn passed_over_text(folder: &Path, root: &Path) -> String {
     format!(
         "{folder} has hooks and no grant, so the hooks of {root} are used; review and grant those of the nearer folder with `hookrail trust grant --project {folder}`"
     )
-}
-
-/// Tells the user something when a session starts. Where the agent shows no messages of hooks, the model is asked to.
-fn tell_user(fired: &mut Fired, request: &AgentRequest, text: String) {
-    let is_shown = request.agent.handling(request.kind(), EffectKind::SystemMessage).is_honoured();
-    let none = Effects::none();
-    let effects = if is_shown {
-        Effects { system_message: Some(text.clone()), ..none }
-    } else {
-        let told = format!("Tell the user this message of hookrail: {text}");
-        Effects { additional_context: Some(told), ..none }
-    };
-    fired.said.push(EventResult { effects, denied_by: None });
-    let warning = format!("hookrail: {text}");
-    fired.warning = Some(fired.warning.take().map_or_else(|| warning.clone(), |old| format!("{old}\n{warning}")));
 }

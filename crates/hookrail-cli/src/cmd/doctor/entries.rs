@@ -64,6 +64,8 @@ fn examine_timeout(agent: Agent, call: &BridgeCall) -> Option<Check> {
         (Agent::Copilot, timeout) => timeout.unwrap_or(30.0) * 1000.0,
         (_, timeout) => timeout.unwrap_or(60.0) * 1000.0,
     };
+    let longest = agent.find_event(&call.event).and_then(|event| agent.longest_wait_ms(event.kind));
+    let wait = longest.map_or(wait, |longest| wait.min(f64::from(longest)));
     (deadline >= wait).then(|| {
         let text = format!(
             "{}: {} waits {} ms, and the bridge answers after at most {deadline} ms: a late guard is not heard",

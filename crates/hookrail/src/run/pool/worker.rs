@@ -89,11 +89,11 @@ async fn worker(
     for _ in 0..BUSY_TRIES {
         match pools.start_process(pool) {
             Err(SpawnError::Busy { .. }) => {}
-            started => return started.map_err(|error| RawEnd::SpawnFailed(failure(&error))),
+            started => return started.map_err(|error| RawEnd::SpawnFailed(failure(&error, &request.cwd))),
         }
         unless_cancelled(sleep(BUSY_PAUSE), cancel).await.ok_or(RawEnd::Cancelled)?;
     }
-    pools.start_process(pool).map_err(|error| RawEnd::SpawnFailed(failure(&error)))
+    pools.start_process(pool).map_err(|error| RawEnd::SpawnFailed(failure(&error, &request.cwd)))
 }
 
 /// Turns an exchange into an end, and keeps a worker that answered correctly.

@@ -1,0 +1,270 @@
+//! Asks the hooks: those of a running server if there is one, else those of this process.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use hookrail::dialect::llxprt::AggregatedHookResult;
+use hookrail::plan::SkipReason;
+use hookrail::{Code, Decision, Effects, EndKind, Event, EventKind, FireOptions, HookSystem, JsonObject, Outcome};
+use hookrail_bridge::{Agent, AgentRequest, EventResult, Lateness, tools};
+use hookrail_journal::Journal;
+
+use super::deadline::Deadline;
+#[cfg(unix)]
+use super::server;
+use super::{project_args, recorded_host, shadow_process};
+use crate::args::BridgeArgs;
+use crate::errors::{Failure, Result};
+use crate::interrupt::{Interrupts, Signal};
+use crate::journal::{RecordDefault, survive_file_size_limit};
+use crate::project::Project;
+
+/// How long hooks that no event waits for may go on before this process leaves them alone.
+const DETACHED_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What came of asking the hooks.
+pub(super) struct Asked {
+    pub(super) fired: Fired,
+    /// Why not all of them answered.
+    pub(super) late: Option<Lateness>,
+    pub(super) running: RunningHooks,
+}
+
+#[derive(Default)]
+pub(super) struct Fired {
+    pub(super) said: Vec<EventResult>,
+    pub(super) untrusted: Vec<String>,
+    /// What says of each source that cannot be used that its hooks were not asked.
+    pub(super) load_failures: BTreeSet<String>,
+    pub(super) warning: Option<String>,
+    pub(super) journal: Option<Journal>,
+}
+
+/// What came of one event.
+pub(super) struct FiredEvent {
+    pub(super) said: EventResult,
+    /// The hooks that did not run because they are not trusted.
+    pub(super) untrusted: Vec<String>,
+    /// What says of each source that cannot be used that its hooks were not asked.
+    pub(super) load_failures: Vec<String>,
+}
+
+impl FiredEvent {
+    #[cfg(unix)]
+    pub(super) fn denied(reason: &str) -> Self {
+        let said = EventResult { effects: Effects::deny(reason), denied_by: None };
+        Self { said, untrusted: Vec::new(), load_failures: Vec::new() }
+    }
+}
+
+impl From<Outcome> for FiredEvent {
+    fn from(outcome: Outcome) -> Self {
+        let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
+        let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
+        let load_failures = outcome.diagnostics.iter().filter(|found| found.code == Code::LoadFailure);
+        let load_failures = load_failures.map(|found| found.message.clone()).collect();
+        let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
+        let denied_by = denier.map(|run| run.hook.label.to_string());
+        let aggregated = AggregatedHookResult::from_outcome(&outcome);
+        let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
+        let effects = with_context_before_tool(outcome.effects, outcome.event, specific.as_ref());
+        Self { said: EventResult { effects, denied_by }, untrusted, load_failures }
+    }
+}
+
+/// The effects with the context that an LLxprt hook gave before a tool. LLxprt itself does not use it there, so the engine has
+/// no such effect, but agents can be given it.
+pub(super) fn with_context_before_tool(
+    mut effects: Effects,
+    event: EventKind,
+    specific: Option<&JsonObject>,
+) -> Effects {
+    if event == EventKind::BeforeTool && effects.additional_context.is_none() {
+        effects.additional_context = specific.and_then(|specific| specific.get("additionalContext")?.as_str());
+    }
+    effects
+}
+
+impl Fired {
+    /// Adds a line for standard error.
+    pub(super) fn warn(&mut self, text: &str) {
+        let line = format!("hookrail: {text}");
+        self.warning = Some(self.warning.take().map_or_else(|| line.clone(), |old| format!("{old}\n{line}")));
+    }
+
+    fn take(&mut self, event: FiredEvent) {
+        self.untrusted.extend(event.untrusted);
+        self.load_failures.extend(event.load_failures);
+        self.said.push(event.said);
+    }
+}
+
+/// The hooks of this process that may go on when the agent has its answer.
+pub(super) struct RunningHooks {
+    runtime: tokio::runtime::Runtime,
+    system: Option<HookSystem>,
+    left: LeftHooks,
+}
+
+/// What is still there of hooks when their event is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeftHooks {
+    /// Nothing, or hooks that no event waits for.
+    Detached,
+    /// Hooks that have to end: they were cut off, or their time was up.
+    Ending,
+}
+
+impl RunningHooks {
+    /// Ends the hooks that have to end, and gives those that no event waits for a moment. The agent waits until this process
+    /// has ended.
+    pub(super) fn end(self, request: &AgentRequest, deadline: Deadline) {
+        let Self { runtime, system, left } = self;
+        // Nothing of a session goes on after its end.
+        let is_killed = left == LeftHooks::Ending || request.kind() == EventKind::SessionEnd;
+        let longest = if request.kind() == EventKind::SessionEnd { deadline.left() } else { DETACHED_PATIENCE };
+        let patience = deadline.left().min(longest).max(deadline.reserve());
+        if let Some(system) = &system {
+            let _ = runtime.block_on(async { tokio::time::timeout(patience, system.shutdown()).await });
+        }
+        if is_killed {
+            // Whatever still runs is dropped with its task, and a process that is dropped is killed.
+            runtime.shutdown_background();
+        } else {
+            // The process ends now, and the operating system takes everything back at once.
+            std::mem::forget(runtime);
+        }
+        std::mem::forget(system);
+    }
+}
+
+pub(super) fn fire_all(
+    args: &BridgeArgs,
+    deadline: Deadline,
+    project: &Project,
+    request: &AgentRequest,
+) -> Result<Asked> {
+    let runtime = crate::cmd::runtime()?;
+    let mut fired = Fired::default();
+    let (mut system, mut left) = (None, LeftHooks::Detached);
+    let ended = runtime.block_on(async {
+        survive_file_size_limit();
+        // Without a handler a signal ends this process as the system does it.
+        let mut interrupts = Interrupts::listen().ok();
+        let all = async {
+            let rest = fire_on_server(args, deadline, project, request, &mut fired).await?;
+            if !rest.is_empty() {
+                let (own, journal) = own_system(project, request.agent)?;
+                fired.journal = journal;
+                left = fire_each(system.insert(own), rest, &mut fired).await;
+            }
+            Ok(())
+        };
+        let signal = async {
+            match &mut interrupts {
+                Some(interrupts) => interrupts.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            ended = all => ended.map(|()| None),
+            () = tokio::time::sleep(deadline.left()) => Ok(Some(Lateness::Deadline(deadline.limit()))),
+            signal = signal => Ok(Some(Lateness::Signal(signal_name(signal)))),
+        }
+    });
+    let late = ended?;
+    if late.is_some() {
+        left = LeftHooks::Ending;
+    }
+    Ok(Asked { fired, late, running: RunningHooks { runtime, system, left } })
+}
+
+fn signal_name(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Interrupt => "SIGINT",
+        #[cfg(unix)]
+        Signal::Terminate => "SIGTERM",
+        #[cfg(unix)]
+        Signal::HangUp => "SIGHUP",
+        #[cfg(unix)]
+        Signal::Quit => "SIGQUIT",
+    }
+}
+
+/// Fires the events on the running server of this user, and returns those that are left because there is none or because
+/// it ran no hook for them.
+#[cfg(unix)]
+async fn fire_on_server<'r>(
+    args: &BridgeArgs,
+    deadline: Deadline,
+    project: &Project,
+    request: &'r AgentRequest,
+    fired: &mut Fired,
+) -> Result<&'r [Event]> {
+    let mut left = request.events.as_slice();
+    if args.alone {
+        return Ok(left);
+    }
+    let Some(server) = server::Server::find(project.root(), request.agent, deadline.left()).await else {
+        return Ok(left);
+    };
+    while let Some((event, later)) = left.split_first() {
+        match server.fire(event).await {
+            Ok(event) => fired.take(event),
+            Err(server::ServerFailure::NotRun(why)) => {
+                tracing::debug!(target: "hookrail::bridge", why, "the running server is not used");
+                break;
+            }
+            // Alone the same hooks could run a second time.
+            Err(server::ServerFailure::Unknown(why)) => {
+                return Err(Failure::new(format!("the running server gave no answer: {why}")));
+            }
+        }
+        left = later;
+    }
+    Ok(left)
+}
+
+#[cfg(not(unix))]
+async fn fire_on_server<'r>(
+    _args: &BridgeArgs,
+    _deadline: Deadline,
+    _project: &Project,
+    request: &'r AgentRequest,
+    _fired: &mut Fired,
+) -> Result<&'r [Event]> {
+    Ok(&request.events)
+}
+
+/// The hook system of this process, with its journal. It ends with its answer, and hooks that are not enforced go on.
+fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Option<Journal>)> {
+    let (builder, journal) = own_builder(project, agent)?;
+    let root = project.root().to_owned();
+    let builder = builder.shadow_hooks_elsewhere(move |fire, event| shadow_process::start(agent, &root, fire, event));
+    Ok((builder.build(), journal))
+}
+
+pub(super) fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::Builder, Option<Journal>)> {
+    let options = project_args(project.root().to_owned());
+    let host = recorded_host(agent).name;
+    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
+    let names = tools::all_dialect_names().into_iter();
+    Ok((names.fold(builder.lend_runtime(), hookrail::Builder::tool), journal))
+}
+
+async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) -> LeftHooks {
+    let mut left = LeftHooks::Detached;
+    for event in events {
+        let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
+        if let Some(failed) = outcome.diagnostics.iter().find(|found| found.code == Code::RecordFailed) {
+            fired.warn(&failed.message);
+        }
+        let is_ended = |end| matches!(end, EndKind::TimedOut | EndKind::OutputLimit | EndKind::Cancelled);
+        if outcome.runs.iter().any(|run| is_ended(run.end)) {
+            left = LeftHooks::Ending;
+        }
+        fired.take(outcome.into());
+    }
+    left
+}
