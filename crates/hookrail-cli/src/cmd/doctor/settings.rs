@@ -67,7 +67,8 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentSettings> {
 /// Whether an entry tells the bridge to fire events that the agent repeats without need.
 pub(super) fn noisy_events(files: &[AgentSettings]) -> NoisyEvents {
     let mut commands = files.iter().flat_map(|file| &file.calls).map(|call| &call.command);
-    let is_noisy = |command: &String| command.split_whitespace().any(|word| word == BridgeOption::Noisy.flag());
+    let is_noisy =
+        |command: &String| command.split_whitespace().any(|word| word.trim_matches('\'') == BridgeOption::Noisy.flag());
     if commands.any(is_noisy) { NoisyEvents::Fired } else { NoisyEvents::Filtered }
 }
 
@@ -131,11 +132,21 @@ impl AgentSettings {
 /// The event of a call by a generated plugin.
 pub(super) const EVERY_EVENT: &str = "every event";
 
-/// A generated plugin calls the bridge for every event that it knows.
+/// A generated plugin calls the bridge for every event that it knows, with the constants at its beginning.
 fn plugin_call(agent: Agent, text: &str) -> Option<BridgeCall> {
-    let program = text.lines().find_map(|line| line.strip_prefix("const PROGRAM = "))?;
-    let program: String = serde_json::from_str(program.trim_end_matches(';')).ok()?;
-    let command = format!("'{}' bridge {agent}", program.replace('\'', "'\\''"));
+    let constant = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("const {name} = ")))?;
+        serde_json::from_str::<Value>(line.trim_end().trim_end_matches(';')).ok()
+    };
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+    let program = constant("PROGRAM")?.as_str().map(quoted)?;
+    let mut command = format!("{program} bridge {agent}");
+    if let Some(deadline) = constant("DEADLINE") {
+        command.push_str(&format!(" --deadline {}", quoted(&deadline.to_string())));
+    }
+    for option in constant("OPTIONS").as_ref().and_then(Value::as_array).into_iter().flatten() {
+        command.push_str(&format!(" {}", quoted(option.as_str().unwrap_or_default())));
+    }
     let (event, missing_program) = (EVERY_EVENT.to_owned(), MissingProgram::Denies);
     Some(BridgeCall { event, command, timeout: None, differences: Vec::new(), missing_program })
 }
