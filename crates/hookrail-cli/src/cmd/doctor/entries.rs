@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use hookrail::EventKind;
-use hookrail::hook::bridge_program;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{BridgeCall, DifferenceEffect, MissingProgram};
 
@@ -21,11 +20,9 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], wanted: &BTreeSet<E
         checks.push(Check::fine("entries", format!("{count} in `{}`", file.path.display())));
         for call in &file.calls {
             *events.entry(&call.event).or_default() += 1;
-            if let Some(program) = bridge_program(&call.command) {
-                let files = programs.entry(program).or_default();
-                if files.last().is_none_or(|last| last.path != file.path) {
-                    files.push(file);
-                }
+            let callers = programs.entry(call.program.clone()).or_default();
+            if callers.last().is_none_or(|last| last.path != file.path) {
+                callers.push(file);
             }
             checks.extend(examine_timeout(agent, call));
             checks.extend(examine_differences(agent, file, call));
@@ -147,7 +144,7 @@ fn examine_program(agent: Agent, program: &str, files: &[&AgentSettings]) -> Che
 fn effect_of_missing(agent: Agent, program: &str, files: &[&AgentSettings]) -> MissingProgram {
     let calls = || {
         let calls = files.iter().flat_map(|file| &file.calls);
-        calls.filter(|call| bridge_program(&call.command).as_deref() == Some(program))
+        calls.filter(|call| call.program == program)
     };
     let tools = agent.event_name(EventKind::BeforeTool);
     let about_tools = || calls().filter(|call| Some(call.event.as_str()) == tools);

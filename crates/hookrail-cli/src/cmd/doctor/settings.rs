@@ -139,8 +139,8 @@ fn plugin_call(agent: Agent, text: &str) -> Option<BridgeCall> {
         serde_json::from_str::<Value>(line.trim_end().trim_end_matches(';')).ok()
     };
     let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
-    let program = constant("PROGRAM")?.as_str().map(quoted)?;
-    let mut command = format!("{program} bridge {agent}");
+    let program = constant("PROGRAM")?.as_str()?.to_owned();
+    let mut command = format!("{} bridge {agent}", quoted(&program));
     if let Some(deadline) = constant("DEADLINE") {
         command.push_str(&format!(" --deadline {}", quoted(&deadline.to_string())));
     }
@@ -148,7 +148,7 @@ fn plugin_call(agent: Agent, text: &str) -> Option<BridgeCall> {
         command.push_str(&format!(" {}", quoted(option.as_str().unwrap_or_default())));
     }
     let (event, missing_program) = (EVERY_EVENT.to_owned(), MissingProgram::Denies);
-    Some(BridgeCall { event, command, timeout: None, differences: Vec::new(), missing_program })
+    Some(BridgeCall { event, command, program, timeout: None, differences: Vec::new(), missing_program })
 }
 
 /// Looks at the files as such: whether the agent can read them, and whether they turn hooks off.
