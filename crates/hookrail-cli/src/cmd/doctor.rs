@@ -99,7 +99,7 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Result<Vec<Ch
     let system = &asked.system;
     let files = settings::read_all(agent, project.root());
     let mut checks = vec![version(agent)];
-    checks.extend(settings::examine_files(agent, &files));
+    checks.extend(settings::examine_files(agent, &files, project.root()));
     checks.extend(entries::examine(agent, &files, &losses::wanted_events(system)));
     checks.extend(trust::examine(agent, &files, project.root()));
     if agent == Agent::Codex {

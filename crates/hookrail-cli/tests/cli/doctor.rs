@@ -239,6 +239,33 @@ fn the_doctor_reads_every_file_of_copilot_that_has_hooks() {
     assert_eq!(check(&found, "duplicates")["status"], "warning", "{found:#?}");
 }
 
+/// Gemini CLI can turn an extension off for single folders; the last rule that fits counts.
+#[test]
+fn the_doctor_finds_switches_for_the_project_and_for_managed_hooks() {
+    let sandbox = Sandbox::new();
+    for agent in ["claude", "gemini", "codex"] {
+        sandbox.run(&["install", agent, "--yes"]).ends_with(0);
+    }
+    let project = sandbox.project.canonicalize().unwrap();
+    let project = project.to_str().unwrap();
+    for (rules, status) in [
+        (json!([format!("!{project}/*")]), "error"),
+        (json!([format!("!{project}/"), format!("{project}/*")]), "ok"),
+        (json!(["!/another/*"]), "ok"),
+        (json!(["!/*"]), "error"),
+    ] {
+        let text = json!({ "hookrail": { "overrides": rules } }).to_string();
+        sandbox.write_home(".gemini/extensions/extension-enablement.json", &text);
+        assert_eq!(check(&checks(&sandbox, "gemini"), "switches")["status"], status, "{text}");
+    }
+    let path = sandbox.home.join(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen('{', "{\"allowManagedHooksOnly\": true,", 1)).unwrap();
+    assert_eq!(check(&checks(&sandbox, "claude"), "switches")["status"], "error");
+    sandbox.write_home(".codex/config.toml", "allow_managed_hooks_only = true\n");
+    assert_eq!(check(&checks(&sandbox, "codex"), "switches")["status"], "error");
+}
+
 /// A hook that is there and is not asked is an error, whatever the reason is.
 #[test]
 fn the_doctor_finds_hooks_that_the_bridge_does_not_ask() {
