@@ -3,6 +3,8 @@
 //! Nothing here touches a file: a function gets the text that a settings file has and returns the text it should have. The
 //! command line shows the difference, writes it and records it.
 
+mod author;
+mod call;
 mod codex_trust;
 mod current;
 mod edit;
@@ -15,13 +17,16 @@ mod syntax;
 
 use serde_json::Value;
 
+use call::BridgeCommand;
+
+pub use author::{FileAuthor, own_file_author};
 pub use codex_trust::{CodexTrust, TrustState, codex_trust, codex_trust_state, trust_codex_hooks};
 pub use current::{DifferenceEffect, EntryDifference};
 pub use edit::{EditError, Insertion, insert_entries, record_replacement};
 pub use entries::{BridgeOption, InstallOptions, SettingsEntry, SettingsFile, SettingsSyntax, settings_files};
 pub use groups::{HookGroup, groups_in, insert_groups, insert_member};
 pub use places::{Locations, Scope, UnsupportedScope};
-pub use remove::{remove_entries, take_back};
+pub use remove::{CallPlace, call_places, remove_entries, take_back};
 pub use syntax::read_settings;
 
 /// A hook of a settings file that calls the bridge.
@@ -31,6 +36,8 @@ pub struct BridgeCall {
     pub event: String,
     /// The command.
     pub command: String,
+    /// The program in it.
+    pub program: String,
     /// The time that the agent waits, in the agent's unit, if it is written there.
     pub timeout: Option<f64>,
     /// In what the entry is not the one that an installation writes.
@@ -69,12 +76,13 @@ pub fn bridge_calls(agent: crate::Agent, settings: &Value) -> Vec<BridgeCall> {
             let single = std::slice::from_ref(group);
             for hook in group.get("hooks").and_then(Value::as_array).map_or(single, Vec::as_slice) {
                 let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str);
-                let Some(command) = command.filter(|command| calls_bridge(command)) else { continue };
+                let read = |command| Some((command, BridgeCommand::read(command)?));
+                let Some((command, called)) = command.and_then(read) else { continue };
                 let timeout = hook.get("timeout").or_else(|| hook.get("timeoutSec")).and_then(Value::as_f64);
                 let differences = current::differences_in_file(agent, event, group, hook);
                 let missing_program = MissingProgram::of(agent, hook);
-                let (event, command) = (event.clone(), command.to_owned());
-                calls.push(BridgeCall { event, command, timeout, differences, missing_program });
+                let (event, command, program) = (event.clone(), command.to_owned(), called.program);
+                calls.push(BridgeCall { event, command, program, timeout, differences, missing_program });
             }
         }
     }
@@ -98,9 +106,3 @@ const OPENCODE_PLUGIN: &str = include_str!("../assets/opencode.js");
 
 /// The extension for pi, with placeholders for what an installation fills in.
 const PI_EXTENSION: &str = include_str!("../assets/pi.ts");
-
-/// Whether a command of a settings file calls the bridge.
-#[must_use]
-pub fn calls_bridge(command: &str) -> bool {
-    hookrail::hook::bridge_program(command).is_some()
-}

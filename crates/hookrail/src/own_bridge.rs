@@ -14,9 +14,24 @@
 /// ```
 #[must_use]
 pub fn bridge_program(line: &str) -> Option<String> {
-    let words = shell_words(line)?;
-    let own: Vec<&str> = words.iter().map(String::as_str).skip_while(|word| is_prefix(word)).collect();
-    program_of(&own).map(str::to_owned)
+    let words = plain_words(line)?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    program_of(&words).map(str::to_owned)
+}
+
+/// Returns the program and the arguments of a command line that starts one program and does nothing else: what a shell makes
+/// of the line by taking quotes away. References to variables stay as they are written.
+///
+/// ```
+/// use hookrail::hook::plain_words;
+///
+/// assert_eq!(plain_words("LANG=C exec 'my guard' --all").unwrap_or_default(), ["my guard", "--all"]);
+/// assert_eq!(plain_words("one | two"), None);
+/// ```
+#[must_use]
+pub fn plain_words(line: &str) -> Option<Vec<String>> {
+    let words = shell_words(line)?.into_iter();
+    Some(words.skip_while(|word| is_prefix(word)).collect())
 }
 
 /// Returns the program of a list of words that calls the bridge.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use toml::Spanned;
 
+use super::call::BridgeCommand;
 use super::edit::{EditError, Insertion, record_replacement};
 
 /// The trust that Codex wants for one hook.
@@ -40,7 +41,7 @@ pub fn codex_trust(file: &Path, hooks_json: &str) -> Vec<CodexTrust> {
             let hooks = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
             for (index, hook) in hooks.enumerate() {
                 let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
-                if !super::calls_bridge(command) {
+                if BridgeCommand::read(command).is_none() {
                     continue;
                 }
                 let event = snake_case(event);

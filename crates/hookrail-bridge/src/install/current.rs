@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::edit::agent_word;
+use super::call::BridgeCommand;
 use super::entries::entry_value;
 use crate::Agent;
 
@@ -49,8 +49,9 @@ pub(super) fn differences_in_file(agent: Agent, event: &str, group: &Value, hook
         }
     }
     let mut found = differences(&expected, group, hook);
-    let named = command.split_once(" --event ").and_then(|(_, rest)| rest.split_whitespace().next());
-    if agent_word(command) != Some(agent.name()) || named.is_some_and(|named| named != event) {
+    let call = BridgeCommand::read(command);
+    let is_asked = |call: &BridgeCommand| call.agent == agent.name() && call.event().is_none_or(|named| named == event);
+    if !call.as_ref().is_some_and(is_asked) {
         found.push(EntryDifference { member: "command".to_owned(), effect: DifferenceEffect::Disarms });
     }
     found

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use hookrail::hook::bridge_program;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use serde_json::Value;
 
+use super::call::BridgeCommand;
 use super::current::is_current;
 use super::entries::{SettingsEntry, SettingsSyntax};
 use super::layout::{append, append_member, indentation, indented, quoted, with_line_ends};
@@ -169,10 +169,17 @@ pub(super) fn change_for(text: &str, entry: &NewEntry<'_>) -> Result<EntryChange
     if entries.elements.iter().any(is_there) {
         return Ok(EntryChange::None);
     }
-    let agent = entry.commands.first().and_then(|command| agent_word(command));
-    let other = entries.elements.iter().find(|element| is_call_for(element, agent));
+    let agent = entry.commands.first().and_then(|command| BridgeCommand::read(command)).map(|call| call.agent);
+    let other = entries.elements.iter().find(|element| is_call_for(element, agent.as_deref()));
     if let Some(other) = other {
         return Ok(EntryChange::Replace(other.start()..other.end(), with_line_ends(text, value(3))));
+    }
+    // A group to which the user added hooks keeps them.
+    let shared = entries.elements.iter().flat_map(members_of).find(|hook| is_call_for(hook, agent.as_deref()));
+    if let (Some(shared), Some(hook)) = (shared, entry.value.and_then(|value| value.pointer("/hooks/0"))) {
+        let hook = serde_json::to_string_pretty(hook).unwrap_or_default();
+        let hook = with_line_ends(text, indented(&hook, &unit, 5));
+        return Ok(EntryChange::Replace(shared.start()..shared.end(), hook));
     }
     let last = entries.elements.last().map(ast::Value::end);
     Ok(EntryChange::Insert(append(text, last, entries.range.start + 1, &value(3), &unit, 2)))
@@ -193,13 +200,15 @@ pub(super) fn commands_of<'v>(entry: &'v ast::Value<'_>) -> Vec<&'v str> {
     }
 }
 
+/// The hooks of a group, or the entry itself if it is no group.
+pub(super) fn members_of<'v, 'a>(entry: &'v ast::Value<'a>) -> &'v [ast::Value<'a>] {
+    let group = entry.as_object().and_then(|entry| member(entry, "hooks")).and_then(ast::Value::as_array);
+    group.map_or(std::slice::from_ref(entry), |group| &group.elements)
+}
+
 /// Returns how many hooks an entry has. Callers leave a group alone that also has hooks of others.
 pub(super) fn hooks_in(entry: &ast::Value<'_>) -> usize {
-    let ast::Value::Object(entry) = entry else { return 0 };
-    match member(entry, "hooks") {
-        Some(ast::Value::Array(hooks)) => hooks.elements.len(),
-        _ => 1,
-    }
+    members_of(entry).len()
 }
 
 /// Whether any hook of a file calls the bridge.
@@ -209,22 +218,19 @@ fn has_bridge_call(text: &str) -> Result<bool, EditError> {
     Ok(hooks.properties.iter().any(|property| match &property.value {
         ast::Value::Array(list) => {
             let mut commands = list.elements.iter().flat_map(commands_of);
-            commands.any(|command| bridge_program(command).is_some())
+            commands.any(|command| BridgeCommand::read(command).is_some())
         }
         _ => false,
     }))
 }
 
-/// Returns the agent's name in a command that calls the bridge.
-pub(super) fn agent_word(command: &str) -> Option<&str> {
-    bridge_program(command)?;
-    command.rsplit_once(" bridge ")?.1.split_whitespace().next()
-}
-
 /// Whether an entry is one call of the bridge for an agent and nothing else.
 fn is_call_for(entry: &ast::Value<'_>, agent: Option<&str>) -> bool {
     match commands_of(entry).as_slice() {
-        [command] => hooks_in(entry) == 1 && agent.is_some() && agent_word(command) == agent,
+        [command] => {
+            let called = BridgeCommand::read(command).map(|call| call.agent);
+            hooks_in(entry) == 1 && agent.is_some() && called.as_deref() == agent
+        }
         _ => false,
     }
 }

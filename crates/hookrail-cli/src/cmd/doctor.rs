@@ -1,20 +1,21 @@
 //! `hookrail doctor`: finds out whether an agent really calls hookrail, and what to do if it does not.
 
+mod dry_fire;
 mod entries;
+mod hooks;
 mod losses;
 mod settings;
 mod trust;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hookrail_bridge::install::BridgeCall;
-use hookrail_bridge::{Agent, SAMPLE_SESSION};
+use hookrail_bridge::Agent;
 use serde_json::{Value, json};
 
-use crate::args::{DoctorArgs, ProjectArgs};
+use crate::args::DoctorArgs;
 use crate::errors::{Exit, Result};
 use crate::output;
 use crate::project::{Project, home};
@@ -22,8 +23,7 @@ use crate::project_search::find_project;
 use crate::render::text::visible;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 
-use super::bridge::session_file::{agent_folder, forget_session};
-use settings::AgentSettings;
+use hooks::AskedHooks;
 
 /// How long the version of an agent and a dry run may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -64,12 +64,8 @@ impl Check {
 pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let root = args.project.clone().unwrap_or_else(|| find_project(&here, home().as_deref()));
-    let project = Project::open(&ProjectArgs {
-        project: Some(root),
-        trust_project: false,
-        modules: Vec::new(),
-        no_plugins: false,
-    })?;
+    let project = Project::open_named(Some(&root))?;
+    let asked = AskedHooks::find(project.root())?;
     let agents: Vec<Agent> = match args.agent {
         Some(agent) => vec![agent],
         None => Agent::ALL.into_iter().filter(|agent| is_of_interest(*agent, &project)).collect(),
@@ -77,7 +73,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     let mut worst = Health::Fine;
     let mut document = Vec::new();
     for agent in &agents {
-        let checks = examine(*agent, &project)?;
+        let checks = examine(*agent, &project, &asked)?;
         worst = checks.iter().map(|check| check.health).fold(worst, Ord::max);
         if args.json {
             document.extend(checks.iter().map(|check| as_json(*agent, check)));
@@ -99,18 +95,12 @@ fn is_of_interest(agent: Agent, project: &Project) -> bool {
         || settings::read_all(agent, project.root()).iter().any(|file| !file.calls.is_empty())
 }
 
-fn examine(agent: Agent, project: &Project) -> Result<Vec<Check>> {
-    let args = ProjectArgs {
-        project: Some(project.root().to_owned()),
-        trust_project: false,
-        modules: Vec::new(),
-        no_plugins: false,
-    };
-    let system = project.builder(&args)?.build();
+fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Result<Vec<Check>> {
+    let system = &asked.system;
     let files = settings::read_all(agent, project.root());
     let mut checks = vec![version(agent)];
-    checks.extend(settings::examine_files(agent, &files));
-    checks.extend(entries::examine(agent, &files, &losses::wanted_events(&system)));
+    checks.extend(settings::examine_files(agent, &files, project.root()));
+    checks.extend(entries::examine(agent, &files, &losses::wanted_events(system)));
     checks.extend(trust::examine(agent, &files, project.root()));
     if agent == Agent::Codex {
         checks.push(Check::warning(
@@ -119,9 +109,10 @@ fn examine(agent: Agent, project: &Project) -> Result<Vec<Check>> {
             "guard the program that is started, or forbid `tty` shells in Codex CLI's configuration",
         ));
     }
-    checks.extend(losses::examine(agent, &system, settings::noisy_events(&files)));
+    checks.extend(hooks::examine(asked));
+    checks.extend(losses::examine(agent, system, settings::noisy_events(&files)));
     checks.extend(losses::examine_past(agent));
-    checks.push(dry_fire(agent, &files, project.root()));
+    checks.push(dry_fire::examine(agent, &files, project.root()));
     Ok(checks)
 }
 
@@ -137,11 +128,11 @@ fn version(agent: Agent) -> Check {
     };
     let tested = agent.tested_version();
     match run_with_patience(Command::new(program).arg("--version"), None) {
-        Ok((_, out, _)) if out.contains(tested) => {
-            Check::fine("version", format!("{title} {tested}, the version that was tested"))
-        }
         Ok((_, out, _)) => {
-            let found = out.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+            let found = version_in(&out);
+            if found == Some(tested) {
+                return Check::fine("version", format!("{title} {tested}, the version that was tested"));
+            }
             let text = format!("{title} {}; tested was {tested}", visible(found.unwrap_or("of an unknown version")));
             Check::warning("version", text, "what follows describes the tested version; newer events pass unchanged")
         }
@@ -151,53 +142,14 @@ fn version(agent: Agent) -> Check {
     }
 }
 
-/// Sends a payload through the command of the agent's own entry, as the agent would, or through this program.
-fn dry_fire(agent: Agent, files: &[AgentSettings], project: &Path) -> Check {
-    let (event, payload) = agent.sample_tool_event(project);
-    let Ok(program) = std::env::current_exe() else {
-        return Check::error("dry-fire", "the path of this program is not known", "reinstall hookrail");
+/// The version in what an agent prints: the first word that begins with a number, without a `v` before and punctuation behind it.
+fn version_in(printed: &str) -> Option<&str> {
+    let word = |word| {
+        let word: &str = str::trim_start_matches(word, ['v', '(']);
+        word.trim_end_matches(|last: char| !last.is_ascii_alphanumeric())
     };
-    let is_asked = |call: &&BridgeCall| call.event == event || call.event == settings::EVERY_EVENT;
-    let entry = files.iter().flat_map(|file| &file.calls).find(is_asked);
-    let mut command = match entry {
-        Some(call) => {
-            let mut shell = Command::new("/bin/sh");
-            // The command of a generated plugin names no event.
-            let event = if call.event == event { String::new() } else { format!(" --event {event}") };
-            shell.args(["-c", &format!("{}{event}", call.command)]);
-            shell
-        }
-        None => {
-            let mut direct = Command::new(program);
-            direct.args(["bridge", agent.name(), "--event", event]);
-            direct
-        }
-    };
-    command.current_dir(project);
-    for variable in agent.project_variables() {
-        command.env(variable, project);
-    }
-    let begin = Instant::now();
-    let ran = run_with_patience(&mut command, Some(payload));
-    if let Some(state) = super::bridge::state_folder() {
-        // Nothing of this session is worth remembering; if its state cannot be removed now, it is forgotten after a week.
-        let _ = forget_session(&agent_folder(&state, agent), SAMPLE_SESSION);
-    }
-    match ran {
-        Ok((Some(0), out, _)) => {
-            let answer = if out.trim().is_empty() { "no objection".to_owned() } else { visible(out.trim()) };
-            Check::fine("dry-fire", format!("a dry run of {event} took {} ms: {answer}", begin.elapsed().as_millis()))
-        }
-        Ok((Some(2), _, error)) => {
-            Check::fine("dry-fire", format!("a dry run of {event} was denied: {}", visible(error.trim())))
-        }
-        Ok((status, _, error)) => Check::error(
-            "dry-fire",
-            format!("a dry run of {event} ended with {status:?}: {}", visible(error.trim())),
-            format!("run `hookrail install {agent}`; if the entries are current, report this as a defect of hookrail"),
-        ),
-        Err(error) => Check::error("dry-fire", format!("a dry run of {event} failed: {error}"), "run `hookrail check`"),
-    }
+    let is_version = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.');
+    printed.split_whitespace().map(word).find(is_version)
 }
 
 /// Runs a program and ends it if it takes too long.
@@ -252,4 +204,25 @@ fn as_json(agent: Agent, check: &Check) -> Value {
         Health::Error => "error",
     };
     json!({ "agent": agent.name(), "name": check.name, "status": status, "message": check.text, "fix": check.fix })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version_in;
+
+    #[test]
+    fn the_version_is_the_whole_word() {
+        for (printed, version) in [
+            ("0.73.1\n", Some("0.73.1")),
+            ("0.73.10\n", Some("0.73.10")),
+            ("2.1.325 (Claude Code)", Some("2.1.325")),
+            ("codex-cli 0.166.0", Some("0.166.0")),
+            ("GitHub Copilot CLI 1.0.102.\nCommit: 0abc.1", Some("1.0.102")),
+            ("v1.18.33", Some("1.18.33")),
+            ("0.61.0-nightly.1", Some("0.61.0-nightly.1")),
+            ("no number here", None),
+        ] {
+            assert_eq!(version_in(printed), version, "{printed}");
+        }
+    }
 }

@@ -238,3 +238,155 @@ fn the_doctor_reads_every_file_of_copilot_that_has_hooks() {
     let found = checks(&sandbox, "copilot");
     assert_eq!(check(&found, "duplicates")["status"], "warning", "{found:#?}");
 }
+
+/// Gemini CLI can turn an extension off for single folders; the last rule that fits counts.
+#[test]
+fn the_doctor_finds_switches_for_the_project_and_for_managed_hooks() {
+    let sandbox = Sandbox::new();
+    for agent in ["claude", "gemini", "codex"] {
+        sandbox.run(&["install", agent, "--yes"]).ends_with(0);
+    }
+    let project = sandbox.project.canonicalize().unwrap();
+    let project = project.to_str().unwrap();
+    for (rules, status) in [
+        (json!([format!("!{project}/*")]), "error"),
+        (json!([format!("!{project}/"), format!("{project}/*")]), "ok"),
+        (json!(["!/another/*"]), "ok"),
+        (json!(["!/*"]), "error"),
+    ] {
+        let text = json!({ "hookrail": { "overrides": rules } }).to_string();
+        sandbox.write_home(".gemini/extensions/extension-enablement.json", &text);
+        assert_eq!(check(&checks(&sandbox, "gemini"), "switches")["status"], status, "{text}");
+    }
+    let path = sandbox.home.join(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen('{', "{\"allowManagedHooksOnly\": true,", 1)).unwrap();
+    assert_eq!(check(&checks(&sandbox, "claude"), "switches")["status"], "error");
+    sandbox.write_home(".codex/config.toml", "allow_managed_hooks_only = true\n");
+    assert_eq!(check(&checks(&sandbox, "codex"), "switches")["status"], "error");
+}
+
+/// A hook that is there and is not asked is an error, whatever the reason is.
+#[test]
+fn the_doctor_finds_hooks_that_the_bridge_does_not_ask() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "exit 0");
+    sandbox.run(&["install", "gemini", "--yes"]).ends_with(0);
+    let ran = sandbox.run(&["doctor", "gemini"]).ends_with(1);
+    assert!(ran.stdout.contains("1 hook of this project is not trusted and is not asked: `sample`"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("hookrail trust grant --project ") && ran.stdout.contains("0 hooks of this"),
+        "{ran:?}"
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let ran = sandbox.run(&["doctor", "gemini"]).ends_with(0);
+    assert!(ran.stdout.contains("1 hook of this project and user can take part"), "{ran:?}");
+    let settings = sandbox.project.join(".llxprt/settings.json");
+    std::fs::write(&settings, "{\"hooks\": {\n\"BeforeTool\": [").unwrap();
+    let found = checks(&sandbox, "gemini");
+    let broken = check(&found, "configuration");
+    assert_eq!(broken["status"], "error", "{found:#?}");
+    assert!(broken["message"].as_str().unwrap().contains(".llxprt/settings.json:2"), "{broken}");
+    let hook = r#"{"hooks": [{"type": "command", "name": "sample", "command": "exit 0"}]}"#;
+    std::fs::write(&settings, format!("{{\"hooks\": {{\"BeforeTool\": [{hook}]}}}}")).unwrap();
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let ran = sandbox.run(&["doctor", "gemini"]).ends_with(1);
+    assert!(ran.stdout.contains("no settings switch hooks on: 1 hook is never asked"), "{ran:?}");
+    let off = format!("{{\"hooksConfig\": {{\"enabled\": false}}, \"hooks\": {{\"BeforeTool\": [{hook}]}}}}");
+    std::fs::write(&settings, off).unwrap();
+    let ran = sandbox.run(&["doctor", "gemini"]).ends_with(0);
+    assert!(ran.stdout.contains("1 hook is switched off by"), "{ran:?}");
+}
+
+/// The bridge asks the granted hooks of the folder above; those of the nearer folder wait.
+#[test]
+fn the_doctor_looks_at_the_project_of_the_bridge() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "exit 0");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.run(&["install", "claude", "--yes"]).ends_with(0);
+    let near = sandbox.project.join("near/.llxprt");
+    std::fs::create_dir_all(&near).unwrap();
+    std::fs::copy(sandbox.project.join(".llxprt/settings.json"), near.join("settings.json")).unwrap();
+    let near = sandbox.project.join("near");
+    let ran = sandbox.run(&["doctor", "claude", "--project", near.to_str().unwrap()]).ends_with(1);
+    assert!(ran.stdout.contains("has hooks and no grant: they are not asked"), "{ran:?}");
+    assert!(ran.stdout.contains("1 hook of this project and user can take part"), "{ran:?}");
+}
+
+/// What the bridge itself refuses is no decision of a hook, although the agent sees a denial in both cases.
+#[test]
+fn a_bridge_that_fails_is_told_from_a_hook_that_denies() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "echo no >&2; exit 2");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for agent in AGENTS {
+        let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
+        sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(0);
+        let found = checks(&sandbox, agent);
+        let denied = check(&found, "dry-fire");
+        assert_eq!(denied["status"], "ok", "{agent}: {denied}");
+        let state = sandbox.home.join(".local/state/hookrail/bridge").join(agent);
+        let _ = std::fs::remove_dir_all(&state);
+        std::fs::write(&state, "not a folder").unwrap();
+        let found = checks(&sandbox, agent);
+        let failed = check(&found, "dry-fire");
+        assert_eq!(failed["status"], "error", "{agent}: {failed}");
+        assert!(failed["message"].as_str().unwrap().contains("the bridge itself failed"), "{agent}: {failed}");
+    }
+}
+
+#[test]
+fn a_dry_run_uses_the_arguments_of_the_installed_entry() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "sleep 30");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for (agent, file, from, to) in [
+        ("opencode", ".config/opencode/plugin/hookrail.js", "const DEADLINE = 48000", "const DEADLINE = 300"),
+        ("pi", ".pi/agent/extensions/hookrail.ts", "const DEADLINE = 48000", "const DEADLINE = 300"),
+        ("qwen", ".qwen/settings.json", "--deadline 48000", "--deadline 300"),
+    ] {
+        sandbox.run(&["install", agent, "--yes"]).ends_with(0);
+        let path = sandbox.home.join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{agent}: {text}");
+        let text = text.replace(from, to);
+        std::fs::write(&path, &text).unwrap();
+        let found = checks(&sandbox, agent);
+        assert_eq!(check(&found, "timeouts")["status"], "warning", "{agent}: {found:#?}");
+        let fired = check(&found, "dry-fire");
+        assert_eq!(fired["status"], "error", "{agent}: {fired}");
+        let message = fired["message"].as_str().unwrap();
+        // The payload may take as long on a busy machine.
+        assert!(message.contains("ended at the deadline") || message.contains("within 0.3 s"), "{agent}: {fired}");
+        // A constant that is gone makes the plugin fail when it is loaded.
+        if text.contains("const OPTIONS") {
+            std::fs::write(&path, text.replace("const OPTIONS", "const OPTION")).unwrap();
+            let found = checks(&sandbox, agent);
+            let changed =
+                |check: &Value| check["message"].as_str().unwrap().contains("is not what this version writes");
+            assert!(found.iter().any(changed), "{agent}: {found:#?}");
+        }
+    }
+}
+
+/// A version that begins with the tested one is another version.
+#[cfg(unix)]
+#[test]
+fn another_version_is_not_taken_for_the_tested_one() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::new();
+    let programs = sandbox.home.join("programs");
+    std::fs::create_dir_all(&programs).unwrap();
+    for (agent, printed, status) in [
+        ("pi", "0.73.1", "ok"),
+        ("pi", "0.73.10", "warning"),
+        ("claude", "2.1.3250 (Claude Code)", "warning"),
+        ("gemini", "10.61.0", "warning"),
+    ] {
+        let program = programs.join(agent);
+        std::fs::write(&program, format!("#!/bin/sh\necho '{printed}'\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = sandbox.command(&["doctor", agent, "--json"]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", programs.display()));
+        let document = crate::sandbox::ProgramOutput::capture(&mut command).json();
+        let found = document["checks"].as_array().unwrap();
+        assert_eq!(check(found, "version")["status"], status, "{agent} {printed}");
+    }
+}

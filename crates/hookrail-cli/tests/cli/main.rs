@@ -33,6 +33,7 @@ mod init;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
+mod install_edited;
 mod install_files;
 mod journal;
 mod journal_runs;

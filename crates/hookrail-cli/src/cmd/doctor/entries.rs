@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use hookrail::EventKind;
-use hookrail::hook::bridge_program;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{BridgeCall, DifferenceEffect, MissingProgram};
 
@@ -21,11 +20,9 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], wanted: &BTreeSet<E
         checks.push(Check::fine("entries", format!("{count} in `{}`", file.path.display())));
         for call in &file.calls {
             *events.entry(&call.event).or_default() += 1;
-            if let Some(program) = bridge_program(&call.command) {
-                let files = programs.entry(program).or_default();
-                if files.last().is_none_or(|last| last.path != file.path) {
-                    files.push(file);
-                }
+            let callers = programs.entry(call.program.clone()).or_default();
+            if callers.last().is_none_or(|last| last.path != file.path) {
+                callers.push(file);
             }
             checks.extend(examine_timeout(agent, call));
             checks.extend(examine_differences(agent, file, call));
@@ -53,10 +50,21 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], wanted: &BTreeSet<E
     checks
 }
 
-/// Whether the bridge answers before the agent stops waiting.
+/// The shortest time for hooks that an installation writes, in milliseconds: of the shortest `--timeout`.
+const SHORTEST_DEADLINE: f64 = 1600.0;
+
+/// Whether hooks have time to answer, and whether the bridge answers before the agent stops waiting.
 fn examine_timeout(agent: Agent, call: &BridgeCall) -> Option<Check> {
-    let deadline = call.command.split_once("--deadline ")?.1.split_whitespace().next()?.parse::<f64>().ok()?;
+    let deadline = call.command.split_once("--deadline ")?.1.split_whitespace().next()?;
+    let deadline = deadline.trim_matches('\'').parse::<f64>().ok()?;
+    let repair = format!("run `hookrail install {agent}` with the `--timeout` that you want");
+    if deadline < SHORTEST_DEADLINE {
+        let text = format!("{}: hooks have {deadline} ms, and what they are asked about is denied then", call.event);
+        return Some(Check::warning("timeouts", text, repair));
+    }
     let wait = match (agent, call.timeout) {
+        // A generated plugin waits until the bridge ends.
+        (Agent::OpenCode | Agent::Pi, _) => return None,
         (Agent::Gemini, timeout) => timeout.unwrap_or(60_000.0),
         // Qwen Code takes large numbers for milliseconds.
         (Agent::Qwen, Some(timeout)) if timeout >= 1000.0 => timeout,
@@ -73,7 +81,7 @@ fn examine_timeout(agent: Agent, call: &BridgeCall) -> Option<Check> {
             agent.title(),
             wait
         );
-        Check::error("timeouts", text, format!("run `hookrail install {agent}` with the `--timeout` that you want"))
+        Check::error("timeouts", text, repair)
     })
 }
 
@@ -103,8 +111,9 @@ fn examine_plugin(agent: Agent, file: &AgentSettings) -> Option<Check> {
     let current = agent.plugin_template()?;
     let body = |text: &str| -> Vec<String> {
         let options = ["const PROGRAM = ", "const DEADLINE = ", "const OPTIONS = "];
-        let is_option = |line: &&str| !options.iter().any(|option| line.starts_with(option));
-        text.lines().filter(is_option).map(str::to_owned).collect()
+        // Only the values of these lines are chosen by an installation.
+        let named = |line: &str| options.into_iter().find(|option| line.starts_with(option));
+        text.lines().map(|line| named(line).unwrap_or(line).to_owned()).collect()
     };
     (body(current) != body(&file.text)).then(|| {
         let text = format!("`{}` is not what this version writes", file.path.display());
@@ -137,7 +146,7 @@ fn examine_program(agent: Agent, program: &str, files: &[&AgentSettings]) -> Che
 fn effect_of_missing(agent: Agent, program: &str, files: &[&AgentSettings]) -> MissingProgram {
     let calls = || {
         let calls = files.iter().flat_map(|file| &file.calls);
-        calls.filter(|call| bridge_program(&call.command).as_deref() == Some(program))
+        calls.filter(|call| call.program == program)
     };
     let tools = agent.event_name(EventKind::BeforeTool);
     let about_tools = || calls().filter(|call| Some(call.event.as_str()) == tools);

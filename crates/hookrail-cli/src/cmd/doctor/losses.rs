@@ -10,7 +10,7 @@ use super::Check;
 use crate::render::counted;
 use crate::render::text::visible;
 
-/// The hooks that take part or wait for trust.
+/// The hooks that take part, wait for a grant or are switched off.
 fn hooks(system: &HookSystem) -> Vec<(EventKind, std::sync::Arc<Hook>)> {
     let snapshot = system.snapshot();
     let hooks = snapshot.hooks().iter().filter(|hook| hook.enablement != Enablement::OwnBridge);
@@ -27,10 +27,10 @@ pub(super) fn examine(agent: Agent, system: &HookSystem, noisy: NoisyEvents) -> 
     let is_filtered = |kind: EventKind| noisy == NoisyEvents::Filtered && agent.is_filtered(kind);
     let reaches = |kind: EventKind| agent.fires(kind) && !is_filtered(kind);
     let (reached, unreached): (Vec<_>, Vec<_>) = hooks(system).into_iter().partition(|(kind, _)| reaches(*kind));
-    let mut checks = vec![Check::fine(
-        "hooks",
-        format!("{} of this project and user can take part", counted(reached.len(), "hook")),
-    )];
+    let takes_part = |hook: &Hook| hook.enablement == Enablement::Active && hook.trust.allows();
+    let part = reached.iter().filter(|(_, hook)| takes_part(hook)).count();
+    let mut checks =
+        vec![Check::fine("hooks", format!("{} of this project and user can take part", counted(part, "hook")))];
     for (kind, hook) in unreached {
         let waits = format!("hook `{}` waits for {kind}, which {}", visible(&hook.label), agent.title());
         checks.push(if is_filtered(kind) {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hookrail::dialect::llxprt::is_extension_disabled;
 use hookrail_bridge::install::{
     BridgeCall, BridgeOption, Locations, MissingProgram, Scope, SettingsSyntax, bridge_calls, read_settings,
 };
@@ -10,6 +11,10 @@ use serde_json::Value;
 
 use super::Check;
 use crate::project::home;
+
+/// Where administrators put settings for all users, which the system scope belongs to.
+const CLAUDE_MANAGED: &str = "/etc/claude-code";
+const CODEX_MANAGED: &str = "/etc/codex";
 
 /// A settings file of an agent.
 #[derive(Debug)]
@@ -36,11 +41,16 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentSettings> {
     let folder = places.first().and_then(|(path, _)| path.parent()).map(Path::to_owned).unwrap_or_default();
     let others: Vec<PathBuf> = match agent {
         Agent::Claude => {
-            vec![project.join(".claude/settings.local.json"), PathBuf::from("/etc/claude-code/managed-settings.json")]
+            let managed = Path::new(CLAUDE_MANAGED);
+            let mut paths = vec![project.join(".claude/settings.local.json"), managed.join("managed-settings.json")];
+            paths.extend(json_files(&managed.join("managed-settings.d")));
+            paths
         }
         Agent::Codex => {
             let project = project.join(".codex/config.toml");
-            vec![folder.join("config.toml"), project, PathBuf::from("/etc/codex/config.toml")]
+            let managed = Path::new(CODEX_MANAGED);
+            let managed = ["config.toml", "requirements.toml"].map(|name| managed.join(name));
+            vec![folder.join("config.toml"), project].into_iter().chain(managed).collect()
         }
         Agent::Gemini => {
             let own = home.join(".gemini");
@@ -67,7 +77,8 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentSettings> {
 /// Whether an entry tells the bridge to fire events that the agent repeats without need.
 pub(super) fn noisy_events(files: &[AgentSettings]) -> NoisyEvents {
     let mut commands = files.iter().flat_map(|file| &file.calls).map(|call| &call.command);
-    let is_noisy = |command: &String| command.split_whitespace().any(|word| word == BridgeOption::Noisy.flag());
+    let is_noisy =
+        |command: &String| command.split_whitespace().any(|word| word.trim_matches('\'') == BridgeOption::Noisy.flag());
     if commands.any(is_noisy) { NoisyEvents::Fired } else { NoisyEvents::Filtered }
 }
 
@@ -131,17 +142,30 @@ impl AgentSettings {
 /// The event of a call by a generated plugin.
 pub(super) const EVERY_EVENT: &str = "every event";
 
-/// A generated plugin calls the bridge for every event that it knows.
+/// A generated plugin calls the bridge for every event that it knows, with the constants at its beginning.
 fn plugin_call(agent: Agent, text: &str) -> Option<BridgeCall> {
-    let program = text.lines().find_map(|line| line.strip_prefix("const PROGRAM = "))?;
-    let program: String = serde_json::from_str(program.trim_end_matches(';')).ok()?;
-    let command = format!("'{}' bridge {agent}", program.replace('\'', "'\\''"));
+    let constant = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("const {name} = ")))?;
+        serde_json::from_str::<Value>(line.trim_end().trim_end_matches(';')).ok()
+    };
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+    let program = constant("PROGRAM")?.as_str()?.to_owned();
+    let mut command = format!("{} bridge {agent}", quoted(&program));
+    if let Some(deadline) = constant("DEADLINE") {
+        command.push_str(&format!(" --deadline {}", quoted(&deadline.to_string())));
+    }
+    for option in constant("OPTIONS").as_ref().and_then(Value::as_array).into_iter().flatten() {
+        command.push_str(&format!(" {}", quoted(option.as_str().unwrap_or_default())));
+    }
     let (event, missing_program) = (EVERY_EVENT.to_owned(), MissingProgram::Denies);
-    Some(BridgeCall { event, command, timeout: None, differences: Vec::new(), missing_program })
+    Some(BridgeCall { event, command, program, timeout: None, differences: Vec::new(), missing_program })
 }
 
 /// Looks at the files as such: whether the agent can read them, and whether they turn hooks off.
-pub(super) fn examine_files(agent: Agent, files: &[AgentSettings]) -> Vec<Check> {
+pub(super) fn examine_files(agent: Agent, files: &[AgentSettings], project: &Path) -> Vec<Check> {
+    let is_managed =
+        |file: &AgentSettings| [CLAUDE_MANAGED, CODEX_MANAGED].iter().any(|folder| file.path.starts_with(folder));
+    let managed_calls = files.iter().any(|file| is_managed(file) && !file.calls.is_empty());
     let mut checks = Vec::new();
     for file in files {
         let shown = file.path.display();
@@ -153,7 +177,8 @@ pub(super) fn examine_files(agent: Agent, files: &[AgentSettings]) -> Vec<Check>
                 "repair the file: the agent ignores all its hooks, or does not start",
             ));
         }
-        if let Some(switch) = switched_off(agent, &file.document) {
+        let managed_only = managed_only(agent, &file.document).filter(|_| !managed_calls);
+        if let Some(switch) = switched_off(agent, file, project).or(managed_only) {
             let text = format!("`{switch}` in `{shown}` turns hooks of hookrail off");
             checks.push(Check::error("switches", text, format!("remove `{switch}` from `{shown}`")));
         }
@@ -165,15 +190,16 @@ pub(super) fn examine_files(agent: Agent, files: &[AgentSettings]) -> Vec<Check>
 }
 
 /// The setting that keeps the entries of hookrail from being called.
-fn switched_off(agent: Agent, document: &Value) -> Option<&'static str> {
+fn switched_off(agent: Agent, file: &AgentSettings, project: &Path) -> Option<&'static str> {
+    let document = &file.document;
     let is = |pointer: &str, value: bool| document.pointer(pointer) == Some(&Value::Bool(value));
     let lists = |pointer: &str| {
         let list = document.pointer(pointer).and_then(Value::as_array);
         list.is_some_and(|list| list.iter().any(|name| name == "hookrail"))
     };
-    let excludes_all = || {
-        let overrides = document.pointer("/hookrail/overrides").and_then(Value::as_array);
-        overrides.is_some_and(|list| list.iter().any(|rule| rule == "!/*" || rule == "!*"))
+    let is_excluded = || {
+        let is_enablement = file.path.ends_with("extension-enablement.json");
+        is_enablement && is_extension_disabled(&file.text, "hookrail", project)
     };
     match agent {
         Agent::Claude | Agent::Copilot if is("/disableAllHooks", true) => Some("disableAllHooks"),
@@ -181,9 +207,19 @@ fn switched_off(agent: Agent, document: &Value) -> Option<&'static str> {
         Agent::Gemini | Agent::Qwen if is("/hooksConfig/enabled", false) => Some("hooksConfig.enabled"),
         Agent::Gemini | Agent::Qwen if lists("/hooksConfig/disabled") => Some("hooksConfig.disabled"),
         Agent::Qwen if is("/disableAllHooks", true) => Some("disableAllHooks"),
-        Agent::Gemini if excludes_all() => Some("hookrail.overrides"),
+        Agent::Gemini if is_excluded() => Some("hookrail.overrides"),
         _ => None,
     }
+}
+
+/// The setting that makes the agent call hooks of the administrator alone.
+fn managed_only(agent: Agent, document: &Value) -> Option<&'static str> {
+    let switch = match agent {
+        Agent::Claude => "allowManagedHooksOnly",
+        Agent::Codex => "allow_managed_hooks_only",
+        Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::OpenCode | Agent::Pi => return None,
+    };
+    (document.get(switch) == Some(&Value::Bool(true))).then_some(switch)
 }
 
 #[cfg(unix)]
@@ -195,4 +231,38 @@ pub(super) fn is_executable(path: &Path) -> bool {
 #[cfg(not(unix))]
 pub(super) fn is_executable(path: &Path) -> bool {
     path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::Health;
+    use super::*;
+
+    fn settings(path: &str, document: Value) -> AgentSettings {
+        let calls = bridge_calls(Agent::Claude, &document);
+        let (text, scope, problem) = (document.to_string(), None, None);
+        AgentSettings { path: PathBuf::from(path), scope, text, document, calls, problem }
+    }
+
+    /// Hooks of the administrator go on, so an installation for the system is not turned off.
+    #[test]
+    fn managed_hooks_alone_turn_off_what_is_installed_elsewhere() {
+        let call = json!({ "PreToolUse": [{ "hooks": [{ "command": "hookrail bridge claude" }] }] });
+        let only = settings("/etc/claude-code/managed-settings.json", json!({ "allowManagedHooksOnly": true }));
+        let system = settings("/etc/claude-code/managed-settings.d/50-hookrail.json", json!({ "hooks": call }));
+        let user = settings("/home/user/.claude/settings.json", json!({ "hooks": call }));
+        let examined = |files: &[AgentSettings]| {
+            let checks = examine_files(Agent::Claude, files, Path::new("/p"));
+            checks.iter().map(|check| check.health == Health::Fine).collect::<Vec<_>>()
+        };
+        let mut files = vec![only, user];
+        assert_eq!(examined(&files), [false]);
+        files.push(system);
+        assert_eq!(examined(&files), [true]);
+        let required = settings("/etc/codex/requirements.toml", json!({ "allow_managed_hooks_only": true }));
+        let checks = examine_files(Agent::Codex, &[required], Path::new("/p"));
+        assert!(checks.iter().any(|check| check.text.contains("allow_managed_hooks_only")), "{checks:?}");
+    }
 }

@@ -20,6 +20,8 @@ pub(super) struct Change {
     pub(super) insertions: Vec<Insertion>,
     /// Whether the whole file belongs to hookrail.
     pub(super) own: bool,
+    /// What the user had in the place of a file of hookrail's own.
+    pub(super) original: Option<String>,
     /// The folders that are created for the file.
     pub(super) folders: Vec<PathBuf>,
     pub(super) backup: Backup,
@@ -51,6 +53,7 @@ pub(super) fn apply_all(changes: &[Change]) -> Result<()> {
                 after: done.before.clone(),
                 insertions: Vec::new(),
                 own: done.own,
+                original: None,
                 folders: Vec::new(),
                 backup: Backup::NotNeeded,
             };
@@ -90,8 +93,13 @@ pub(super) fn apply_removal(change: &Change) -> Result<()> {
         Some(text) => write::write_atomically(&change.path, text, None).map_err(failed)?,
         None => std::fs::remove_file(&change.path).map_err(failed)?,
     }
-    // The backup has served its purpose; if it cannot be removed it does no harm.
-    let _ = std::fs::remove_file(write::backup_path(&change.path));
+    // A copy of what the user had written into a file of hookrail's own may be the only one.
+    let backup = write::backup_path(&change.path);
+    let is_given_back = |text: String| change.after.as_deref() == Some(&text);
+    if !change.own || std::fs::read_to_string(&backup).is_ok_and(is_given_back) {
+        // The backup has served its purpose; if it cannot be removed it does no harm.
+        let _ = std::fs::remove_file(backup);
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 mod change;
 mod events;
 mod record;
+mod uninstall;
 mod unrecorded;
 mod write;
 
@@ -15,11 +16,11 @@ use std::path::{Path, PathBuf};
 use hookrail::EventKind;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    BridgeOption, EditError, InstallOptions, Locations, Scope, SettingsFile, codex_trust, insert_entries,
-    read_settings, remove_entries, settings_files, take_back, trust_codex_hooks,
+    BridgeOption, EditError, FileAuthor, InstallOptions, Locations, Scope, SettingsFile, codex_trust, insert_entries,
+    own_file_author, read_settings, remove_entries, settings_files, trust_codex_hooks,
 };
 
-use crate::args::{InstallArgs, PassedOptions, ScopeArg, UninstallArgs};
+use crate::args::{InstallArgs, PassedOptions, ScopeArg};
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
 use crate::project::home;
@@ -27,8 +28,9 @@ use crate::project_search::find_project;
 use crate::render::text::visible;
 use crate::style::{BAD, GOOD, paint};
 
-use change::{Backup, Change, apply_all, apply_removal, show};
+use change::{Backup, Change, apply_all, show};
 use record::{InstalledFile, Record};
+pub(crate) use uninstall::uninstall;
 use write::SettingsRefusal;
 pub(crate) use write::write_atomically;
 
@@ -87,8 +89,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
             insertions: change.insertions.clone(),
             existed: change.before.is_some(),
             own: change.own,
-            // A file of this name that mentions hookrail was left by an installation whose record is gone.
-            original: change.before.clone().filter(|text| change.own && !text.contains("hookrail")),
+            original: change.original.clone(),
             folders: change.folders.clone(),
         });
     }
@@ -169,8 +170,12 @@ fn planned(
     let folders = write::missing_parents(&path);
     match file {
         SettingsFile::Own { text, .. } => {
-            let (after, insertions, backup) = (Some(text.clone()), Vec::new(), Backup::NotNeeded);
-            Ok(Change { path, before, after, insertions, own: true, folders, backup })
+            let (after, insertions) = (Some(text.clone()), Vec::new());
+            let foreign = before.clone().filter(|found| own_file_author(agent, &path, found) == FileAuthor::Other);
+            let backup = if foreign.is_some() { Backup::Made } else { Backup::NotNeeded };
+            // What the user made of a file of an earlier installation is kept as a copy, and is not what was there before.
+            let original = foreign.filter(|_| known.is_none());
+            Ok(Change { path, before, after, insertions, own: true, original, folders, backup })
         }
         SettingsFile::Shared { entries, syntax, .. } => {
             let mut text = before.clone().unwrap_or_default();
@@ -190,12 +195,12 @@ fn planned(
                 if recorded.is_empty() {
                     recorded = unrecorded::insertions(agent, &read_settings(&text, *syntax).map_err(refused)?);
                 }
-                text = remove_entries(&text, &recorded).map_err(refused)?;
+                text = remove_entries(agent, &text, &recorded).map_err(refused)?;
                 recorded = Vec::new();
             }
             let (after, insertions) = insert_entries(&text, entries, *syntax, &recorded).map_err(refused)?;
             let backup = if known.is_none() { Backup::Made } else { Backup::NotNeeded };
-            Ok(Change { path, before, after: Some(after), insertions, own: false, folders, backup })
+            Ok(Change { path, before, after: Some(after), insertions, own: false, original: None, folders, backup })
         }
     }
 }
@@ -227,66 +232,7 @@ fn codex_changes<'r>(
     })?;
     let folders = write::missing_parents(&path);
     let backup = if known.is_none() { Backup::Made } else { Backup::NotNeeded };
-    Ok(vec![Change { path, before, after: Some(after), insertions, own: false, folders, backup }])
-}
-
-pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
-    let state = super::bridge::state_folder().ok_or_else(no_home)?;
-    let mut record = Record::load(&state).map_err(|error| unusable_record(&error))?;
-    let (mut mine, others): (Vec<_>, Vec<_>) =
-        record.files.into_iter().partition(|file| file.agent == args.agent.name());
-    if mine.is_empty() {
-        mine = unrecorded::files(args.agent, &home_folder()?)?;
-    }
-    if mine.is_empty() {
-        output::text(&format!("hookrail is not installed for {}\n", args.agent.title()))?;
-        return Ok(Exit::Fine);
-    }
-    let mut changes = Vec::new();
-    for file in &mine {
-        let before = write::read_settings(&file.path).map_err(|refusal| refusal_failure(&file.path, &refusal))?;
-        let Some(text) = &before else { continue };
-        let after = if file.own { file.original.clone() } else { Some(remove_insertions(file, text)?) };
-        // A file that the installation created and that holds nothing else goes with it.
-        let after = after.filter(|text| file.existed || !text.trim().is_empty());
-        let (path, insertions, folders) = (file.path.clone(), Vec::new(), Vec::new());
-        changes.push(Change { path, before, after, insertions, own: file.own, folders, backup: Backup::NotNeeded });
-    }
-    changes.retain(Change::is_needed);
-    show(&changes)?;
-    if args.dry_run {
-        return Ok(Exit::Fine);
-    }
-    if !confirmed(args.yes, "write this?")? {
-        output::text("nothing was changed\n")?;
-        return Ok(Exit::Failed);
-    }
-    for change in &changes {
-        apply_removal(change)?;
-    }
-    write::remove_empty_folders(mine.iter().flat_map(|file| &file.folders));
-    record = Record { files: others };
-    record.save(&state).map_err(|error| unusable_record(&error))?;
-    output::text(&format!("{}\n", paint(GOOD, format!("{} no longer calls hookrail", args.agent.title()))))?;
-    if args.agent == Agent::Codex {
-        output::text(MOVED_HOOKS)?;
-    }
-    Ok(Exit::Fine)
-}
-
-fn remove_insertions(file: &InstalledFile, text: &str) -> Result<String> {
-    let is_json = file.path.extension().is_some_and(|extension| extension == "json");
-    if !is_json {
-        // The insertions are removed one by one, because the agent may have changed the text of one since. That one is
-        // left to the agent.
-        let pieces = file.insertions.iter().rev();
-        return Ok(
-            pieces.fold(text.to_owned(), |text, piece| take_back(&text, std::slice::from_ref(piece)).unwrap_or(text))
-        );
-    }
-    remove_entries(text, &file.insertions).map_err(|error| {
-        Failure::new(format!("`{}` cannot be edited: {error}", file.path.display())).hint("repair it, then try again")
-    })
+    Ok(vec![Change { path, before, after: Some(after), insertions, own: false, original: None, folders, backup }])
 }
 
 /// The program that agents call: by its real path, which survives a changed `PATH`.

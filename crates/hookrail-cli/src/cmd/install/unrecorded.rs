@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    EditError, Insertion, InstallOptions, Locations, Scope, SettingsFile, bridge_calls, read_settings, settings_files,
+    EditError, FileAuthor, Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls,
+    own_file_author, read_settings, settings_files,
 };
 
 use super::record::InstalledFile;
@@ -12,36 +13,52 @@ use super::{program, refusal_failure, write};
 use crate::errors::{Failure, Result};
 use crate::project_search::find_project;
 
-/// The files of an agent that call the bridge, as if they had been recorded. What stood in the place of an entry is not
-/// known, so that only the entries themselves are taken out.
-pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
+/// The files that installations for an agent write here, in any scope.
+pub(super) fn places(agent: Agent, home: &Path) -> Result<Vec<(Scope, SettingsFile)>> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let project = find_project(&here, Some(home));
     let locations = Locations { home, project: &project, variable: &|name| std::env::var(name).ok() };
-    let mut found = Vec::new();
+    let mut places = Vec::new();
     for scope in [Scope::User, Scope::Project, Scope::System] {
         let (events, bridge) = (Vec::new(), Vec::new());
         let options = InstallOptions { program: program()?, scope, events, timeout_seconds: 0, bridge };
-        for file in settings_files(agent, &options, &locations).unwrap_or_default() {
-            let path = file.path().to_owned();
-            // A file that does not mention hookrail needs no change, whatever it is.
-            let Some(text) = std::fs::read_to_string(&path).ok().filter(|text| text.contains("hookrail")) else {
-                continue;
-            };
-            write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
-            let (own, insertions) = match &file {
-                SettingsFile::Own { .. } => (true, Vec::new()),
-                SettingsFile::Shared { syntax, .. } => {
-                    let settings = read_settings(&text, *syntax).map_err(|error| unreadable(&path, &error))?;
-                    (false, insertions(agent, &settings))
-                }
-            };
-            if own || !insertions.is_empty() {
-                let (agent, scope) = (agent.name().to_owned(), scope.name().to_owned());
-                let folders = own_folders(&path);
-                let existed = !own;
-                found.push(InstalledFile { agent, scope, path, insertions, existed, own, original: None, folders });
+        let files = settings_files(agent, &options, &locations).unwrap_or_default();
+        places.extend(files.into_iter().map(|file| (scope, file)));
+    }
+    Ok(places)
+}
+
+/// The files of an agent that call the bridge, as if they had been recorded. What stood in the place of an entry is not
+/// known, so that only the entries themselves are taken out.
+pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
+    let mut found = Vec::new();
+    for (scope, file) in places(agent, home)? {
+        let path = file.path().to_owned();
+        // A file that does not mention hookrail needs no change, whatever it is.
+        let Some(text) = std::fs::read_to_string(&path).ok().filter(|text| text.contains("hookrail")) else {
+            continue;
+        };
+        write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
+        let (own, insertions) = match &file {
+            SettingsFile::Own { .. } if own_file_author(agent, &path, &text) == FileAuthor::Hookrail => {
+                (true, Vec::new())
             }
+            // Only a file of the user with settings can have entries.
+            SettingsFile::Own { .. } if path.extension().is_none_or(|extension| extension != "json") => continue,
+            SettingsFile::Own { .. } => match read_settings(&text, SettingsSyntax::LenientJson) {
+                Ok(settings) => (false, insertions(agent, &settings)),
+                Err(_) => continue,
+            },
+            SettingsFile::Shared { syntax, .. } => {
+                let settings = read_settings(&text, *syntax).map_err(|error| unreadable(&path, &error))?;
+                (false, insertions(agent, &settings))
+            }
+        };
+        if own || !insertions.is_empty() {
+            let (agent, scope) = (agent.name().to_owned(), scope.name().to_owned());
+            let folders = own_folders(&path);
+            let existed = !own;
+            found.push(InstalledFile { agent, scope, path, insertions, existed, own, original: None, folders });
         }
     }
     Ok(found)

@@ -71,6 +71,15 @@ impl ExtensionEnablement {
     }
 }
 
+/// Whether the text of an `extension-enablement.json` disables an extension for a project. Gemini CLI has the same file. A text
+/// that cannot be read disables nothing.
+#[must_use]
+pub fn is_extension_disabled(enablement: &str, extension: &str, project: &Path) -> bool {
+    let document = Document::parse(Path::new("extension-enablement.json"), enablement.to_owned());
+    let rules = document.ok().and_then(|document| ExtensionEnablement::read(&document).value);
+    rules.is_some_and(|rules| rules.disables(extension, project))
+}
+
 impl EnablementRule {
     fn read(text: &str) -> Self {
         let (says, folders) = match text.strip_prefix('!') {
@@ -113,8 +122,7 @@ mod tests {
 
     fn disables(rules: &str, project: &str) -> bool {
         let text = format!(r#"{{"ext": {{"overrides": {rules}}}}}"#);
-        let document = Document::parse(Path::new("extension-enablement.json"), text).unwrap();
-        ExtensionEnablement::read(&document).value.unwrap().disables("ext", Path::new(project))
+        is_extension_disabled(&text, "ext", Path::new(project))
     }
 
     #[test]
@@ -137,7 +145,8 @@ mod tests {
 
     #[test]
     fn an_extension_that_the_file_does_not_name_is_enabled() {
-        let document = Document::parse(Path::new("x"), r#"{"other": {"overrides": ["!/*"]}}"#.to_owned()).unwrap();
-        assert!(!ExtensionEnablement::read(&document).value.unwrap().disables("ext", Path::new("/work")));
+        for text in [r#"{"other": {"overrides": ["!/*"]}}"#, "{", ""] {
+            assert!(!is_extension_disabled(text, "ext", Path::new("/work")), "{text}");
+        }
     }
 }

@@ -43,6 +43,7 @@ pub use super::command_hooks::{
 pub use crate::payload::{request_with_changes as from_hook_request, response_with_changes as from_hook_response};
 pub use aggregate::{AggregatedHookResult, ProcessedHookResult};
 pub use disabled_list::{DisabledListError, set_disabled};
+pub use enablement::is_extension_disabled;
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, AnyHookInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookEventName, HookInput, NotificationInput,

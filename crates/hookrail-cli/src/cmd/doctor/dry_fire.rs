@@ -1,0 +1,116 @@
+//! Sends a sample of a tool call through the agent's own entry, as the agent would.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use hookrail_bridge::install::BridgeCall;
+use hookrail_bridge::{Agent, SAMPLE_SESSION};
+use serde_json::Value;
+
+use super::settings::{self, AgentSettings};
+use super::{Check, run_with_patience};
+use crate::cmd::bridge::session_file::{agent_folder, forget_session};
+use crate::cmd::bridge::state_folder;
+use crate::render::text::visible;
+
+/// Sends the sample through the command of the entry, or through this program if there is no entry.
+pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path) -> Check {
+    let (event, payload) = agent.sample_tool_event(project);
+    let Ok(program) = std::env::current_exe() else {
+        return Check::error("dry-fire", "the path of this program is not known", "reinstall hookrail");
+    };
+    let is_asked = |call: &&BridgeCall| call.event == event || call.event == settings::EVERY_EVENT;
+    let entry = files.iter().flat_map(|file| &file.calls).find(is_asked);
+    let mut command = match entry {
+        Some(call) => {
+            let mut shell = Command::new("/bin/sh");
+            // The command of a generated plugin names no event.
+            let event = if call.event == event { String::new() } else { format!(" --event {event}") };
+            shell.args(["-c", &format!("{}{event}", call.command)]);
+            shell
+        }
+        None => {
+            let mut direct = Command::new(program);
+            direct.args(["bridge", agent.name(), "--event", event]);
+            direct
+        }
+    };
+    command.current_dir(project);
+    for variable in agent.project_variables() {
+        command.env(variable, project);
+    }
+    let begin = Instant::now();
+    let ran = run_with_patience(&mut command, Some(payload));
+    if let Some(state) = state_folder() {
+        // Nothing of this session is worth remembering; if its state cannot be removed now, it is forgotten after a week.
+        let _ = forget_session(&agent_folder(&state, agent), SAMPLE_SESSION);
+    }
+    let (status, out, error) = match ran {
+        Ok(ended) => ended,
+        Err(error) => {
+            let text = format!("a dry run of {event} failed: {error}");
+            return Check::error("dry-fire", text, "run `hookrail check`");
+        }
+    };
+    let (said, warned) = (out.trim(), error.trim());
+    match (status, own_refusal(agent, said, warned)) {
+        (Some(0 | 2), Some(BridgeRefusal::Failed(text))) => Check::error(
+            "dry-fire",
+            format!("a dry run of {event} reached no hook, because the bridge itself failed: {}", visible(&text)),
+            "remove the cause that the message names; until then every tool is denied, or passes with `--on-error allow`",
+        ),
+        (Some(0 | 2), Some(BridgeRefusal::Late(text))) => Check::error(
+            "dry-fire",
+            format!("a dry run of {event} ended at the deadline: {}", visible(&text)),
+            format!("make the hooks faster, or run `hookrail install {agent}` with a longer `--timeout`"),
+        ),
+        (Some(0), None) => {
+            let answer = if said.is_empty() { "no objection".to_owned() } else { visible(said) };
+            Check::fine("dry-fire", format!("a dry run of {event} took {} ms: {answer}", begin.elapsed().as_millis()))
+        }
+        (Some(2), None) => Check::fine("dry-fire", format!("a dry run of {event} was denied: {}", visible(warned))),
+        (status, _) => Check::error(
+            "dry-fire",
+            format!("a dry run of {event} ended with {status:?}: {}", visible(warned)),
+            format!("run `hookrail install {agent}`; if the entries are current, report this as a defect of hookrail"),
+        ),
+    }
+}
+
+/// Why the bridge answered without what hooks said.
+enum BridgeRefusal {
+    /// It failed.
+    Failed(String),
+    /// The hooks did not answer in time.
+    Late(String),
+}
+
+/// The answer of the bridge itself, if no hook gave it. The bridge begins its own messages with its name, and agents show
+/// them as they are.
+fn own_refusal(agent: Agent, said: &str, warned: &str) -> Option<BridgeRefusal> {
+    let mut texts: Vec<String> = warned.lines().map(str::to_owned).collect();
+    if let Ok(answer) = serde_json::from_str(said) {
+        collect_texts(&answer, &mut texts);
+    }
+    let advice = format!("run `hookrail doctor {agent}`");
+    texts.retain(|text| text.starts_with("hookrail: "));
+    texts.into_iter().find_map(|text| {
+        if text.ends_with(&advice) {
+            Some(BridgeRefusal::Failed(text))
+        } else if text.contains("did not answer within") {
+            Some(BridgeRefusal::Late(text))
+        } else {
+            None
+        }
+    })
+}
+
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(members) => members.values().for_each(|member| collect_texts(member, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

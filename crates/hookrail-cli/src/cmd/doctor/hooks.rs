@@ -1,0 +1,110 @@
+//! The hooks that the bridge would ask, and what keeps it from asking others that are there.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hookrail::hook::Enablement;
+use hookrail::trust::TrustStore as _;
+use hookrail::{Hook, HookSystem, Level};
+
+use super::Check;
+use crate::args::ProjectArgs;
+use crate::errors::Result;
+use crate::project::{Project, home};
+use crate::project_search::find_guarded_project;
+use crate::render::counted;
+use crate::render::text::visible;
+
+/// The hooks of the project in which the bridge looks for them.
+pub(super) struct AskedHooks {
+    pub(super) system: HookSystem,
+    project: Project,
+    /// A nearer folder with hooks of which none is granted.
+    passed_over: Option<PathBuf>,
+}
+
+impl AskedHooks {
+    /// Finds the project as the bridge does from the directory that the agent declares.
+    pub(super) fn find(declared: &Path) -> Result<Self> {
+        let found = find_guarded_project(declared, home().as_deref(), |root| {
+            let grants = Project::trust_store().ok().and_then(|store| store.grants(root).ok());
+            grants.is_some_and(|grants| grants.project || !grants.hooks.is_empty())
+        });
+        let args =
+            ProjectArgs { project: Some(found.root), trust_project: false, modules: Vec::new(), no_plugins: false };
+        let project = Project::open(&args)?;
+        let system = project.builder(&args)?.build();
+        Ok(Self { system, project, passed_over: found.passed_over })
+    }
+}
+
+/// Hooks that are there and are not asked, whatever the agent does.
+pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
+    let snapshot = asked.system.snapshot();
+    let root = asked.project.root();
+    let mut checks = Vec::new();
+    if std::env::var_os("HOOKRAIL_DISABLE").is_some_and(|value| value == "1") {
+        let text = "`HOOKRAIL_DISABLE=1` in the environment turns off all hooks but those of the system layer";
+        checks.push(Check::error("hooks", text, "run `unset HOOKRAIL_DISABLE` before you start the agent"));
+    }
+    for found in snapshot.diagnostics().iter().filter(|found| found.level == Level::Error) {
+        let place = found.location.as_ref().map(|place| asked.project.places.location(place)).unwrap_or_default();
+        let place = if place.is_empty() { place } else { format!("`{place}`: ") };
+        let text = format!("{place}{}", visible(&asked.project.places.sentence(&found.message)));
+        let fix = format!("repair it; `hookrail check --project {}` shows the line", root.display());
+        checks.push(Check::error("configuration", text, fix));
+    }
+    if let Some(folder) = &asked.passed_over {
+        let text = format!(
+            "`{}` has hooks and no grant: they are not asked, and those of `{}` are",
+            folder.display(),
+            root.display()
+        );
+        checks.push(Check::error("grants", text, grant(folder)));
+    }
+    // The switch in settings of a project counts only when the project is trusted.
+    let may_be_on = |hook: &Hook| matches!(hook.enablement, Enablement::Active | Enablement::NeverSwitchedOn);
+    let waiting = snapshot.hooks().iter().filter(|hook| may_be_on(hook) && !hook.trust.allows());
+    let waiting: Vec<String> = waiting.map(|hook| format!("`{}`", visible(&hook.label))).collect();
+    if !waiting.is_empty() {
+        let is = if waiting.len() == 1 { "is not trusted and is" } else { "are not trusted and are" };
+        let text = format!("{} of this project {is} not asked: {}", counted(waiting.len(), "hook"), waiting.join(", "));
+        checks.push(Check::error("grants", text, grant(root)));
+    }
+    checks.extend(switched_off(asked));
+    checks
+}
+
+fn grant(root: &Path) -> String {
+    format!("review and grant them with `hookrail trust grant --project {}`", root.display())
+}
+
+/// Hooks that settings switch off: their user may have meant it, but not if nothing ever switched them on.
+fn switched_off(asked: &AskedHooks) -> Vec<Check> {
+    let snapshot = asked.system.snapshot();
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut never_on = 0;
+    for hook in snapshot.hooks() {
+        match &hook.enablement {
+            Enablement::Active | Enablement::OwnBridge => {}
+            Enablement::Disabled(why) | Enablement::SwitchedOff(why) => *reasons.entry(why).or_default() += 1,
+            Enablement::NeverSwitchedOn if hook.trust.allows() => never_on += 1,
+            Enablement::NeverSwitchedOn => {}
+        }
+    }
+    let mut checks = Vec::new();
+    if never_on > 0 {
+        let text = format!("no settings switch hooks on: {} never asked", are(never_on));
+        let fix = "add `\"hooksConfig\": {\"enabled\": true}` to the settings with the hooks";
+        checks.push(Check::error("hooks", text, fix));
+    }
+    for (why, count) in reasons {
+        let text = format!("{} switched off by {}", are(count), visible(why));
+        checks.push(Check::warning("hooks", text, "nothing if that is meant; otherwise switch them on again"));
+    }
+    checks
+}
+
+fn are(count: usize) -> String {
+    format!("{} {}", counted(count, "hook"), if count == 1 { "is" } else { "are" })
+}

@@ -1,0 +1,154 @@
+//! `hookrail uninstall`: takes out what was installed, and says what still calls hookrail.
+
+use std::path::{Path, PathBuf};
+
+use hookrail_bridge::Agent;
+use hookrail_bridge::install::{
+    FileAuthor, SettingsSyntax, call_places, own_file_author, read_settings, remove_entries, take_back,
+};
+
+use super::change::{Backup, Change, apply_removal, show};
+use super::record::{InstalledFile, Record};
+use super::{MOVED_HOOKS, confirmed, home_folder, no_home, refusal_failure, unrecorded, unusable_record, write};
+use crate::args::UninstallArgs;
+use crate::cmd::bridge::state_folder;
+use crate::errors::{Exit, Failure, Result};
+use crate::output;
+use crate::render::text::visible;
+use crate::style::{BAD, GOOD, paint};
+
+pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
+    let agent = args.agent;
+    let state = state_folder().ok_or_else(no_home)?;
+    let mut record = Record::load(&state).map_err(|error| unusable_record(&error))?;
+    let (mut mine, others): (Vec<_>, Vec<_>) = record.files.into_iter().partition(|file| file.agent == agent.name());
+    if mine.is_empty() {
+        mine = unrecorded::files(agent, &home_folder()?)?;
+    }
+    let mut changes = Vec::new();
+    for file in &mine {
+        let before = write::read_settings(&file.path).map_err(|refusal| refusal_failure(&file.path, &refusal))?;
+        let Some(text) = &before else { continue };
+        let after =
+            if file.own { without_own_file(agent, file, text)? } else { Some(remove_insertions(agent, file, text)?) };
+        // A file that the installation created and that holds nothing else goes with it.
+        let after = after.filter(|text| file.existed || !text.trim().is_empty());
+        let (path, insertions, original, folders) = (file.path.clone(), Vec::new(), None, Vec::new());
+        let (own, backup) = (file.own, Backup::NotNeeded);
+        changes.push(Change { path, before, after, insertions, own, original, folders, backup });
+    }
+    let left = remaining_calls(agent, &mine, &changes)?;
+    if mine.is_empty() && left.is_empty() {
+        output::text(&format!("hookrail is not installed for {}\n", agent.title()))?;
+        return Ok(Exit::Fine);
+    }
+    changes.retain(Change::is_needed);
+    show(&changes)?;
+    if args.dry_run {
+        output::text(&describe_remaining(agent, &left))?;
+        return Ok(Exit::Fine);
+    }
+    if !changes.is_empty() && !confirmed(args.yes, "write this?")? {
+        output::text("nothing was changed\n")?;
+        return Ok(Exit::Failed);
+    }
+    for change in &changes {
+        apply_removal(change)?;
+    }
+    write::remove_empty_folders(mine.iter().flat_map(|file| &file.folders));
+    record = Record { files: others };
+    record.save(&state).map_err(|error| unusable_record(&error))?;
+    if agent == Agent::Codex && !changes.is_empty() {
+        output::text(MOVED_HOOKS)?;
+    }
+    if !left.is_empty() {
+        output::text(&describe_remaining(agent, &left))?;
+        return Ok(Exit::Failed);
+    }
+    output::text(&format!("{}\n", paint(GOOD, format!("{} no longer calls hookrail", agent.title()))))?;
+    Ok(Exit::Fine)
+}
+
+/// A place that calls hookrail after the uninstallation: something that hookrail did not write, or that it cannot read.
+struct RemainingCall {
+    path: PathBuf,
+    line: usize,
+    what: String,
+}
+
+/// What still calls hookrail in the files that were changed and in the others that installations write here.
+fn remaining_calls(agent: Agent, mine: &[InstalledFile], changes: &[Change]) -> Result<Vec<RemainingCall>> {
+    let mut paths: Vec<PathBuf> = mine.iter().map(|file| file.path.clone()).collect();
+    paths.extend(unrecorded::places(agent, &home_folder()?)?.into_iter().map(|(_, file)| file.path().to_owned()));
+    let mut left = Vec::new();
+    for (index, path) in paths.iter().enumerate() {
+        if paths.iter().take(index).any(|known| known == path) {
+            continue;
+        }
+        let text = match changes.iter().find(|change| change.path == *path) {
+            Some(change) => change.after.clone(),
+            None => std::fs::read_to_string(path).ok(),
+        };
+        let Some(text) = text.filter(|text| text.contains("hookrail") || text.contains(" bridge ")) else { continue };
+        left.extend(calls_in(agent, path, &text));
+    }
+    Ok(left)
+}
+
+fn calls_in(agent: Agent, path: &Path, text: &str) -> Vec<RemainingCall> {
+    let remaining = |line, what: String| RemainingCall { path: path.to_owned(), line, what };
+    if agent.plugin_template().is_some() {
+        let starts_bridge =
+            |(_, line): &(usize, &str)| line.contains("\"bridge\"") || line.contains("hookrail bridge ");
+        let call = text.lines().enumerate().find(starts_bridge);
+        return call.into_iter().map(|(index, line)| remaining(index + 1, line.trim().to_owned())).collect();
+    }
+    match path.extension().is_some_and(|extension| extension == "json").then(|| call_places(text)) {
+        Some(Ok(places)) => places.into_iter().map(|place| remaining(place.line, place.command)).collect(),
+        // A file that cannot be read does not prove that it has no entries.
+        Some(Err(error)) if text.contains(" bridge ") => vec![remaining(1, format!("cannot be read: {error}"))],
+        Some(Err(_)) | None => Vec::new(),
+    }
+}
+
+fn describe_remaining(agent: Agent, left: &[RemainingCall]) -> String {
+    if left.is_empty() {
+        return String::new();
+    }
+    let heading = format!("{} still calls hookrail", agent.title());
+    let mut text = format!("{}, by what this installation did not write:\n", paint(BAD, heading));
+    for call in left {
+        text.push_str(&format!("  {}:{}: {}\n", call.path.display(), call.line, visible(&call.what)));
+    }
+    text.push_str(&format!("remove these lines, or run `hookrail uninstall {agent}` again\n"));
+    text
+}
+
+/// What remains of a file of hookrail's own: what the user had in its place, or what the user added to it since.
+fn without_own_file(agent: Agent, file: &InstalledFile, text: &str) -> Result<Option<String>> {
+    if own_file_author(agent, &file.path, text) == FileAuthor::Hookrail {
+        return Ok(file.original.clone());
+    }
+    let is_json = file.path.extension().is_some_and(|extension| extension == "json");
+    let settings = if is_json { read_settings(text, SettingsSyntax::LenientJson).ok() } else { None };
+    let Some(settings) = settings else { return Ok(Some(text.to_owned())) };
+    let insertions = unrecorded::insertions(agent, &settings);
+    remove_entries(agent, text, &insertions).map(Some).map_err(|error| {
+        Failure::new(format!("`{}` cannot be edited: {error}", file.path.display())).hint("repair it, then try again")
+    })
+}
+
+fn remove_insertions(agent: Agent, file: &InstalledFile, text: &str) -> Result<String> {
+    let is_json = file.path.extension().is_some_and(|extension| extension == "json");
+    if !is_json {
+        // The insertions are removed one by one, because the agent may have changed the text of one since. That one is
+        // left to the agent.
+        let pieces = file.insertions.iter().rev();
+        return Ok(
+            pieces.fold(text.to_owned(), |text, piece| take_back(&text, std::slice::from_ref(piece)).unwrap_or(text))
+        );
+    }
+    remove_entries(agent, text, &file.insertions).map_err(|error| {
+        Failure::new(format!("`{}` cannot be edited: {error}", file.path.display())).hint("repair it, then try again")
+    })
+}
