@@ -7,8 +7,8 @@ use std::path::Path;
 
 use hookrail::{Decision, Effects, Event, Json};
 use hookrail_bridge::{
-    Agent, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming, NoisyEvents, OnError,
-    Pass, Reading, UnknownName, request,
+    Agent, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming, Lateness, NoisyEvents,
+    OnError, Pass, Reading, UnknownName, request,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -343,13 +343,19 @@ fn a_prompt_of_pi_that_is_denied_at_the_deadline_denies_the_calls_that_follow_fr
     let mut session = BridgeSession::default();
     let limit = std::time::Duration::from_secs(1);
     let denial = |answer: Answer| value(&answer.stdout.unwrap())["deny"].as_str().unwrap().to_owned();
-    assert!(denial(Answer::late(&fire("before_agent_start"), limit, &mut session)).contains("within 1 s"));
+    let late = |name: &str, session: &mut BridgeSession| {
+        let request = fire(name);
+        let answer = Answer::late(request.agent, request.event, Lateness::Deadline(limit));
+        session.answered_late(&request, &answer);
+        denial(answer)
+    };
+    assert!(late("before_agent_start", &mut session).contains("within 1 s"));
     let answer = Answer::while_stopped(&fire("tool_call.write"), &mut session);
-    assert!(denial(answer.unwrap()).contains("within 1 s"));
+    assert!(denial(answer.unwrap()).contains("did not answer in time"));
     assert_eq!(Answer::while_stopped(&fire("before_agent_start"), &mut session), None, "the next prompt is a new one");
     assert_eq!(session.stop, None);
     // A call that is late is denied alone.
-    assert!(denial(Answer::late(&fire("tool_call.write"), limit, &mut session)).contains("within 1 s"));
+    assert!(late("tool_call.write", &mut session).contains("within 1 s"));
     assert_eq!(session.stop, None);
 }
 
