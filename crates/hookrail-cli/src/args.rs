@@ -166,7 +166,8 @@ pub(crate) enum Command {
     Install(InstallArgs),
     /// Take back what `install` wrote
     ///
-    /// Exit status: 0 removed or nothing to remove, 1 nothing was changed.
+    /// Exit status: 0 the agent does not call hookrail, 1 nothing was changed, or something that was not installed still
+    /// calls it.
     #[command(after_help = examples::UNINSTALL)]
     Uninstall(UninstallArgs),
     /// Find out whether agents really call hookrail, and what to do if they do not

@@ -25,6 +25,7 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], wanted: &BTreeSet<E
                 callers.push(file);
             }
             checks.extend(examine_timeout(agent, call));
+            checks.extend(examine_error_policy(file, call));
             checks.extend(examine_differences(agent, file, call));
         }
         checks.extend(examine_plugin(agent, file));
@@ -82,6 +83,17 @@ fn examine_timeout(agent: Agent, call: &BridgeCall) -> Option<Check> {
             wait
         );
         Check::error("timeouts", text, repair)
+    })
+}
+
+/// Whether an entry lets operations pass when the bridge itself fails, which no installation writes.
+fn examine_error_policy(file: &AgentSettings, call: &BridgeCall) -> Option<Check> {
+    let words: Vec<&str> = call.command.split_whitespace().map(|word| word.trim_matches('\'')).collect();
+    let is_allowed =
+        words.windows(2).any(|pair| pair == ["--on-error", "allow"]) || words.contains(&"--on-error=allow");
+    is_allowed.then(|| {
+        let text = format!("{} in `{}` passes when the bridge itself fails", call.event, file.path.display());
+        Check::warning("entries", text, "remove `--on-error allow` if a guard must not be passed over")
     })
 }
 
