@@ -14,7 +14,7 @@ use crate::json::Json;
 use crate::names::named;
 use crate::outcome::{Decision, EndKind, HookRun, Outcome};
 use crate::system::host::HostFuture;
-use crate::trust::{Digest, HookIdentity};
+use crate::trust::{Digest, FilePlaces, HookIdentity};
 
 /// Takes what is to be recorded.
 ///
@@ -239,8 +239,9 @@ pub struct RunEntry<'r> {
     pub hook: &'r Hook,
     /// Which hook it is, over edits of its file.
     pub id: String,
-    /// Which version of the hook it is: the digest of its definition and of the project's files that it runs, as they
-    /// were when the hook was first recorded under the configuration in force.
+    /// Which version of the hook it is: the digest of its definition and of the files that it runs, as they are when the
+    /// run is recorded: files of the project, and scripts and programs elsewhere that its command names. Of one elsewhere
+    /// that has more than 1 MiB only the size and the time of the last change count.
     pub fingerprint: String,
     /// The layer that the hook comes from.
     pub layer: Authority,
@@ -378,10 +379,10 @@ named! {
 }
 
 impl<'r> RunEntry<'r> {
-    /// The entry of a run in a project.
-    pub(crate) fn new(project: &Path, run: &'r HookRun) -> Self {
+    /// The entry of a run.
+    pub(crate) fn new(places: &FilePlaces, run: &'r HookRun) -> Self {
         let hook = &*run.hook;
-        let HookIdentity { id, fingerprint } = hook.identity(project).clone();
+        let HookIdentity { id, fingerprint } = hook.identity(places);
         Self {
             hook,
             id,
