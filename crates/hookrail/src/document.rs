@@ -117,7 +117,7 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize, named: Option<&Config
 }
 
 fn configuration(in_force: &ConfigurationInForce) -> Json {
-    let ConfigurationInForce { digest, revision, project: _ } = in_force;
+    let ConfigurationInForce { digest, revision, places: _ } = in_force;
     JsonObject::new().add("digest", json!(digest.hex())).add("revision", json!(revision)).to_json()
 }
 
@@ -251,7 +251,7 @@ pub fn explain_document(plan: &Plan) -> Json {
 /// A run, with the name and the version of its hook if its configuration is given.
 fn run(run: &HookRun, in_force: Option<&ConfigurationInForce>) -> Json {
     let document = JsonObject::new().add("hook", json!(&*run.hook.label));
-    let document = match in_force.map(|in_force| run.hook.identity(&in_force.project)) {
+    let document = match in_force.map(|in_force| run.hook.identity(&in_force.places)) {
         Some(HookIdentity { id, fingerprint }) => document.add("id", json!(id)).add("fingerprint", json!(fingerprint)),
         None => document,
     };

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::names::named;
 use crate::skips::Skips;
-use crate::trust::Digest;
+use crate::trust::{Digest, FilePlaces};
 
 named! {
     /// How a planned hook ended. Exactly one of these holds for every hook that was planned.
@@ -264,8 +263,8 @@ pub struct ConfigurationInForce {
     pub digest: Digest,
     /// Counts the configurations that were in force in this process, from one.
     pub revision: u64,
-    /// The directory below which the files of hooks are looked at.
-    pub(crate) project: Arc<Path>,
+    /// The folders in which the files of hooks are looked for.
+    pub(crate) places: FilePlaces,
 }
 
 impl Outcome {

@@ -14,7 +14,7 @@ use crate::json::Json;
 use crate::names::named;
 use crate::outcome::{Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
 use crate::system::host::HostFuture;
-use crate::trust::{Digest, HookIdentity};
+use crate::trust::{Digest, FilePlaces, HookIdentity};
 
 /// Takes what is to be recorded.
 ///
@@ -239,8 +239,9 @@ pub struct RunEntry<'r> {
     pub hook: &'r Hook,
     /// Which hook it is, over edits of its file.
     pub id: String,
-    /// Which version of the hook it is: the digest of its definition and of the project's files that it runs, as they
-    /// were when the hook was first recorded under the configuration in force.
+    /// Which version of the hook it is: the digest of its definition and of the files that it runs, as they are when the
+    /// run is recorded: files of the project, and scripts and programs elsewhere that its command names. Of one elsewhere
+    /// that has more than 1 MiB only the size and the time of the last change count.
     pub fingerprint: String,
     /// The layer that the hook comes from.
     pub layer: Authority,
@@ -417,10 +418,10 @@ named! {
 }
 
 impl<'r> RunEntry<'r> {
-    /// The entry of a run in a project.
-    pub(crate) fn new(project: &Path, run: &'r HookRun) -> Self {
+    /// The entry of a run.
+    pub(crate) fn new(places: &FilePlaces, run: &'r HookRun) -> Self {
         let hook = &*run.hook;
-        let HookIdentity { id, fingerprint } = hook.identity(project).clone();
+        let HookIdentity { id, fingerprint } = hook.identity(places);
         Self {
             hook,
             id,
@@ -437,7 +438,7 @@ impl<'r> RunEntry<'r> {
     }
 
     /// The entry of a run without an effect.
-    pub(crate) fn of_shadow(project: &Path, shadow: &'r ShadowRun) -> Self {
-        Self { asked: AskedEffect::of(&shadow.effects), ..Self::new(project, &shadow.run) }
+    pub(crate) fn of_shadow(places: &FilePlaces, shadow: &'r ShadowRun) -> Self {
+        Self { asked: AskedEffect::of(&shadow.effects), ..Self::new(places, &shadow.run) }
     }
 }

@@ -16,7 +16,7 @@ use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
 use crate::source::{Location, Origin, SourceKind};
 use crate::tools::{ToolNames, Tools};
-use crate::trust::Digest;
+use crate::trust::{Digest, FilePlaces, NamesakeCounter};
 
 /// All hooks, in their order, with what loading noticed.
 #[derive(Debug, Default)]
@@ -46,8 +46,8 @@ pub struct Snapshot {
     pub(crate) refusal: Option<SourceRefusal>,
     pub(crate) revision: Revision,
     digest: OnceLock<Digest>,
-    /// The project's directory; none for a snapshot that was not loaded.
-    project: Option<Arc<Path>>,
+    /// The folders of its project and its user; none for a snapshot that was not loaded.
+    places: Option<FilePlaces>,
 }
 
 /// The number of a configuration and when it was put in force.
@@ -170,7 +170,9 @@ impl Snapshot {
     /// A snapshot of these hooks. Their order is the order in which they are planned.
     #[must_use]
     pub fn new(hooks: Vec<Hook>, diagnostics: Vec<Diagnostic>) -> Self {
+        let mut namesakes = NamesakeCounter::default();
         let recognised = |mut hook: Hook| {
+            namesakes.count(&mut hook);
             if hook.action.calls_bridge() {
                 hook.enablement = Enablement::OwnBridge;
             }
@@ -296,15 +298,15 @@ impl Snapshot {
     }
 
     /// The snapshot of a project.
-    pub(crate) fn with_project(mut self, project: &Path) -> Self {
-        self.project = Some(project.into());
+    pub(crate) fn with_places(mut self, places: FilePlaces) -> Self {
+        self.places = Some(places);
         self
     }
 
     /// What an outcome says about this configuration.
     pub(crate) fn in_force(&self) -> ConfigurationInForce {
-        let project = self.project.clone().unwrap_or_else(|| Path::new("").into());
-        ConfigurationInForce { digest: self.digest(), revision: self.revision.number, project }
+        let places = self.places.clone().unwrap_or_else(|| FilePlaces { project: Path::new("").into(), home: None });
+        ConfigurationInForce { digest: self.digest(), revision: self.revision.number, places }
     }
 
     /// Which configuration this is.

@@ -65,12 +65,15 @@ fn delays_of_real_processes_and_closures_change_nothing() {
         r#"{"hookSpecificOutput":{"tool_input":{"n":4}},"systemMessage":"four"}"#,
         "text",
     ];
-    // How long each one waits is in a file, so that the hooks themselves are always the same.
+    // How long each one waits is in a file outside of the project, so that the hooks themselves are always the same.
+    let waits = tempfile::tempdir().unwrap();
+    let waits = waits.path();
     let commands = said.iter().enumerate().map(|(at, said)| {
-        let command = format!("sleep $(cat delay-{at}); echo '{said}'");
+        let command = format!("sleep $(cat {}/delay-{at}); echo '{said}'", waits.display());
         hook(EventKind::BeforeTool, &command, SourceKind::User)
     });
-    let failing = hook(EventKind::BeforeTool, "sleep $(cat delay-5); exit 3", SourceKind::User);
+    let failing = format!("sleep $(cat {}/delay-5); exit 3", waits.display());
+    let failing = hook(EventKind::BeforeTool, &failing, SourceKind::User);
     let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
     let builder = HookSystem::builder(folder.path()).environment(environment);
     let system = commands.chain([failing]).fold(builder, |builder, hook| builder.hook(hook)).build();
@@ -85,7 +88,7 @@ fn delays_of_real_processes_and_closures_change_nothing() {
             delays.swap(at, choices.below(at + 1));
         }
         for (at, delay) in delays.iter().enumerate() {
-            std::fs::write(folder.path().join(format!("delay-{at}")), delay).unwrap();
+            std::fs::write(waits.join(format!("delay-{at}")), delay).unwrap();
         }
         let event = system.event(EventKind::BeforeTool).at_time("t").with_text("tool_name", "write_file");
         let outcome = system.fire_blocking(event.with("tool_input", json(r#"{"n":1}"#)));

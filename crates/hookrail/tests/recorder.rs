@@ -379,19 +379,90 @@ fn the_answer_of_the_user_is_recorded() {
     }
 }
 
+/// Keeps the id and the fingerprint of every run.
+#[derive(Default)]
+struct Ids(Mutex<Vec<(String, String)>>);
+impl Recorder for Ids {
+    fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
+        if let EntryKind::Fired(fired) = &entry.kind {
+            let ids = fired.runs.iter().map(|run| (run.id.clone(), run.fingerprint.clone()));
+            self.0.lock().unwrap().extend(ids);
+        }
+        Ok(Recorded::Done)
+    }
+}
+
+impl Ids {
+    fn take(&self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// Two hooks of one name, such as guards for two tools, are told apart, and each keeps its id.
+#[test]
+fn hooks_of_one_name_have_ids_of_their_own() {
+    let ids = Arc::new(Ids::default());
+    let fire = |policies: &[OnFailure]| {
+        let builder = HookSystem::builder(std::env::temp_dir()).environment(Environment::new());
+        let named = policies.iter().map(|policy| {
+            let mut guard = Hook::native(KIND, "guard", NativeHook::new(|_| Effects::none()));
+            guard.on_failure = *policy;
+            guard
+        });
+        let system = named.fold(builder.recorder(Arc::clone(&ids)), Builder::hook).build();
+        system.fire_blocking(call(&system));
+        ids.take().into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    let both = fire(&[OnFailure::Allow, OnFailure::Allow]);
+    assert_eq!(both.len(), 2);
+    assert_ne!(both[0], both[1]);
+    assert_eq!(fire(&[OnFailure::Block, OnFailure::Allow]), both);
+    assert_eq!(fire(&[OnFailure::Allow]), both[..1]);
+}
+
+/// The version in a record is that of the script that ran, also of one outside of the project and in a process that goes on.
+#[test]
+fn the_fingerprint_follows_the_files_of_a_hook() {
+    let place = tempfile::tempdir().unwrap();
+    let (home, project) = (place.path().join("home"), place.path().join("project"));
+    std::fs::create_dir_all(home.join("hooks")).unwrap();
+    std::fs::create_dir_all(&project).unwrap();
+    let script = home.join("hooks/guard.sh");
+    std::fs::write(&script, "exit 0\n").unwrap();
+    let environment = Environment::new().with("PATH", "/usr/bin:/bin").with("HOME", &home);
+    for command in ["sh ~/hooks/guard.sh", "sh $HOME/hooks/guard.sh", &format!("sh {}", script.display())] {
+        let ids = Arc::new(Ids::default());
+        let system = || {
+            let builder = HookSystem::builder(&project).environment(environment.clone());
+            builder.recorder(Arc::clone(&ids)).hook(hook(KIND, command, SourceKind::User)).build()
+        };
+        let running = system();
+        let fired = |system: &HookSystem| {
+            assert_eq!(system.fire_blocking(call(system)).runs.len(), 1);
+            ids.take().remove(0)
+        };
+        let (id, first) = fired(&running);
+        assert_eq!(fired(&running), (id.clone(), first.clone()), "{command}");
+        std::fs::write(&script, "exit 2 # now it denies\n").unwrap();
+        let (same, second) = fired(&running);
+        assert_eq!(same, id);
+        assert_ne!(second, first, "{command}");
+        assert_eq!(fired(&system()), (same, second), "another process: {command}");
+        std::fs::write(&script, "exit 0\n").unwrap();
+        assert_eq!(fired(&running), (id, first), "{command}");
+    }
+    // What a hook writes is no part of it.
+    let ids = Arc::new(Ids::default());
+    let builder = HookSystem::builder(&project).environment(environment);
+    let keeps_a_log = hook(KIND, "tee -a ~/hooks.log", SourceKind::User);
+    let system = builder.recorder(Arc::clone(&ids)).hook(keeps_a_log).build();
+    (0..3).for_each(|_| drop(system.fire_blocking(call(&system))));
+    let ids = ids.take();
+    assert!(home.join("hooks.log").exists() && ids.windows(2).all(|pair| pair[0] == pair[1]), "{ids:?}");
+}
+
 #[test]
 fn a_hook_keeps_its_id_when_its_definition_changes() {
-    #[derive(Default)]
-    struct Ids(Mutex<Vec<(String, String)>>);
-    impl Recorder for Ids {
-        fn record(&self, entry: &Entry<'_>) -> Result<Recorded, RecordError> {
-            if let EntryKind::Fired(fired) = &entry.kind {
-                let ids = fired.runs.iter().map(|run| (run.id.clone(), run.fingerprint.clone()));
-                self.0.lock().unwrap().extend(ids);
-            }
-            Ok(Recorded::Done)
-        }
-    }
     let ids = Arc::new(Ids::default());
     for policy in [OnFailure::Allow, OnFailure::Block] {
         let mut changed = hook(KIND, "true", SourceKind::User);
@@ -403,7 +474,7 @@ fn a_hook_keeps_its_id_when_its_definition_changes() {
             .build();
         system.fire_blocking(call(&system));
     }
-    let ids = ids.0.lock().unwrap();
+    let ids = ids.take();
     assert_eq!(ids[0].0, ids[1].0);
     assert_ne!(ids[0].1, ids[1].1);
 }

@@ -90,11 +90,18 @@ fn recorded(input: InputPolicy) -> Vec<String> {
         journal.record_blocking(&Entry { at: SystemTime::now(), host: None, project: &project, kind }).unwrap();
     }
     let (session, event) = ("s1", EventKind::BeforeTool);
-    let (decision, reason) = (Some(Decision::Deny), "the disk is full");
+    let (tool, decision, reason) = (Some("shell"), Some(Decision::Deny), "the disk is full");
     let host = HostIdentity { name: "test host".to_owned(), version: "1.2".to_owned() };
     for kind in [
-        EntryKind::Corrected(CorrectedEntry { fire: "f-1", session, event, decision, reason }),
-        EntryKind::Lost(LostEntry { session, event, loss: "loss.ask", instead: "it was denied" }),
+        EntryKind::Corrected(CorrectedEntry { fire: Some("f-1"), session, event: Some(event), tool, decision, reason }),
+        EntryKind::Lost(LostEntry {
+            fire: Some("f-1"),
+            session,
+            event,
+            tool,
+            loss: "loss.ask",
+            instead: "it was denied",
+        }),
         EntryKind::Trust(TrustEntry {
             change: TrustChange::Granted,
             hook: Some("guard"),

@@ -1,6 +1,25 @@
 //! Every prefix and every flipped bit of a segment.
 
-use super::{append, journal, place, segment_files, texts};
+use std::path::Path;
+
+use hookrail::{Effects, Environment, Event, EventKind, Hook, HookSystem, Json, NativeHook};
+use hookrail_journal::RecordKind;
+
+use super::{append, journal, place, records, segment_files, texts};
+
+/// Records events, with inputs, outcomes and hooks.
+fn fire(folder: &Path, tools: &[&str]) {
+    let guard = Hook::native(EventKind::BeforeTool, "guard", NativeHook::new(|_| Effects::deny("not today")));
+    let builder = HookSystem::builder(std::env::temp_dir()).environment(Environment::new()).hook(guard);
+    let system = builder.recorder(journal(folder)).build();
+    for tool in tools {
+        let input = Json::parse(r#"{"command":"ls","token":"a secret text"}"#).unwrap();
+        system.fire_blocking(
+            Event::new(EventKind::BeforeTool, "/p").with_text("tool_name", tool).with("tool_input", input),
+        );
+    }
+    assert!(records(&journal(folder)).iter().all(|record| record.kind == RecordKind::Fired));
+}
 
 /// Whatever a crash leaves of a segment: whole records only are read, and the next writer continues the chain.
 #[test]
@@ -28,13 +47,41 @@ fn every_prefix_gives_whole_records_and_can_be_continued() {
 }
 
 #[test]
+fn every_prefix_of_recorded_events_gives_whole_records() {
+    let (_dir, folder) = place();
+    fire(&folder, &["a", "b"]);
+    let file = segment_files(&folder).remove(0);
+    let whole = std::fs::read(&file).unwrap();
+    for length in 0..=whole.len() {
+        std::fs::write(&file, &whole[..length]).unwrap();
+        let complete = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+        let journal = journal(&folder);
+        let tools: Vec<_> = records(&journal).into_iter().map(|record| record.tool.unwrap()).collect();
+        assert_eq!(tools, ["a", "b"][..complete], "after {length} bytes");
+        let found = journal.verify(None).unwrap();
+        assert!(found.is_sound() && found.records == complete as u64, "after {length} bytes: {found:?}");
+    }
+}
+
+#[test]
 fn every_flipped_bit_is_seen_and_located() {
     let (_dir, folder) = place();
-    let journal = journal(&folder);
     for text in ["a", "b"] {
-        append(&journal, text).unwrap();
+        append(&journal(&folder), text).unwrap();
     }
-    let file = segment_files(&folder).remove(0);
+    flip_every_bit(&folder);
+}
+
+#[test]
+fn every_flipped_bit_of_a_recorded_event_is_seen_and_located() {
+    let (_dir, folder) = place();
+    fire(&folder, &["a"]);
+    flip_every_bit(&folder);
+}
+
+fn flip_every_bit(folder: &Path) {
+    let journal = journal(folder);
+    let file = segment_files(folder).remove(0);
     let whole = std::fs::read(&file).unwrap();
     let first_line = whole.iter().position(|byte| *byte == b'\n').unwrap();
     for at in 0..whole.len() {

@@ -108,19 +108,6 @@ fn what_is_in_the_place_of_a_folder_is_named() {
 }
 
 #[test]
-fn a_read_only_folder_is_a_clear_error() {
-    if is_root() {
-        return;
-    }
-    let (_dir, folder) = place();
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o500)).unwrap();
-    let error = append(&journal(&folder), "a").unwrap_err();
-    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).unwrap();
-    assert_eq!(error.kind, RecordErrorKind::NotWritable, "{error}");
-}
-
-#[test]
 fn a_folder_of_another_user_is_not_used() {
     if !is_root() {
         return;

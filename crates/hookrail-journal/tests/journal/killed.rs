@@ -85,7 +85,7 @@ fn nothing_acknowledged_is_lost_when_three_writers_are_killed() {
     kill_writers(6);
 }
 
-/// The long form. Run with `cargo test -p hookrail-journal --test journal killed -- --ignored --nocapture`.
+/// The long form, which `scripts/journal-killed.sh` runs.
 #[test]
 #[ignore = "takes a minute"]
 fn nothing_acknowledged_is_lost_in_200_rounds() {

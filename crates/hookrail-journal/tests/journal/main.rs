@@ -8,6 +8,7 @@ mod events;
 mod faults;
 mod killed;
 mod kinds;
+mod real_disk;
 mod redaction;
 mod segments;
 

@@ -37,7 +37,7 @@ use crate::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::{Location, SourceKind};
 use crate::tools::ToolNames;
-use crate::trust::{FileTrustStore, Fingerprint, Grants, TrustError, TrustStore};
+use crate::trust::{FilePlaces, FileTrustStore, Fingerprint, Grants, TrustError, TrustStore};
 
 /// Describes a hook system.
 ///
@@ -360,7 +360,7 @@ impl Builder {
                 recorder,
                 on_failure: self.on_record_failure,
                 host: self.host_identity.take(),
-                project: self.project.clone(),
+                places: FilePlaces::new(&self.project, path_in(&environment, "HOME").as_deref()),
                 trace: text_in(&environment, TRACE).map(str::to_owned),
                 instance: RandomState::new().build_hasher().finish(),
             })
@@ -458,7 +458,10 @@ impl Settings {
         snapshot.enrolment_refusals = loaded.enrolment.refusals;
         snapshot.changes_at = loaded.enrolment.changes_at;
         snapshot
-            .with_project(&self.described.project)
+            .with_places(FilePlaces::new(
+                &self.described.project,
+                path_in(&self.parts.world.environment, "HOME").as_deref(),
+            ))
             .with_tools(self.described.tools.iter().cloned())
             .with_sources(loaded.sources, self.described.on_load_failure)
     }

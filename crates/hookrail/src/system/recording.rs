@@ -4,7 +4,6 @@
 //! engine was torn down or a thread could not be had, records that the event was abandoned.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -24,6 +23,7 @@ use crate::recorder::{
 };
 use crate::run::{RunEnd, RunRequest};
 use crate::snapshot::Snapshot;
+use crate::trust::FilePlaces;
 
 /// The recorder of a hook system, with what every entry has in common.
 pub(super) struct Recording {
@@ -31,7 +31,7 @@ pub(super) struct Recording {
     pub(super) interest: Interest,
     pub(super) on_failure: OnRecordFailure,
     pub(super) host: Option<HostIdentity>,
-    pub(super) project: PathBuf,
+    pub(super) places: FilePlaces,
     /// The trace context that this process was started with.
     pub(super) trace: Option<String>,
     /// Tells the events of this hook system from those of others.
@@ -46,7 +46,7 @@ impl Recording {
 
     /// Records what happened at that time. A recorder that panics has failed.
     pub(super) fn record(&self, at: SystemTime, kind: EntryKind<'_>) -> Result<Recorded, RecordError> {
-        let entry = Entry { at, host: self.host.as_ref(), project: &self.project, kind };
+        let entry = Entry { at, host: self.host.as_ref(), project: &self.places.project, kind };
         let recorded = catch_unwind(AssertUnwindSafe(|| self.recorder.record(&entry)));
         recorded.unwrap_or_else(|_| Err(RecordError::new(RecordErrorKind::Panicked, "the recorder panicked")))
     }
@@ -72,7 +72,7 @@ impl Recording {
             session: request.event.session_id(),
             event: request.event.kind(),
             why: LateReason::Detached,
-            run: RunEntry::new(&self.project, &run),
+            run: RunEntry::new(&self.places, &run),
             reason: None,
             verdict: None,
         });
@@ -85,7 +85,7 @@ impl Recording {
             session: event.session_id(),
             event: event.kind(),
             why: LateReason::Shadow,
-            run: RunEntry { start: Some(start), ..RunEntry::of_shadow(&self.project, verdict) },
+            run: RunEntry { start: Some(start), ..RunEntry::of_shadow(&self.places, verdict) },
             reason: verdict.effects.reason.as_deref(),
             verdict: Some(verdict),
         });
@@ -211,9 +211,9 @@ impl Ticket {
     fn write_once(&self, outcome: &mut Outcome) -> Result<Recorded, RecordError> {
         let fire = self.recording.fire_name(&self.event, self.id);
         outcome.recorded_as = Some(fire.as_str().into());
-        let project = &self.recording.project;
-        let runs = outcome.runs.iter().map(|run| RunEntry::new(project, run)).collect();
-        let shadow = outcome.shadow.iter().map(|one| RunEntry::of_shadow(project, one)).collect();
+        let places = &self.recording.places;
+        let runs = outcome.runs.iter().map(|run| RunEntry::new(places, run)).collect();
+        let shadow = outcome.shadow.iter().map(|one| RunEntry::of_shadow(places, one)).collect();
         let of_event = self.event.variables().iter().find(|(name, _)| name == TRACE).map(|(_, value)| value.clone());
         let entry = FiredEntry {
             fire: &fire,

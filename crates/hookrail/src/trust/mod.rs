@@ -22,7 +22,7 @@ pub use diff::{ChangeKind, FileChange, FileState, HookChange};
 pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 pub use grants::{Grant, GrantedFile, Grants};
-pub(crate) use identity::{HookIdentity, IdentityCell};
+pub(crate) use identity::{FilePlaces, HookIdentity, IdentityCell, NamesakeCounter};
 pub(crate) use project_code::{findings as project_code_findings, protect_python};
 pub use store::{FileTrustStore, TrustError, TrustStore};
 
