@@ -72,15 +72,8 @@ struct Outcome {
     tool_config: Option<IgnoredAny>,
     messages: Vec<IgnoredAny>,
     entries: Vec<IgnoredAny>,
-    runs: Vec<ExitCode>,
-    shadow: Vec<ExitCode>,
+    shadow: Vec<IgnoredAny>,
     diagnostics: Vec<IgnoredAny>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ExitCode {
-    exit_code: Option<i64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -90,6 +83,7 @@ struct Run {
     hook: String,
     layer: String,
     end: String,
+    health: Option<String>,
     decision: Option<String>,
     ms: f64,
 }
@@ -142,8 +136,8 @@ fn write(row: &Row<'_>) -> String {
 fn row<'r>(number: u64, line: &'r Line<'_>) -> Row<'r> {
     let text = |value: &'r Option<Cow<'_, str>>| value.as_deref().unwrap_or_default();
     let outcome = &line.outcome;
-    let hooks = run_rows(&line.hooks, &outcome.runs);
-    let shadow = run_rows(&line.shadow, &outcome.shadow);
+    let hooks = run_rows(&line.hooks);
+    let shadow = run_rows(&line.shadow);
     let Outcome { tool_input, tool_output, prompt, llm_request, llm_response, tool_config, .. } = outcome;
     let replaced = [tool_input, tool_output, prompt, llm_request, llm_response, tool_config];
     let is_rewritten = replaced.iter().any(|rewrite| rewrite.is_some());
@@ -174,25 +168,14 @@ fn row<'r>(number: u64, line: &'r Line<'_>) -> Row<'r> {
     }
 }
 
-/// The rows of runs, whose exit codes are in the outcome, in the same order.
-fn run_rows<'r>(runs: &'r [Run], codes: &[ExitCode]) -> Vec<RunRow<'r>> {
-    let codes = codes.iter().map(|run| run.exit_code).chain(std::iter::repeat(None));
-    let rows = runs.iter().zip(codes).map(|(run, code)| {
-        let Run { id, hook, layer, end, decision, ms } = run;
-        let decision = decision.as_deref();
-        let failed = u8::from(has_failed(end, code, decision));
-        (id.as_str(), hook.as_str(), layer.as_str(), end.as_str(), decision.unwrap_or_default(), *ms, failed)
+fn run_rows(runs: &[Run]) -> Vec<RunRow<'_>> {
+    let rows = runs.iter().map(|run| {
+        let Run { id, hook, layer, end, health, decision, ms } = run;
+        let decision = decision.as_deref().unwrap_or_default();
+        let failed = u8::from(health.as_deref() == Some("failed"));
+        (id.as_str(), hook.as_str(), layer.as_str(), end.as_str(), decision, *ms, failed)
     });
     rows.collect()
-}
-
-/// Whether a hook failed. An exit with status 2 is an answer; where the record has no status, an exit that denies is.
-fn has_failed(end: &str, exit_code: Option<i64>, decision: Option<&str>) -> bool {
-    match end {
-        "answered" | "silent" | "detached" | "cancelled" | "" => false,
-        "exited" => exit_code.map_or(decision != Some("deny"), |code| code != 2),
-        _ => true,
-    }
 }
 
 /// What a record is about, in a few words.
@@ -247,13 +230,10 @@ mod tests {
 
     #[test]
     fn a_failure_is_marked_and_an_answer_by_status_is_not() {
-        for (end, code, failed) in
-            [("timed-out", "null", 1), ("exited", "1", 1), ("exited", "2", 0), ("silent", "0", 0)]
-        {
-            let line = format!(
-                r#"{{"seq":1,"kind":"fired","outcome":{{"runs":[{{"exitCode":{code}}}]}},"hooks":[{{"hook":"h","end":"{end}"}}]}}"#
-            );
-            assert_eq!(parsed(&line)["hooks"][0][6], failed, "{end} {code}");
+        for (health, failed) in [(r#","health":"failed""#, 1), ("", 0)] {
+            let run = format!(r#"{{"hook":"h","end":"exited","exit":2{health}}}"#);
+            let line = format!(r#"{{"seq":1,"kind":"fired","hooks":[{run}]}}"#);
+            assert_eq!(parsed(&line)["hooks"][0][6], failed, "{health}");
         }
     }
 

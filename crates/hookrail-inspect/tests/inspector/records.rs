@@ -34,6 +34,11 @@ pub(crate) fn fired(seq: u64) -> Value {
     let time = |offset: f64| offset + (seq % 11) as f64;
     let second = seq % 60;
     let (minute, hour) = (seq / 60 % 60, (9 + seq / 3600) % 24);
+    let shadow = if seq.is_multiple_of(6) {
+        json!([{"hook": "new-guard", "dialect": "llxprt", "source": source(40), "exitCode": 0, "signal": null, "durationMs": 4.0, "decision": "deny", "end": "answered", "reason": "would have blocked", "stop": false, "stopReason": null, "additionalContext": null, "rewrite": {"toolInput": {"command": "true"}}}])
+    } else {
+        json!([])
+    };
     let outcome = json!({"event": "before-tool", "decision": decision, "reason": reason, "stop": false, "stopReason": null, "toolInput": rewrite,
         "toolOutput": null, "toolConfig": null, "prompt": null, "llmRequest": null, "llmResponse": null, "nativeRequest": null,
         "nativeResponse": null, "messages": [], "entries": [], "result": null, "additionalContext": null, "systemMessage": null,
@@ -43,7 +48,7 @@ pub(crate) fn fired(seq: u64) -> Value {
             run("guard-push", if seq % 25 == 4 { "timed-out" } else { "exited" }, &decision, time(6.0), 21, Some(2))],
         "skipped": [{"hook": "lint", "dialect": "llxprt", "why": "matcher", "detail": format!("`^edit$` does not match tool_name `{tool}`"), "source": source(30)},
             {"hook": "notify", "dialect": "xcode", "why": "untrusted", "detail": "the project's hook is not granted", "source": source(2)}],
-        "shadow": if seq.is_multiple_of(6) { json!([{"hook": "new-guard", "dialect": "llxprt", "source": source(40), "exitCode": 0, "signal": null, "durationMs": 4.0, "decision": "deny", "end": "answered", "reason": "would have blocked", "stop": false, "rewrite": {"toolInput": {"command": "true"}}}]) } else { json!([]) },
+        "shadow": shadow,
         "diagnostics": []});
     let mut record = json!({
         "seq": seq, "prev": "9f86", "v": 1, "at": format!("2026-11-16T{hour:02}:{minute:02}:{second:02}.123Z"), "kind": "fired",
@@ -54,14 +59,17 @@ pub(crate) fn fired(seq: u64) -> Value {
         "input": {"tool_name": tool, "tool_input": input, "call_id": "c1"},
         "outcome": outcome,
         "hooks": [
-            {"id": "aa01", "hook": "audit", "dialect": "llxprt", "layer": "system", "fingerprint": "2c26", "end": "silent", "decision": null, "start": 0.2, "ms": time(3.0)},
-            {"id": "aa02", "hook": "format", "dialect": "llxprt", "layer": "user", "fingerprint": "2c27", "end": "answered", "decision": null, "start": 0.3, "ms": time(9.0)},
-            {"id": "aa03", "hook": "guard-push", "dialect": "llxprt", "layer": "project", "fingerprint": format!("f{}", seq % 2), "end": if seq % 25 == 4 { "timed-out" } else { "exited" }, "decision": decision, "start": time(9.6), "ms": time(6.0)},
+            {"id": "aa01", "hook": "audit", "dialect": "llxprt", "layer": "system", "fingerprint": "2c26", "end": "silent", "exit": 0, "decision": null, "start": 0.2, "ms": time(3.0)},
+            {"id": "aa02", "hook": "format", "dialect": "llxprt", "layer": "user", "fingerprint": "2c27", "end": "answered", "exit": 0, "decision": null, "start": 0.3, "ms": time(9.0)},
+            {"id": "aa03", "hook": "guard-push", "dialect": "llxprt", "layer": "project", "fingerprint": format!("f{}", seq % 2), "end": if seq % 25 == 4 { "timed-out" } else { "exited" }, "exit": 2, "decision": decision, "start": time(9.6), "ms": time(6.0)},
         ],
         "ms": time(17.0), "hash": "6030",
     });
     if seq.is_multiple_of(6) {
-        record["shadow"] = json!([{"id": "bb02", "hook": "new-guard", "dialect": "llxprt", "layer": "user", "fingerprint": "2c29", "end": "answered", "decision": "deny", "ms": 4.0}]);
+        record["shadow"] = json!([{"id": "bb02", "hook": "new-guard", "dialect": "llxprt", "layer": "user", "fingerprint": "2c29", "end": "answered", "exit": 0, "decision": "deny", "ms": 4.0}]);
+    }
+    if seq % 25 == 4 {
+        record["hooks"][2]["health"] = json!("failed");
     }
     record
 }
@@ -78,14 +86,14 @@ pub(crate) fn answered(seq: u64, fire: u64) -> Value {
 pub(crate) fn corrected(seq: u64, fire: u64) -> Value {
     json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:12.000Z", "kind": "corrected", "machine": "laptop",
         "user": "1000", "host": {"name": "hookrail serve", "version": "0.1.0"}, "project": "/home/me/project", "fire": format!("5c1f0a9b-{fire}"),
-        "session": "s3", "event": "before-tool", "decision": "deny", "reason": "the record could not be made safe", "hash": "63"})
+        "session": "s3", "event": "before-tool", "tool": "run_shell_command", "decision": "deny", "reason": "the record could not be made safe", "hash": "63"})
 }
 
 /// Something that an agent could not be made to do.
 pub(crate) fn lost(seq: u64) -> Value {
     json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:13.000Z", "kind": "lost", "machine": "laptop",
         "user": "1000", "host": {"name": "hookrail bridge claude", "version": "0.1.0"}, "project": "/home/me/project",
-        "session": "s3", "event": "before-tool", "loss": "loss.ask", "instead": "the call was denied", "hash": "64"})
+        "fire": "5c1f0a9b-3", "session": "s3", "event": "before-tool", "tool": "run_shell_command", "loss": "loss.ask", "instead": "the call was denied", "hash": "64"})
 }
 
 /// Trust that was granted.
@@ -97,10 +105,15 @@ pub(crate) fn trust(seq: u64) -> Value {
 
 /// A shadow hook that ended after the outcome of its event.
 pub(crate) fn late(seq: u64, fire: u64) -> Value {
+    let source = json!({"kind": "user", "file": "/home/me/.llxprt/settings.json", "line": 3});
+    let verdict = json!({"hook": "slow-guard", "dialect": "llxprt", "source": source, "end": "exited", "exitCode": 2, "signal": null,
+        "durationMs": 900.0, "decision": "deny", "reason": "slow and strict", "stop": false, "stopReason": null,
+        "additionalContext": null, "rewrite": {}});
     json!({"seq": seq, "prev": "9f", "v": 1, "at": "2026-11-16T03:00:11.000Z", "kind": "late", "machine": "laptop",
         "user": "1000", "host": {"name": "hookrail serve", "version": "0.1.0"}, "project": "/home/me/project", "fire": format!("5c1f0a9b-{fire}"),
         "session": "s3", "event": "before-tool", "why": "shadow", "reason": "slow and strict",
-        "hooks": [{"id": "bb01", "hook": "slow-guard", "dialect": "llxprt", "layer": "user", "fingerprint": "2c28", "end": "exited", "decision": "deny", "start": 1.0, "ms": 900.0}], "hash": "62"})
+        "outcome": {"shadow": [verdict]},
+        "hooks": [{"id": "bb01", "hook": "slow-guard", "dialect": "llxprt", "layer": "user", "fingerprint": "2c28", "end": "exited", "exit": 2, "decision": "deny", "start": 1.0, "ms": 900.0}], "hash": "62"})
 }
 
 /// A record of every kind but the first.
