@@ -137,9 +137,11 @@ impl Redactor {
         self.without_secrets(text).map_or(Cow::Borrowed(text), |(text, _)| Cow::Owned(text))
     }
 
-    /// Writes what stays of a value that is removed whole.
+    /// Writes what stays of a value, which is JSON, that is removed whole. The hash and the length of a string are those of
+    /// its text, so that they are equal to those of the same text inside another one.
     pub(crate) fn replace(&self, value: &str, into: &mut Vec<u8>) {
-        let member = format!(r#"{{"redacted":"{}","bytes":{}}}"#, self.keyed(value), value.len());
+        let value = unescaped(value);
+        let member = format!(r#"{{"redacted":"{}","bytes":{}}}"#, self.keyed(&value), value.len());
         into.extend_from_slice(member.as_bytes());
     }
 
@@ -273,6 +275,14 @@ impl Copying<'_> {
             }
             None => self.into.extend_from_slice(raw.as_bytes()),
         }
+    }
+}
+
+/// The text of a JSON string; another JSON value as it is.
+fn unescaped(value: &str) -> Cow<'_, str> {
+    match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inside) => meant(inside),
+        None => Cow::Borrowed(value),
     }
 }
 

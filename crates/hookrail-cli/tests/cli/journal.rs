@@ -64,7 +64,7 @@ fn fire_records_only_if_it_is_asked_to() {
     let granted = grants.iter().find(|record| record["hook"] == "sample").unwrap();
     assert_eq!(record["hooks"][0]["fingerprint"], granted["content"]);
     assert_eq!(record["input"]["tool_input"]["path"], ".env");
-    assert_eq!(record["input"]["tool_input"]["token"]["bytes"], 12);
+    assert_eq!(record["input"]["tool_input"]["token"]["bytes"], 10);
     let mode = std::fs::metadata(segment(&sandbox)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     configure(&sandbox, "[journal]\nrecord = \"always\"\n");

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use hookrail::event::Conversation;
 use hookrail::{Decision, Effects, Environment, Event, EventKind, Hook, HookSystem, Json, NativeHook};
 use hookrail_journal::{InputPolicy, Journal, JournalOptions, Record};
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 use super::{place, records};
 
@@ -29,6 +31,35 @@ fn call(input: &Value) -> Event {
 
 fn input_of(record: &Record) -> Value {
     serde_json::from_str(record.input.as_ref().unwrap().text()).unwrap()
+}
+
+/// The hash that a removed value leaves: that of its text, with the key of the journal.
+fn hash_of(folder: &Path, value: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(&std::fs::read(folder.join("key")).unwrap()).unwrap();
+    mac.update(value.as_bytes());
+    let digest: [u8; 32] = mac.finalize().into_bytes().into();
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn a_removed_value_has_one_hash_and_length_wherever_it_stands() {
+    let (_dir, folder) = place();
+    let (short, quoted) = ("mysecret", "a \"quoted\"\nänd long secret");
+    let input =
+        json!({"command": format!("TOKEN={short} ls"), "token": short, "client_secret": quoted, "pin_token": 4_711});
+    let kept = input_of(&recorded(&folder, call(&input)))["tool_input"].clone();
+    let left = |value: &str| json!({"redacted": hash_of(&folder, value), "bytes": value.len()});
+    assert_eq!(kept["token"], left(short));
+    assert_eq!(kept["command"], format!("TOKEN=[redacted {} 8 bytes] ls", hash_of(&folder, short)));
+    assert_eq!(kept["client_secret"], left(quoted));
+    assert_eq!(kept["pin_token"], left("4711"));
+
+    let said = Effects { decision: Some(Decision::Deny), reason: Some(quoted.to_owned()), ..Effects::none() };
+    let prompt = Event::new(EventKind::Prompt, "/p").with_text("prompt", quoted);
+    let record = recorded_with(&folder, InputPolicy::Redacted, prompt, said);
+    assert_eq!(input_of(&record)["prompt"], left(quoted));
+    let outcome: Value = serde_json::from_str(record.outcome.as_ref().unwrap().text()).unwrap();
+    assert_eq!(outcome["reason"], format!("[redacted {} {} bytes]", hash_of(&folder, quoted), quoted.len()));
 }
 
 /// The table of events says which fields are conversations; none of them is written, whichever the event.
