@@ -15,7 +15,8 @@ use sha2::Sha256;
 
 use crate::error::JournalError;
 use crate::lock_file::{LONGEST_WAIT, LockFile};
-use crate::secret_forms::{FORMS, is_telling};
+use crate::secret_names::{MemberValue, is_secret_member, is_secret_name};
+use crate::secret_search::{find_secrets, may_tell};
 use crate::segment::{hex, open_file};
 
 /// Members whose values are conversations wherever they stand, also in an outcome or in the input of a tool. The fields of
@@ -119,8 +120,16 @@ impl Redactor {
         let (CopiedPart::Input(event) | CopiedPart::Outcome(event)) = part;
         let spec = event.spec();
         let removes_texts = matches!(part, CopiedPart::Outcome(_)) && spec.has_conversation();
-        let copying =
-            Copying { redactor: self, text: json, fields: spec.fields, removes_texts, into, at: 0, removed: 0 };
+        let copying = Copying {
+            redactor: self,
+            text: json,
+            fields: spec.fields,
+            removes_texts,
+            into,
+            at: 0,
+            value_until: 0,
+            removed: 0,
+        };
         copying.run()
     }
 
@@ -161,23 +170,22 @@ impl Redactor {
 
     /// The text without secrets, and how many there were; none if there are none.
     fn without_secrets(&self, text: &str) -> Option<(String, usize)> {
-        let forms = FORMS.as_ref()?;
+        let secrets = find_secrets(text);
+        if secrets.is_empty() {
+            return None;
+        }
         let mut kept = String::new();
-        let (mut done, mut removed) = (0, 0);
-        for found in forms.captures_iter(text.as_bytes()) {
-            let Some(secret) = found.iter().skip(1).flatten().next().or(found.get(0)) else { continue };
-            let parts = (text.get(done..secret.start()), text.get(secret.range()));
+        let mut done = 0;
+        for secret in &secrets {
+            let parts = (text.get(done..secret.range.start), text.get(secret.range.clone()));
             // A secret ends between characters; if one did not, nothing of the text would stay.
             let (Some(before), Some(value)) = parts else { return Some((self.instead_of(text), 1)) };
             kept.push_str(before);
-            kept.push_str(&self.instead_of(value));
-            (done, removed) = (secret.end(), removed + 1);
-        }
-        if removed == 0 {
-            return None;
+            kept.push_str(&self.instead_of(&unescaped_often(value, secret.escaped)));
+            done = secret.range.end;
         }
         kept.push_str(text.get(done..).unwrap_or_default());
-        Some((kept, removed))
+        Some((kept, secrets.len()))
     }
 }
 
@@ -198,6 +206,8 @@ struct Copying<'c> {
     removes_texts: bool,
     into: &'c mut Vec<u8>,
     at: usize,
+    /// The end of the object in which `value` is a secret, because its `name` tells.
+    value_until: usize,
     removed: usize,
 }
 
@@ -228,22 +238,45 @@ impl Copying<'_> {
         self.into.extend_from_slice(bytes.get(begin..=end).unwrap_or_default());
         self.at = end + 1;
         let Some(name) = self.text.get(begin + 1..end - 1) else { return };
-        let value_end = end_of_value(bytes, self.at);
-        let Some(value) = self.text.get(self.at..value_end) else { return };
-        // There is nothing in these.
-        if matches!(value, "null" | "true" | "false" | "[]" | "{}" | "\"\"") {
+        let name = meant(name);
+        let is_said = self.removes_texts && HOOK_TEXTS.contains(&&*name);
+        let is_conversation = self.is_conversation(&name);
+        let is_value = matches!(&*name, "value" | "Value");
+        let is_name = matches!(&*name, "name" | "Name" | "key" | "Key");
+        if !(is_said || is_conversation || is_value || is_name || may_tell(&name)) {
             return;
         }
-        let name = meant(name);
-        if self.removes_texts && HOOK_TEXTS.contains(&&*name) {
+        let value_end = end_of_value(bytes, self.at);
+        let Some(value) = self.text.get(self.at..value_end) else { return };
+        // There is nothing in these, and nothing more to remove.
+        if matches!(value, "null" | "true" | "false" | "[]" | "{}" | "\"\"") || is_left_by_redaction(value) {
+            return;
+        }
+        if is_name && is_secret_name(&unescaped(value)) {
+            self.value_until = end_of_object(bytes, value_end);
+        }
+        if is_said {
             self.replace_said(&name, value);
-        } else if self.is_conversation(&name) || is_telling(&name, value) {
+        } else if is_conversation || is_secret(&name, value) || is_value && self.is_value_of_secret(value, value_end) {
             self.redactor.replace(value, self.into);
         } else {
             return;
         }
         self.removed += 1;
         self.at = value_end;
+    }
+
+    /// Whether `value` belongs to a `name` in the same object that tells: `{"name": "DB_PASSWORD", "value": …}`.
+    fn is_value_of_secret(&self, value: &str, value_end: usize) -> bool {
+        let name_behind = || {
+            let rest = self.text.get(value_end..)?.strip_prefix(',')?;
+            let name =
+                ["\"name\":", "\"Name\":", "\"key\":", "\"Key\":"].iter().find_map(|name| rest.strip_prefix(name))?;
+            name.get(..end_of_value(name.as_bytes(), 0))
+        };
+        let is_named =
+            value_end <= self.value_until || name_behind().is_some_and(|name| is_secret_name(&unescaped(name)));
+        is_named && is_secret("password", value)
     }
 
     fn is_conversation(&self, name: &str) -> bool {
@@ -276,6 +309,41 @@ impl Copying<'_> {
             None => self.into.extend_from_slice(raw.as_bytes()),
         }
     }
+}
+
+/// Whether a member of that name holds a secret in that value, which is JSON.
+fn is_secret(name: &str, value: &str) -> bool {
+    may_tell(name)
+        && match value.strip_prefix('"') {
+            Some(_) => is_secret_member(name, MemberValue::Text(&unescaped(value))),
+            None => is_secret_member(name, MemberValue::Other),
+        }
+}
+
+/// Whether a value is what `Redactor::replace` writes, in any order of its members.
+fn is_left_by_redaction(value: &str) -> bool {
+    let members = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).and_then(|rest| rest.split_once(','));
+    let is_hash = |member: &str| {
+        let hash = member.strip_prefix("\"redacted\":\"").and_then(|rest| rest.strip_suffix('"'));
+        hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let is_length = |member: &str| {
+        let digits = member.strip_prefix("\"bytes\":");
+        digits.is_some_and(|digits| digits.len() < 20 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    members.is_some_and(|(one, two)| is_hash(one) && is_length(two) || is_hash(two) && is_length(one))
+}
+
+/// A text that was escaped so often; as it is, if that is not so.
+fn unescaped_often(text: &str, times: u32) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    for _ in 0..times {
+        text = match meant(&text) {
+            Cow::Borrowed(_) => break,
+            Cow::Owned(meant) => Cow::Owned(meant),
+        };
+    }
+    text
 }
 
 /// The text of a JSON string; another JSON value as it is.
@@ -334,4 +402,13 @@ fn end_of_value(bytes: &[u8], begin: usize) -> usize {
         at += 1;
     }
     bytes.len()
+}
+
+/// The end of the object that has a value which ends there.
+fn end_of_object(bytes: &[u8], value_end: usize) -> usize {
+    let mut at = value_end;
+    while let Some(b',' | b':') = bytes.get(at) {
+        at = end_of_value(bytes, at + 1);
+    }
+    at
 }
