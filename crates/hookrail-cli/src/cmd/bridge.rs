@@ -85,9 +85,9 @@ fn on_error(args: &BridgeArgs) -> OnError {
     }
 }
 
-/// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then. The end of an
-/// answer is not: to deny it would keep the agent going.
-pub(crate) fn must_deny(given: &[String]) -> bool {
+/// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then, which is recorded.
+/// The end of an answer is not: to deny it would keep the agent going.
+pub(crate) fn deny_misuse(given: &[String]) -> bool {
     if given.get(1).is_none_or(|command| command != "bridge") {
         return false;
     }
@@ -98,7 +98,11 @@ pub(crate) fn must_deny(given: &[String]) -> bool {
     }
     let event = value("--event");
     let known = agent.zip(event).and_then(|(agent, event)| agent.find_event(event));
-    known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd)
+    let denies = known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd);
+    if denies {
+        told::record_misuse(agent, known.map(|event| event.kind));
+    }
+    denies
 }
 
 /// Answers a request. A failure of the bridge itself denies a gating event and is reported for any other.
