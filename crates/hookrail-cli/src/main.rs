@@ -67,7 +67,7 @@ fn print_usage(error: &clap::Error) -> ExitCode {
     // If standard error cannot be written, there is no other place to report it.
     let _ = error.print();
     match error.use_stderr() {
-        true if cmd::bridge::must_deny(&std::env::args().collect::<Vec<_>>()) => Exit::Blocked.into(),
+        true if cmd::bridge::deny_misuse(&std::env::args().collect::<Vec<_>>()) => Exit::Blocked.into(),
         true => Exit::Failed.into(),
         false => ExitCode::SUCCESS,
     }

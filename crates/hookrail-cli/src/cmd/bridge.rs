@@ -109,9 +109,9 @@ fn unusable_state(error: std::io::Error) -> Failure {
     Failure::new(format!("the state of the session cannot be used: {error}"))
 }
 
-/// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then. The end of an
-/// answer is not: to deny it would keep the agent going.
-pub(crate) fn must_deny(given: &[String]) -> bool {
+/// Whether a command line that cannot be read is a call of the bridge for an event that has to be denied then, which is recorded.
+/// The end of an answer is not: to deny it would keep the agent going.
+pub(crate) fn deny_misuse(given: &[String]) -> bool {
     if given.get(1).is_none_or(|command| command != "bridge") {
         return false;
     }
@@ -122,7 +122,11 @@ pub(crate) fn must_deny(given: &[String]) -> bool {
     }
     let event = value("--event");
     let known = agent.zip(event).and_then(|(agent, event)| agent.find_event(event));
-    known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd)
+    let denies = known.is_none_or(|event| event.kind.spec().is_gating() && event.kind != EventKind::AgentEnd);
+    if denies {
+        told::record_misuse(agent, known.map(|event| event.kind));
+    }
+    denies
 }
 
 /// Answers a request at the deadline at the latest, and ends soon after it.

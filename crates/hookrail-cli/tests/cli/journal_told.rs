@@ -136,6 +136,12 @@ fn a_denial_of_what_cannot_be_read_is_recorded_with_what_is_known() {
     assert_eq!(told.code, 0, "{told:?}");
     let record = records(&sandbox, &[]).pop().unwrap();
     assert_eq!((&record["kind"], &record["decision"]), (&json!("corrected"), &Value::Null), "{record}");
+    // An agent that is set up for another version.
+    let mut command = bridge(&sandbox, "claude", "PreToolUse");
+    let told = ProgramOutput::with_input(command.arg("--of-another-version"), &whole);
+    assert_eq!(told.code, 2, "{told:?}");
+    let record = records(&sandbox, &[]).pop().unwrap();
+    assert_eq!((&record["decision"], &record["event"]), (&json!("deny"), &json!("before-tool")), "{record}");
 }
 
 #[test]
@@ -151,7 +157,7 @@ fn what_an_agent_cannot_be_told_is_recorded_as_it_was_told() {
             let lost = one_of_kind(&all, "lost");
             assert_eq!((&lost["loss"], &lost["fire"]), (&json!("loss.ask"), &fired["fire"]), "{agent}");
             assert_eq!((&corrected["fire"], &corrected["tool"]), (&fired["fire"], &fired["tool"]), "{agent}");
-            assert_eq!(records(&sandbox, &["--decision", "deny"]), [corrected.clone()], "{agent}");
+            assert_eq!(records(&sandbox, &["--decision", "deny"]), std::slice::from_ref(corrected), "{agent}");
             for record in &all {
                 assert_eq!(record["host"]["name"], format!("hookrail bridge {agent}"), "{record}");
             }

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use hookrail::recorder::{CorrectedEntry, Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::{Decision, EventKind};
-use hookrail_bridge::{AgentRequest, Answer, EventResult, RefusedRequest};
+use hookrail_bridge::{Agent, AgentRequest, Answer, EventResult, RefusedRequest};
 use hookrail_journal::Journal;
 
 use super::{guarded_project, recorded_host};
@@ -128,9 +128,6 @@ impl Decided {
 
 /// Records the answer to what could not be read. No project is opened for it: nothing is known that could be fired.
 pub(super) fn record_refusal(refused: &RefusedRequest, answer: &Answer) {
-    let Some(journal) = user_journal() else { return };
-    let declared = refused.agent.project_variables().iter().find_map(std::env::var_os);
-    let start = declared.filter(|folder| !folder.is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
     let told = CorrectedEntry {
         fire: None,
         session: &refused.session_id,
@@ -139,8 +136,26 @@ pub(super) fn record_refusal(refused: &RefusedRequest, answer: &Answer) {
         decision: answer.decision,
         reason: &refused.error.to_string(),
     };
-    let project = guarded_project(&start).root;
-    record(&journal, &recorded_host(refused.agent), &project, EntryKind::Corrected(told));
+    record_unread(Some(refused.agent), told);
+}
+
+/// Records the denial of a call whose command line cannot be used.
+pub(super) fn record_misuse(agent: Option<Agent>, event: Option<EventKind>) {
+    let reason = "the command line of the bridge cannot be used";
+    let decision = Some(Decision::Deny);
+    record_unread(agent, CorrectedEntry { fire: None, session: "", event, tool: None, decision, reason });
+}
+
+/// Records an answer without a request. The project is the one that the agent declares, or that of the working directory.
+fn record_unread(agent: Option<Agent>, told: CorrectedEntry<'_>) {
+    let Some(journal) = user_journal() else { return };
+    let declared = agent.and_then(|agent| agent.project_variables().iter().find_map(std::env::var_os));
+    let start = declared.filter(|folder| !folder.is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
+    let host = agent.map_or_else(
+        || HostIdentity { name: "hookrail bridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        recorded_host,
+    );
+    record(&journal, &host, &guarded_project(&start).root, EntryKind::Corrected(told));
 }
 
 /// The journal of the user, whatever the project is: a project cannot change it.
