@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use crate::config::{KeptSource, SourceReport, UnusableSource, with_links};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::registry::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::{Enablement, EventScope, Hook, OnFailure, Trust};
@@ -14,7 +14,7 @@ use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{ConfigurationInForce, Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
-use crate::source::{Location, Origin, SourceKind};
+use crate::source::{Origin, SourceKind};
 use crate::tools::{ToolNames, Tools};
 use crate::trust::{Digest, FilePlaces, NamesakeCounter};
 
@@ -210,7 +210,7 @@ impl Snapshot {
             self.diagnostics.push(Diagnostic::new(refusal.code(), &**reason));
         }
         self.standing = self.diagnostics.iter().filter(|finding| is_standing(finding.code)).cloned().collect();
-        self.standing.extend(self.allowed_load_failures(&sources, on_load_failure));
+        self.standing.extend(self.errors_of_unusable(&sources));
         self.sources = sources;
         self
     }
@@ -247,21 +247,17 @@ impl Snapshot {
         }
     }
 
-    /// What every outcome says about sources that cannot be used, while nothing is denied because of them: a hook that was
+    /// The errors that every outcome repeats because a source cannot be used and nothing is denied for it: a hook that was
     /// not asked could have been a guard.
-    fn allowed_load_failures(&self, sources: &SourceReport, on_load_failure: OnFailure) -> Vec<Diagnostic> {
-        if on_load_failure != OnFailure::Allow || self.switch != Switch::On {
+    fn errors_of_unusable(&self, sources: &SourceReport) -> Vec<Diagnostic> {
+        if self.refusal.is_some() || self.switch != Switch::On {
             return Vec::new();
         }
         let takes_part = |source: &&UnusableSource| source.dialect.is_none_or(|dialect| self.takes_part(dialect));
-        // A source of the system layer denies.
-        let unusable = sources.unusable.iter().filter(takes_part).filter(|source| source.kind != SourceKind::System);
-        let failure = |source: &UnusableSource| {
-            let (path, problem) = (source.path.display(), &source.problem);
-            let message = format!("`{path}` cannot be used, so none of its hooks is asked: {problem}");
-            Diagnostic::new(Code::LoadFailure, message).at(Location::whole_file(&source.path))
-        };
-        unusable.map(failure).collect()
+        let problems: Vec<&str> =
+            sources.unusable.iter().filter(takes_part).map(|source| source.problem.as_str()).collect();
+        let is_error = |finding: &&Diagnostic| finding.level == Level::Error && problems.contains(&&*finding.message);
+        self.diagnostics.iter().filter(is_error).cloned().collect()
     }
 
     /// Everything that was read or looked for, whether it exists or not, with every link on the way to it and what it

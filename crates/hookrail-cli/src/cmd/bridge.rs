@@ -213,7 +213,7 @@ impl Asking {
     }
 
     fn answer(&self, answer: Answer) {
-        // A thread that has answered itself reads this and gives it to nobody.
+        // If the other thread has answered itself, it drops this.
         let _ = self.answers.send(answer);
     }
 

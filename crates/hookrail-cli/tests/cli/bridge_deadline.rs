@@ -17,7 +17,7 @@ use crate::sandbox::{ProgramOutput, Sandbox};
 /// Ends a test that would hang.
 const HANG_GUARD: Duration = Duration::from_secs(120);
 
-/// A hook that ignores SIGTERM, says its number and goes on until somebody kills it.
+/// A hook that ignores SIGTERM, says its number and goes on until it is killed.
 const STUBBORN: &str = "trap '' TERM; echo $$ > pid.tmp; mv pid.tmp pid; while :; do sleep 0.02; done";
 
 fn granted(hooks: &str) -> Sandbox {

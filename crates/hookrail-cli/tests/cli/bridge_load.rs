@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::bridge::{AGENTS, bridge, denies, guarded, recorded, write_payload};
 use crate::sandbox::{ProgramOutput, Sandbox};
 
-const UNUSABLE: &str = "cannot be used, so none of its hooks is asked";
+const UNUSABLE: &str = "cannot be used, and nothing in it is in force";
 
 /// A granted module that denies every tool, and from now on fails while it is loaded.
 fn broken_module() -> Sandbox {
@@ -59,7 +59,7 @@ fn a_guard_that_cannot_be_loaded_is_missed_aloud() {
         }
         let log = sandbox.run(&["log", "--json"]).ends_with(0).stdout;
         let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
-        assert_eq!(last["outcome"]["diagnostics"][0]["code"], "load-failure", "{last}");
+        assert_eq!(last["outcome"]["diagnostics"][0]["level"], "error", "{last}");
     }
 }
 

@@ -180,6 +180,9 @@ fn trust_is_judged_as_without_a_server_and_changes_are_in_force_at_once() {
     };
     assert_eq!(of(ask("deny")), of(alone("deny")));
     sandbox.write(".llxprt/settings.json", "{ broken");
+    let served = of(ask("deny"));
+    assert!(served.1.contains("nothing in it is in force"), "{served:?}");
+    // A session hears of it once.
     assert_eq!(of(ask("deny")), of(alone("deny")));
 }
 

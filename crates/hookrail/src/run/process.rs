@@ -49,7 +49,16 @@ async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> Proces
 
 /// Runs a command hook in another directory than that of its event.
 async fn run_in(context: ProcessRun<'_>, request: &RunRequest, used: PathBuf, why: RelocationReason) -> ProcessResult {
-    let elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
+    let mut elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
+    // A hook of the embedding program is told this directory in a variable, and no program can be given a NUL byte.
+    if elsewhere.variables.iter().any(|(_, value)| value.contains('\0')) {
+        let named = request.cwd.to_string_lossy();
+        let told = |(name, value): &(String, String)| {
+            let value = if *value == named { used.to_string_lossy().into_owned() } else { value.clone() };
+            (name.clone(), value)
+        };
+        elsewhere.variables = request.variables.iter().map(told).collect();
+    }
     let mut result = run_where_asked(context, &elsewhere).await;
     result.end.surroundings.relocated = Some(Relocation { why, unusable: request.cwd.clone(), used });
     result

@@ -1,11 +1,12 @@
 //! Asks the hooks: those of a running server if there is one, else those of this process.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::plan::SkipReason;
-use hookrail::{Code, Decision, Effects, EndKind, Event, EventKind, FireOptions, HookSystem, JsonObject, Outcome};
+use hookrail::{
+    Code, Decision, Effects, EndKind, Event, EventKind, FireOptions, HookSystem, JsonObject, Level, Outcome,
+};
 use hookrail_bridge::{Agent, AgentRequest, EventResult, Lateness, tools};
 use hookrail_journal::Journal;
 
@@ -34,8 +35,9 @@ pub(super) struct Asked {
 pub(super) struct Fired {
     pub(super) said: Vec<EventResult>,
     pub(super) untrusted: Vec<String>,
-    /// What says of each source that cannot be used that its hooks were not asked.
-    pub(super) load_failures: BTreeSet<String>,
+    /// What is wrong with each source that cannot be used.
+    pub(super) load_failures: Vec<String>,
+    errors: Vec<String>,
     pub(super) warning: Option<String>,
     pub(super) journal: Option<Journal>,
 }
@@ -45,15 +47,15 @@ pub(super) struct FiredEvent {
     pub(super) said: EventResult,
     /// The hooks that did not run because they are not trusted.
     pub(super) untrusted: Vec<String>,
-    /// What says of each source that cannot be used that its hooks were not asked.
-    pub(super) load_failures: Vec<String>,
+    /// The messages of its errors.
+    pub(super) errors: Vec<String>,
 }
 
 impl FiredEvent {
     #[cfg(unix)]
     pub(super) fn denied(reason: &str) -> Self {
         let said = EventResult { effects: Effects::deny(reason), denied_by: None };
-        Self { said, untrusted: Vec::new(), load_failures: Vec::new() }
+        Self { said, untrusted: Vec::new(), errors: Vec::new() }
     }
 }
 
@@ -61,14 +63,14 @@ impl From<Outcome> for FiredEvent {
     fn from(outcome: Outcome) -> Self {
         let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
         let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
-        let load_failures = outcome.diagnostics.iter().filter(|found| found.code == Code::LoadFailure);
-        let load_failures = load_failures.map(|found| found.message.clone()).collect();
+        let errors = outcome.diagnostics.iter().filter(|found| found.level == Level::Error);
+        let errors = errors.map(|found| found.message.clone()).collect();
         let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
         let denied_by = denier.map(|run| run.hook.label.to_string());
         let aggregated = AggregatedHookResult::from_outcome(&outcome);
         let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
         let effects = with_context_before_tool(outcome.effects, outcome.event, specific.as_ref());
-        Self { said: EventResult { effects, denied_by }, untrusted, load_failures }
+        Self { said: EventResult { effects, denied_by }, untrusted, errors }
     }
 }
 
@@ -94,7 +96,7 @@ impl Fired {
 
     fn take(&mut self, event: FiredEvent) {
         self.untrusted.extend(event.untrusted);
-        self.load_failures.extend(event.load_failures);
+        self.errors.extend(event.errors);
         self.said.push(event.said);
     }
 }
@@ -174,10 +176,30 @@ pub(super) fn fire_all(
         }
     });
     let late = ended?;
+    if !fired.errors.is_empty() {
+        fired.load_failures = load_failures(&fired.errors, project, system.as_ref());
+    }
     if late.is_some() {
         left = LeftHooks::Ending;
     }
     Ok(Asked { fired, late, running: RunningHooks { runtime, system, left } })
+}
+
+/// What is wrong with the sources that cannot be used, if the outcome names it among its errors. A server names the errors of
+/// sources that do not count too, so what counts is found here.
+fn load_failures(errors: &[String], project: &Project, system: Option<&HookSystem>) -> Vec<String> {
+    let unusable = match system {
+        Some(system) => system.configuration().unusable,
+        None => {
+            let builder = project.builder(&project_args(project.root().to_owned()));
+            builder.map_or_else(|_| Vec::new(), |builder| builder.build().configuration().unusable)
+        }
+    };
+    let named = unusable.iter().filter(|source| errors.contains(&source.problem));
+    let failure = |source: &hookrail::sources::UnusableSource| {
+        format!("`{}` cannot be used, and nothing in it is in force: {}", source.path.display(), source.problem)
+    };
+    named.map(failure).collect()
 }
 
 fn signal_name(signal: Signal) -> &'static str {

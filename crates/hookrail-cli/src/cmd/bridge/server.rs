@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hookrail::document::read_effects;
 use hookrail::plan::SkipReason;
-use hookrail::{Code, Decision, Event, EventKind, Json, JsonObject};
+use hookrail::{Decision, Event, EventKind, Json, JsonObject, Level};
 use hookrail_bridge::{Agent, EventResult, tools};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
 
@@ -117,8 +117,8 @@ fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {
         listed("runs").filter_map(|run| run.as_object()).find(|run| is(run, "decision", Decision::Deny.name()));
     let untrusted = listed("skipped").filter_map(|skipped| skipped.as_object());
     let untrusted = untrusted.filter(|skipped| is(skipped, "why", SkipReason::Untrusted.name()));
-    let failures = listed("diagnostics").filter_map(|found| found.as_object());
-    let failures = failures.filter(|found| is(found, "code", Code::LoadFailure.name()));
+    let errors = listed("diagnostics").filter_map(|found| found.as_object());
+    let errors = errors.filter(|found| is(found, "level", Level::Error.name()));
     let denied_by = denier.and_then(|run| text(&run, "hook"));
     let member = |object: &JsonObject, name: &str| object.get(name).and_then(Json::as_object);
     let output = member(document, "aggregated").and_then(|aggregated| member(&aggregated, "finalOutput"));
@@ -127,6 +127,6 @@ fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {
     Some(FiredEvent {
         said: EventResult { effects, denied_by },
         untrusted: untrusted.filter_map(|skipped| text(&skipped, "hook")).collect(),
-        load_failures: failures.filter_map(|found| text(&found, "message")).collect(),
+        errors: errors.filter_map(|found| text(&found, "message")).collect(),
     })
 }
