@@ -358,15 +358,27 @@ impl Snapshot {
         if self.changes_at.is_some() {
             EventKind::all().filter(|kind| kind.spec().is_gating()).for_each(|kind| wanted.insert(kind));
         }
-        if !matches!(self.switch, Switch::Off(_)) {
-            for hook in self.hooks.iter().filter(|hook| self.takes_part(hook.dialect)) {
-                let untrusted = hook.enablement == Enablement::NeverSwitchedOn && !hook.trust.allows();
-                if hook.is_enabled() || untrusted {
-                    events_of(hook).for_each(|event| wanted.insert(event));
-                }
+        self.insert_events_of_hooks(&mut wanted);
+        wanted
+    }
+
+    /// Whether at least one hook could take part in an event, or would have to be reported as untrusted.
+    pub(crate) fn has_hooks(&self, event: EventKind) -> bool {
+        let mut events = EventSet::EMPTY;
+        self.insert_events_of_hooks(&mut events);
+        events.contains(event)
+    }
+
+    fn insert_events_of_hooks(&self, events: &mut EventSet) {
+        if matches!(self.switch, Switch::Off(_)) {
+            return;
+        }
+        for hook in self.hooks.iter().filter(|hook| self.takes_part(hook.dialect)) {
+            let untrusted = hook.enablement == Enablement::NeverSwitchedOn && !hook.trust.allows();
+            if hook.is_enabled() || untrusted {
+                events_of(hook).for_each(|event| events.insert(event));
             }
         }
-        wanted
     }
 
     /// The hooks of a dialect for an event, if there are any and the dialect takes part.

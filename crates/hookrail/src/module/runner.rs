@@ -89,10 +89,10 @@ impl HookRunner {
         self.loaded().hooks.into_iter().map(|hook| hook.path).collect()
     }
 
-    /// Whether any hook has a handler for an event. Costs one load, so that events need not be built for nothing.
+    /// Whether any hook has a handler for an event, so that events need not be built for nothing.
     #[must_use]
     pub fn has_handlers(&self, event: EventKind) -> bool {
-        self.hooks.wants(event)
+        self.hooks.snapshot().has_hooks(event)
     }
 
     /// Calls a function for every handler that fails, and for every failure outside of events. A guard of tool calls that
