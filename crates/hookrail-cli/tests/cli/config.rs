@@ -141,7 +141,7 @@ fn a_file_that_is_not_toml_leaves_modules_nothing_but_reading() {
     assert_eq!(sandbox.fire(&[])["reason"], "wrote");
     sandbox.user_file("[modules]\ncapabilities = \"read\"\n");
     let outcome = sandbox.fire(&[]);
-    assert_eq!((&outcome["reason"], codes(&outcome)), (&json!("refused"), vec!["setting-type"]));
+    assert_eq!((&outcome["reason"], codes(&outcome)), (&json!("refused"), vec!["setting-type", "capability-refused"]));
 }
 
 #[cfg(target_os = "linux")]
