@@ -285,7 +285,9 @@ impl Patch {
                 }
                 // The text of a moved file is that of its hunks, which may be rewritten.
                 (Some(_), Some(_)) if name == "content" && operation.place == Place::Fixed => true,
-                (read, wanted) => read.is_some() && read == wanted,
+                // A patch writes whole lines, so it ends the last one.
+                (Some(read), Some(wanted)) => read == wanted || read.strip_suffix('\n') == Some(&wanted),
+                (None, _) | (_, None) => false,
             })
         };
         read.len() == operations.len() && read.iter().zip(operations).enumerate().all(is_same)
@@ -477,7 +479,7 @@ mod tests {
             (5, r#"{"file_path":"/p/z","content":""}"#, UnpatchableRewrite::NotWritable),
             (6, r#"{"file_path":"/p/z","content":""}"#, UnpatchableRewrite::NotWritable),
             (0, r#"{"file_path":"z\n*** Delete File: q","content":"x\n"}"#, UnpatchableRewrite::Unsayable),
-            (0, r#"{"file_path":"/p/a.txt","content":"x"}"#, UnpatchableRewrite::Unsayable),
+            (0, r#"{"file_path":"/p/a.txt","content":"x\r\n"}"#, UnpatchableRewrite::Unsayable),
             (0, r#"{"content":"x"}"#, UnpatchableRewrite::NotAnOperation),
             (0, r#"{"file_path":"/p/a.txt","content":"x","mode":"0600"}"#, UnpatchableRewrite::NotAnOperation),
             (0, "[]", UnpatchableRewrite::NotAnOperation),

@@ -96,7 +96,7 @@ export function detailView(source, actions) {
 
   function drawLater() {
     const { record, records } = later;
-    replace(node.querySelector('.later'), shadowSection(record.outcome, records.map((one) => one.record), record.input), laterSection(records, actions));
+    replace(node.querySelector('.later'), shadowSection(record, records.map((one) => one.record), record.input), laterSection(records, actions));
   }
 
   function rawPart(title, value) {

@@ -104,9 +104,15 @@ export function effectSection(outcome) {
   return list.length ? el('dl', { class: 'facts' }, list) : null;
 }
 
-export function shadowSection(outcome, late, input) {
-  const verdicts = [...(outcome?.shadow ?? []), ...late.filter((record) => record.why === 'shadow').flatMap((record) =>
-    (record.hooks ?? []).map((run) => ({ ...run, reason: record.reason, isLate: true })))];
+// What a late record says of its hook; a journal that keeps no texts has the run alone.
+function lateVerdicts(record) {
+  const whole = record.outcome?.shadow ?? (record.hooks ?? []).map((run) => ({ ...run, reason: record.reason }));
+  return whole.map((run) => ({ ...run, isLate: true }));
+}
+
+export function shadowSection(record, later, input) {
+  const late = [record, ...later].filter((one) => one.why === 'shadow');
+  const verdicts = [...(record.why === 'shadow' ? [] : record.outcome?.shadow ?? []), ...late.flatMap(lateVerdicts)];
   if (!verdicts.length) return null;
   const rows = verdicts.map((run) => [el('strong', null, run.hook ?? ''), [verdict(run.decision), run.stop ? [' ', verdict('stop')] : null], run.end ?? '',
     run.reason ?? '', run.isLate ? 'after the outcome' : 'in time']);

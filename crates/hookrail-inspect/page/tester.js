@@ -51,7 +51,7 @@ export function testerView(source) {
   function fired(outcome, fields) {
     const runs = runsOf({ outcome });
     return [el('h3', null, 'Outcome ', verdict(outcome.decision)), comparison(outcome, fields), effectSection(outcome), runSections(runs, undefined, source.about.project), rewriteSections(outcome, fields),
-      skippedSection(outcome, source.about.project), shadowSection(outcome, [], fields), diagnosticSection(outcome)];
+      skippedSection(outcome, source.about.project), shadowSection({ outcome }, [], fields), diagnosticSection(outcome)];
   }
 
   function describeOrigin() {

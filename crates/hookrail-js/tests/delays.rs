@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{Project, limits, tool_call};
 use hookrail::document::outcome_document;
 use hookrail::hook::Action;
@@ -20,9 +22,9 @@ fn module(name: &str, then: &str) -> String {
     )
 }
 
-/// A command that does the same.
-fn command(name: &str, says: &str) -> Hook {
-    let line = format!("sleep $(cat {name}.delay | awk '{{print $1/1000}}'); echo '{says}'");
+/// A command that does the same. The file is outside of the project, so that the command is always the same hook.
+fn command(waits: &Path, name: &str, says: &str) -> Hook {
+    let line = format!("sleep $(cat {}/{name}.delay | awk '{{print $1/1000}}'); echo '{says}'", waits.display());
     let origin = Origin::without_file(SourceKind::User);
     Hook::new(EventKind::BeforeTool, DialectId::Llxprt, name, Action::Shell(line.as_str().into()), origin)
 }
@@ -34,14 +36,18 @@ fn delays_of_modules_and_commands_change_nothing() {
     project.write("b.ts", module("b", "throw new Error('guard');"));
     project.write("c.ts", module("c", "return { block: true, reason: 'never asked' };"));
     let names = ["a", "b", "c", "d", "e"];
-    let rewrites = [command("d", r#"{"hookSpecificOutput":{"tool_input":{"command":"d"}}}"#)];
-    let asks = [command("e", r#"{"decision":"ask","reason":"e","systemMessage":"e"}"#)];
+    let outside = tempfile::tempdir().unwrap();
+    let waits = outside.path();
+    let rewrites = [command(waits, "d", r#"{"hookSpecificOutput":{"tool_input":{"command":"d"}}}"#)];
+    let asks = [command(waits, "e", r#"{"decision":"ask","reason":"e","systemMessage":"e"}"#)];
     let builder = project.builder(&["a.ts", "b.ts", "c.ts"]).runner(Modules::with_limits(limits()));
     let system = rewrites.into_iter().chain(asks).fold(builder, |builder, hook| builder.hook(hook)).build();
     let mut seen: Vec<Value> = Vec::new();
     for turn in 0..5 {
         for (at, name) in names.iter().enumerate() {
-            project.write(&format!("{name}.delay"), ((at + turn) % names.len() * 15).to_string());
+            let (file, delay) = (format!("{name}.delay"), ((at + turn) % names.len() * 15).to_string());
+            std::fs::write(waits.join(&file), &delay).unwrap();
+            project.write(&file, delay);
         }
         let mut document = outcome_document(&system.fire_blocking(tool_call(&system))).to_value();
         document["aggregated"]["totalDuration"] = Value::Null;

@@ -325,7 +325,7 @@ impl Asking {
             tracing::warn!(target: "hookrail::journal", "{warning}");
             // What is there may be the reason of a denial, which the agent gives to its model.
             if answer.stderr.is_none() {
-                // If nobody reads it, the log has it.
+                // If no one reads it, the log has it.
                 let _ = writeln!(std::io::stderr(), "hookrail: {warning}");
             }
         }

@@ -242,7 +242,9 @@ fn the_page_shows_every_record_of_the_journal() {
     let shown = |number: usize| {
         browser.run(&format!("location.hash = '#/event/{number}'"));
         browser.wait(&format!("document.querySelector('.row.selected')?.dataset.n === '{number}'"));
-        browser.wait("document.querySelector('#detail h2') !== null");
+        // The record before it is shown until this one has come.
+        let seq = number + 1;
+        browser.wait(&format!("document.querySelector('#detail h2')?.textContent.includes('#{seq}')"));
         browser.run("return document.querySelector('#detail').innerText").as_str().unwrap().to_owned()
     };
     let denied = shown(0);
@@ -254,6 +256,7 @@ fn the_page_shows_every_record_of_the_journal() {
     assert!(asked.contains("The tool's input: rewritten") && asked.contains(" failed"), "{asked}");
     let late = shown(3);
     assert!(late.contains("too late") && !late.contains(" failed"), "{late}");
+    assert!(late.contains("after the outcome") && !late.contains("in time"), "{late}");
     for (number, expected) in [(5, "not on a Friday"), (6, "the disk is full"), (7, "it was denied"), (8, "granted")] {
         let text = shown(number);
         assert!(text.contains(expected), "{expected} is not in:\n{text}");
