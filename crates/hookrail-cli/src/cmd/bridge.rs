@@ -16,9 +16,8 @@ mod user_notice;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use hookrail::recorder::HostIdentity;
@@ -41,8 +40,8 @@ use deadline::Deadline;
 use firing::{Asked, Fired};
 use session_file::{SessionFile, agent_folder, remove_old_sessions};
 
-/// As much stack as the first thread of a process has.
-const STACK: usize = 8 << 20;
+/// The stack of the thread that waits for the deadline and writes one answer.
+const DEADLINE_STACK: usize = 256 << 10;
 
 pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
     if args.shadow_hooks {
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
             let answer = Answer::refusal(&refused, on_error(args));
             let exit = give(&answer);
             told::record_refusal(&refused, &answer);
-            return exit;
+            return Ok(exit);
         }
         Ok(Reading::Pass(Pass::PieceOfResponse(piece))) => match keep_piece(&piece, deadline) {
             Ok(()) => Answer::silent(),
@@ -81,7 +80,7 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
         }
         Ok(Reading::Fire(request)) => return answer_request(args, deadline, *request),
     };
-    give(&answer)
+    Ok(give(&answer))
 }
 
 fn on_error(args: &BridgeArgs) -> OnError {
@@ -131,74 +130,77 @@ pub(crate) fn deny_misuse(given: &[String]) -> bool {
 
 /// Answers a request at the deadline at the latest, and ends soon after it.
 ///
-/// Another thread asks the hooks. It may have to wait for a lock, a slow disk or a module that is loaded, and the agent would
-/// let the operation happen meanwhile. So this thread does nothing but wait for it, and answers without it at the deadline.
+/// To ask the hooks may mean to wait for a lock, a slow disk or a module that is loaded, and the agent would let the operation
+/// happen meanwhile. So another thread does nothing but wait for the deadline, and answers then.
 fn answer_request(args: &BridgeArgs, deadline: Deadline, mut request: AgentRequest) -> Result<Exit> {
     let (agent, event) = (request.agent, request.event);
-    let (send, progress) = std::sync::mpsc::channel();
     let turn = Arc::new(AnswerTurn::default());
     let call = told::Call::name_events(&mut request);
-    let asking = Asking { args: args.clone(), call, deadline, turn: Arc::clone(&turn), answers: send };
-    let thread = std::thread::Builder::new().name("hookrail-bridge".to_owned()).stack_size(STACK);
-    let started = thread.spawn(move || asking.run(request));
-    let answer = match started {
-        Ok(_) => wait_for_answer(&progress, &turn, args, deadline, (agent, event)),
+    let asking = Asking { args, call, deadline, turn: Arc::clone(&turn) };
+    let thread = std::thread::Builder::new().name("hookrail-deadline".to_owned()).stack_size(DEADLINE_STACK);
+    let watching = Arc::clone(&turn);
+    match thread.spawn(move || watch_deadline(&watching, deadline, agent, event)) {
+        Ok(_) => asking.run(request),
         Err(error) => {
-            Answer::failure(agent, Some(event), &format!("there is no thread for it: {error}"), on_error(args))
-        }
-    };
-    let exit = give(&answer);
-    // The agent has its answer. Hooks that still run are ended meanwhile, and what can be recorded is recorded.
-    while progress.recv_timeout(deadline.left_for_all()).is_ok() {}
-    exit
-}
-
-/// Waits for the answer until the deadline.
-fn wait_for_answer(
-    progress: &Receiver<Answer>,
-    turn: &AnswerTurn,
-    args: &BridgeArgs,
-    deadline: Deadline,
-    (agent, event): (Agent, AgentEvent),
-) -> Answer {
-    let in_time = match progress.recv_timeout(deadline.left()) {
-        // The other thread has the turn, so its answer is a moment away.
-        Err(RecvTimeoutError::Timeout) if !turn.take() => progress.recv_timeout(deadline.reserve() / 4),
-        other => other,
-    };
-    match in_time {
-        Ok(answer) => answer,
-        Err(RecvTimeoutError::Timeout) => Answer::late(agent, event, Lateness::Deadline(deadline.limit())),
-        Err(RecvTimeoutError::Disconnected) => {
-            Answer::failure(agent, Some(event), "an internal error occurred", on_error(args))
+            let failure = format!("there is no thread for it: {error}");
+            turn.give(&Answer::failure(agent, Some(event), &failure, on_error(args)));
         }
     }
+    Ok(*turn.exit.wait())
+}
+
+/// Answers at the deadline if nothing else has, and ends this process when the agent has waited long enough for it.
+fn watch_deadline(turn: &AnswerTurn, deadline: Deadline, agent: Agent, event: AgentEvent) {
+    std::thread::sleep(deadline.left());
+    if !turn.take() {
+        // The other thread has the turn, so its answer is a moment away.
+        std::thread::sleep(deadline.reserve() / 4);
+    }
+    turn.give(&Answer::late(agent, event, Lateness::Deadline(deadline.limit())));
+    // Meanwhile hooks that still run are ended, and what can be recorded is recorded.
+    std::thread::sleep(deadline.left_for_all());
+    std::process::exit(match turn.exit.wait() {
+        Exit::Fine => 0,
+        _ => 2,
+    });
 }
 
 /// Which thread answers: the first one that takes the turn. The other one then must not leave anything behind that belongs
 /// to an answer.
 #[derive(Debug, Default)]
-struct AnswerTurn(AtomicBool);
+struct AnswerTurn {
+    is_taken: AtomicBool,
+    is_given: AtomicBool,
+    /// The status of the answer that was given.
+    exit: OnceLock<Exit>,
+}
 
 impl AnswerTurn {
     /// Takes the turn, and returns whether it was free.
     fn take(&self) -> bool {
-        !self.0.swap(true, Ordering::AcqRel)
+        !self.is_taken.swap(true, Ordering::AcqRel)
+    }
+
+    /// Gives an answer to the agent, unless it has one.
+    fn give(&self, answer: &Answer) {
+        if !self.is_given.swap(true, Ordering::AcqRel) {
+            // Only one thread comes here.
+            let _ = self.exit.set(give(answer));
+        }
     }
 }
 
-/// The thread that asks the hooks.
-struct Asking {
-    args: BridgeArgs,
+/// Asks the hooks and answers.
+struct Asking<'a> {
+    args: &'a BridgeArgs,
     call: told::Call,
     deadline: Deadline,
     turn: Arc<AnswerTurn>,
-    answers: Sender<Answer>,
 }
 
-impl Asking {
+impl Asking<'_> {
     /// A failure of the bridge itself denies a gating event and is reported for any other.
-    fn run(self, request: AgentRequest) {
+    fn run(&self, request: AgentRequest) {
         let (agent, event) = (request.agent, request.event);
         // A panic would leave the agent without an answer until the deadline.
         let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.fire_request(request)));
@@ -207,14 +209,9 @@ impl Asking {
             Ok(Err(failure)) => failure.message().to_owned(),
             Err(_) => "an internal error occurred".to_owned(),
         };
-        let answer = Answer::failure(agent, Some(event), &failure, on_error(&self.args));
-        self.answer(answer.clone());
+        let answer = Answer::failure(agent, Some(event), &failure, on_error(self.args));
+        self.turn.give(&answer);
         self.call.record_unasked(&answer, &failure);
-    }
-
-    fn answer(&self, answer: Answer) {
-        // If the other thread has answered itself, it drops this.
-        let _ = self.answers.send(answer);
     }
 
     fn fire_request(&self, mut request: AgentRequest) -> Result<()> {
@@ -240,7 +237,7 @@ impl Asking {
                 file.save().map_err(unusable_state)?;
             }
             if let Some(answer) = stopped {
-                self.answer(answer.clone());
+                self.turn.give(&answer);
                 self.call.record_unasked(&answer, "a hook stopped the agent before");
                 return Ok(());
             }
@@ -251,11 +248,11 @@ impl Asking {
         let (project, passed_over) = open_project(&request)?;
         // Against the working directory of this process, which a server does not have.
         request.events = std::mem::take(&mut request.events).into_iter().map(in_absolute_directory).collect();
-        let Asked { mut fired, late, running } = firing::fire_all(&self.args, self.deadline, &project, &request)?;
+        let Asked { mut fired, late, running } = firing::fire_all(self.args, self.deadline, &project, &request)?;
         let decided = told::Decided::by_hooks(&fired.said);
         let open = |patience| SessionFile::open(&folder, &request, patience).map_err(unusable_state);
         if late.is_none() {
-            trust_notice::report(&mut fired, &self.args, &project, passed_over.as_deref(), &request);
+            trust_notice::report(&mut fired, self.args, &project, passed_over.as_deref(), &request);
             let mut file = ending.map_or_else(|| open(self.deadline.lock_patience()), Ok)?;
             user_notice::report_load_failures(&mut fired, &request, &mut file.session);
             let lost = pieces.as_ref().and_then(|pieces| pieces.fit(&mut fired.said));
@@ -270,7 +267,7 @@ impl Asking {
             if self.turn.take() {
                 file.save().map_err(unusable_state)?;
                 drop(file);
-                self.answer(answer.clone());
+                self.turn.give(&answer);
                 running.end(&request, self.deadline);
                 self.record(&project, &answer, &decided, fired);
                 return Ok(());
@@ -279,8 +276,8 @@ impl Asking {
         }
         let late = late.unwrap_or(Lateness::Deadline(self.deadline.limit()));
         let answer = Answer::late(request.agent, request.event, late);
-        // After a signal the deadline is not reached yet, so the other thread still waits.
-        self.answer(answer.clone());
+        // After a signal the deadline is not reached yet.
+        self.turn.give(&answer);
         // The agent has its answer, so a count that cannot be kept does not matter any more.
         if let Ok(mut file) = ending.map_or_else(|| open(self.deadline.reserve() / 4), Ok) {
             file.session.answered_late(&request, &answer);
@@ -292,7 +289,7 @@ impl Asking {
     }
 
     fn composed(&self, request: &AgentRequest, fired: &Fired, session: &mut BridgeSession) -> Answer {
-        let args = &self.args;
+        let args = self.args;
         let options = AnswerOptions {
             allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
             attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
@@ -405,7 +402,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
 }
 
 /// Gives the answer to the agent.
-fn give(answer: &Answer) -> Result<Exit> {
+fn give(answer: &Answer) -> Exit {
     if let Some(text) = &answer.stderr {
         // Without standard error a denial has no reason, and some agents then let the tool run; the status is all there is.
         let _ = writeln!(std::io::stderr().lock(), "{text}");
@@ -414,8 +411,8 @@ fn give(answer: &Answer) -> Result<Exit> {
         let mut stdout = std::io::stdout().lock();
         let written = writeln!(stdout, "{}", document.text()).and_then(|()| stdout.flush());
         if written.is_err() {
-            return Ok(Exit::Blocked);
+            return Exit::Blocked;
         }
     }
-    Ok(if answer.status.code() == 0 { Exit::Fine } else { Exit::Blocked })
+    if answer.status.code() == 0 { Exit::Fine } else { Exit::Blocked }
 }

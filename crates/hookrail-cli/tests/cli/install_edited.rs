@@ -144,7 +144,9 @@ fn a_renamed_program_is_recognised() {
     let sandbox = Sandbox::new();
     for name in ["hookrail-0.2", "hr"] {
         let program = sandbox.project.join(name);
-        std::fs::copy(env!("CARGO_BIN_EXE_hookrail"), &program).unwrap();
+        // Copied by another process: a child of another test could inherit the open file, which then cannot be executed.
+        let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_hookrail")).arg(&program).status();
+        assert!(copied.unwrap().success());
         let run = |arguments: &[&str]| {
             let mut command = sandbox.place_command(program.to_str().unwrap());
             ProgramOutput::capture(command.args(arguments))
