@@ -67,7 +67,7 @@ const SECRET_KEYS: [&str; 16] = [
     "subscription",
 ];
 
-/// What a key is for, if it is none, in a name of capital letters. There, every other one is a secret.
+/// What a key that is no secret is for, in a name of capital letters. There, every other key is a secret.
 const OTHER_KEYS: [&str; 14] = [
     "public",
     "primary",

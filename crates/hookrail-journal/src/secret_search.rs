@@ -227,7 +227,7 @@ impl<'t> SecretSearch<'t> {
         let inside = at.end + title_length + 5;
         let has_lines =
             self.text.bytes_from(inside).next().is_some_and(|next| next.is_ascii_whitespace() || next == b'\\');
-        // A pattern that looks for such blocks is none.
+        // A pattern that looks for such blocks is no secret.
         if !title.contains("PRIVATE KEY") || !has_lines && self.text.0.len() > inside {
             return None;
         }

@@ -90,7 +90,7 @@ pub(crate) fn is_harmless(value: &str) -> bool {
         || is_left_by_redaction(value)
 }
 
-/// Whether the value of an `Authorization` header is none: a scheme may stand before it.
+/// Whether the value of an `Authorization` header is no secret. A scheme may stand before it.
 pub(crate) fn is_header_harmless(value: &str) -> bool {
     let value = value.trim();
     let secret = value.split_once(char::is_whitespace).map_or(value, |(_, secret)| secret.trim());

@@ -18,7 +18,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use hookrail::recorder::HostIdentity;
 use hookrail::trust::TrustStore as _;
@@ -64,7 +64,11 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
         Err(refused) => {
             let answer = Answer::refusal(&refused, on_error(args));
             let exit = give(&answer);
-            told::record_refusal(&refused, &answer);
+            // The agent has the status only when this process ends, and another process may hold the journal.
+            let thread = std::thread::Builder::new().name("hookrail-deadline".to_owned()).stack_size(DEADLINE_STACK);
+            if thread.spawn(move || end_after(deadline.left(), exit)).is_ok() {
+                told::record_refusal(&refused, &answer);
+            }
             return Ok(exit);
         }
         Ok(Reading::Pass(Pass::PieceOfResponse(piece))) => match keep_piece(&piece, deadline) {
@@ -158,11 +162,13 @@ fn watch_deadline(turn: &AnswerTurn, deadline: Deadline, agent: Agent, event: Ag
     }
     turn.give(&Answer::late(agent, event, Lateness::Deadline(deadline.limit())));
     // Meanwhile hooks that still run are ended, and what can be recorded is recorded.
-    std::thread::sleep(deadline.left_for_all());
-    std::process::exit(match turn.exit.wait() {
-        Exit::Fine => 0,
-        _ => 2,
-    });
+    end_after(deadline.left_for_all(), *turn.exit.wait());
+}
+
+/// Ends this process with the status of its answer when that time is over.
+fn end_after(time: Duration, exit: Exit) {
+    std::thread::sleep(time);
+    std::process::exit(if exit == Exit::Fine { 0 } else { 2 });
 }
 
 /// Which thread answers: the first one that takes the turn. The other one then must not leave anything behind that belongs

@@ -108,6 +108,8 @@ fn a_lock_that_another_process_holds_does_not_hold_up_the_answer() {
     held.lock().unwrap();
     let ran = bridge(&sandbox, "codex", event, &payload, &["--deadline", "500"]).ends_with(2);
     assert!(ran.stderr.contains("did not answer within 0.5 s"), "{ran:?}");
+    let ran = sandbox.run_with_input(&["bridge", "codex", "--event", event, "--deadline", "500"], "{").ends_with(2);
+    assert!(ran.stderr.contains("hookrail"), "{ran:?}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn nothing_acknowledged_is_lost_when_three_writers_are_killed() {
 
 /// The long form, which `scripts/journal-killed.sh` runs.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes long; run by scripts/journal-killed.sh"]
 fn nothing_acknowledged_is_lost_in_200_rounds() {
     kill_writers(200);
 }

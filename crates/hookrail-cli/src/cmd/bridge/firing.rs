@@ -214,7 +214,7 @@ fn signal_name(signal: Signal) -> &'static str {
     }
 }
 
-/// Fires the events on the running server of this user, and returns those that are left because there is none or because
+/// Fires the events on the running server of this user, and returns those that are left because no server runs or because
 /// it ran no hook for them.
 #[cfg(unix)]
 async fn fire_on_server<'r>(
