@@ -5,11 +5,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 data=docs/performance/results.json
-# One by one, as the run itself asks for them: together they would be built with other features, and then once more.
-cargo build --release --locked -p hookrail-cli --bin hookrail
-cargo build --release --locked -p hookrail-bench --bin hookrail-bench-allocations
-cargo build --release --locked -p hookrail-bench --bin hookrail-bench
-bench() { cargo run --quiet --release --locked -p hookrail-bench -- "$@"; }
+cargo build --profile dist --locked -p hookrail-cli -p hookrail-bench --bins
+bench() { cargo run --quiet --profile dist --locked -p hookrail-bench -- "$@"; }
 if [ "${1:-}" != --redraw ]; then
   bench run --json "$data" "$@"
 fi

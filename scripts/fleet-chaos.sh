@@ -10,6 +10,6 @@ scripts/nats-server.sh >/dev/null
 ulimit -n "$(ulimit -Hn)"
 export HOOKRAIL_REQUIRE_ALL=1
 # One after the other: they measure, and share the machine.
-cargo test -p hookrail-fleet --test nats -- --ignored --nocapture --test-threads=1 "$@"
-cargo test -p hookrail-cli --features fleet --test ask -- --ignored --nocapture --test-threads=1 "$@"
-cargo test -p hookrail-cli --features fleet --test fleet -- --ignored --nocapture --test-threads=1 "$@"
+cargo test -p hookrail-fleet --test it nats:: -- --ignored --nocapture --test-threads=1 "$@"
+cargo test -p hookrail-cli --features fleet --test it ask:: -- --ignored --nocapture --test-threads=1 "$@"
+cargo test -p hookrail-cli --features fleet --test it fleet:: -- --ignored --nocapture --test-threads=1 "$@"

@@ -11,7 +11,7 @@ for program in chromium chromedriver; do
   command -v "$program" >/dev/null || { echo "$program is missing" >&2; exit 1; }
 done
 
-HOOKRAIL_REQUIRE_ALL=1 HOOKRAIL_BLESS=1 cargo test -p hookrail-inspect --test inspector --locked -- --include-ignored --nocapture "$@"
+HOOKRAIL_REQUIRE_ALL=1 HOOKRAIL_BLESS=1 cargo test -p hookrail-inspect --test it --locked -- --include-ignored --nocapture "$@"
 # A third of the size, if the program is there.
 if command -v pngquant >/dev/null; then
   pngquant --force --ext .png 64 docs/pictures/inspect-*.png

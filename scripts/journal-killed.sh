@@ -4,4 +4,4 @@
 # usage: scripts/journal-killed.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo test --locked -p hookrail-journal --test journal nothing_acknowledged_is_lost_in_200_rounds -- --ignored --nocapture
+cargo test --locked -p hookrail-journal --test it nothing_acknowledged_is_lost_in_200_rounds -- --ignored --nocapture

@@ -3,7 +3,7 @@
 # usage: scripts/site.sh
 #
 # mdBook is installed into target/tools if it is not on the search path. That links and headings exist is checked by
-# `cargo test -p hookrail-cli --test documentation links`; this script checks the links of the pages that were made.
+# `cargo test -p hookrail-cli --test it documentation::links`; this script checks the links of the pages that were made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=0.5.4

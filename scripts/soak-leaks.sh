@@ -6,10 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # So many that everything which is started once, when it is first needed, is there at the first look.
 count=${1:-1000}
-target=${CARGO_TARGET_DIR:-target}/release/examples
+target=${CARGO_TARGET_DIR:-target}/dist/examples
 
-cargo build --release -p hookrail-spawn --example spawn_soak
-cargo build --release -p hookrail-cli --example fire_soak
+cargo build --profile dist -p hookrail-bench --features measure --example spawn_soak --example fire_soak
 
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT

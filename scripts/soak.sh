@@ -9,10 +9,9 @@ cd "$(dirname "$0")/.."
 fires=${1:-100000}
 children=${2:-100000}
 seed=${3:-1}
-target=${CARGO_TARGET_DIR:-target}/release/examples
+target=${CARGO_TARGET_DIR:-target}/dist/examples
 
-cargo build --release -p hookrail-spawn --example spawn_soak
-cargo build --release -p hookrail-cli --example fire_soak
+cargo build --profile dist -p hookrail-bench --features measure --example spawn_soak --example fire_soak
 
 page=$(mktemp)
 trap 'rm -f "$page"' EXIT

@@ -18,8 +18,8 @@ npm install --no-audit --no-fund --ignore-scripts --no-package-lock --silent
 # path: everything runs in folders of its own.
 if [ -z "${HOOKRAIL_BIN:-}" ]; then
   cd "$root"
-  cargo build --quiet --release --locked -p hookrail-cli -p hookrail-testkit --bins
-  HOOKRAIL_BIN=$(cd "${CARGO_TARGET_DIR:-target}/release" && pwd)
+  cargo build --quiet --profile dist --locked -p hookrail-cli -p hookrail-testkit --bins
+  HOOKRAIL_BIN=$(cd "${CARGO_TARGET_DIR:-target}/dist" && pwd)
 fi
 export HOOKRAIL_BIN
 

@@ -6,11 +6,10 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use hookrail::Environment;
-use hookrail_spawn::bare_spawn::BareSpawn;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
-use crate::Result;
+use crate::{BareSpawn, Result};
 
 /// The number of bytes that fit into a pipe by default.
 const PIPE_CAPACITY: usize = 64 * 1024;

@@ -1,4 +1,4 @@
-//! The table of what gives a secret away inside a text. `tests/journal/secret_forms.json` has an example of every row that
+//! The table of what gives a secret away inside a text. `tests/it/secret_forms.json` has an example of every row that
 //! is removed, and examples of what looks like it and stays.
 
 /// What stands behind the text that a form begins with.
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn every_form_has_an_example() {
-        let examples = include_str!("../tests/journal/secret_forms.json").to_ascii_lowercase();
+        let examples = include_str!("../tests/it/secret_forms.json").to_ascii_lowercase();
         let forms = FORMS.iter().map(|(begins, _)| *begins).filter(|begins| !begins.starts_with('\t'));
         for begins in forms.chain(PROGRAMS.iter().map(|program| program.called)) {
             let begins = begins.replace('\n', "\\n").to_ascii_lowercase();

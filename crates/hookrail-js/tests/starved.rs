@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
+#[path = "it/common.rs"]
 mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

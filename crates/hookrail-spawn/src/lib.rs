@@ -83,13 +83,6 @@ use windows as sys;
 #[cfg(windows)]
 use windows::ledger;
 
-/// The spawner that the benchmark measures the real one against. Nothing else may use it.
-#[cfg(all(target_os = "linux", feature = "bare-spawn"))]
-#[doc(hidden)]
-pub mod bare_spawn {
-    pub use crate::sys::bare_spawn::BareSpawn;
-}
-
 pub use cancel::CancelToken;
 pub use capture::{CapturedStream, Truncation};
 pub use closed::close_to_other_processes;

@@ -19,8 +19,6 @@
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 compile_error!("hookrail-spawn supports Linux, macOS and Windows");
 
-#[cfg(all(target_os = "linux", feature = "bare-spawn"))]
-pub(crate) mod bare_spawn;
 mod child;
 mod exec_arguments;
 mod memory;

@@ -55,13 +55,6 @@
 
 #![forbid(unsafe_code)]
 
-// The unit tests include a test of the public API, because they alone are always built with the dialect it is about.
-#[cfg(test)]
-#[path = "../tests/a_new_dialect.rs"]
-mod a_new_dialect;
-#[cfg(test)]
-extern crate self as hookrail;
-
 mod breadcrumb;
 mod config;
 mod diagnostic;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
+#[path = "it/common.rs"]
 mod common;
 
 use std::path::Path;

@@ -118,11 +118,11 @@ pub(crate) fn built(package: &str, program: &str) -> Result<PathBuf> {
 }
 
 fn build(package: &str, program: &str, how: &[&str]) -> Result<()> {
-    let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
+    let profile: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--profile", "dist"] };
     eprintln!("      building {program}");
     let made = cargo()
         .args(["build", "--quiet", "--locked", "-p", package, "--bin", program])
-        .args(release)
+        .args(profile)
         .args(how)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()?;
@@ -149,7 +149,7 @@ pub(crate) fn installed(lab: &Lab) -> Result<PathBuf> {
     build("hookrail-cli", "hookrail", &AS_INSTALLED)?;
     let about = String::from_utf8(cargo().arg("-vV").output()?.stdout)?;
     let host = about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("cargo does not name its host")?;
-    // `target/release/hookrail-bench` becomes `target/HOST/release/hookrail`.
+    // `target/dist/hookrail-bench` becomes `target/HOST/dist/hookrail`.
     let here = std::env::current_exe()?;
     let profile = here.parent().and_then(Path::file_name).ok_or("this program has no folder")?;
     let target = here.ancestors().nth(2).ok_or("this program is in no target folder")?;

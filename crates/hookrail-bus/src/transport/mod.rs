@@ -15,7 +15,7 @@
 //!   bus stops reading when there is too much.
 //! * [`MessageSink::send`] waits while there is no room. The bus gives up a client for which it waits too long.
 //!
-//! `tests/message_transport.rs` in this crate is a transport over subjects with request and reply, written like this.
+//! `tests/it/message_transport.rs` in this crate is a transport over subjects with request and reply, written like this.
 //!
 //! [`Message::encode`]: crate::Message::encode
 //! [`Message::decode`]: crate::Message::decode

@@ -154,7 +154,7 @@ mod tests {
     /// The inspector has a test with the same times.
     #[test]
     fn quantiles_are_those_of_the_inspector() {
-        let cases = include_str!("../../../hookrail-inspect/tests/quantiles.json");
+        let cases = include_str!("../../../hookrail-inspect/tests/it/quantiles.json");
         for case in serde_json::from_str::<Vec<serde_json::Value>>(cases).unwrap() {
             let times: Vec<f64> = serde_json::from_value(case["times"].clone()).unwrap();
             let found = (quantile(&times, 0.5), quantile(&times, 0.99));

@@ -76,7 +76,7 @@ impl ExecArguments {
 }
 
 /// Returns the pointers to these strings, followed by a null pointer. They are valid as long as the strings are.
-pub(super) fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*const c_char> {
+fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*const c_char> {
     strings.map(CStr::as_ptr).chain([ptr::null()]).collect()
 }
 

@@ -15,7 +15,7 @@ mod load;
 mod native;
 pub(crate) mod registry;
 mod sandbox;
-#[cfg(any(test, feature = "test-dialect"))]
+#[cfg(test)]
 mod test_dialect;
 pub mod xcode;
 pub(crate) mod xcsh;

@@ -19,7 +19,7 @@ macro_rules! with_dialects {
                 /// Hooks that are JavaScript or TypeScript modules.
                 Xcsh "xcsh", "JavaScript and TypeScript modules", in xcsh keeping [".xcsh"];
                 /// The smallest complete dialect, for the tests.
-                #[cfg(any(test, feature = "test-dialect"))]
+                #[cfg(test)]
                 TestDialect "test-dialect", "one-line hooks of the tests", in test_dialect keeping [];
             }
             host {

@@ -4,6 +4,7 @@
 
 mod events;
 mod load;
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;

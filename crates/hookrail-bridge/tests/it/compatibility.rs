@@ -1,0 +1,139 @@
+//! The tables in the documents about agents are those that the bridge uses, and the versions are those that are tested.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use hookrail::EventKind;
+use hookrail_bridge::{Agent, EffectKind, Handling};
+
+const BEGIN: &str = "<!-- Made from the answer tables: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-bridge`. -->\n";
+const END: &str = "<!-- End of the table. -->\n";
+
+/// What hooks can want at the events that an installation registers.
+const WISHES: [(EventKind, &[EffectKind]); 5] = [
+    (
+        EventKind::BeforeTool,
+        &[
+            EffectKind::Deny,
+            EffectKind::Ask,
+            EffectKind::Stop,
+            EffectKind::ToolInput,
+            EffectKind::Context,
+            EffectKind::SystemMessage,
+            EffectKind::SuppressOutput,
+        ],
+    ),
+    (EventKind::AfterTool, &[EffectKind::Deny, EffectKind::Stop, EffectKind::ToolOutput, EffectKind::Context]),
+    (EventKind::Prompt, &[EffectKind::Deny, EffectKind::Stop, EffectKind::Prompt, EffectKind::Context]),
+    (EventKind::SessionStart, &[EffectKind::Stop, EffectKind::Context]),
+    (EventKind::AgentEnd, &[EffectKind::Deny, EffectKind::Stop, EffectKind::Context, EffectKind::ClearContext]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// How an agent handles a wish, or nothing if it does not fire the event.
+fn handling(agent: Agent, event: EventKind, effect: EffectKind) -> Option<Handling> {
+    agent.fires(event).then(|| agent.handling(event, effect))
+}
+
+fn all_agents() -> String {
+    let mut text = String::from("| event | a hook wants |");
+    for agent in Agent::ALL {
+        let _ = write!(text, " {} |", agent.title());
+    }
+    let _ = writeln!(text, "\n|---|---|{}", "---|".repeat(Agent::ALL.len()));
+    for (event, effects) in WISHES {
+        for effect in effects {
+            let _ = write!(text, "| `{}` | `{}` |", event.spec().name, effect.name());
+            for agent in Agent::ALL {
+                let cell = handling(agent, event, *effect).map_or("–", Handling::described);
+                let _ = write!(text, " {cell} |");
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The table on the first screen: what hooks ask for most, in one word each.
+fn summary() -> String {
+    const COLUMNS: [(&str, EventKind, EffectKind); 7] = [
+        ("block a call", EventKind::BeforeTool, EffectKind::Deny),
+        ("ask", EventKind::BeforeTool, EffectKind::Ask),
+        ("rewrite a call", EventKind::BeforeTool, EffectKind::ToolInput),
+        ("replace a result", EventKind::AfterTool, EffectKind::ToolOutput),
+        ("tell the model", EventKind::AfterTool, EffectKind::Context),
+        ("stop", EventKind::BeforeTool, EffectKind::Stop),
+        ("keep it going", EventKind::AgentEnd, EffectKind::Deny),
+    ];
+    let word = |handling: Handling| match handling {
+        Handling::Honoured => "yes",
+        Handling::Denied | Handling::DeniedUntilPrompt => "denied",
+        Handling::AddedAsContext => "as context",
+        Handling::KeptForLater => "later",
+        Handling::ReplacesResult => "in the result",
+        Handling::FollowsResponse => "afterwards",
+        Handling::Dropped => "no",
+    };
+    let names: Vec<&str> = COLUMNS.iter().map(|(name, _, _)| *name).collect();
+    let mut text = format!("| hooks want to | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(COLUMNS.len()));
+    for agent in Agent::ALL {
+        let _ = write!(text, "| [{}](docs/agents/{}.md) |", agent.title(), agent.name());
+        for (_, event, effect) in COLUMNS {
+            let _ = write!(text, " {} |", handling(agent, event, effect).map_or("–", word));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn one_agent(agent: Agent) -> String {
+    let mut text = String::from("| event | a hook wants | what happens |\n|---|---|---|\n");
+    for (event, effects) in WISHES {
+        for effect in effects {
+            let cell = match handling(agent, event, *effect) {
+                Some(handling) if handling.is_honoured() => continue,
+                Some(handling) => handling.described(),
+                None => "the agent does not fire the event",
+            };
+            let _ = writeln!(text, "| `{}` | `{}` | {cell} |", event.spec().name, effect.name());
+        }
+    }
+    text
+}
+
+/// Compares the generated part of a page with what is generated now, or writes it when HOOKRAIL_BLESS=1.
+fn check(page: &str, table: &str) {
+    let file = root().join("docs/agents").join(page);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (head, rest) = text.split_once(BEGIN).unwrap_or_else(|| panic!("{page} has no generated table"));
+    let (_, tail) = rest.split_once(END).unwrap_or_else(|| panic!("the table of {page} has no end"));
+    let current = format!("{head}{BEGIN}\n{table}\n{END}{tail}");
+    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
+        std::fs::write(&file, &current).unwrap();
+        return;
+    }
+    assert!(text == current, "docs/agents/{page} is not current: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-bridge`");
+}
+
+#[test]
+fn the_pages_about_agents_are_current() {
+    check("../../README.md", &summary());
+    check("README.md", &all_agents());
+    for agent in Agent::ALL {
+        check(&format!("{}.md", agent.name()), &one_agent(agent));
+    }
+}
+
+#[test]
+fn the_pages_and_the_script_name_the_tested_versions() {
+    let script = std::fs::read_to_string(root().join("scripts/agents.sh")).unwrap();
+    for agent in Agent::ALL {
+        let install = script.lines().find(|line| line.contains(&format!("install {} ", agent.name())));
+        assert!(install.is_some_and(|line| line.contains(agent.tested_version())), "scripts/agents.sh: {agent}");
+        let page = std::fs::read_to_string(root().join(format!("docs/agents/{}.md", agent.name()))).unwrap();
+        assert!(page.contains(agent.tested_version()), "docs/agents/{}.md", agent.name());
+    }
+}

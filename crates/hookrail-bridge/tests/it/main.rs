@@ -1,0 +1,12 @@
+//! The translations between agents and the engine, from data.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test as the tests themselves do"
+)]
+
+mod compatibility;
+mod conformance;

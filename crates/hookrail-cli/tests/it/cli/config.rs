@@ -1,0 +1,313 @@
+//! hookrail's own configuration: its limits, how the files are combined, and the diagnostics of mistakes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::cli::sandbox::{ProgramOutput, Sandbox};
+
+/// A hook that answers with about two KiB.
+const LONG_ANSWER: &str = r#"printf '{"systemMessage": "%02000d"}' 0"#;
+
+/// A module that writes a file when it is called, and reports whether that worked.
+const WRITES: &str = r#"export default pi => {
+  pi.on("tool_call", async () => {
+    const { writeFileSync } = await import("node:fs");
+    try { writeFileSync("written", "x"); return { block: true, reason: "wrote" }; }
+    catch (error) { return { block: true, reason: "refused" }; }
+  });
+};
+"#;
+
+/// A slow module.
+const SLOW: &str = r#"export default pi => {
+  pi.on("tool_call", () => new Promise(done => setTimeout(() => done({ block: true, reason: "slept" }), 500)));
+};
+"#;
+
+impl Sandbox {
+    fn user_file(&self, text: &str) {
+        self.in_home(".config/hookrail/config.toml", text);
+    }
+
+    fn project_file(&self, text: &str) {
+        self.write(".hookrail/config.toml", text);
+    }
+
+    fn in_home(&self, name: &str, text: &str) {
+        let path = self.home.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A hook of the user's own, with a long answer.
+    fn with_users_hook(self) -> Self {
+        let hooks = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [{"hooks": [
+            {"type": "command", "name": "users", "command": format!("true; {LONG_ANSWER}")}
+        ]}]}});
+        self.in_home(".llxprt/settings.json", &hooks.to_string());
+        self
+    }
+
+    fn fire(&self, options: &[&str]) -> Value {
+        let arguments = [&["fire", "BeforeTool", "--tool", "bash", "--json"], options].concat();
+        ProgramOutput::capture(&mut self.command(&arguments)).json()
+    }
+}
+
+/// Returns how each hook ended.
+fn ends(outcome: &Value) -> Vec<(&str, &str)> {
+    let runs = outcome["runs"].as_array().unwrap().iter();
+    runs.map(|run| (run["hook"].as_str().unwrap(), run["end"].as_str().unwrap())).collect()
+}
+
+fn codes(outcome: &Value) -> Vec<&str> {
+    let findings = outcome["diagnostics"].as_array().unwrap().iter();
+    findings.map(|finding| finding["code"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
+    let sandbox = Sandbox::new().with_users_hook();
+    sandbox.user_file(
+        "[limits]\nstdout-kib = 1\nstderr-kib = \"much\"\nproceses = 3\n\n[modules]\ncpu-ms = 0\n\
+         capabilities = [\"read\", \"wirte\"]\n\n[notes]\npath = \"x\"\n",
+    );
+    let ran = sandbox.run(&["check"]).ends_with(1);
+    insta::assert_snapshot!(ran.stdout, @r#"
+    error[setting-type]: `stderr-kib` must be a whole number from 1 to 1048576, not text
+     --> ~/.config/hookrail/config.toml:3:14
+      |
+    3 | stderr-kib = "much"
+      |              ^^^^^^
+      |
+      = help: the default of 1024 stays in force
+
+    warning[unknown-key]: `limits` has no setting `proceses`
+     --> ~/.config/hookrail/config.toml:4:1
+      |
+    4 | proceses = 3
+      | ^^^^^^^^
+      |
+      = help: did you mean `processes`?
+
+    warning[setting-value]: `cpu-ms` must be a whole number from 1 to 86400000
+     --> ~/.config/hookrail/config.toml:7:10
+      |
+    7 | cpu-ms = 0
+      |          ^
+      |
+      = help: the default of 1000 stays in force
+
+    warning[setting-value]: `wirte` is not a capability; it allows nothing
+     --> ~/.config/hookrail/config.toml:8:25
+      |
+    8 | capabilities = ["read", "wirte"]
+      |                         ^^^^^^^
+      |
+      = help: did you mean `write`?
+
+    warning[unknown-key]: unknown section `notes`
+      --> ~/.config/hookrail/config.toml:10:2
+       |
+    10 | [notes]
+       |  ^^^^^
+       |
+       = help: the sections are `limits`, `modules`, `bus`, `guard`, `sandbox`, `journal`, `telemetry`
+
+    1 error, 4 warnings: 1 hook in 1 file
+    "#);
+    assert_eq!(ends(&sandbox.fire(&[])), [("users", "output-limit")]);
+}
+
+#[test]
+fn a_file_that_is_not_toml_leaves_modules_nothing_but_reading() {
+    let sandbox = Sandbox::new();
+    sandbox.in_home(".xcsh/agent/hooks/writes.js", WRITES);
+    sandbox.user_file("[modules]\ncapabilities = [\"read\", \"network\"\nmemory-kib = 1024\n");
+    insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(1).stdout, @r"
+    error[file-syntax]: invalid TOML: missing comma between array elements, expected `,`
+     --> ~/.config/hookrail/config.toml:3:1
+      |
+    3 | memory-kib = 1024
+      | ^
+      |
+      = help: until this is fixed, modules may only read, hooks of projects run in the sandbox `guard`, and the journal keeps neither inputs nor texts and denies what it cannot record
+
+    1 error: 1 hook in 1 file
+    ");
+    assert_eq!(sandbox.fire(&[])["reason"], "refused");
+    fs::remove_file(sandbox.home.join(".config/hookrail/config.toml")).unwrap();
+    assert_eq!(sandbox.fire(&[])["reason"], "wrote");
+    sandbox.user_file("[modules]\ncapabilities = \"read\"\n");
+    let outcome = sandbox.fire(&[]);
+    assert_eq!((&outcome["reason"], codes(&outcome)), (&json!("refused"), vec!["setting-type", "capability-refused"]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_floor_of_the_user_holds_for_hooks_of_the_project_alone() {
+    let writes = |name: &str| format!("echo x > {name}; true");
+    let sandbox = Sandbox::with_hook("BeforeTool", &writes("by-project"));
+    let users = json!({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": writes("by-user")}]}]}});
+    sandbox.in_home(".llxprt/settings.json", &users.to_string());
+    let written = |name: &str| fs::remove_file(sandbox.project.join(name)).is_ok();
+    for (text, project, found) in [
+        ("[sandbox]\nfloor = \"none\"\n", true, vec![]),
+        ("[sandbox]\nfloor = \"guard\"\n", false, vec![]),
+        ("[sandbox]\nfloor = { write = [\".\"], network = false }\n", true, vec![]),
+        ("[sandbox.floor]\nread = \"all\"\nwrite = []\n", false, vec![]),
+        ("[sandbox]\nfloor = \"gaurd\"\n", false, vec!["sandbox-invalid"]),
+        ("[sandbox]\nfloor = { wirte = [\".\"] }\n", false, vec!["sandbox-invalid"]),
+        ("[sandbox]\nfloor = true\n", false, vec!["setting-type"]),
+        ("[sandbox\nfloor = \"guard\"\n", false, vec!["file-syntax"]),
+    ] {
+        sandbox.user_file(text);
+        let outcome = sandbox.fire(&["--trust-project"]);
+        assert_eq!((written("by-user"), written("by-project")), (true, project), "{text}");
+        assert_eq!(codes(&outcome), found, "{text}");
+    }
+}
+
+#[test]
+fn the_users_file_is_where_the_environment_says() {
+    let sandbox = Sandbox::new().with_users_hook();
+    sandbox.in_home("elsewhere/hookrail/config.toml", "[limits]\nstdout-kib = 1\n");
+    let fire = ["fire", "BeforeTool", "--json"];
+    let named =
+        ProgramOutput::capture(sandbox.command(&fire).env("XDG_CONFIG_HOME", sandbox.home.join("elsewhere"))).json();
+    assert_eq!(ends(&named), [("users", "output-limit")]);
+    // A relative folder is ignored.
+    sandbox.write("relative/hookrail/config.toml", "[limits]\nstdout-kib = 1\n");
+    let relative = ProgramOutput::capture(sandbox.command(&fire).env("XDG_CONFIG_HOME", "relative")).json();
+    assert_eq!(ends(&relative), [("users", "answered")]);
+}
+
+#[test]
+fn a_projects_file_counts_when_the_project_is_trusted_and_for_its_own_hooks_only() {
+    let sandbox = Sandbox::with_hook("BeforeTool", LONG_ANSWER).with_users_hook();
+    sandbox.project_file("[limits]\nstdout-kib = 1\n");
+    let untrusted = sandbox.fire(&[]);
+    assert_eq!(ends(&untrusted), [("users", "answered")]);
+    assert!(codes(&untrusted).contains(&"config-untrusted"), "{untrusted:#}");
+    let trusted = sandbox.fire(&["--trust-project"]);
+    assert_eq!(ends(&trusted), [("sample", "output-limit"), ("users", "answered")]);
+    assert!(!codes(&trusted).contains(&"config-untrusted"), "{trusted:#}");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    assert_eq!(ends(&sandbox.fire(&[])), [("sample", "output-limit"), ("users", "answered")]);
+}
+
+#[test]
+fn a_project_that_is_not_trusted_is_not_even_looked_into() {
+    let sandbox = Sandbox::new();
+    sandbox.project_file("this is not TOML");
+    insta::assert_snapshot!(sandbox.run(&["check"]).ends_with(0).stdout, @r"
+    warning[config-untrusted]: the project's configuration is ignored because the project is not trusted
+    --> .hookrail/config.toml
+     = help: review it, then run `hookrail trust grant`
+
+    1 warning: no hooks are configured
+    ");
+    sandbox.run(&["check", "--trust-project"]).ends_with(1);
+}
+
+#[test]
+fn a_project_cannot_get_more_than_its_user_allows() {
+    let sandbox = Sandbox::with_hook("BeforeTool", LONG_ANSWER);
+    sandbox.user_file("[limits]\nstdout-kib = 1\n\n[modules]\ncapabilities = [\"read\"]\n");
+    sandbox.write(".xcsh/hooks/writes.js", WRITES);
+    sandbox.project_file(
+        "[limits]\nstdout-kib = 100\nprocesses = 1\n\n[modules]\ncapabilities = [\"read\", \"write\"]\n\
+         cpu-ms = 999999\n\n[bus]\nrequests = 1\n",
+    );
+    insta::assert_snapshot!(sandbox.run(&["check", "--trust-project"]).ends_with(0).stdout, @r#"
+    warning[config-wider]: `stdout-kib` is 100, but the user's limit is 1, which stays in force
+     --> .hookrail/config.toml:2:1
+      |
+    2 | stdout-kib = 100
+      | ^^^^^^^^^^
+      |
+      = help: a project can only reduce what the user allows
+
+    warning[config-user-only]: `processes` can only be set in the user configuration
+     --> .hookrail/config.toml:3:1
+      |
+    3 | processes = 1
+      | ^^^^^^^^^
+      |
+      = help: it affects more than this project; set it in the user's `hookrail/config.toml`
+
+    warning[config-wider]: `capabilities` exceeds what the user allows: `read`
+     --> .hookrail/config.toml:6:1
+      |
+    6 | capabilities = ["read", "write"]
+      | ^^^^^^^^^^^^
+      |
+      = help: a project can only reduce what the user allows
+
+    warning[config-wider]: `cpu-ms` is 999999, but the user's limit is 1000, which stays in force
+     --> .hookrail/config.toml:7:1
+      |
+    7 | cpu-ms = 999999
+      | ^^^^^^
+      |
+      = help: a project can only reduce what the user allows
+
+    warning[config-user-only]: `requests` can only be set in the user configuration
+      --> .hookrail/config.toml:10:1
+       |
+    10 | requests = 1
+       | ^^^^^^^^
+       |
+       = help: it affects more than this project; set it in the user's `hookrail/config.toml`
+
+    5 warnings: 2 hooks in 2 files
+    "#);
+    let outcome = sandbox.fire(&["--trust-project"]);
+    assert_eq!(ends(&outcome)[0], ("sample", "output-limit"));
+    assert_eq!(outcome["reason"], "refused");
+}
+
+#[test]
+fn what_a_project_does_not_mention_stays_as_its_user_has_it() {
+    let sandbox = Sandbox::new();
+    sandbox.user_file("[modules]\ncapabilities = [\"read\", \"write\", \"network\"]\nmemory-kib = 131072\n");
+    sandbox.write(
+        ".xcsh/hooks/holds.js",
+        "export default pi => { pi.on(\"tool_call\", () => {\n\
+         const held = []; for (let i = 0; i < 80; i++) held.push(new Uint8Array(1 << 20));\n\
+         return { block: true, reason: \"held \" + held.length }; }); };\n",
+    );
+    sandbox.project_file("[limits]\nstdout-kib = 10\n");
+    assert_eq!(sandbox.fire(&["--trust-project"])["reason"], "held 80");
+    sandbox.project_file("[modules]\nmemory-kib = 8192\n");
+    assert_eq!(ends(&sandbox.fire(&["--trust-project"]))[0].1, "limit");
+}
+
+#[test]
+fn a_project_takes_time_from_its_own_modules_and_from_no_others() {
+    let sandbox = Sandbox::new();
+    sandbox.project_file("[modules]\nwall-ms = 50\n");
+    sandbox.in_home(".xcsh/agent/hooks/slow.js", SLOW);
+    assert_eq!(sandbox.fire(&["--trust-project"])["reason"], "slept");
+    sandbox.write(".xcsh/hooks/slow.js", SLOW);
+    let outcome = sandbox.fire(&["--trust-project"]);
+    assert_eq!(ends(&outcome)[0].1, "timed-out", "{outcome:#}");
+}
+
+#[cfg(not(feature = "otel"))]
+#[test]
+fn a_program_without_telemetry_reports_that_it_is_configured() {
+    let sandbox = Sandbox::new();
+    sandbox.user_file("[telemetry]\nendpoint = \"http://127.0.0.1:4318\"\n");
+    let served = ProgramOutput::capture(&mut sandbox.command(&["serve", "--stdio"])).ends_with(0);
+    insta::assert_snapshot!(served.stderr, @r#"
+    error[telemetry-unusable]: telemetry is configured, and this program cannot export it
+     --> ~/.config/hookrail/config.toml:2:1
+      |
+    2 | endpoint = "http://127.0.0.1:4318"
+      | ^^^^^^^^
+      |
+      = help: build hookrail with the feature `otel`, or remove the setting
+    "#);
+}

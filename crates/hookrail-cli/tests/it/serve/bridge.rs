@@ -1,0 +1,307 @@
+//! `hookrail bridge` with a running server: the same answers as without one, and nothing of its environment anywhere.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hookrail_testkit::ProgramOutput;
+use serde_json::{Map, Value, json};
+
+use crate::serve::support::{Sandbox, Server};
+use crate::serve::watching::{get, metrics_address};
+
+const AGENTS: [&str; 7] = ["claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi"];
+
+/// Says what it finds in its environment and where it is, and which process started it.
+const TELLS: &str = r#"#!/bin/sh
+input=$(cat)
+echo $PPID >> "$LLXPRT_PROJECT_DIR/parents"
+here="$MARK in $(pwd)"
+case $MODE$input in
+deny*) printf '{"decision":"deny","reason":"%s"}' "$here" ;;
+rewrite*content*) printf '{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"content":"%s"}}}' "$here" ;;
+*) printf '{"systemMessage":"%s","hookSpecificOutput":{"hookEventName":"x","additionalContext":"%s"}}' "$here" "$here" ;;
+esac
+"#;
+
+const MODULE: &str = r#"
+export default function (pi) {
+    pi.on("tool_call", async () => process.env.MODE === "block" ? { block: true, reason: `by ${process.env.MARK}` } : undefined);
+    pi.on("tool_result", async (event, ctx) => ({ content: [{ type: "text", text: `${process.env.MARK} in ${ctx.cwd}` }] }));
+}
+"#;
+
+/// A project whose hooks tell what is around them, trusted by its user.
+fn telling() -> Sandbox {
+    let entry = json!([{"sequential": true, "hooks": [{"type": "command", "name": "tells", "command": "sh .llxprt/hooks/tells.sh"}]}]);
+    let events =
+        ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "PreCompress", "Notification"];
+    let hooks: Map<String, Value> = events.into_iter().map(|event| (event.to_owned(), entry.clone())).collect();
+    let sandbox = Sandbox::new(&Value::Object(hooks));
+    // The command names its script relatively, so it runs where it is found from: in the project and below.
+    for folder in [".llxprt/hooks", "sub/.llxprt/hooks"] {
+        sandbox.write(&format!("{folder}/tells.sh"), TELLS);
+    }
+    sandbox.write(".xcsh/hooks/module.ts", MODULE);
+    let (code, said) = sandbox.run(&["trust", "grant", "--yes"]);
+    assert_eq!(code, Some(0), "{said}");
+    sandbox
+}
+
+fn runtime_folder(sandbox: &Sandbox) -> PathBuf {
+    let folder = sandbox.base.join("run");
+    if !folder.exists() {
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    folder
+}
+
+/// Starts a server at the usual place, as its user could have started it: elsewhere, with another environment.
+fn serve(sandbox: &Sandbox, args: &[&str]) -> Server {
+    let socket = runtime_folder(sandbox).join("hookrail.sock");
+    let mut command = sandbox.serve(&[&["--socket", socket.to_str().unwrap()], args].concat());
+    let server = Server(command.env("MARK", "server").env("MODE", "deny").current_dir("/").spawn().unwrap());
+    drop(Sandbox::talk_over(&socket));
+    server
+}
+
+/// The bridge as an agent calls it, from another directory than the project's.
+fn bridge(sandbox: &Sandbox, agent: &str, event: &str, mode: &str) -> Command {
+    let mut command = sandbox.command(Sandbox::program());
+    command.args(["bridge", agent, "--event", event]).current_dir(&sandbox.base);
+    for name in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "COPILOT_PROJECT_DIR", "HOOKRAIL_BRIDGE_PROJECT_DIR"] {
+        command.env(name, &sandbox.project);
+    }
+    command.env("XDG_RUNTIME_DIR", runtime_folder(sandbox)).env("MARK", "bridge").env("MODE", mode);
+    command
+}
+
+/// Every recorded payload of an agent, with its event.
+fn payloads(sandbox: &Sandbox, agent: &str) -> Vec<(String, String, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/agents/payloads");
+    let text = std::fs::read_to_string(folder.join(format!("{agent}.json"))).unwrap();
+    let text = text.replace("/home/user/project", sandbox.project.to_str().unwrap());
+    let all: Map<String, Value> = serde_json::from_str(&text).unwrap();
+    let event = |name: &str, payload: &Value| match payload["hook_event_name"].as_str() {
+        Some(event) => event.to_owned(),
+        None => name.split('.').next().unwrap().to_owned(),
+    };
+    all.into_iter().map(|(name, payload)| (event(&name, &payload), name, payload)).collect()
+}
+
+/// The payload in a session of its own: what a session remembers is not what is compared.
+fn in_session(payload: &Value, session: &str) -> String {
+    let mut payload = payload.clone();
+    for name in ["session_id", "sessionId"] {
+        if payload.get(name).is_some() {
+            payload[name] = json!(session);
+        }
+    }
+    payload.to_string()
+}
+
+fn parents(sandbox: &Sandbox) -> Vec<String> {
+    let parents = sandbox.read("parents").lines().map(str::to_owned).collect();
+    let _ = std::fs::remove_file(sandbox.project.join("parents"));
+    parents
+}
+
+fn write_call(sandbox: &Sandbox) -> String {
+    payloads(sandbox, "claude").into_iter().find(|(_, name, _)| name == "PreToolUse.Write").unwrap().2.to_string()
+}
+
+#[test]
+fn every_agent_gets_the_same_answer_with_and_without_a_server() {
+    let sandbox = telling();
+    let other = Sandbox::new(&json!({"BeforeTool": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}));
+    // The server's own project is another one, and everything in it is trusted.
+    let server = serve(&sandbox, &["--project", other.project.to_str().unwrap(), "--trust-project"]);
+    let mut on_server = 0;
+    for agent in AGENTS {
+        for (number, (event, name, mut payload)) in payloads(&sandbox, agent).into_iter().enumerate() {
+            // Two of the modes are enough for a payload, and neighbours have others.
+            for mode in [["context", "deny"], ["rewrite", "block"]][number % 2] {
+                if mode == "deny" && payload.get("cwd").is_some() {
+                    payload["cwd"] = json!(sandbox.project.join("sub"));
+                }
+                let mut alone = bridge(&sandbox, agent, &event, mode);
+                let alone =
+                    ProgramOutput::with_input(alone.arg("--alone"), &in_session(&payload, &format!("a{number}{mode}")));
+                let parents_alone = parents(&sandbox);
+                let served = bridge(&sandbox, agent, &event, mode);
+                let served =
+                    ProgramOutput::with_input(&mut { served }, &in_session(&payload, &format!("s{number}{mode}")));
+                let of = |ran: &ProgramOutput| (ran.code, ran.stdout.clone(), ran.stderr.clone());
+                assert_eq!(of(&served), of(&alone), "{agent} {name} {mode}");
+                let parents_served = parents(&sandbox);
+                assert_eq!(parents_served.len(), parents_alone.len(), "{agent} {name} {mode}");
+                let id = server.0.id().to_string();
+                assert!(parents_served.iter().all(|parent| *parent == id), "{agent} {name}: {parents_served:?}");
+                assert!(!parents_alone.contains(&id), "{agent} {name}");
+                on_server += parents_served.len();
+            }
+        }
+    }
+    assert!(on_server > 50, "the server was asked for {on_server} hooks only");
+}
+
+#[test]
+fn the_environment_and_the_directory_of_a_hook_are_the_bridges() {
+    let sandbox = telling();
+    let _server = serve(&sandbox, &[]);
+    let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+    assert!(ran.stdout.contains(&format!("bridge in {}", sandbox.project.display())), "{ran:?}");
+    let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "block"), &write_call(&sandbox));
+    assert!(ran.stdout.contains("by bridge"), "a module sees it too: {ran:?}");
+}
+
+#[test]
+fn trust_is_judged_as_without_a_server_and_changes_are_in_force_at_once() {
+    let sandbox = telling();
+    let project = sandbox.project.to_str().unwrap().to_owned();
+    let _server = serve(&sandbox, &["--project", &project, "--trust-project"]);
+    let ask = |mode: &str| {
+        ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", mode), &write_call(&sandbox))
+    };
+    assert!(ask("deny").stdout.contains("bridge in"));
+    sandbox.run(&["trust", "revoke"]);
+    assert_eq!(ask("deny").stdout, "", "the server's own `--trust-project` is not the bridge's");
+    sandbox.run(&["trust", "grant", "--yes"]);
+    assert!(ask("deny").stdout.contains("bridge in"));
+    // A script that was changed is not what was trusted, and settings that are broken have no last good version.
+    sandbox.write(".llxprt/hooks/tells.sh", "exit 0\n");
+    let of = |ran: ProgramOutput| (ran.code, ran.stdout, ran.stderr);
+    let alone = |mode: &str| {
+        let mut command = bridge(&sandbox, "claude", "PreToolUse", mode);
+        ProgramOutput::with_input(command.arg("--alone"), &write_call(&sandbox))
+    };
+    assert_eq!(of(ask("deny")), of(alone("deny")));
+    sandbox.write(".llxprt/settings.json", "{ broken");
+    let served = of(ask("deny"));
+    assert!(served.1.contains("nothing in it is in force"), "{served:?}");
+    // A session hears of it once.
+    assert_eq!(of(ask("deny")), of(alone("deny")));
+}
+
+#[test]
+fn a_server_in_another_home_or_without_a_socket_is_not_used() {
+    let sandbox = telling();
+    let mut command = sandbox.serve(&["--socket", runtime_folder(&sandbox).join("hookrail.sock").to_str().unwrap()]);
+    let server = Server(command.env("HOME", &sandbox.base).spawn().unwrap());
+    drop(Sandbox::talk_over(&runtime_folder(&sandbox).join("hookrail.sock")));
+    let ask =
+        || ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+    assert!(ask().stdout.contains("bridge in"));
+    assert!(!parents(&sandbox).contains(&server.0.id().to_string()));
+    drop(server);
+    // Its socket may be left behind, with no process that listens.
+    assert!(ask().stdout.contains("bridge in"));
+    assert_eq!(parents(&sandbox).len(), 1);
+}
+
+/// A server that was taken over by a test: it answers each line of one client with what `answer` makes of it, and closes the
+/// connection after the last answer.
+fn impostor(sandbox: &Sandbox, answers: Vec<Option<Value>>) -> std::thread::JoinHandle<usize> {
+    let path = runtime_folder(sandbox).join("hookrail.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let mut read = 0;
+        for answer in answers {
+            let Some(Ok(line)) = lines.next() else { break };
+            read += 1;
+            let asked: Value = serde_json::from_str(&line).unwrap();
+            if let Some(mut answer) = answer {
+                answer["payload"]["correlationId"] = asked["payload"]["correlationId"].clone();
+                writeln!(stream, "{answer}").unwrap();
+            } else {
+                // Silent until the client has gone.
+                let _ = stream.read(&mut [0]);
+            }
+        }
+        read
+    })
+}
+
+fn welcome(version: &str) -> Value {
+    let payload = json!({
+        "protocol": 1, "server": format!("hookrail {version}"), "capabilities": ["caller"],
+        "lineLimit": 1_000_000, "inFlightLimit": 10,
+    });
+    json!({"type": "hello", "payload": payload})
+}
+
+#[test]
+fn before_the_request_everything_wrong_with_a_server_means_that_the_bridge_works_alone() {
+    let own = env!("CARGO_PKG_VERSION");
+    let refusal = json!({"type": "HOOK_EXECUTION_RESPONSE", "payload": {
+        "success": false, "error": {"code": "shutting_down", "message": "later"},
+    }});
+    for (what, answers) in [
+        ("it closes the connection", vec![]),
+        ("it does not answer", vec![None]),
+        ("it has another version", vec![Some(welcome("0.0.0"))]),
+        ("it refuses before any hook runs", vec![Some(welcome(own)), Some(refusal)]),
+    ] {
+        let sandbox = telling();
+        let _server = impostor(&sandbox, answers);
+        let ran =
+            ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+        assert!(ran.stdout.contains("bridge in"), "{what}: {ran:?}");
+        assert_eq!(parents(&sandbox).len(), 1, "{what}");
+    }
+}
+
+#[test]
+fn a_server_that_is_lost_after_the_request_denies_and_no_hook_runs_a_second_time() {
+    let own = env!("CARGO_PKG_VERSION");
+    let lost = vec![Some(welcome(own)), Some(json!({"type": "nothing", "payload": {}}))];
+    for (answers, text) in [(lost, "gave no answer"), (vec![Some(welcome(own)), None], "did not answer within 0.5 s")] {
+        let sandbox = telling();
+        let server = impostor(&sandbox, answers);
+        let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
+        let ran = ProgramOutput::with_input(command.args(["--deadline", "500"]), &write_call(&sandbox));
+        assert!(ran.code == 2 && ran.stderr.contains(text), "{ran:?}");
+        assert_eq!(parents(&sandbox), [""; 0]);
+        assert_eq!(server.join().unwrap(), 2);
+    }
+}
+
+#[test]
+fn no_value_of_the_environment_is_logged_or_measured() {
+    let sandbox = telling();
+    sandbox.write(
+        ".llxprt/hooks/tells.sh",
+        "[ \"$SECRET\" = 'top-secret-value' ] && echo '{\"decision\":\"deny\",\"reason\":\"seen\"}'\n",
+    );
+    sandbox.run(&["trust", "grant", "--yes"]);
+    let socket = runtime_folder(&sandbox).join("hookrail.sock");
+    let mut command = sandbox.serve(&["--socket", socket.to_str().unwrap(), "--metrics", "0", "--log-format", "json"]);
+    let mut server = Server(command.env("RUST_LOG", "trace").spawn().unwrap());
+    let mut log = BufReader::new(server.0.stderr.take().unwrap());
+    let (address, mut told) = metrics_address(&mut log);
+    drop(Sandbox::talk_over(&socket));
+    let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
+    let ran = ProgramOutput::with_input(command.env("SECRET", "top-secret-value"), &write_call(&sandbox));
+    assert!(ran.stdout.contains("seen"), "{ran:?}");
+    // A request that cannot be read is refused without a word of what it held.
+    let mut talk = Sandbox::talk_over(&socket);
+    let caller = json!({"environment": {"SECRET": ["top-secret-value"]}});
+    talk.say("HOOK_EXECUTION_REQUEST", &json!({"eventName": "BeforeTool", "input": {}, "caller": caller}));
+    let refused = talk.next().unwrap();
+    assert_eq!(refused["payload"]["error"]["code"], "invalid_request", "{refused}");
+    let measured = get(&address, "/metrics");
+    drop(talk);
+    server.signal("-TERM");
+    server.ends_with(0);
+    log.read_to_string(&mut told).unwrap();
+    assert!(told.contains("before-tool") && told.contains("invalid_request"), "the log holds the requests: {told}");
+    for text in [told, measured, refused.to_string()] {
+        assert!(!text.contains("top-secret-value"), "{text}");
+    }
+}

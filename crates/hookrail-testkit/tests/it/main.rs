@@ -1,0 +1,12 @@
+//! What holds for the whole repository.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test as the tests themselves do"
+)]
+
+mod citations;
+mod style;
