@@ -18,7 +18,7 @@ fn document() -> String {
 
 /// The names of the tests in a file of this folder.
 fn tests(file: &str) -> BTreeSet<String> {
-    let path = root().join("crates/hookrail-agent/tests/agent").join(file);
+    let path = root().join("crates/hookrail-agent/tests/it").join(file);
     let text = std::fs::read_to_string(path).unwrap();
     let after = text.split("#[test]").skip(1).map(|rest| rest.trim_start().trim_start_matches("fn "));
     after.map(|rest| rest.split('(').next().unwrap().to_owned()).collect()

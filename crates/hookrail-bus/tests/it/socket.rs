@@ -38,8 +38,9 @@ async fn only_its_user_may_use_it_and_it_is_gone_afterwards() {
     assert!(report.is_denied() && report.outcome().is_none());
     assert_eq!(report.document().to_value()["runs"][0]["exitCode"], 2);
     within(bus.drain()).await;
-    let gone =
-        within(tokio::task::spawn_blocking(move || hookrail_testkit::wait_until(|| !path.exists(), crate::support::HANG)));
+    let gone = within(tokio::task::spawn_blocking(move || {
+        hookrail_testkit::wait_until(|| !path.exists(), crate::support::HANG)
+    }));
     assert!(gone.await.unwrap());
 }
 

@@ -96,7 +96,8 @@ fn listeners_hear_of_failures_until_they_leave() {
     let source = "export default (pi) => { pi.on('turn_start', () => { throw new Error('oops'); }); \
         pi.on('tool_call', () => { throw new Error('guard'); }); };";
     project.write("fails.ts", source);
-    let (runner, _) = discover_and_load_hooks(project.builder(&[]).runner(super::common::runner(limits())), ["fails.ts"]);
+    let (runner, _) =
+        discover_and_load_hooks(project.builder(&[]).runner(super::common::runner(limits())), ["fails.ts"]);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&heard);
     let listening = runner.on_error(move |failure| kept.lock().unwrap().push(failure.message.clone()));

@@ -97,8 +97,11 @@ async fn a_stopped_child_hears_sigterm() {
     let waiting = case.on_ready({
         let cancel = cancel.clone();
         move || {
-            let stopped =
-                || processes_with_marker(crate::support::MARKER, &marker).iter().any(|pid| process_state(*pid) == Some('T'));
+            let stopped = || {
+                processes_with_marker(crate::support::MARKER, &marker)
+                    .iter()
+                    .any(|pid| process_state(*pid) == Some('T'))
+            };
             assert!(wait_until(stopped, HANG));
             cancel.cancel();
         }
@@ -211,8 +214,9 @@ async fn a_run_inside_of_a_run_is_swept_with_the_outer_one() {
     let outer = Case::new(&["sleep", NEVER]).with(|command| command.grace(SHORT));
     let inner = Case::new(&["double-fork", NEVER]);
     let ready = inner.ready_file();
-    let environment =
-        hookrail_spawn::Environment::new().with(crate::support::MARKER, &outer.marker).with("HOOKRAIL_CHILD_READY", &ready);
+    let environment = hookrail_spawn::Environment::new()
+        .with(crate::support::MARKER, &outer.marker)
+        .with("HOOKRAIL_CHILD_READY", &ready);
     let inner = inner.with(|command| command.env(std::sync::Arc::new(environment)));
     // What the host of the inner run started is no child of the outer one, and is found by the outer marker alone.
     let cancel = CancelToken::new();

@@ -2,9 +2,9 @@
 //!
 //! A hook reads `event tool` on one line and answers with one: `no, because …`, `note: …`, or nothing.
 
+mod dialect_tests;
 mod events;
 mod load;
-mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
