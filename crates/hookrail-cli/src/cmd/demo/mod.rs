@@ -1,40 +1,38 @@
 //! `hookrail demo`: real hooks and real processes in a sample project that is removed afterwards.
 //!
-//! The first part fires events as an agent would and shows what the hooks answered, what the agent does with it, and why
-//! other hooks were skipped. The second part runs the reference agent in a project with hooks of every dialect. Both
-//! compare what happened with what must happen, so the demonstration is also a test of an installation.
+//! First, coding agents ask a hook through `hookrail bridge`, as they do after `hookrail install`. Then the reference agent
+//! works in the same project, which has hooks of every dialect. Both compare what happened with what must happen, so the
+//! demonstration is also a test of an installation.
 
+mod calls;
 mod project;
-mod scenes;
 mod steps;
 mod tour;
 
 use std::fmt::Write as _;
-
-use hookrail::{Decision, Effects, Event, FireOptions, HookSystem, Json, Outcome};
+use std::io;
+use std::path::Path;
 
 use crate::args::DemoArgs;
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::Interrupts;
 use crate::output;
-use crate::render::counted;
-use crate::render::outcome::{duration, end, subject};
-use crate::render::text::{hanging, limited, one_line, short};
-use crate::style::{BAD, GOOD, HEADING, HINT, QUIET, paint};
+use crate::render::text::{one_line, short};
+use crate::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
+use calls::{STEPS, Step, Told};
 use project::Sample;
-use scenes::{SCENES, Scene};
 use steps::Choice;
-use tour::Tour;
+use tour::Row;
 
-/// How much of a hook's answer is shown.
-const ANSWER: usize = 160;
+/// How much of a payload or an answer is shown.
+const LONGEST: usize = 160;
 
 /// What to do after the demonstration.
 const NEXT: [(&str, &str); 4] = [
-    ("hookrail init", "create a first hook in your project"),
-    ("hookrail docs cookbook", "copy a hook that does what you need"),
-    ("hookrail docs tutorial/command-hook", "write a hook of your own, step by step"),
-    ("hookrail demo --keep", "keep the sample projects and look at their hooks"),
+    ("hookrail init", "create a first hook in your project; `hookrail add` lists hooks that are ready to use"),
+    ("hookrail trust grant", "let it run"),
+    ("hookrail install claude", "make Claude Code ask it; codex, gemini and others work too"),
+    ("hookrail demo --keep", "keep the sample project and look at its hooks"),
 ];
 
 /// How the demonstration ended.
@@ -47,35 +45,62 @@ enum DemoEnd {
     Signalled(u8),
 }
 
+/// What became of something that an agent wanted to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Allowed,
+    Denied,
+    Asked,
+    Rewritten,
+    Added,
+    Hidden,
+    Stopped,
+    Failed,
+}
+
+impl Mark {
+    fn painted(self) -> String {
+        let (word, style) = match self {
+            Self::Allowed => ("ALLOWED", GOOD),
+            Self::Denied => ("DENIED", BAD),
+            Self::Asked => ("ASKED", CAREFUL),
+            Self::Rewritten => ("REWRITTEN", CAREFUL),
+            Self::Added => ("ADDED", CAREFUL),
+            Self::Hidden => ("HIDDEN", CAREFUL),
+            Self::Stopped => ("STOPPED", BAD),
+            Self::Failed => ("FAILED", BAD),
+        };
+        paint(style, format!("{word:9}"))
+    }
+}
+
 pub(crate) fn run(args: &DemoArgs) -> Result<Exit> {
-    let created = Sample::create().and_then(|sample| Ok((Tour::create(sample.base())?, sample)));
-    let (tour, sample) = created.map_err(|error| {
+    let created = Sample::create().and_then(|sample| Ok((tour::write_script(sample.base())?, sample)));
+    let (script, sample) = created.map_err(|error| {
         Failure::new(format!("the sample project cannot be created: {error}"))
             .hint("set `TMPDIR` to a directory that can be written")
     })?;
-    let system = sample.system();
     let ended = super::runtime()?.block_on(async {
         let mut interrupts = Interrupts::listen().map_err(|error| {
             Failure::new(format!("the demonstration cannot listen to signals: {error}"))
                 .hint("the system may be out of file descriptors")
         })?;
         // A signal drops everything in order: the terminal gets its modes back and the sample project is removed.
-        let ended = tokio::select! {
-            ended = play(&system, &tour) => ended,
+        tokio::select! {
+            ended = play(&sample, &script) => ended,
             signal = interrupts.next() => Ok(DemoEnd::Signalled(signal.number())),
-        };
-        system.shutdown().await;
-        ended
+        }
     })?;
-    let mut text = String::from("\n");
+    let mut text = String::new();
     let exit = match ended {
         DemoEnd::Signalled(number) => return Ok(Exit::Signalled(number)),
         DemoEnd::Quit => Exit::Fine,
         DemoEnd::Shown(differences) if differences.is_empty() => {
-            let _ = writeln!(text, "{}\n", paint(GOOD, "Everything went as expected."));
+            let _ = writeln!(text, "\n{}\n", paint(GOOD, "Everything went as expected."));
             Exit::Fine
         }
         DemoEnd::Shown(differences) => {
+            text.push('\n');
             for difference in &differences {
                 let _ = writeln!(text, "{}: {}", paint(BAD, "different"), one_line(difference));
             }
@@ -84,11 +109,11 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Exit> {
         }
     };
     if args.keep {
-        let root = sample.keep();
-        let _ = writeln!(text, "The sample project is in {}", one_line(&root.display().to_string()));
-        let (project, script) = (tour.project.display().to_string(), tour.script.display().to_string());
-        let again = format!("hookrail agent --project {project} --script {script} --trust-project");
-        let _ = writeln!(text, "To talk with the agent yourself, run {}\n", one_line(&again));
+        let root = one_line(&sample.keep().display().to_string());
+        let _ = writeln!(text, "The sample project is in {root}");
+        let script = one_line(&script.display().to_string());
+        let again = format!("hookrail agent --project {root} --script {script} --trust-project");
+        let _ = writeln!(text, "To talk with the agent yourself, run {again}\n");
     }
     text.push_str(&next());
     output::text(&text)?;
@@ -105,109 +130,61 @@ fn next() -> String {
 }
 
 /// Shows everything, in steps on a terminal.
-async fn play(system: &HookSystem, tour: &Tour) -> Result<DemoEnd> {
+async fn play(sample: &Sample, script: &Path) -> Result<DemoEnd> {
     let in_steps = steps::are_wanted();
-    output::text(&format!(
-        "{}\n\
-         A hook is a script or module of yours that runs when a coding agent is about to act.\n\
-         This sample project has {}. It is temporary, and your own files and settings are not used.\n",
-        paint(HEADING, "What hooks can do"),
-        counted(system.snapshot().hooks().len(), "hook"),
-    ))?;
+    let head = "What hooks can do: real hooks in a temporary project. Your own files and settings are not used.";
+    output::text(&format!("{}\n\n", paint(HEADING, head)))?;
+    grant(sample)?;
     let mut differences = Vec::new();
-    for (number, scene) in (1..).zip(&SCENES) {
+    for (number, step) in (1..).zip(&STEPS) {
+        let (told, wrong) = step.play(sample).map_err(|error| cannot_ask(&error))?;
+        output::text(&shown(number, step, &told))?;
+        differences.extend(wrong);
         output::text("\n")?;
         if in_steps && steps::ask().await == Choice::Quit {
             return Ok(DemoEnd::Quit);
         }
-        differences.extend(play_scene(system, number, scene).await?);
     }
-    let (pages, wrong) = tour.play().await.map_err(|error| Failure::new(error.to_string()))?;
+    let (rows, wrong) = tour::play(sample, script).await.map_err(|error| Failure::new(error.to_string()))?;
     differences.extend(wrong.map(|wrong| format!("the agent: {wrong}")));
-    let heading = format!("{}. An agent works with hooks of three hook systems", SCENES.len() + 1);
-    for (number, page) in pages.iter().enumerate() {
-        output::text("\n")?;
-        if in_steps && steps::ask().await == Choice::Quit {
-            return Ok(DemoEnd::Quit);
-        }
-        if number == 0 {
-            output::text(&format!("{}\n", paint(HEADING, &heading)))?;
-        }
-        output::text(page)?;
-    }
+    output::text(&tour_shown(STEPS.len() + 1, &rows))?;
     Ok(DemoEnd::Shown(differences))
 }
 
-/// Fires a scene's event and shows it. Returns what was not as expected.
-async fn play_scene(system: &HookSystem, number: usize, scene: &Scene) -> Result<Option<String>> {
-    let Some(event) = scene.event(system.project()) else {
-        return Ok(Some(format!("{}: the event cannot be made", scene.title)));
-    };
-    let outcome = system.fire_with(event.clone(), FireOptions::new().wait_for_all()).await;
-    output::text(&shown(number, scene, &event, &outcome))?;
-    let difference = scene.expected.difference(&outcome);
-    Ok(difference.map(|difference| format!("{}: {difference}", scene.title)))
+/// Grants the hooks of the sample project, which has a home and so a trust store of its own.
+fn grant(sample: &Sample) -> Result<()> {
+    let granted = sample.run_hookrail(&["trust", "grant", "--yes"], "").map_err(|error| cannot_ask(&error))?;
+    if granted.status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the sample project cannot be trusted: {}", String::from_utf8_lossy(&granted.stderr))))
 }
 
-fn shown(number: usize, scene: &Scene, event: &Event, outcome: &Outcome) -> String {
-    let mut out = format!("{}\n", paint(HEADING, format!("{number}. {}", scene.title)));
-    let _ = writeln!(out, "   {}\n", scene.situation);
-    let about = event.field("tool_input").map(|input| format!(" {}", short(input.text(), ANSWER))).unwrap_or_default();
-    line(&mut out, "event", &format!("{}{about}", subject(event)));
-    for run in &outcome.runs {
-        let (name, took) = (short(&run.hook.label, 24), duration(run.duration));
-        line(&mut out, "ran", &format!("{name}  {}  {}", end(run), paint(QUIET, took)));
-        // Hooks may lay out their answers over several lines.
-        let said = [&run.stdout, &run.stderr].map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-        if let Some(said) = said.into_iter().find(|text| !text.is_empty()) {
-            line(&mut out, "", &short(&said, ANSWER));
-        }
+fn cannot_ask(error: &io::Error) -> Failure {
+    Failure::new(format!("this program cannot start itself: {error}")).hint("reinstall hookrail")
+}
+
+fn shown(number: usize, step: &Step, told: &[Told]) -> String {
+    let mut out = format!("{}\n", paint(HEADING, format!("{number}. {}", step.title)));
+    for (call, told) in step.calls.iter().zip(told) {
+        let agent = call.agent.title();
+        let _ = writeln!(out, "   {agent} sends  {}", paint(QUIET, short(&call.shown(), LONGEST)));
+        let (mark, text) = match told {
+            Told::Denied(reason) => (Mark::Denied, format!("the model reads: {}", short(reason, LONGEST))),
+            Told::NoObjection => (Mark::Allowed, "no hook objects".to_owned()),
+            Told::Other(answer) => (Mark::Failed, short(answer, LONGEST)),
+        };
+        let _ = writeln!(out, "   {} {text}", mark.painted());
     }
-    for skipped in &outcome.skipped {
-        let name = short(&skipped.hook.label, 24);
-        let detail = skipped.detail.replace(&format!("{}/", event.cwd().display()), "");
-        line(&mut out, "skipped", &paint(QUIET, format!("{name}  {}", one_line(&detail))));
-    }
-    let (result, style) = result(&outcome.effects);
-    line(&mut out, "result", &hanging(&paint(style, result), LABEL + 5));
     out
 }
 
-const LABEL: usize = 7;
-
-fn line(out: &mut String, label: &str, text: &str) {
-    let _ = writeln!(out, "   {label:LABEL$}  {text}");
-}
-
-/// What the agent does with the outcome, one line for each thing.
-fn result(effects: &Effects) -> (String, anstyle::Style) {
-    let mut results = Vec::new();
-    let denied = effects.decision == Some(Decision::Deny);
-    if denied {
-        let reason = effects.reason.as_deref().unwrap_or_default();
-        results.push(format!("blocked: the tool does not run, and the model reads: {}", limited(reason)));
+fn tour_shown(number: usize, rows: &[Row]) -> String {
+    let title = format!("{number}. An agent with hooks of three hook systems is told: {}", tour::PROMPT);
+    let mut out = format!("{}\n", paint(HEADING, title));
+    let width = rows.iter().map(|row| row.act.chars().count()).max().unwrap_or_default();
+    for Row { act, mark, text } in rows {
+        let _ = writeln!(out, "   {:width$}  {} {}", one_line(act), mark.painted(), short(text, LONGEST));
     }
-    if let Some(stop) = &effects.stop {
-        results.push(format!("stopped: the agent ends its work, and the user reads: {}", limited(&stop.reason)));
-    }
-    if let Some(input) = &effects.tool_input {
-        results.push(format!("rewritten: the tool runs with {}", short(input.text(), ANSWER)));
-    }
-    if let Some(context) = &effects.additional_context {
-        results.push(format!("context added: the model also reads: {}", limited(context)));
-    }
-    if let Some(config) = &effects.tool_config {
-        results.push(format!("restricted: the model can call only {}", short(&allowed_tools(config), ANSWER)));
-    }
-    if results.is_empty() {
-        results.push("allowed: the agent works as if there were no hooks".to_owned());
-    }
-    (results.join("\n"), if denied || effects.stop.is_some() { BAD } else { GOOD })
-}
-
-/// The names in a tool configuration, or the configuration itself if it names none.
-fn allowed_tools(config: &Json) -> String {
-    let names = config.as_object().and_then(|config| config.get("allowedFunctionNames")?.as_array());
-    let names: Vec<String> = names.unwrap_or_default().iter().filter_map(Json::as_str).collect();
-    if names.is_empty() { config.text().to_owned() } else { names.join(", ") }
+    out
 }

@@ -1,26 +1,35 @@
 //! The sample project of the demonstration: a temporary folder with a home directory of its own, so that the user's
 //! settings and hooks take no part.
 
+use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
-use hookrail::{Environment, HookSystem};
+use hookrail::Environment;
 use tempfile::TempDir;
 
-const SETTINGS: &str = include_str!("../../../assets/demo/settings.json");
-const HOOKS: [(&str, &str); 6] = [
-    ("guard-secrets.sh", include_str!("../../../assets/demo/hooks/guard-secrets.sh")),
-    ("spell-check.sh", include_str!("../../../assets/demo/hooks/spell-check.sh")),
-    ("gentle-push.sh", include_str!("../../../assets/demo/hooks/gentle-push.sh")),
-    ("test-advice.sh", include_str!("../../../assets/demo/hooks/test-advice.sh")),
-    ("review-mode.sh", include_str!("../../../assets/demo/hooks/review-mode.sh")),
-    ("budget.sh", include_str!("../../../assets/demo/hooks/budget.sh")),
+/// The guard that the first steps ask.
+pub(super) const GUARD: &str = ".llxprt/hooks/guard-secrets.sh";
+
+const FILES: [(&str, &str); 10] = [
+    (".llxprt/settings.json", include_str!("../../../assets/tour/settings.json")),
+    (GUARD, include_str!("../../../assets/tour/llxprt/guard-secrets.sh")),
+    (".llxprt/hooks/no-sub-agents.sh", include_str!("../../../assets/tour/llxprt/no-sub-agents.sh")),
+    (".llxprt/hooks/ask-before-deploy.sh", include_str!("../../../assets/tour/llxprt/ask-before-deploy.sh")),
+    (".llxprt/hooks/house-rules.sh", include_str!("../../../assets/tour/llxprt/house-rules.sh")),
+    (".llxprt/hooks/redact.sh", include_str!("../../../assets/tour/llxprt/redact.sh")),
+    (".x-code/plugins/gentle-push/.x-code-plugin/plugin.json", include_str!("../../../assets/tour/plugin/plugin.json")),
+    (".x-code/plugins/gentle-push/gentle-push.sh", include_str!("../../../assets/tour/plugin/gentle-push.sh")),
+    (".xcsh/hooks/no-rm.js", include_str!("../../../assets/tour/no-rm.js")),
+    ("notes.md", super::tour::NOTES),
 ];
 
 /// The project on disk. It is removed when this value is dropped.
 pub(super) struct Sample {
     folder: TempDir,
+    base: PathBuf,
     root: PathBuf,
 }
 
@@ -30,28 +39,59 @@ impl Sample {
         let base = folder.path().canonicalize()?;
         let root = base.join("project");
         fs::create_dir(base.join("home"))?;
-        fs::create_dir_all(root.join(".llxprt/hooks"))?;
-        fs::write(root.join(".llxprt/settings.json"), SETTINGS)?;
-        for (name, script) in HOOKS {
-            fs::write(root.join(".llxprt/hooks").join(name), script)?;
+        for (name, text) in FILES {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap_or(&root))?;
+            fs::write(path, text)?;
         }
-        Ok(Self { folder, root })
+        Ok(Self { folder, base, root })
     }
 
-    /// Loads the project's hooks, trusted, without the settings of the user and the system.
-    pub(super) fn system(&self) -> HookSystem {
-        let base = self.base();
-        let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-        let environment = Environment::new()
-            .with("PATH", path)
-            .with("HOME", base.join("home"))
-            .with("LLXPRT_SYSTEM_SETTINGS_PATH", base.join("no-system-settings.json"));
-        HookSystem::builder(&self.root).environment(environment).no_bundles().trust_project().build()
+    /// The folder of the project.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The folder that holds everything of the demonstration.
     pub(super) fn base(&self) -> &Path {
-        self.root.parent().unwrap_or(&self.root)
+        &self.base
+    }
+
+    /// The variables of everything that runs here: the settings of the user and the system are not found.
+    fn variables(&self) -> [(&'static str, OsString); 4] {
+        [
+            ("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into())),
+            ("HOME", self.base.join("home").into()),
+            ("TMPDIR", self.base.clone().into()),
+            ("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("no-system-settings.json").into()),
+        ]
+    }
+
+    /// [`Self::variables`] for a hook system of this process.
+    pub(super) fn environment(&self) -> Environment {
+        self.variables().into_iter().fold(Environment::new(), |all, (name, value)| all.with(name, value))
+    }
+
+    /// Runs this program in the project, as an agent or the user would.
+    pub(super) fn run_hookrail(&self, arguments: &[&str], input: &str) -> io::Result<Output> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(arguments).current_dir(&self.root).env_clear().envs(self.variables());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(input.as_bytes())?;
+        }
+        child.wait_with_output()
+    }
+
+    /// Does something while a file of the project has another text.
+    pub(super) fn with_edited<T>(&self, name: &str, text: &str, act: impl FnOnce() -> T) -> io::Result<T> {
+        let path = self.root.join(name);
+        let before = fs::read_to_string(&path)?;
+        fs::write(&path, text)?;
+        let done = act();
+        fs::write(&path, before)?;
+        Ok(done)
     }
 
     /// Leaves the project on disk.

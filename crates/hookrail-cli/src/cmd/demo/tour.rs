@@ -1,4 +1,4 @@
-//! The second part of the demonstration: the reference agent works in a project with hooks of every dialect.
+//! The last step of the demonstration: the reference agent works in a project with hooks of every dialect.
 //!
 //! Its model follows a script, and the script says what each request must contain: if the answer of a hook does not reach
 //! the model, the tour fails.
@@ -9,153 +9,117 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use hookrail::guard::Approval;
-use hookrail::{Environment, HookSystem, Json, lock};
+use hookrail::{HookSystem, Json, lock};
 use hookrail_agent::{
     AgentError, AgentParts, EndReason, ReferenceAgent, ScriptedModel, SessionOpening, SessionStore, TurnEnd, User,
     UserFuture, View, ViewEvent, Workspace, declare,
 };
 
-use crate::render::text::{limited, short};
-use crate::style::{BAD, CAREFUL, HEADING, QUIET, paint};
+use super::Mark;
+use super::project::Sample;
 
-const FILES: [(&str, &str); 10] = [
-    (".llxprt/settings.json", include_str!("../../../assets/tour/settings.json")),
-    (".llxprt/hooks/no-sub-agents.sh", include_str!("../../../assets/tour/llxprt/no-sub-agents.sh")),
-    (".llxprt/hooks/guard-secrets.sh", include_str!("../../../assets/tour/llxprt/guard-secrets.sh")),
-    (".llxprt/hooks/ask-before-deploy.sh", include_str!("../../../assets/tour/llxprt/ask-before-deploy.sh")),
-    (".llxprt/hooks/house-rules.sh", include_str!("../../../assets/tour/llxprt/house-rules.sh")),
-    (".llxprt/hooks/redact.sh", include_str!("../../../assets/tour/llxprt/redact.sh")),
-    (".x-code/plugins/gentle-push/.x-code-plugin/plugin.json", include_str!("../../../assets/tour/plugin/plugin.json")),
-    (".x-code/plugins/gentle-push/gentle-push.sh", include_str!("../../../assets/tour/plugin/gentle-push.sh")),
-    (".xcsh/hooks/no-rm.js", include_str!("../../../assets/tour/no-rm.js")),
-    ("notes.md", include_str!("../../../assets/tour/notes.md")),
-];
+pub(super) const NOTES: &str = include_str!("../../../assets/tour/notes.md");
 const SCRIPT: &str = include_str!("../../../assets/tour/script.json");
-const PROMPT: &str = "save the token, push, and deploy";
+pub(super) const PROMPT: &str = "save the token, push, and deploy";
+/// What the model reads about a tool that hooks hide from it.
+const HIDDEN_TOOL: &str = "is not available for this request";
 const STOP: &str = "the budget of this session is used up";
-const WIDE: usize = 120;
 
-/// The tour's project on disk, below the demonstration's folder.
-pub(super) struct Tour {
-    base: PathBuf,
-    pub(super) project: PathBuf,
-    pub(super) script: PathBuf,
+/// One thing that the agent did, and what hooks made of it.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) act: String,
+    pub(super) mark: Mark,
+    pub(super) text: String,
 }
 
-impl Tour {
-    pub(super) fn create(base: &Path) -> io::Result<Self> {
-        let project = base.join("tour");
-        for (name, text) in FILES {
-            let path = project.join(name);
-            fs::create_dir_all(path.parent().unwrap_or(&project))?;
-            fs::write(path, text)?;
-        }
-        let script = base.join("tour.json");
-        fs::write(&script, SCRIPT)?;
-        Ok(Self { base: base.to_owned(), project, script })
-    }
-
-    fn system(&self) -> HookSystem {
-        let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-        let environment = Environment::new()
-            .with("PATH", path)
-            .with("HOME", self.base.join("home"))
-            .with("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("no-system-settings.json"));
-        let builder = HookSystem::builder(&self.project).environment(environment).no_bundles();
-        let builder = builder.runner(hookrail_js::modules());
-        declare(builder).trust_project().build()
-    }
-
-    /// Runs the agent. Returns what it showed, one page for each answer of the model, and what was not as expected.
-    pub(super) async fn play(&self) -> Result<(Vec<String>, Option<String>), AgentError> {
-        let hooks = self.system();
-        let model = Arc::new(ScriptedModel::read(&self.script)?);
-        let place = Workspace::new(&hooks).map_err(|error| AgentError::System(error.to_string()))?;
-        let store = SessionStore::new(&self.base.join("sessions"), &self.project);
-        let page = Arc::new(Transcript::default());
-        page.line(&format!("{}: {PROMPT}", paint(HEADING, "prompt")));
-        let user = Arc::new(ApprovingUser(Arc::clone(&page)));
-        let parts = AgentParts::new(hooks, model, place, store, Arc::clone(&page) as Arc<_>, user);
-        let (agent, _) = ReferenceAgent::begin(parts, &SessionOpening::New).await?;
-        let end = agent.prompt(PROMPT).await;
-        agent.end(EndReason::Exit).await;
-        let wrong = match &end {
-            _ if self.project.join(".env").exists() => Some("the blocked file was written".to_owned()),
-            TurnEnd::Stopped(reason) if reason == STOP => None,
-            other => Some(format!("a hook stops the agent when the budget is used up; it ended with {other:?}")),
-        };
-        Ok((page.pages(), wrong))
-    }
+/// Writes the script of the model, and returns its path.
+pub(super) fn write_script(base: &Path) -> io::Result<PathBuf> {
+    let script = base.join("script.json");
+    fs::write(&script, SCRIPT)?;
+    Ok(script)
 }
 
-/// What the agent shows, kept until it is printed page by page.
+fn system(sample: &Sample) -> HookSystem {
+    let builder = HookSystem::builder(sample.root()).environment(sample.environment()).no_bundles();
+    declare(builder.runner(hookrail_js::modules())).trust_project().build()
+}
+
+/// Runs the agent. Returns what it did, and what was not as expected.
+pub(super) async fn play(sample: &Sample, script: &Path) -> Result<(Vec<Row>, Option<String>), AgentError> {
+    let hooks = system(sample);
+    let model = Arc::new(ScriptedModel::read(script)?);
+    let place = Workspace::new(&hooks).map_err(|error| AgentError::System(error.to_string()))?;
+    let store = SessionStore::new(&sample.base().join("sessions"), sample.root());
+    let page = Arc::new(Transcript::default());
+    let user = Arc::new(ApprovingUser(Arc::clone(&page)));
+    let parts = AgentParts::new(hooks, model, place, store, Arc::clone(&page) as Arc<_>, user);
+    let (agent, _) = ReferenceAgent::begin(parts, &SessionOpening::New).await?;
+    let end = agent.prompt(PROMPT).await;
+    agent.end(EndReason::Exit).await;
+    let wrong = match &end {
+        _ if sample.root().join(".env").exists() => Some("the blocked file was written".to_owned()),
+        TurnEnd::Stopped(reason) if reason == STOP => None,
+        other => Some(format!("a hook stops the agent when the budget is used up; it ended with {other:?}")),
+    };
+    let rows = lock(&page.0).clone();
+    Ok((rows, wrong))
+}
+
+/// What the agent does, kept until it is printed.
 #[derive(Default)]
-struct Transcript(Mutex<Vec<String>>);
+struct Transcript(Mutex<Vec<Row>>);
 
 impl Transcript {
-    /// Begins a page. What hooks did before the first answer of the model is on its page.
-    fn begin_page(&self) {
-        lock(&self.0).push(String::new());
+    fn push(&self, act: String, mark: Mark, text: &str) {
+        lock(&self.0).push(Row { act, mark, text: text.to_owned() });
     }
 
-    fn line(&self, text: &str) {
-        let mut pages = lock(&self.0);
-        if pages.is_empty() {
-            pages.push(String::new());
+    /// Says what became of the call that was begun last.
+    fn tell(&self, mark: Mark, text: &str) {
+        if let Some(row) = lock(&self.0).last_mut() {
+            (row.mark, row.text) = (mark, text.to_owned());
         }
-        let Some(page) = pages.last_mut() else { return };
-        for line in text.lines() {
-            page.push_str("   ");
-            page.push_str(line);
-            page.push('\n');
-        }
-    }
-
-    fn pages(&self) -> Vec<String> {
-        lock(&self.0).clone()
-    }
-
-    fn receipt(&self, receipt: &Json) {
-        let ran = receipt.as_object().and_then(|receipt| receipt.get("ran")?.as_array()).unwrap_or_default();
-        let names = ran.iter().filter_map(|run| {
-            let run = run.as_object()?;
-            let hook = run.get("hook")?.as_str()?;
-            // The name of a module is its path, and that of a plugin's hook is the plugin and the whole command.
-            let name = hook.rsplit('/').next().unwrap_or(&hook).trim_end_matches('"');
-            Some(format!("{} ({})", short(name, 40), run.get("dialect")?.as_str()?))
-        });
-        self.line(&paint(QUIET, format!("    hooks: {}", names.collect::<Vec<_>>().join(", "))));
     }
 
     fn result(&self, end: &str, input: &Json, display: &Json, content: &Json) {
         let text = |value: &Json| value.as_str().unwrap_or_else(|| value.text().to_owned());
-        if end == "ran" {
-            self.line(&format!("    input: {}", short(input.text(), WIDE)));
-        }
-        let (label, style) = if end == "ran" { ("output", QUIET) } else { (end, CAREFUL) };
-        self.line(&paint(style, format!("    {label}: {}", short(text(display).trim_end(), WIDE))));
-        if !content.same_as(display) {
-            self.line(&paint(QUIET, format!("    the model reads: {}", short(text(content).trim_end(), WIDE))));
+        let (display, content) = (text(display), text(content));
+        let (act, mark) = match lock(&self.0).last() {
+            Some(row) => (row.act.clone(), row.mark),
+            None => return,
+        };
+        match (end, content.strip_prefix(NOTES)) {
+            ("denied", _) => self.tell(Mark::Denied, &display),
+            ("ran", Some(added)) => self.tell(Mark::Added, &format!("the model also reads: {}", added.trim())),
+            // The question was shown.
+            ("ran", None) if mark == Mark::Asked => {}
+            ("ran", None) if !act.ends_with(&subject(input)) => self.tell(Mark::Rewritten, &subject(input)),
+            ("ran", None) => self.tell(Mark::Allowed, &display),
+            ("failed", _) if display.contains(HIDDEN_TOOL) => self.tell(Mark::Hidden, &display),
+            _ => self.tell(Mark::Failed, &display),
         }
     }
+}
+
+/// What a tool call is about: the first text among its arguments that says so.
+fn subject(input: &Json) -> String {
+    let members = input.as_object();
+    let text = |name: &str| members.as_ref().and_then(|members| members.get(name)?.as_str());
+    ["path", "command", "agent"].into_iter().find_map(text).unwrap_or_default()
 }
 
 impl View for Transcript {
     fn show(&self, shown: &ViewEvent<'_>) {
         match shown {
-            ViewEvent::Answer { text: Some(text), .. } => {
-                self.begin_page();
-                self.line(&format!("{}: {}", paint(HEADING, "model"), limited(text)));
-            }
             ViewEvent::ToolCall { tool, input, .. } => {
-                self.line(&format!("  tool call: {tool} {}", short(input.text(), WIDE)));
+                self.push(format!("{tool} {}", subject(input)), Mark::Failed, "it did not end");
             }
             ViewEvent::ToolResult { end, input, display: Some(display), content: Some(content), .. } => {
                 self.result(end, input, display, content);
             }
-            ViewEvent::Receipt { receipt } => self.receipt(receipt),
-            ViewEvent::Stopped { reason } => self.line(&paint(BAD, format!("stopped: {}", limited(reason)))),
-            ViewEvent::Warning { text, .. } => self.line(&paint(CAREFUL, format!("warning: {}", limited(text)))),
+            ViewEvent::Stopped { reason } => self.push("the next answer".to_owned(), Mark::Stopped, reason),
+            ViewEvent::Warning { text, .. } => self.push("a warning".to_owned(), Mark::Failed, text),
             _ => {}
         }
     }
@@ -169,10 +133,13 @@ impl User for ApprovingUser {
         true
     }
 
-    fn approve<'a>(&'a self, operation: &'a str, input: &'a Json, reason: Option<&'a str>) -> UserFuture<'a, Approval> {
-        let why = reason.map(|reason| format!(": {}", limited(reason))).unwrap_or_default();
-        let question = format!("    approval required for {operation} {}{why}", short(input.text(), WIDE));
-        self.0.line(&paint(CAREFUL, format!("{question} (the demo approves)")));
+    fn approve<'a>(
+        &'a self,
+        _operation: &'a str,
+        _input: &'a Json,
+        reason: Option<&'a str>,
+    ) -> UserFuture<'a, Approval> {
+        self.0.tell(Mark::Asked, &format!("{} (the demo approves)", reason.unwrap_or_default()));
         Box::pin(std::future::ready(Approval::Granted))
     }
 
