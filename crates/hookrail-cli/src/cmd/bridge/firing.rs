@@ -1,5 +1,6 @@
 //! Asks the hooks: those of a running server if there is one, else those of this process.
 
+use std::path::Path;
 use std::time::Duration;
 
 use hookrail::dialect::llxprt::AggregatedHookResult;
@@ -181,6 +182,12 @@ pub(super) fn fire_all(
     }
     if late.is_some() {
         left = LeftHooks::Ending;
+    }
+    for denier in fired.said.iter_mut().filter_map(|said| said.denied_by.as_mut()) {
+        // The name of a module is its path, and the model knows the project.
+        if let Ok(below) = Path::new(denier.as_str()).strip_prefix(project.root()) {
+            *denier = below.display().to_string();
+        }
     }
     Ok(Asked { fired, late, running: RunningHooks { runtime, system, left } })
 }
