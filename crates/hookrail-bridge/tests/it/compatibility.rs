@@ -57,38 +57,6 @@ fn all_agents() -> String {
     text
 }
 
-/// The table on the first screen: what hooks ask for most, in one word each.
-fn summary() -> String {
-    const COLUMNS: [(&str, EventKind, EffectKind); 7] = [
-        ("block a call", EventKind::BeforeTool, EffectKind::Deny),
-        ("ask", EventKind::BeforeTool, EffectKind::Ask),
-        ("rewrite a call", EventKind::BeforeTool, EffectKind::ToolInput),
-        ("replace a result", EventKind::AfterTool, EffectKind::ToolOutput),
-        ("tell the model", EventKind::AfterTool, EffectKind::Context),
-        ("stop", EventKind::BeforeTool, EffectKind::Stop),
-        ("keep it going", EventKind::AgentEnd, EffectKind::Deny),
-    ];
-    let word = |handling: Handling| match handling {
-        Handling::Honoured => "yes",
-        Handling::Denied | Handling::DeniedUntilPrompt => "denied",
-        Handling::AddedAsContext => "as context",
-        Handling::KeptForLater => "later",
-        Handling::ReplacesResult => "in the result",
-        Handling::FollowsResponse => "afterwards",
-        Handling::Dropped => "no",
-    };
-    let names: Vec<&str> = COLUMNS.iter().map(|(name, _, _)| *name).collect();
-    let mut text = format!("| hooks want to | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(COLUMNS.len()));
-    for agent in Agent::ALL {
-        let _ = write!(text, "| [{}](docs/agents/{}.md) |", agent.title(), agent.name());
-        for (_, event, effect) in COLUMNS {
-            let _ = write!(text, " {} |", handling(agent, event, effect).map_or("–", word));
-        }
-        text.push('\n');
-    }
-    text
-}
-
 fn one_agent(agent: Agent) -> String {
     let mut text = String::from("| event | a hook wants | what happens |\n|---|---|---|\n");
     for (event, effects) in WISHES {
@@ -120,7 +88,6 @@ fn check(page: &str, table: &str) {
 
 #[test]
 fn the_pages_about_agents_are_current() {
-    check("../../README.md", &summary());
     check("README.md", &all_agents());
     for agent in Agent::ALL {
         check(&format!("{}.md", agent.name()), &one_agent(agent));

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::sandbox::Sandbox;
+use crate::cli::bridge::{bridge, denies, recorded, write_payload};
+use crate::cli::sandbox::{ProgramOutput, Sandbox};
 
 const PAGES: [&str; 2] = ["README.md", "CONTRIBUTING.md"];
 
@@ -68,7 +69,8 @@ fn commands_exist() {
         let text = page(name);
         for (_, block) in blocks(&text, "console") {
             let lines = block.lines().filter_map(|line| line.strip_prefix("$ "));
-            for command in lines.flat_map(|line| line.split(" && ")).filter_map(|line| line.strip_prefix("hookrail ")) {
+            let commands = lines.filter_map(|line| line.split(" #").next());
+            for command in commands.filter_map(|line| line.strip_prefix("hookrail ")) {
                 let words: Vec<&str> = command.split_whitespace().take_while(|word| !word.starts_with('-')).collect();
                 let names: Vec<&str> = words.into_iter().filter(|word| word.chars().all(char::is_lowercase)).collect();
                 let help = sandbox.run(&[&names[..], &["--help"]].concat()).ends_with(0).stdout;
@@ -83,26 +85,121 @@ fn commands_exist() {
             }
         }
     }
-    assert!(count >= 3, "only {count} commands");
+    assert!(count >= 2, "only {count} commands");
 }
 
-/// The commands for people who use an agent already, with `--yes` in place of the answer that they would type.
+/// The longest that a first screen may be, code included.
+const MOST_WORDS: usize = 650;
+
 #[test]
-fn the_commands_for_existing_agents_connect_them() {
+fn the_readme_is_short() {
+    let count = page("README.md").split_whitespace().count();
+    assert!(count <= MOST_WORDS, "README.md has {count} words");
+}
+
+/// The rule of the README: where it is written, and its text.
+fn rule() -> (String, String) {
     let text = page("README.md");
-    let shown = blocks(&text, "console");
-    let lines =
-        shown.iter().flat_map(|(_, block)| block.lines()).filter(|line| line.starts_with("$ hookrail install "));
-    let mut agents = Vec::new();
-    for line in lines.filter(|line| line.contains(" && ")) {
-        let sandbox = Sandbox::with_hook("BeforeTool", "true");
-        for command in line.trim_start_matches("$ ").split(" && ") {
-            let words: Vec<&str> = command.split_whitespace().skip(1).chain(["--yes"]).collect();
-            sandbox.run(&words).ends_with(0);
+    let (_, rule) = blocks(&text, "ts").remove(0);
+    let place = rule.strip_prefix("// ").unwrap().split_whitespace().next().unwrap().to_owned();
+    (place, rule)
+}
+
+/// A project with a rule that its user has granted.
+fn ruled(rule: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(&self::rule().0, rule);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox
+}
+
+/// The agents that the README names first.
+const AGENTS: [&str; 3] = ["claude", "codex", "gemini"];
+
+/// What an agent is told when it wants to run a line of shell, or to write a file.
+fn ask_to_run(sandbox: &Sandbox, agent: &str, line: &str) -> ProgramOutput {
+    let (event, name) = match agent {
+        "gemini" => ("BeforeTool", "BeforeTool.run_shell_command"),
+        _ => ("PreToolUse", "PreToolUse.Bash"),
+    };
+    let mut payload = recorded(sandbox, agent, name);
+    payload["tool_input"]["command"] = line.into();
+    bridge(sandbox, agent, event, &payload, &["--deadline", "4000"])
+}
+
+fn ask_to_write(sandbox: &Sandbox, agent: &str, file: &str) -> ProgramOutput {
+    let (event, payload) = write_payload(sandbox, agent);
+    let payload = serde_json::from_str(&payload.to_string().replace("a.txt", file)).unwrap();
+    bridge(sandbox, agent, event, &payload, &[])
+}
+
+#[track_caller]
+fn passes(ran: &ProgramOutput) {
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "{ran:?}");
+}
+
+#[test]
+fn the_rule_is_asked_by_claude_codex_and_gemini() {
+    let (_, rule) = rule();
+    assert_eq!(rule.lines().count(), 9, "{rule}");
+    let sandbox = ruled(&rule);
+    let text = page("README.md");
+    let told = text.lines().find_map(|line| line.strip_prefix("> ")).unwrap();
+    for agent in AGENTS {
+        for line in ["git push --force", "cd x && git push -f origin main"] {
+            let ran = ask_to_run(&sandbox, agent, line);
+            assert!(denies(agent, &ran, told), "{agent}: {line}: {ran:?}");
         }
-        let agent = line.split_whitespace().nth(3).unwrap().to_owned();
-        sandbox.run(&["doctor", &agent]).ends_with(0);
-        agents.push(agent);
+        passes(&ask_to_run(&sandbox, agent, "git push --force-with-lease"));
+        passes(&ask_to_run(&sandbox, agent, "git push origin main"));
+        for file in [".env", "sub/.env.local"] {
+            let ran = ask_to_write(&sandbox, agent, file);
+            assert!(denies(agent, &ran, ".env holds secrets"), "{agent}: {file}: {ran:?}");
+        }
+        passes(&ask_to_write(&sandbox, agent, "notes.md"));
     }
-    assert_eq!(agents, ["claude", "codex", "gemini"]);
+}
+
+#[test]
+fn a_rule_that_throws_hangs_or_was_edited_blocks() {
+    let (place, rule) = rule();
+    let body = |statement: &str| {
+        rule.replacen("{ toolName, input }) => {", &format!("{{ toolName, input }}) => {{ {statement}"), 1)
+    };
+    for statement in ["throw new Error('broken');", "for (;;) {}", "await new Promise(() => {});"] {
+        let sandbox = ruled(&body(statement).replace("({ toolName", "async ({ toolName"));
+        for agent in AGENTS {
+            let ran = ask_to_run(&sandbox, agent, "ls");
+            let text = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(denies(agent, &ran, "") || (ran.code == 2 && !text.is_empty()), "{agent}: {statement}: {ran:?}");
+        }
+    }
+    let sandbox = ruled(&rule);
+    passes(&ask_to_run(&sandbox, "claude", "ls"));
+    sandbox.write(&place, "export default function () {}\n");
+    for agent in AGENTS {
+        let ran = ask_to_run(&sandbox, agent, "ls");
+        assert!(denies(agent, &ran, "denied by hook"), "{agent}: {ran:?}");
+    }
+}
+
+/// The commands that connect an agent, with `--yes` in place of the answer that a user would type.
+#[test]
+fn the_commands_for_existing_agents_connect_them_and_take_it_back() {
+    let text = page("README.md");
+    for (agent, shown) in [("claude", "install claude "), ("codex", " codex --trust,"), ("gemini", " gemini,")] {
+        assert!(text.contains(shown), "{shown}");
+        let sandbox = ruled(&rule().1);
+        let mine = "{\n    \"theme\":  \"dark\" }\n";
+        if agent == "claude" {
+            sandbox.write_home(".claude/settings.json", mine);
+        }
+        let more: &[&str] = if agent == "codex" { &["--trust"] } else { &[] };
+        sandbox.run(&[&["install", agent, "--yes"], more].concat()).ends_with(0);
+        sandbox.run(&["doctor", agent]).ends_with(0);
+        sandbox.run(&["uninstall", agent, "--yes"]).ends_with(0);
+        if agent == "claude" {
+            assert_eq!(fs::read_to_string(sandbox.home.join(".claude/settings.json")).unwrap(), mine);
+        }
+    }
 }

@@ -16,24 +16,24 @@ use serde_json::json;
 use crate::cli::pseudo_terminal::OnTerminal;
 use crate::cli::sandbox::Sandbox;
 
-/// A picture: what has happened before, and the commands that it shows.
+/// A picture: what has happened before, the commands that it shows, and the keys that answer their questions.
 struct Recording {
     picture: &'static str,
     title: &'static str,
     prepare: fn(&Sandbox),
     commands: &'static [&'static str],
+    keys: &'static [&'static str],
 }
 
-const FIRST_HOOK: Recording = Recording {
-    picture: "docs/pictures/first-hook.svg",
-    title: "hookrail: a first hook, and what it does",
+/// The end of the question to which keys are typed.
+const QUESTION: &str = "q: quit ";
+
+const DENIED: Recording = Recording {
+    picture: "docs/pictures/denied.svg",
+    title: "hookrail: one hook denies what three coding agents want to do",
     prepare: |_| {},
-    commands: &[
-        "hookrail init",
-        "hookrail trust grant --yes",
-        r#"hookrail fire BeforeTool --tool write_file --tool-input '{"path":".env"}'"#,
-        "hookrail explain BeforeTool --tool read_file",
-    ],
+    commands: &["hookrail demo"],
+    keys: &[" ", " ", "q"],
 };
 
 const JOURNAL: Recording = Recording {
@@ -41,6 +41,7 @@ const JOURNAL: Recording = Recording {
     title: "hookrail: what hooks decided, how long they took, and that no record is missing",
     prepare: record_events,
     commands: &["hookrail log --session s1", "hookrail stats", "hookrail journal verify"],
+    keys: &[],
 };
 
 /// Records tool calls of one session: one is denied, one needs approval, and one hook fails.
@@ -73,9 +74,7 @@ fn record_events(sandbox: &Sandbox) {
 const CELL: (f64, f64) = (8.4, 19.0);
 const MARGIN: f64 = 18.0;
 /// How many characters fit on a line before the picture breaks it.
-const COLUMNS: usize = 112;
-/// The seconds between the commands of the animation, and between the lines that one prints.
-const PAUSE: (f64, f64) = (1.6, 0.05);
+const COLUMNS: usize = 120;
 
 /// How a piece of text looks; a class of the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,11 +105,10 @@ impl Look {
     }
 }
 
-/// A line of the terminal: pieces of text with their looks, and when it appears.
+/// A line of the terminal: pieces of text with their looks.
 #[derive(Default)]
 struct Line {
     pieces: Vec<(Look, String)>,
-    at: f64,
 }
 
 impl Line {
@@ -127,12 +125,12 @@ impl Line {
 
     /// The line in parts that fit into the picture.
     fn broken(self) -> Vec<Line> {
-        let mut lines = vec![Line { at: self.at, ..Line::default() }];
+        let mut lines = vec![Line::default()];
         let mut column = 0;
         for (look, text) in self.pieces {
             for character in text.chars() {
                 if column == COLUMNS {
-                    lines.push(Line { at: self.at, ..Line::default() });
+                    lines.push(Line::default());
                     column = 0;
                 }
                 lines.last_mut().unwrap().push(look, character);
@@ -183,23 +181,24 @@ fn recorded(recording: &Recording) -> Vec<Line> {
     fs::create_dir(&programs).unwrap();
     symlink(env!("CARGO_BIN_EXE_hookrail"), programs.join("hookrail")).unwrap();
     let mut all = Vec::new();
-    let mut at = 0.0;
     for command in recording.commands {
-        let mut prompt = Line { at, ..Line::default() };
+        let mut prompt = Line::default();
         "$ ".chars().for_each(|character| prompt.push(Look { dim: true, ..Look::default() }, character));
         command.chars().for_each(|character| prompt.push(Look { bold: true, ..Look::default() }, character));
         all.extend(prompt.broken());
-        at += PAUSE.0 / 2.0;
         let mut shell = std::process::Command::new("sh");
         let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
         shell.args(["-c", command]).current_dir(&sandbox.project).env_clear();
         shell.env("PATH", path).env("HOME", &sandbox.home).env("TERM", "xterm");
-        for line in lines(&OnTerminal::of(&mut shell, "").everything()) {
-            all.extend(Line { at, ..line }.broken());
-            at += PAUSE.1;
+        let mut terminal = OnTerminal::of(&mut shell, "");
+        let mut printed = String::new();
+        for key in recording.keys {
+            printed.push_str(&terminal.sees_next(QUESTION));
+            terminal.types(key);
         }
-        all.push(Line { at, ..Line::default() });
-        at += PAUSE.0;
+        printed.push_str(&terminal.everything());
+        all.extend(lines(&printed).into_iter().flat_map(Line::broken));
+        all.push(Line::default());
     }
     all.pop();
     all
@@ -209,7 +208,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Draws the lines. A viewer that knows no animations shows all of them.
+/// Draws the lines.
 fn drawn(title: &str, lines: &[Line]) -> String {
     let width = (COLUMNS as f64).mul_add(CELL.0, 2.0 * MARGIN);
     let height = (lines.len() as f64).mul_add(CELL.1, 3.0 * MARGIN);
@@ -220,8 +219,6 @@ fn drawn(title: &str, lines: &[Line]) -> String {
 text {{ white-space: pre }}
 .bold {{ font-weight: 700 }} .dim {{ fill: #8b949e }}
 .red {{ fill: #ff7b72 }} .green {{ fill: #56d364 }} .yellow {{ fill: #e3b341 }} .cyan {{ fill: #76e3ea }}
-@media (prefers-reduced-motion: no-preference) {{ text {{ animation: appear 1ms both }} }}
-@keyframes appear {{ from {{ opacity: 0 }} }}
 </style>
 <rect width="100%" height="100%" rx="8" fill="#161b22"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace" font-size="14" fill="#d7dce2">
@@ -229,11 +226,7 @@ text {{ white-space: pre }}
     );
     for (row, line) in (1_u16..).zip(lines) {
         let y = f64::from(row).mul_add(CELL.1, MARGIN);
-        let _ = write!(
-            svg,
-            r#"<text xml:space="preserve" x="{MARGIN}" y="{y:.0}" style="animation-delay:{:.2}s">"#,
-            line.at
-        );
+        let _ = write!(svg, r#"<text xml:space="preserve" x="{MARGIN}" y="{y:.0}">"#);
         let mut column = 0;
         for (look, text) in &line.pieces {
             // Each piece has its place and its width, so that columns stay columns in every font.
@@ -301,7 +294,7 @@ fn check(recording: &Recording) {
 
 #[test]
 fn the_picture_of_the_readme_shows_what_the_commands_print_today() {
-    check(&FIRST_HOOK);
+    check(&DENIED);
 }
 
 #[test]
