@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use hookrail::DialectId;
 
 use crate::logging::LogOptions;
@@ -17,7 +17,7 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// One hook engine for coding agents.
+/// Hooks for Claude Code, Codex CLI, Gemini CLI and other coding agents: write a rule once, and each asks it before it acts.
 ///
 /// Runs the hooks that the project, the user and the system have configured for an agent's events. Reports what they
 /// decided, what they changed, and why each other hook did not run.
@@ -35,7 +35,13 @@ pub(crate) struct Cli {
 impl Cli {
     /// Parses the arguments of this process.
     pub(crate) fn parse_arguments(given: &[OsString]) -> Result<Self, clap::Error> {
-        quick::parse(given).map_or_else(|| Self::try_parse_from(given), Ok)
+        quick::parse(given).map_or_else(|| Self::parse_whole(given), Ok)
+    }
+
+    fn parse_whole(given: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = groups::arranged(Self::command());
+        let mut matches = command.try_get_matches_from_mut(given)?;
+        Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
 
     /// Returns what is logged to standard error, and how. A server also logs warnings.
@@ -77,7 +83,7 @@ pub(crate) enum Command {
     /// Exit status: 0 allowed, 2 blocked, 3 the agent must stop, 4 approval required, 1 the command itself failed.
     #[command(after_help = examples::FIRE)]
     Fire(FireCommand),
-    /// Fire an event again whenever a hook is saved, and show everything about its hooks
+    /// Fire an event again whenever a hook is saved
     ///
     /// Fires the last recorded event, else a sample that the hook is for. Shows what each hook received and wrote, how long it
     /// took, what was decided, and how that differs from the run before. A hook that is not trusted, or has changed since, does
@@ -86,7 +92,7 @@ pub(crate) enum Command {
     /// Exit status: 0 ended with Ctrl-C, 1 the command itself failed.
     #[command(after_help = examples::DEV)]
     Dev(DevArgs),
-    /// Run one script or module once with a sample event, without any settings
+    /// Run one script or module with a sample event, without settings
     ///
     /// Shows what `fire -v` shows. Naming the file is the user's own word, so it needs no grant; no other hook runs.
     ///
@@ -110,12 +116,14 @@ pub(crate) enum Command {
     /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::LIST)]
     List(ListArgs),
-    /// Check all configuration, the scripts of hooks and their first lines, without running anything
+    /// Check configuration and scripts without running anything
     ///
     /// Exit status: 0 no errors, 1 at least one error. With `--strict` or `--deny-warnings` warnings count too.
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
-    /// Show which hooks would run for an event and why others are skipped, without running anything
+    /// Show which hooks would run for an event, and why others would not
+    ///
+    /// Runs nothing.
     ///
     /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::EXPLAIN)]
@@ -130,7 +138,9 @@ pub(crate) enum Command {
     /// Exit status: 0 done, 1 the command itself failed; `plugin doctor` also has 1 if a plugin has an error.
     #[command(after_help = examples::PLUGIN)]
     Plugin(PluginArgs),
-    /// Serve the message bus: one JSON message per line, on standard input and output or on a socket
+    /// Serve the message bus on standard input and output or a socket
+    ///
+    /// A message is one line of JSON.
     ///
     /// After the first SIGTERM, SIGINT or SIGQUIT the server finishes the requests that run and accepts no new ones; the
     /// second signal ends them. SIGHUP does the same with `--stdio`; with `--socket` it reloads the configuration. A
@@ -170,7 +180,7 @@ pub(crate) enum Command {
     /// calls it.
     #[command(after_help = examples::UNINSTALL)]
     Uninstall(UninstallArgs),
-    /// Find out whether agents really call hookrail, and what to do if they do not
+    /// Find out whether agents really call hookrail, and how to fix it
     ///
     /// Exit status: 0 no errors, 1 at least one error.
     #[command(after_help = examples::DOCTOR)]
@@ -180,7 +190,9 @@ pub(crate) enum Command {
     /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::LOG)]
     Log(LogArgs),
-    /// Show how often each hook ran, what it decided and how long it took, from the journal
+    /// Show how often each hook ran, what it decided, how long it took
+    ///
+    /// Reads the journal.
     ///
     /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::STATS)]
@@ -199,7 +211,7 @@ pub(crate) enum Command {
     /// Exit status: 0 done, 1 the command itself failed; `journal verify` also has 1 if the chain does not hold.
     #[command(after_help = examples::JOURNAL)]
     Journal(JournalArgs),
-    /// Fire recorded events against a configuration and show what would be decided otherwise
+    /// Fire recorded events again and show what would be decided now
     ///
     /// Hooks can change nothing: commands run in a sandbox that only reads and has no network, modules may only read. What
     /// is fired here is not recorded.
@@ -208,19 +220,19 @@ pub(crate) enum Command {
     /// itself failed.
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
-    /// Make, sign, verify and install bundles: one policy for many machines
+    /// Make, sign, verify and install bundles: policy for many machines
     ///
     /// Exit status: 0 done, 1 refused or failed; see each command.
     #[cfg(feature = "fleet")]
     #[command(after_help = examples::BUNDLE)]
     Bundle(BundleArgs),
-    /// Connect machines: servers, keys, the audit of all machines, new bundles without waiting
+    /// Connect machines: servers, keys, one audit, new bundles at once
     ///
     /// Exit status: 0 done, 1 failed, 2 the audit is not what it must be; see each command.
     #[cfg(feature = "fleet")]
     #[command(after_help = examples::FLEET)]
     Fleet(FleetArgs),
-    /// Create a hook from a template, with its settings and its test cases
+    /// Create a hook from a template, with settings and test cases
     ///
     /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
     ///
@@ -250,12 +262,12 @@ pub(crate) enum Command {
     /// Exit status: 0 created, 1 nothing was written.
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
-    /// Add a hook of the cookbook to a project
+    /// Add hooks of the cookbook to a project, or list them
     ///
-    /// Exit status: 0 added, 1 nothing was written.
+    /// Exit status: 0 added or listed, 1 nothing was written.
     #[command(after_help = examples::ADD)]
     Add(AddArgs),
-    /// Write types for hooks in TypeScript and Python, for editors and type checkers
+    /// Write types for hooks, for editors and type checkers
     ///
     /// Exit status: 0 written, 1 nothing was written.
     #[command(after_help = examples::TYPES)]
@@ -446,6 +458,7 @@ mod examples;
 #[cfg(feature = "fleet")]
 mod fleet;
 mod global;
+mod groups;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod journal;

@@ -64,8 +64,13 @@ fn main() -> ExitCode {
 /// not clap's 2, because 2 means that hooks blocked the event. The bridge blocks: an agent that calls it with options of
 /// another version would take any other status for a permission.
 fn print_usage(error: &clap::Error) -> ExitCode {
-    // If standard error cannot be written, there is no other place to report it.
-    let _ = error.print();
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        output::errors(&text);
+    } else {
+        // A help text that cannot be written has no other reader.
+        let _ = output::text(&text);
+    }
     match error.use_stderr() {
         true if cmd::bridge::deny_misuse(&std::env::args().collect::<Vec<_>>()) => Exit::Blocked.into(),
         true => Exit::Failed.into(),

@@ -5,6 +5,7 @@ EXAMPLES:
   hookrail demo                                        see it work, in a temporary project
   hookrail init                                        create a first hook
   hookrail trust grant                                 let the project's hooks run
+  hookrail install claude                              make Claude Code ask them before it acts
   hookrail fire BeforeTool --tool write_file --tool-input '{\"path\":\".env\"}'
   hookrail explain BeforeTool --tool write_file        why does a hook run, or not?
   hookrail try ./guard.sh --event BeforeTool           run one script without any settings
@@ -189,8 +190,9 @@ EXAMPLES:
 
 pub(super) const ADD: &str = "\
 EXAMPLES:
-  hookrail add --list
-  hookrail add secret-scan";
+  hookrail add                                list the recipes
+  hookrail add secret-scan
+  hookrail add secret-scan no-force-push";
 
 pub(super) const TYPES: &str = "\
 EXAMPLES:

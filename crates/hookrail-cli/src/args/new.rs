@@ -63,11 +63,11 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The recipe
-    #[arg(value_name = "RECIPE", value_parser = crate::cmd::recipes(), required_unless_present = "list")]
-    pub(crate) recipe: Option<String>,
-    /// List the recipes
-    #[arg(long, conflicts_with = "recipe")]
+    /// The recipes [default: list them all]
+    #[arg(value_name = "RECIPE", value_parser = crate::cmd::recipes(), hide_possible_values = true)]
+    pub(crate) recipes: Vec<String>,
+    /// List the recipes, as without a name
+    #[arg(long, hide = true, conflicts_with = "recipes")]
     pub(crate) list: bool,
     /// Replace files that exist
     #[arg(long)]

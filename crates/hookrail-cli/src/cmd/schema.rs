@@ -31,11 +31,6 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
     }
 }
 
-/// Returns a schema by its name.
-pub(super) fn find(wanted: &str) -> Option<Value> {
-    all().into_iter().find(|(name, _)| name == wanted).map(|(_, schema)| schema)
-}
-
 /// Returns the name and the text of every schema.
 pub(crate) fn all() -> Vec<(String, Value)> {
     let mut schemas = llxprt::schemas();

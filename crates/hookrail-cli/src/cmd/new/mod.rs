@@ -25,11 +25,14 @@ use template::{DescribedFile, HookTemplate};
 /// The name of the hook that `init` writes.
 const FIRST_HOOK: &str = "guard";
 
+/// What comes after a first hook.
+const INSTALL: &str = "hookrail install claude    or codex, gemini and others";
+
 pub(crate) fn run(args: &NewArgs) -> Result<Exit> {
     check_name(&args.name)?;
     let project = Project::open(&args.project)?;
     let if_exists = if args.force { IfExists::Replace } else { IfExists::Refuse };
-    write_hook(&project, &args.name, &args.template, if_exists)
+    write_hook(&project, &args.name, &args.template, if_exists, None)
 }
 
 pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
@@ -43,10 +46,16 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
             .hint("run `hookrail list` to see the hooks")
             .hint("run `hookrail new NAME` to add a hook; the file keeps what it has"));
     }
-    write_hook(&project, FIRST_HOOK, &args.template, IfExists::Refuse)
+    write_hook(&project, FIRST_HOOK, &args.template, IfExists::Refuse, Some(INSTALL))
 }
 
-fn write_hook(project: &Project, name: &str, args: &TemplateArgs, if_exists: IfExists) -> Result<Exit> {
+fn write_hook(
+    project: &Project,
+    name: &str,
+    args: &TemplateArgs,
+    if_exists: IfExists,
+    then: Option<&str>,
+) -> Result<Exit> {
     let dialect = TemplateDialect::of_arguments(args)?;
     dialect.check_language(args.lang)?;
     let TemplateEvent { kind, column, translated } = dialect.find_event(&args.event)?;
@@ -55,6 +64,7 @@ fn write_hook(project: &Project, name: &str, args: &TemplateArgs, if_exists: IfE
     let mut next: Vec<String> = made.build.into_iter().collect();
     next.push("hookrail trust grant".to_owned());
     next.push("hookrail test".to_owned());
+    next.extend(then.map(str::to_owned));
     let groups = Vec::from_iter(made.group);
     let about = format!("one hook for {}", column.name);
     let exit = write_all(project.root(), made.files, &groups, &about, &next)?;
@@ -76,9 +86,6 @@ fn write_all(
     if !groups.is_empty() {
         let merged = settings::merge(root, groups)?;
         warning = merged.warning;
-        if merged.is_new {
-            described.push(schema_file(".llxprt/settings.schema.json", "settings"));
-        }
         let file = NewFile {
             path: settings::PATH.to_owned(),
             text: merged.text,
@@ -109,13 +116,6 @@ fn write_all(
     }
     output::text(&text)?;
     Ok(Exit::Fine)
-}
-
-/// Returns a file with a schema, which editors read. One that exists stays: another file of the project may rely on it.
-fn schema_file(path: &str, schema: &str) -> DescribedFile {
-    let text = super::schema::find(schema).map(|schema| format!("{schema:#}\n")).unwrap_or_default();
-    let file = NewFile { path: path.to_owned(), text, mode: FileMode::Plain, if_exists: IfExists::Keep };
-    DescribedFile { file, about: "lets editors complete and check it".to_owned() }
 }
 
 /// Checks that a name can be that of a file, a plugin and a package, and needs no quotes in any language.

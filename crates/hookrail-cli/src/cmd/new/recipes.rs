@@ -40,6 +40,19 @@ impl Recipe {
         text
     }
 
+    /// The files of a project that has the hook.
+    fn files(&self, if_exists: IfExists) -> [DescribedFile; 2] {
+        let file = |name: &str, text: &str, mode: FileMode, about: String| DescribedFile {
+            file: NewFile { path: format!(".llxprt/hooks/{name}"), text: text.to_owned(), mode, if_exists },
+            about,
+        };
+        let cases = format!("{}.hooktest.toml", self.name);
+        [
+            file(self.script, self.text, FileMode::Executable, format!("the hook: it {}", self.about)),
+            file(&cases, &self.project_tests(), FileMode::Plain, "its test cases".to_owned()),
+        ]
+    }
+
     /// Whether the test cases bring programs, variables or files, which hooks could execute.
     fn has_tests_that_bring_code(&self) -> bool {
         let keys = ["env", "files", "links", "programs"];
@@ -86,34 +99,38 @@ pub(crate) fn recipes() -> PossibleValuesParser {
 }
 
 pub(crate) fn add(args: &AddArgs) -> Result<Exit> {
-    let Some(wanted) = args.recipe.as_deref().filter(|_| !args.list) else {
+    if args.list || args.recipes.is_empty() {
         output::text(&list())?;
         return Ok(Exit::Fine);
-    };
-    let Some(recipe) = RECIPES.iter().find(|recipe| recipe.name == wanted) else {
-        return Err(Failure::new(format!("there is no recipe `{wanted}`")).hint("`hookrail add --list` lists them"));
-    };
+    }
+    let mut wanted: Vec<&Recipe> = Vec::new();
+    for name in &args.recipes {
+        let Some(recipe) = RECIPES.iter().find(|recipe| recipe.name == name) else {
+            return Err(Failure::new(format!("there is no recipe `{name}`")).hint("`hookrail add` lists them"));
+        };
+        if !wanted.iter().any(|known| known.name == recipe.name) {
+            wanted.push(recipe);
+        }
+    }
     let project = Project::open(&args.project)?;
     let if_exists = if args.force { IfExists::Replace } else { IfExists::Refuse };
-    let file = |name: &str, text: &str, mode: FileMode, about: String| DescribedFile {
-        file: NewFile { path: format!(".llxprt/hooks/{name}"), text: text.to_owned(), mode, if_exists },
-        about,
-    };
-    let files = vec![
-        file(recipe.script, recipe.text, FileMode::Executable, format!("the hook: it {}", recipe.about)),
-        file(
-            &format!("{}.hooktest.toml", recipe.name),
-            &recipe.project_tests(),
-            FileMode::Plain,
-            "its test cases".to_owned(),
-        ),
-    ];
-    let groups = groups_in(recipe.settings)
-        .map_err(|error| Failure::new(format!("the settings of `{wanted}` cannot be read: {error}")))?;
-    let mut events: Vec<&str> = groups.iter().map(|group| group.event.as_str()).collect();
-    events.dedup();
+    let (mut files, mut groups) = (Vec::new(), Vec::new());
+    for recipe in &wanted {
+        files.extend(recipe.files(if_exists));
+        groups.extend(
+            groups_in(recipe.settings)
+                .map_err(|error| Failure::new(format!("the settings of `{}` cannot be read: {error}", recipe.name)))?,
+        );
+    }
+    let mut events: Vec<&str> = Vec::new();
+    for group in &groups {
+        if !events.contains(&group.event.as_str()) {
+            events.push(&group.event);
+        }
+    }
     let about = format!("hooks for {}", events.join(", "));
-    let test = if recipe.has_tests_that_bring_code() { "hookrail test --trust-project" } else { "hookrail test" };
+    let brings_code = wanted.iter().any(|recipe| recipe.has_tests_that_bring_code());
+    let test = if brings_code { "hookrail test --trust-project" } else { "hookrail test" };
     let next = ["hookrail trust grant".to_owned(), test.to_owned(), "hookrail docs cookbook".to_owned()];
     write_all(project.root(), files, &groups, &about, &next)
 }
@@ -124,5 +141,5 @@ fn list() -> String {
         .iter()
         .map(|Recipe { name, about, .. }| format!("{}  {about}\n", paint(HINT, format!("{name:width$}"))));
     lines.collect::<String>()
-        + "\n`hookrail add RECIPE` adds one to the project; `hookrail docs cookbook` describes them.\n"
+        + "\n`hookrail add RECIPE...` adds some to the project; `hookrail docs cookbook` describes them.\n"
 }

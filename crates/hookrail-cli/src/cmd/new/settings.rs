@@ -15,7 +15,6 @@ pub(super) const PATH: &str = ".llxprt/settings.json";
 /// What a file has that does not exist yet.
 const NEW_FILE: &str = "\
 {
-  \"$schema\": \"./settings.schema.json\",
   // Hooks run only if a settings file enables them.
   \"hooksConfig\": { \"enabled\": true }
 }
@@ -24,8 +23,6 @@ const NEW_FILE: &str = "\
 /// A settings file with new groups.
 pub(super) struct MergedSettings {
     pub(super) text: String,
-    /// Whether there was no file before.
-    pub(super) is_new: bool,
     /// Why the hooks do not run although they are in the file.
     pub(super) warning: Option<String>,
 }
@@ -33,7 +30,6 @@ pub(super) struct MergedSettings {
 /// Adds groups to the settings of a project and switches hooks on, unless the file says something else.
 pub(super) fn merge(root: &Path, groups: &[HookGroup]) -> Result<MergedSettings> {
     let existing = read_below(root, PATH)?.filter(|text| !text.trim().is_empty());
-    let is_new = existing.is_none();
     let whole = existing.unwrap_or_else(|| NEW_FILE.to_owned());
     let (mark, text) = whole.strip_prefix('\u{feff}').map_or(("", whole.as_str()), |text| ("\u{feff}", text));
     let refused = |error: EditError| refusal(text, &error);
@@ -47,7 +43,7 @@ pub(super) fn merge(root: &Path, groups: &[HookGroup]) -> Result<MergedSettings>
         Some((_, true)) => None,
         Some((key, false)) => Some(format!("`{key}` in `{PATH}` switches hooks off; set it to true to let them run")),
     };
-    Ok(MergedSettings { text: format!("{mark}{new}"), is_new, warning })
+    Ok(MergedSettings { text: format!("{mark}{new}"), warning })
 }
 
 /// Returns the switch of the file, by its key, and what it says.
@@ -117,7 +113,7 @@ mod tests {
         →"hooksConfig": { "enabled": true }
         }
         "#);
-        assert!(merged.text.starts_with('\u{feff}') && merged.warning.is_none() && !merged.is_new);
+        assert!(merged.text.starts_with('\u{feff}') && merged.warning.is_none());
     }
 
     #[test]

@@ -82,8 +82,6 @@ impl HookTemplate<'_> {
         let mut files = program.files;
         let tests = self.tests("hook = \".\"", sample.as_ref(), program.needs);
         files.push(self.file(format!("{folder}/{name}.hooktest.toml"), tests, FileMode::Plain, "its test cases"));
-        let schema = super::schema_file(&format!("{folder}/.x-code-plugin/plugin.schema.json"), "plugin");
-        files.push(schema);
         let manifest = manifest(name, self.column.name, &about, &program.command, sample.as_ref());
         let about = format!("the plugin: one hook for {}", self.column.name);
         files.push(self.file(format!("{folder}/.x-code-plugin/plugin.json"), manifest, FileMode::Plain, about));
@@ -336,7 +334,7 @@ fn manifest(name: &str, event: &str, about: &str, command: &str, sample: Option<
         Some(FailureMeaning::Passes) | None => "",
     };
     format!(
-        "{{\n  \"$schema\": \"./plugin.schema.json\",\n  \"name\": {},\n  \"version\": \"0.1.0\",\n  \"description\": {},\n  \
+        "{{\n  \"name\": {},\n  \"version\": \"0.1.0\",\n  \"description\": {},\n  \
          \"hooks\": {{\n    {}: [\n      {{\n{matcher}        \"command\": {},\n        \"timeout\": 5000,\n        \
          \"description\": {}{failure}\n      }}\n    ]\n  }}\n}}\n",
         quoted(name),

@@ -13,13 +13,22 @@ fn the_sample_is_without_problems_and_guards() {
     insta::assert_snapshot!(sandbox.run(&["init"]).ends_with(0).stdout, @r#"
     created  .llxprt/hooks/guard.sh             the hook: it keeps the agent from writing `.env` files
     created  .llxprt/hooks/guard.hooktest.toml  its test cases
-    created  .llxprt/settings.schema.json       lets editors complete and check it
     created  .llxprt/settings.json              one hook for BeforeTool
 
     next
       hookrail trust grant
       hookrail test
+      hookrail install claude    or codex, gemini and others
     "#);
+    let names = |folder: &str| {
+        let entries = std::fs::read_dir(sandbox.project.join(folder)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(".llxprt"), ["hooks", "settings.json"], "a schema is written only on request");
+    assert_eq!(names(".llxprt/hooks"), ["guard.hooktest.toml", "guard.sh"]);
+    assert!(!sandbox.read(".llxprt/settings.json").contains("$schema"));
     sandbox.run(&["check", "--deny-warnings"]).ends_with(0);
     fire(&sandbox, ".env").ends_with(0);
     let offered = sandbox.run(&["trust", "grant", "--yes"]).ends_with(0).stdout;

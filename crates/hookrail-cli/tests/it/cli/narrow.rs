@@ -55,6 +55,8 @@ fn every_table_fits() {
     fits(&sandbox, &["trust"]);
     fits(&sandbox, &["trust", "diff"]);
     fits(&sandbox, &["docs"]);
+    fits(&sandbox, &["--help"]);
+    fits(&sandbox, &[]);
     fits(&sandbox, &["fire", "nonsense-that-no-agent-knows"]);
     fits(&sandbox, &[&["explain"], &event[..]].concat());
     fits(&sandbox, &[&["explain"], &event[..], &["--agent", "codex"]].concat());

@@ -164,8 +164,9 @@ fn every_command_finds_the_project_upwards() {
 pub(crate) fn commands(sandbox: &Sandbox, command: &[String]) -> Vec<Vec<String>> {
     let arguments: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
     let help = sandbox.run(&arguments).ends_with(0).stdout;
-    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    // The whole program lists its commands in groups, under several headings.
+    let list = help.lines().skip_while(|line| !line.starts_with("Usage:")).take_while(|line| *line != "EXAMPLES:");
+    let names = list.filter_map(|line| line.strip_prefix("  ")).filter(|line| line.starts_with(char::is_lowercase));
     let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
     names.map(|name| [command, &[name.to_owned()]].concat()).collect()
 }
