@@ -140,7 +140,7 @@ fn found(program: PathBuf) -> Result<PathBuf> {
     if program.exists() { Ok(program) } else { Err(format!("{} was not built", program.display()).into()) }
 }
 
-/// How README.md installs hookrail: linked statically, for this machine.
+/// How `packaging/static.toml` installs hookrail: linked statically, for this machine.
 const AS_INSTALLED: [&str; 4] = ["--target", "host-tuple", "--config", "../../packaging/static.toml"];
 
 /// The binary as an installation leaves it. What the linker has written through a mapping stands in the system's cache page
