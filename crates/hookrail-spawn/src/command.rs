@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::environment::Environment;
 use crate::error::SpawnError;
+use crate::late_output::LateOutput;
 use crate::ledger::RunLedger;
 use crate::outcome::ChildEnd;
 use crate::sandbox::Sandbox;
@@ -36,6 +37,7 @@ pub struct ChildCommand {
     pub(crate) grace: Duration,
     pub(crate) cancel_grace: Option<Duration>,
     pub(crate) limits: CaptureLimits,
+    pub(crate) late_output: Option<&'static dyn LateOutput>,
     pub(crate) marker: Option<(OsString, OsString)>,
     #[cfg_attr(not(unix), allow(dead_code, reason = "there are no records"))]
     pub(crate) ledger: Option<RunLedger>,
@@ -64,6 +66,7 @@ impl ChildCommand {
             grace: Duration::from_secs(2),
             cancel_grace: None,
             limits: CaptureLimits::default(),
+            late_output: None,
             marker: None,
             ledger: None,
             sandbox: None,
@@ -150,6 +153,14 @@ impl ChildCommand {
     #[must_use]
     pub fn limits(mut self, limits: CaptureLimits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets the rule for output that another process holds after the exit. Without one, output is read for
+    /// [`CaptureLimits::drain_grace`] after the exit.
+    #[must_use]
+    pub fn late_output(mut self, rule: &'static dyn LateOutput) -> Self {
+        self.late_output = Some(rule);
         self
     }
 
@@ -272,6 +283,8 @@ pub struct CaptureLimits {
     /// What the child itself wrote is never lost, whatever this is. The wait
     /// is for helpers such as a shell's `>(tee log)`, which may write a little
     /// later than the child exits. It ends with the deadline at the latest.
+    /// With a rule of [`late_output`](ChildCommand::late_output) it is the
+    /// silence after which the rule is asked whether the output is complete.
     pub drain_grace: Duration,
 }
 

@@ -59,6 +59,7 @@ mod error;
 mod files;
 #[cfg(unix)]
 mod inherited;
+mod late_output;
 #[cfg(unix)]
 mod ledger;
 mod lock;
@@ -92,6 +93,7 @@ pub use error::{NulPlace, SpawnError};
 pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular, private_file_options};
 #[cfg(unix)]
 pub use inherited::{inherited_descriptor, is_ignored};
+pub use late_output::{AwaitedStreams, HeldOutput, LateOutput, LateWait, OutputHolder, OutputSoFar, StreamState};
 pub use ledger::RunLedger;
 #[doc(hidden)]
 pub use lock::lock;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::capture::CapturedStream;
+use crate::late_output::HeldOutput;
 use crate::termination::Termination;
 
 /// The result of a run that could be started.
@@ -26,6 +27,9 @@ pub struct ChildResult {
     pub pid: Option<u32>,
     /// The processes that the child left running.
     pub survivors: Survivors,
+    /// The output that the rule of [`late_output`](crate::ChildCommand::late_output) did not find complete, because another
+    /// process still held it when the wait was over.
+    pub held: Option<HeldOutput>,
     /// The rest of the work to end the child, if there is any; dropping it kills the child at once.
     pub termination: Option<Termination>,
 }

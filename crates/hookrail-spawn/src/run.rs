@@ -3,7 +3,7 @@
 //! This module is independent of the platform; `unix.rs` and `windows.rs` do the system calls.
 //!
 //! A run ends with the exit of the direct child, not with the end of its output: another process, such as a daemon that
-//! the child started, may hold the pipes open for ever.
+//! the child started, may hold the pipes open for ever. How long such output is still read is a rule of the caller.
 
 use std::future::poll_fn;
 use std::ops::ControlFlow;
@@ -17,6 +17,7 @@ use crate::cancel::CancelToken;
 use crate::capture::{CapturedStream, Truncation};
 use crate::command::{CaptureLimits, ChildCommand};
 use crate::error::SpawnError;
+use crate::late_output::{AwaitedStreams, HeldOutput, LateWait, OutputSoFar, StreamState};
 use crate::outcome::{ChildEnd, ChildExit, ChildResult, Survivors};
 use crate::sys;
 use crate::termination::Termination;
@@ -199,11 +200,15 @@ impl RunningChild {
         command: &ChildCommand,
         stop: &mut StopCondition<'_, C>,
     ) -> ChildResult {
+        let mut waited = None;
         let (end, exit) = match event {
             RunEvent::Stopped(end) => (end, None),
             RunEvent::Flooded => (ChildEnd::OutputLimit, None),
             RunEvent::Exited => {
-                let exit = self.read_rest_after_exit(command.limits.drain_grace, stop).await;
+                let exit = self.read_rest_after_exit();
+                if !self.streams_have_ended() {
+                    waited = self.read_late_output(exit, command, stop).await;
+                }
                 // No process of the child may be left after a limit. So the processes it left are ended as after a
                 // timeout, although the child itself has exited.
                 let is_cut = self.stdout.captured.truncation == Truncation::Cut;
@@ -211,7 +216,7 @@ impl RunningChild {
             }
         };
         match exit {
-            Some(_) if end != ChildEnd::OutputLimit => self.finish_after_exit(end, exit).await,
+            Some(_) if end != ChildEnd::OutputLimit => self.finish_after_exit(end, exit, waited).await,
             _ => self.finish_after_stop(end, exit, command.grace_after(end)),
         }
     }
@@ -260,41 +265,86 @@ impl RunningChild {
         self.stdout.captured.total > self.drain
     }
 
-    /// Reads what is left in the pipes after the exit, and for the drain grace what other processes still write.
-    async fn read_rest_after_exit<C: Future<Output = ()>>(
-        &mut self,
-        drain_grace: Duration,
-        stop: &mut StopCondition<'_, C>,
-    ) -> ChildExit {
+    /// Reads what is left in the pipes after the exit, and returns how the child ended.
+    fn read_rest_after_exit(&mut self) -> ChildExit {
         self.stdin.close();
         // All that the child itself wrote is in the pipes by now. This does
         // not wait, so neither a stop nor a zero grace can lose it.
         self.stdout.drain();
         self.stderr.drain();
-        if !self.streams_have_ended() {
-            let mut late = pin!(sleep(drain_grace));
-            poll_fn(|cx| {
-                // The result is decided by the exit; a cancellation or the deadline only ends the wait.
-                let over = stop.poll(cx).is_ready() || late.as_mut().poll(cx).is_ready();
-                let ended = self.poll_outputs(cx).is_ready();
-                if over || ended || self.is_flooded() { Poll::Ready(()) } else { Poll::Pending }
-            })
-            .await;
-        }
         self.child.exit()
+    }
+
+    /// Reads what other processes still write after the exit, for as long as the rule of the command says. Returns how long
+    /// it waited for an output that did not become complete.
+    async fn read_late_output<C: Future<Output = ()>>(
+        &mut self,
+        exit: ChildExit,
+        command: &ChildCommand,
+        stop: &mut StopCondition<'_, C>,
+    ) -> Option<Duration> {
+        let (begun, silence) = (tokio::time::Instant::now(), command.limits.drain_grace);
+        let wait = match command.late_output {
+            Some(rule) => rule.wait_after(exit),
+            None => LateWait { longest: silence, streams: AwaitedStreams::Both },
+        };
+        let mut over = pin!(sleep_until(begun + wait.longest));
+        let mut silent = pin!(sleep(silence));
+        let (mut read, mut was_asked) = (self.bytes_read(wait.streams), false);
+        let is_over = poll_fn(|cx| {
+            let ended = self.poll_outputs(cx).is_ready();
+            if ended || self.is_flooded() {
+                return Poll::Ready(false);
+            }
+            let read_now = self.bytes_read(wait.streams);
+            if read_now != read {
+                (read, was_asked) = (read_now, false);
+                silent.as_mut().reset(tokio::time::Instant::now() + silence);
+            }
+            if !was_asked && silent.as_mut().poll(cx).is_ready() {
+                was_asked = true;
+                if command.late_output.is_some_and(|rule| rule.is_complete(exit, self.output_so_far())) {
+                    return Poll::Ready(false);
+                }
+            }
+            // The result is decided by the exit; a cancellation or the deadline only ends the wait.
+            if stop.poll(cx).is_ready() { Poll::Ready(true) } else { over.as_mut().poll(cx).map(|()| true) }
+        })
+        .await;
+        let rule = command.late_output.filter(|_| is_over)?;
+        (!rule.is_complete(exit, self.output_so_far())).then(|| begun.elapsed())
+    }
+
+    fn bytes_read(&self, streams: AwaitedStreams) -> u64 {
+        match streams {
+            AwaitedStreams::Stdout => self.stdout.captured.total,
+            AwaitedStreams::Both => self.stdout.captured.total + self.stderr.captured.total,
+        }
+    }
+
+    fn output_so_far(&self) -> OutputSoFar<'_> {
+        let stdout_state = if self.stdout.output.has_ended() { StreamState::Ended } else { StreamState::Held };
+        OutputSoFar { stdout: &self.stdout.captured, stdout_state, stderr: &self.stderr.captured }
     }
 
     fn streams_have_ended(&self) -> bool {
         self.stdout.output.has_ended() && self.stderr.output.has_ended()
     }
 
-    /// Makes the result of a child that has exited.
-    async fn finish_after_exit(self, end: ChildEnd, exit: Option<ChildExit>) -> ChildResult {
+    /// Makes the result of a child that has exited. `waited` is the time that an incomplete output was awaited.
+    async fn finish_after_exit(self, end: ChildEnd, exit: Option<ChildExit>, waited: Option<Duration>) -> ChildResult {
         let pid = self.child.pid();
-        let held = !self.streams_have_ended();
-        let survivors = release_and_count(self.child, held).await;
+        let is_held = !self.streams_have_ended();
+        let held = match waited {
+            Some(waited) => {
+                let pipes = [&self.stdout, &self.stderr].into_iter().filter_map(|pipe| pipe.output.name()).collect();
+                Some(HeldOutput { waited, holders: self.child.pipe_holders(pipes).await })
+            }
+            None => None,
+        };
+        let survivors = release_and_count(self.child, is_held).await;
         let (stdout, stderr) = (self.stdout.captured, self.stderr.captured);
-        ChildResult { exit, stdout, stderr, pid: Some(pid), survivors, ..without_child(end, self.begun) }
+        ChildResult { exit, stdout, stderr, pid: Some(pid), survivors, held, ..without_child(end, self.begun) }
     }
 
     /// Makes the result of a run that was stopped: what was read so far, and the termination, which has begun.
@@ -346,6 +396,7 @@ pub(crate) fn without_child(end: ChildEnd, begun: Instant) -> ChildResult {
         elapsed: begun.elapsed(),
         pid: None,
         survivors: Survivors::NoneSeen,
+        held: None,
         termination: None,
     }
 }

@@ -24,6 +24,7 @@ mod exec_arguments;
 mod memory;
 mod pidfd;
 mod pipe;
+mod pipe_holders;
 mod posix;
 mod process_family;
 pub(crate) mod recorded;

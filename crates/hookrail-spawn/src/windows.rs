@@ -31,6 +31,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::command::ChildCommand;
 use crate::error::{NulPlace, SpawnError};
+use crate::late_output::OutputHolder;
 use crate::outcome::ChildExit;
 
 /// Starts a console program without a console window.
@@ -147,6 +148,10 @@ impl SealedFile {
     }
 }
 
+/// The name of a pipe, which none has here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PipeName(std::convert::Infallible);
+
 /// What follows the bytes that are written to stdin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterInput {
@@ -237,6 +242,11 @@ impl Child {
         None
     }
 
+    /// Returns none: the holders of a pipe are not known.
+    pub(crate) async fn pipe_holders(&self, _pipes: Vec<PipeName>) -> Vec<OutputHolder> {
+        Vec::new()
+    }
+
     /// Kills nothing: relatives are not known without a job object.
     pub(crate) async fn sweep(&self) -> Option<(u32, u32)> {
         Some((0, 0))
@@ -311,6 +321,11 @@ impl OutputPipe {
     /// Whether the stream is open. Only the reading thread knows whether there are bytes, so the caller has to read.
     pub(crate) fn has_bytes(&self) -> bool {
         self.chunks.is_some()
+    }
+
+    /// Returns `None`: pipes have no names.
+    pub(crate) fn name(&self) -> Option<PipeName> {
+        None
     }
 
     /// Whether the end of the stream was read.

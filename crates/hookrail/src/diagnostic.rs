@@ -198,6 +198,8 @@ codes! {
     ReadsProject = "reads-project", Warning;
     /// A hook wrote more to standard output than is read.
     OutputLimit = "output-limit", Warning;
+    /// A hook has exited, and another process held its output until the wait for its answer was over.
+    OutputHeld = "output-held", Warning;
     /// A hook's standard error was longer than what is kept.
     StderrTruncated = "stderr-truncated", Note;
     /// A hook's answer is not valid.
@@ -288,6 +290,8 @@ codes! {
     MatcherLoose = "matcher-loose", Note;
     /// A command uses a variable without quotes, so a blank in its value splits it.
     VariableUnquoted = "variable-unquoted", Warning;
+    /// A command has a path with a variable in single quotes, where no shell replaces it.
+    VariableSingleQuoted = "variable-single-quoted", Error;
     /// A script denies with an exit status that does not deny.
     ExitStatusAsPolicy = "exit-status-as-policy", Warning;
     /// A hook is the same as an earlier one or has its name.

@@ -115,9 +115,9 @@ pub mod plan {
 /// How processes of hooks are run, and how they end.
 pub mod process {
     pub use crate::run::{
-        ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputLimits, ProcessEnd, Protection, RawEnd, Readable,
-        Relocation, RelocationReason, RemoteEnd, RunEnd, RunId, RunInput, RunLedger, RunLimits, RunRequest, Sandbox,
-        SpawnFailure, Surroundings,
+        HeldAnswer, ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputHolder, OutputLimits, ProcessEnd,
+        Protection, RawEnd, Readable, Relocation, RelocationReason, RemoteEnd, RunEnd, RunId, RunInput, RunLedger,
+        RunLimits, RunRequest, Sandbox, SpawnFailure, Surroundings,
     };
 }
 

@@ -122,6 +122,7 @@ fn failure(how: &RawEnd) -> Option<(Code, String)> {
         RawEnd::OutputLimit => (Code::OutputLimit, "wrote more to standard output than is read".to_owned()),
         RawEnd::Threw(message) => (Code::HookThrew, format!("threw: {message}")),
         RawEnd::OverLimit(limit) => (Code::HookLimit, format!("went over its limit: {limit}")),
+        RawEnd::HeldBack => (Code::OutputHeld, "gave no answer while another process held its output".to_owned()),
         RawEnd::BrokeProtocol(why) => (Code::BadOutput, format!("gave no answer: {why}")),
         RawEnd::ContentChanged => (Code::TrustChanged, "changed after it was granted and was not run".to_owned()),
         RawEnd::Unusable(why) => (Code::GuardUnusable, format!("cannot be used: {why}")),

@@ -39,6 +39,21 @@ fn before_tool_block_and_deny_decisions_block() {
 }
 
 #[test]
+fn a_denial_that_comes_after_the_exit_of_its_hook_counts() {
+    let late = r#"(cat >/dev/null; sleep 0.4; echo '{"decision":"deny","reason":"late"}') &"#;
+    let script = one_call(WRITE, write(), json!({"contains": ["\"error\":\"denied by hook `h1`: late\""]}));
+    let world = World::with(&[("BeforeTool", WRITE, late)], script);
+    world.say("go").ends_with(0);
+    assert!(!world.exists("a.txt"));
+    // A process that holds nothing of the hook says nothing for it.
+    let silent = "sleep 30 >/dev/null 2>&1 &";
+    let world =
+        World::with(&[("BeforeTool", WRITE, silent)], one_call(WRITE, write(), json!({"contains": ["wrote a.txt"]})));
+    world.say("go").ends_with(0);
+    assert_eq!(world.read("a.txt"), "hello");
+}
+
+#[test]
 fn before_tool_allow_approve_and_silence_let_it_run() {
     for hook in [answer(r#"{"decision":"allow"}"#), answer(r#"{"decision":"approve"}"#), "exit 0".to_owned()] {
         let world =

@@ -6,9 +6,11 @@ use std::task::{Context, Poll};
 use rustix::process::{Pid, Signal};
 
 use super::pidfd;
+use super::pipe_holders::{PipeName, pipe_holders};
 use super::process_family::FamilyScope;
 use super::session_leader::SessionLeader;
 use super::wait::ExitWaiter;
+use crate::late_output::OutputHolder;
 use crate::ledger::LedgerEntry;
 use crate::outcome::ChildExit;
 
@@ -93,6 +95,11 @@ impl Child {
     /// Returns the number of living relatives, or `None` if it cannot be known.
     pub(crate) async fn count_relatives(&self) -> Option<u32> {
         self.off_thread(|leader| leader.family().count(FamilyScope::Any)).await
+    }
+
+    /// Returns the processes that hold one of these pipes.
+    pub(crate) async fn pipe_holders(&self, pipes: Vec<PipeName>) -> Vec<OutputHolder> {
+        self.off_thread(move |_| Some(pipe_holders(&pipes))).await.unwrap_or_default()
     }
 
     /// Kills all relatives, and returns how many were killed and how many are left.

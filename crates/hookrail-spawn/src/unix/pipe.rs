@@ -12,6 +12,7 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionread, read};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::pipe_holders::PipeName;
 use super::sigpipe;
 use super::wait::becomes_readable;
 
@@ -216,6 +217,11 @@ impl OutputPipe {
     /// Whether the pipe is open and has no unread bytes.
     pub(super) fn is_quiet(&self) -> bool {
         self.pipe.as_ref().is_some_and(|pipe| !becomes_readable(pipe.as_fd(), Duration::ZERO))
+    }
+
+    /// Returns the name by which the processes that hold the pipe are found; `None` if it has ended or cannot be named.
+    pub(crate) fn name(&self) -> Option<PipeName> {
+        self.pipe.as_ref().and_then(|pipe| PipeName::of(pipe.as_fd()))
     }
 
     /// Whether the end of the stream was read.

@@ -5,7 +5,9 @@
 use std::time::Duration;
 
 use crate::support::{Case, NEVER, is_reaped, stdout};
-use hookrail_spawn::{CaptureLimits, ChildEnd, ChildExit, Survivors, Truncation};
+use hookrail_spawn::{
+    AwaitedStreams, CaptureLimits, ChildEnd, ChildExit, LateOutput, LateWait, OutputSoFar, Survivors, Truncation,
+};
 
 const MIB: usize = 1 << 20;
 
@@ -106,6 +108,68 @@ async fn a_late_writer_is_heard_within_the_drain_grace() {
     let finished = case.run().await;
     assert_eq!(stdout(&finished), "early late");
     assert_eq!(finished.end, ChildEnd::Exited(0));
+}
+
+/// A rule that knows one complete output, and waits for it.
+struct WaitsFor(&'static str);
+
+impl LateOutput for WaitsFor {
+    fn wait_after(&self, _exit: ChildExit) -> LateWait {
+        LateWait { longest: crate::support::HANG, streams: AwaitedStreams::Stdout }
+    }
+
+    fn is_complete(&self, _exit: ChildExit, output: OutputSoFar<'_>) -> bool {
+        output.stdout.text() == Ok(self.0)
+    }
+}
+
+/// A rule that finds nothing complete, and waits for a moment only.
+struct NeverComplete;
+
+impl LateOutput for NeverComplete {
+    fn wait_after(&self, _exit: ChildExit) -> LateWait {
+        LateWait { longest: Duration::from_millis(300), streams: AwaitedStreams::Both }
+    }
+
+    fn is_complete(&self, _exit: ChildExit, _output: OutputSoFar<'_>) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn a_late_writer_is_awaited_until_the_rule_finds_its_output_complete() {
+    let case = Case::new(&["late-writer", "400", "late"]).with(|command| command.late_output(&WaitsFor("early late")));
+    let finished = case.run().await;
+    assert_eq!(stdout(&finished), "early late");
+    assert_eq!((finished.end, finished.held), (ChildEnd::Exited(0), None));
+}
+
+#[tokio::test]
+async fn a_complete_output_is_not_delayed_by_a_process_that_holds_it() {
+    let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.late_output(&WaitsFor("{}")));
+    let finished = case.run().await;
+    assert_eq!((stdout(&finished), &finished.held), ("{}", &None));
+    assert!(finished.elapsed < crate::support::HANG);
+    case.end_survivors();
+}
+
+#[tokio::test]
+async fn the_process_that_holds_an_incomplete_output_is_named() {
+    let case = Case::new(&["daemon-holds-stdout", NEVER]).with(|command| command.late_output(&NeverComplete));
+    let finished = case.run().await;
+    assert_eq!(finished.end, ChildEnd::Exited(0));
+    let held = finished.held.unwrap();
+    assert!(held.waited >= Duration::from_millis(300), "{held:?}");
+    assert_eq!(held.holders.iter().map(|holder| holder.pid).collect::<Vec<_>>(), case.alive());
+    assert!(held.holders.iter().all(|holder| holder.name.starts_with("hookrail-child")), "{held:?}");
+    case.end_survivors();
+}
+
+#[tokio::test]
+async fn output_that_no_process_holds_is_not_awaited() {
+    let finished =
+        Case::new(&["print-and-exit", "0", "x", ""]).with(|command| command.late_output(&NeverComplete)).run().await;
+    assert_eq!((stdout(&finished), &finished.held), ("x", &None));
 }
 
 #[tokio::test]

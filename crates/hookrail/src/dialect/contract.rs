@@ -18,7 +18,7 @@ use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, Effects, EndKind, Health, Outcome};
-use crate::run::{Environment, RunEnd, RunInput};
+use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 use crate::snapshot::Policy;
 
 /// What a dialect is: its events, its configuration, and what it adds to documents and logs. All of it is pure, apart
@@ -122,6 +122,14 @@ pub(crate) trait Protocol: Dialect + 'static {
 
     /// Whether the input of a hook depends only on the event and the chain so far, and not on the hook.
     const SAME_INPUT_FOR_ALL: bool = false;
+
+    /// What the end of a process says before its output is read.
+    fn exit_meaning(exit: ChildExit) -> ExitMeaning {
+        match exit {
+            ChildExit::Code(0) => ExitMeaning::AnswerOnStdout,
+            ChildExit::Code(_) | ChildExit::Signal(_) | ChildExit::Unknown => ExitMeaning::DecidesAlone,
+        }
+    }
 
     /// How long a shutdown waits for a detached hook of that event; none for the hook's own timeout.
     fn drain(_kind: EventKind) -> Option<Duration> {

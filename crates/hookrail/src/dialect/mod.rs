@@ -88,6 +88,7 @@ fn described_failure(end: EndKind, how: &RawEnd) -> String {
             Some(name) => format!("signal {signal}, {name}"),
             None => format!("signal {signal}"),
         },
+        RawEnd::HeldBack => "no answer, and its output held by another process".to_owned(),
         RawEnd::TimedOut(after) => format!("timed out after {} ms", after.as_millis()),
         RawEnd::Unanswered(why) => why.to_string(),
         _ => end.name().to_owned(),

@@ -6,7 +6,9 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::{Action, Hook};
 use crate::outcome::{EndKind, Health};
 use crate::remote::RemoteFailure;
-use crate::run::{ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections};
+use crate::run::{
+    HeldAnswer, ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections,
+};
 
 /// The diagnostics about the end of a run, apart from those of the dialect about the answer.
 pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
@@ -14,6 +16,7 @@ pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -
     if health == Health::Failed {
         found.extend(about_failure(hook, kind, end));
     }
+    found.extend(end.held().map(|held| about_held_output(hook, end.how(), held)));
     match end {
         RunEnd::Process(ProcessEnd { surroundings, .. }) | RunEnd::Module(ModuleEnd { surroundings, .. }) => {
             found.extend(surroundings.relocated.as_ref().map(|relocation| about_relocation(hook, relocation)));
@@ -46,6 +49,19 @@ pub(crate) fn add_exit_hint(reported: &mut [Diagnostic], hint: Option<&'static s
     for diagnostic in reported.iter_mut().filter(|found| found.code == Code::HookExited && found.hint.is_none()) {
         diagnostic.hint = hint.map(str::to_owned);
     }
+}
+
+fn about_held_output(hook: &Hook, how: &RawEnd, held: &HeldAnswer) -> Diagnostic {
+    let holders: Vec<String> = held.holders.iter().map(|it| format!("`{}` (process {})", it.name, it.pid)).collect();
+    let holder = if holders.is_empty() { "another process".to_owned() } else { holders.join(", ") };
+    let result = match how {
+        RawEnd::HeldBack => "it is a guard and has said nothing, so it has failed",
+        _ => "what it wrote until then counts",
+    };
+    let waited = held.waited.as_millis();
+    let message = format!("hook `{hook}` has exited, but {holder} held its output for {waited} ms more; {result}");
+    let hint = "redirect the output of background processes with `>/dev/null 2>&1`, and wait for a filter with `wait`";
+    Diagnostic::new(Code::OutputHeld, message).hint(hint)
 }
 
 fn about_relocation(hook: &Hook, relocation: &Relocation) -> Diagnostic {
@@ -139,7 +155,8 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
                 .hint("repair the entry, or remove it to work without this guard")
         }
         // An exit status that the dialect reads, or an answer that it could not read.
-        (RawEnd::Exited(_) | RawEnd::Returned(_) | RawEnd::Decided(_), _) => return None,
+        // The diagnostic about the held output says it.
+        (RawEnd::HeldBack | RawEnd::Exited(_) | RawEnd::Returned(_) | RawEnd::Decided(_), _) => return None,
     })
 }
 

@@ -13,7 +13,7 @@ use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::json::Json;
 use crate::outcome::{EndKind, Health, HookRun};
-use crate::run::{RawEnd, RunEnd, RunId, RunInput, RunRequest};
+use crate::run::{AnswerWait, HookRole, RawEnd, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
 use crate::tools::LocalizedTool;
@@ -94,6 +94,9 @@ pub(crate) struct Part<D: Protocol> {
 }
 
 impl<D: Protocol> Part<D> {
+    const GUARD_WAIT: &'static AnswerWait = &AnswerWait { meaning: D::exit_meaning, role: HookRole::Guard };
+    const OTHER_WAIT: &'static AnswerWait = &AnswerWait { meaning: D::exit_meaning, role: HookRole::Other };
+
     pub(crate) fn new(plan: &PartPlan, first_run: usize) -> Self {
         let slots: Vec<Slot> = plan
             .hooks
@@ -123,6 +126,7 @@ impl<D: Protocol> Part<D> {
 
     fn request(&mut self, at: usize, planned: &PlannedHook, event: &Event) -> RunRequest {
         let launch = D::launch(&planned.hook, event);
+        let answer_wait = if planned.guards(event.kind()) { Self::GUARD_WAIT } else { Self::OTHER_WAIT };
         RunRequest {
             id: RunId(self.first_run + at),
             event: Arc::new(event.clone()),
@@ -136,6 +140,7 @@ impl<D: Protocol> Part<D> {
             folders: launch.folders,
             cwd: event.cwd().to_owned(),
             variables: launch.variables,
+            answer_wait,
             sandbox: None,
         }
     }

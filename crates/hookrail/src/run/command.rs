@@ -9,9 +9,10 @@ use hookrail_spawn::{
     Termination, run_id,
 };
 
+use super::answer_wait::HookRole;
 #[cfg(unix)]
 use super::direct::direct;
-use super::end::{Output, ProcessEnd, RawEnd, SpawnFailure};
+use super::end::{HeldAnswer, Output, ProcessEnd, RawEnd, SpawnFailure};
 use super::limits::EngineLimits;
 use super::module_environment::ModuleEnvironment;
 use super::pool::ProcessPool;
@@ -125,7 +126,13 @@ pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResul
         Survivors::NoneSeen | Survivors::LeftToTermination => 0,
     };
     let (stdout, stderr) = (output(finished.stdout), output(finished.stderr));
-    let end = ProcessEnd { stdout, stderr, survivors, ..ProcessEnd::new(how, finished.elapsed) };
+    let held = finished.held.map(|held| HeldAnswer { waited: held.waited, holders: held.holders });
+    let is_guard = request.answer_wait.role == HookRole::Guard;
+    let how = match how {
+        RawEnd::Exited(0) if held.is_some() && is_guard && stdout.lossy().trim().is_empty() => RawEnd::HeldBack,
+        how => how,
+    };
+    let end = ProcessEnd { stdout, stderr, survivors, held, ..ProcessEnd::new(how, finished.elapsed) };
     ProcessResult { end, terminations: finished.termination.into_iter().collect() }
 }
 
@@ -206,7 +213,8 @@ fn clothed(
 /// The command with the limits of a run.
 fn bounded(command: ChildCommand, world: &ProcessWorld, request: &RunRequest) -> ChildCommand {
     let limits = world.limits.for_trust(&request.hook.trust).output.for_spawn();
-    command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace).limits(limits)
+    let command = command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace);
+    command.limits(limits).late_output(request.answer_wait)
 }
 
 /// The limits of one exchange with a process that was started before.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::Protection;
+use hookrail_spawn::{OutputHolder, Protection};
 
 use crate::effects::Effects;
 use crate::json::Json;
@@ -40,8 +40,19 @@ pub struct ProcessEnd {
     pub stderr: Output,
     /// How many processes it left running in the background.
     pub survivors: u32,
+    /// The answer that was not complete because another process held the output, if that was so.
+    pub held: Option<HeldAnswer>,
     /// How its surroundings differed from what was asked for.
     pub surroundings: Surroundings,
+}
+
+/// An answer that was not complete when the wait for it was over, because another process held the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldAnswer {
+    /// How long it was awaited after the process had exited.
+    pub waited: Duration,
+    /// The processes that held the output, as far as they were found.
+    pub holders: Vec<OutputHolder>,
 }
 
 /// The end of a module's handlers, or of the attempt to call them.
@@ -113,7 +124,7 @@ impl ProcessEnd {
     #[must_use]
     pub fn new(how: RawEnd, duration: Duration) -> Self {
         let (stdout, stderr) = (Output::default(), Output::default());
-        Self { how, duration, stdout, stderr, survivors: 0, surroundings: Surroundings::default() }
+        Self { how, duration, stdout, stderr, survivors: 0, held: None, surroundings: Surroundings::default() }
     }
 }
 
@@ -175,6 +186,14 @@ impl RunEnd {
         }
     }
 
+    /// The answer that another process held back, if that was so.
+    pub(crate) fn held(&self) -> Option<&HeldAnswer> {
+        match self {
+            Self::Process(end) => end.held.as_ref(),
+            Self::Module(_) | Self::Native(_) | Self::Remote(_) | Self::NotRun(_) => None,
+        }
+    }
+
     /// The kind of an end without an answer; nothing if there is an answer or silence for the dialect to read. Raw ends
     /// become kinds only here.
     pub(crate) fn failure(&self) -> Option<EndKind> {
@@ -189,7 +208,7 @@ impl RunEnd {
             RawEnd::SpawnFailed(_) => Some(EndKind::SpawnFailed),
             RawEnd::Threw(_) => Some(EndKind::Threw),
             RawEnd::OverLimit(_) => Some(EndKind::Limit),
-            RawEnd::BrokeProtocol(_) => Some(EndKind::BadOutput),
+            RawEnd::HeldBack | RawEnd::BrokeProtocol(_) => Some(EndKind::BadOutput),
             RawEnd::Unanswered(why) => Some(match why {
                 RemoteFailure::NotConnected(_) => EndKind::NotConnected,
                 RemoteFailure::NoResponders => EndKind::NoResponders,
@@ -211,6 +230,8 @@ pub enum RawEnd {
     Exited(i32),
     /// A signal ended the process.
     Signalled(i32),
+    /// The process of a guard exited with zero and has said nothing, and another process can still say it.
+    HeldBack,
     /// The process ended, and the host's settings made its status unknowable.
     StatusUnknown,
     /// The time was up.
@@ -242,7 +263,11 @@ pub enum RawEnd {
 impl RawEnd {
     /// The exit status, if the process exited.
     pub(crate) fn exit_code(&self) -> Option<i32> {
-        if let Self::Exited(code) = self { Some(*code) } else { None }
+        match self {
+            Self::Exited(code) => Some(*code),
+            Self::HeldBack => Some(0),
+            _ => None,
+        }
     }
 
     /// The signal, if one ended the process.
@@ -256,6 +281,7 @@ impl RawEnd {
             Self::SpawnFailed(_) | Self::Unusable(_) | Self::Cancelled => true,
             Self::Exited(status) => matches!(*status, NOT_RUNNABLE | NOT_FOUND),
             Self::Signalled(_)
+            | Self::HeldBack
             | Self::StatusUnknown
             | Self::TimedOut(_)
             | Self::OutputLimit

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows a dialect, selects hooks or combines their answers.
 
+mod answer_wait;
 pub(crate) mod capabilities;
 mod command;
 #[cfg(unix)]
@@ -21,14 +22,18 @@ mod runner;
 mod sandboxes;
 mod shell;
 
+pub(crate) use answer_wait::{AnswerWait, ExitMeaning, HookRole};
 pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined_protections;
 pub use end::{
-    ModuleEnd, NativeEnd, Output, ProcessEnd, RawEnd, Relocation, RelocationReason, RemoteEnd, RunEnd, SpawnFailure,
-    Surroundings,
+    HeldAnswer, ModuleEnd, NativeEnd, Output, ProcessEnd, RawEnd, Relocation, RelocationReason, RemoteEnd, RunEnd,
+    SpawnFailure, Surroundings,
 };
 pub(crate) use environment::for_hooks as environment_for_hooks;
-pub use hookrail_spawn::{CancelToken, Environment, Network, OrphanCleanup, Protection, Readable, RunLedger, Sandbox};
+pub(crate) use hookrail_spawn::ChildExit;
+pub use hookrail_spawn::{
+    CancelToken, Environment, Network, OrphanCleanup, OutputHolder, Protection, Readable, RunLedger, Sandbox,
+};
 pub use input::RunInput;
 pub use limits::{OutputLimits, RunLimits};
 pub(crate) use module_environment::{ModuleEnvironment, protected_places};

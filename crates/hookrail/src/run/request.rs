@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hookrail_spawn::Sandbox;
 
+use super::answer_wait::AnswerWait;
 use super::end::RelocationReason;
 use super::input::RunInput;
 use crate::event::Event;
@@ -50,6 +51,8 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     /// Variables to add to its environment.
     pub variables: Arc<[(String, String)]>,
+    /// How long its answer is awaited after its process has exited.
+    pub(crate) answer_wait: &'static AnswerWait,
     /// The sandbox of its processes, which is known when it is about to run.
     pub(crate) sandbox: Option<Arc<Sandbox>>,
 }

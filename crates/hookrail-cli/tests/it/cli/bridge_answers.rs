@@ -39,6 +39,18 @@ fn questions_at_the_end_of_an_answer_end_after_eight() {
 }
 
 #[test]
+fn a_denial_that_comes_after_the_exit_of_its_hook_denies_in_every_agent() {
+    let late = r#"(cat >/dev/null; sleep 0.4; echo '{"decision":"deny","reason":"late"}') &"#;
+    let sandbox = Sandbox::with_hook("BeforeTool", late);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for agent in AGENTS {
+        let (event, payload) = write_payload(&sandbox, agent);
+        let ran = bridge(&sandbox, agent, event, &payload, &[]);
+        assert!(denies(agent, &ran, "late"), "{agent}: {ran:?}");
+    }
+}
+
+#[test]
 fn context_before_a_tool_reaches_the_model_in_every_agent() {
     let context = json!({"hookSpecificOutput": {"hookEventName": "BeforeTool", "additionalContext": "CTX"}});
     let sandbox = answering("BeforeTool", &context);

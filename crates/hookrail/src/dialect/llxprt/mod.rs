@@ -72,7 +72,7 @@ use crate::json::{Json, ObjectWriter};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Effects, Outcome};
 use crate::payload::list;
-use crate::run::{RunEnd, RunInput};
+use crate::run::{ChildExit, ExitMeaning, RunEnd, RunInput};
 
 /// The LLxprt dialect.
 pub(crate) struct Llxprt;
@@ -140,6 +140,14 @@ impl Protocol for Llxprt {
     const EXIT_STATUS_HINT: Option<&'static str> =
         Some("exit with 2 to block; any other status is a failure, and `onFailure` decides what that does");
     const SAME_INPUT_FOR_ALL: bool = true;
+
+    fn exit_meaning(exit: ChildExit) -> ExitMeaning {
+        match exit {
+            ChildExit::Code(EXIT_CODE_SUCCESS) => ExitMeaning::AnswerOnStdout,
+            ChildExit::Code(EXIT_CODE_BLOCKING_ERROR) => ExitMeaning::Denies,
+            ChildExit::Code(_) | ChildExit::Signal(_) | ChildExit::Unknown => ExitMeaning::DecidesAlone,
+        }
+    }
 
     fn input(_hook: &Hook, event: &Event, before: &[Reply<Self::Answer>]) -> RunInput {
         let mut payload = ObjectWriter::new();

@@ -45,7 +45,7 @@ use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, join};
-use crate::run::{Environment, RunEnd, RunInput};
+use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 
 use answer::{Answer, AnswerDecision};
 
@@ -102,6 +102,14 @@ impl Protocol for Xcode {
         Some("print {\"decision\": \"deny\"} and exit with 0 to block; `failurePolicy` decides what a failure does");
 
     const CANCEL_GRACE: Duration = Duration::ZERO;
+
+    /// A deny that was printed before a signal ended the process counts.
+    fn exit_meaning(exit: ChildExit) -> ExitMeaning {
+        match exit {
+            ChildExit::Code(0) | ChildExit::Signal(_) => ExitMeaning::AnswerOnStdout,
+            ChildExit::Code(_) | ChildExit::Unknown => ExitMeaning::DecidesAlone,
+        }
+    }
 
     fn drain(kind: EventKind) -> Option<Duration> {
         // A hook of a completed round may use its own timeout, even during a shutdown. Any other hook delays a shutdown only

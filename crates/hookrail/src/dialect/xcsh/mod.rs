@@ -138,6 +138,7 @@ fn reason_of_failure(how: &RawEnd) -> String {
         RawEnd::Cancelled => "it was cancelled".to_owned(),
         RawEnd::Exited(_)
         | RawEnd::Signalled(_)
+        | RawEnd::HeldBack
         | RawEnd::StatusUnknown
         | RawEnd::OutputLimit
         | RawEnd::BrokeProtocol(_)
