@@ -150,6 +150,8 @@ pub enum ModelDecisions {
     /// The later decision is used, with a warning.
     #[default]
     LastWins,
+    /// A deny of the project's own hooks is never lifted: what a project sets acts on what it brings.
+    StrictInProject,
     /// A deny is never lifted.
     Strict,
 }
@@ -330,6 +332,12 @@ impl Snapshot {
     #[must_use]
     pub fn hooks(&self) -> &[Arc<Hook>] {
         &self.hooks
+    }
+
+    /// The findings of loading that every outcome repeats, because they concern every event.
+    #[must_use]
+    pub fn standing_diagnostics(&self) -> &[Diagnostic] {
+        &self.standing
     }
 
     /// What loading noticed.

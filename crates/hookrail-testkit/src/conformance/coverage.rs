@@ -8,7 +8,7 @@ use super::case::ConformanceCase;
 use super::load::LoadError;
 
 /// The number of rules in `docs/specification/llxprt.md`.
-pub const RULES: usize = 158;
+pub const RULES: usize = 162;
 
 /// The number of known defects of other implementations in `docs/specification/llxprt.md`.
 const DEFECTS: usize = 41;

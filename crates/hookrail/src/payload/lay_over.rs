@@ -5,7 +5,7 @@
 
 use super::model_request::{ModelMessage, ModelRequest, ModelRole};
 use super::model_response::response_with_text_and_candidates;
-use super::parts::{TextForm, entries_of, list, object, text_of_part};
+use super::parts::{TextForm, entries_of, is_call, list, object, parts_of, text_of_part};
 use crate::json::{Json, JsonKind, JsonObject};
 
 /// Returns the host's request with the changes of hooks. A request that no hook changed comes back identical.
@@ -47,7 +47,8 @@ pub fn request_with_changes(changed: &Json, base: &Json) -> Json {
     request.to_json()
 }
 
-/// Returns the host's response with the changes of hooks. Parts that are not text stay.
+/// Returns the host's response with the changes of hooks. Parts that are not text stay, unless a hook gives tool calls: those
+/// replace the calls of the model.
 #[must_use]
 pub fn response_with_changes(changed: &Json, base: &Json) -> Json {
     let (Some(mut response), Some(changed)) = (base.as_object(), changed.as_object()) else { return changed.clone() };
@@ -92,8 +93,10 @@ fn contents_form(candidates: &[Json]) -> TextForm {
 /// A candidate that only a hook gave, with its text in the form that the host uses.
 fn in_text_form(candidate: &Json, form: TextForm) -> Json {
     let Some(mut members) = candidate.as_object() else { return candidate.clone() };
-    if let Some(text) = members.get("content").and_then(text_of_content) {
-        members.set("content", form.content("model", &text));
+    if let Some(content) = members.get("content") {
+        let text = text_of_content(content).map(|text| form.part(&text));
+        let parts = list(text.into_iter().chain(parts_of(content).into_iter().filter(is_call)));
+        members.set("content", object([("role", Json::string("model")), ("parts", parts)]));
     }
     members.to_json()
 }
@@ -297,6 +300,14 @@ fn tool_parts_only(entry: &Json) -> Option<Json> {
     })
 }
 
+/// Returns the content with these tool calls in the place of its own.
+fn with_calls(content: &Json, calls: Vec<Json>) -> Json {
+    let Some(mut object) = content.as_object() else { return content.clone() };
+    let others = parts_of(content).into_iter().filter(|part| !is_call(part));
+    object.set("parts", list(others.chain(calls)));
+    object.to_json()
+}
+
 fn with_candidate_text(old: &Json, new: &Json) -> Json {
     let (Some(mut candidate), Some(changed)) = (old.as_object(), new.as_object()) else { return new.clone() };
     let text = changed.get("content").and_then(text_of_content).unwrap_or_default();
@@ -304,6 +315,11 @@ fn with_candidate_text(old: &Json, new: &Json) -> Json {
         candidate.set("content", with_text(&content, &text));
     } else {
         candidate.set("content", TextForm::Object.content("model", &text));
+    }
+    let calls: Vec<Json> =
+        changed.get("content").map(parts_of).unwrap_or_default().into_iter().filter(is_call).collect();
+    if let Some(content) = candidate.get("content").filter(|_| !calls.is_empty()) {
+        candidate.set("content", with_calls(content, calls));
     }
     if let Some(reason) = changed.get("finishReason") {
         candidate.set("finishReason", reason.clone());

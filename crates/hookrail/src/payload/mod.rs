@@ -16,5 +16,7 @@ pub use model_response::ModelResponse;
 pub use tool_response::ToolResponse;
 
 pub(crate) use lay_over::{common_subsequence, response_with_only_text};
-pub(crate) use model_response::{candidate_with_text, response_with_text_and_candidates};
+pub(crate) use model_response::{
+    answered_response, candidate_with_text, has_other_parts, response_with_text_and_candidates,
+};
 pub(crate) use parts::{content_of_texts, entries_of, list, object};

@@ -1,6 +1,6 @@
 //! A model's response, as text.
 
-use super::parts::{content_of_texts, list, object, text_of_part, text_of_parts};
+use super::parts::{content_of_texts, is_call, list, object, parts_of, text_of_part, text_of_parts};
 use crate::json::{Json, JsonObject};
 
 /// A model's response as text, in the form that the neutral field `llm_response` and outcomes carry.
@@ -45,11 +45,36 @@ impl ModelResponse {
 /// Returns the response with both `text` and `candidates`: one is made from the other, and `candidates` counts if they
 /// differ. Returns `None` if the response has neither.
 pub(crate) fn response_with_text_and_candidates(response: &Json) -> Option<Json> {
+    with_text_and_candidates(response, ToolCalls::LeftOut)
+}
+
+/// Returns the response that a hook gives, with both `text` and `candidates`. The tool calls in it are kept: a hook may
+/// change what the model calls, and answer with calls in the place of the model.
+pub(crate) fn answered_response(response: &Json) -> Option<Json> {
+    with_text_and_candidates(response, ToolCalls::Kept)
+}
+
+/// Whether an answered response has parts that are neither text nor a tool call. They have no effect.
+pub(crate) fn has_other_parts(response: &Json) -> bool {
+    let candidates = response.as_object().and_then(|response| response.get("candidates")?.as_array());
+    let contents =
+        candidates.unwrap_or_default().into_iter().filter_map(|one| one.as_object()?.get("content").cloned());
+    contents.flat_map(|content| parts_of(&content)).any(|part| text_of_part(&part).is_none() && !is_call(&part))
+}
+
+/// What happens to the tool calls of a response. Hooks are told the text only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ToolCalls {
+    Kept,
+    LeftOut,
+}
+
+fn with_text_and_candidates(response: &Json, calls: ToolCalls) -> Option<Json> {
     let mut members = response.as_object()?;
     let candidates = members.get("candidates").and_then(Json::as_array).filter(|list| !list.is_empty());
     if let Some(candidates) = candidates {
         let plain: Vec<Json> =
-            candidates.iter().enumerate().map(|(at, candidate)| plain_candidate(candidate, at)).collect();
+            candidates.iter().enumerate().map(|(at, candidate)| plain_candidate(candidate, at, calls)).collect();
         let text = plain.first().and_then(candidate_text).unwrap_or_default();
         set_first(&mut members, "text", Json::string(&text));
         members.set("candidates", list(plain));
@@ -60,11 +85,13 @@ pub(crate) fn response_with_text_and_candidates(response: &Json) -> Option<Json>
     Some(members.to_json())
 }
 
-/// The candidate with this text in the place of its content.
+/// The candidate with this text in the place of its texts. Its tool calls follow.
 pub(crate) fn candidate_with_text(candidate: Option<&Json>, text: &str) -> Json {
     match candidate.and_then(Json::as_object) {
         Some(mut members) => {
-            members.set("content", content_of_texts("model", &[text]));
+            let calls = members.get("content").map(parts_of).unwrap_or_default().into_iter().filter(is_call);
+            let parts = list(std::iter::once(Json::string(text)).chain(calls));
+            members.set("content", object([("role", Json::string("model")), ("parts", parts)]));
             members.to_json()
         }
         None => candidate_of_text(text),
@@ -72,15 +99,16 @@ pub(crate) fn candidate_with_text(candidate: Option<&Json>, text: &str) -> Json 
 }
 
 /// A candidate with its parts as strings and its safety ratings reduced to what is documented.
-fn plain_candidate(candidate: &Json, at: usize) -> Json {
+fn plain_candidate(candidate: &Json, at: usize, calls: ToolCalls) -> Json {
     let Some(mut members) = candidate.as_object() else {
         return candidate.as_str().map_or_else(|| candidate.clone(), |text| candidate_of_text(&text));
     };
-    let content = members.get("content").and_then(Json::as_object);
-    let parts = content.and_then(|content| content.get("parts")?.as_array()).unwrap_or_default();
-    let texts: Vec<String> = parts.iter().filter_map(text_of_part).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    members.set("content", content_of_texts("model", &texts));
+    let parts = members.get("content").map(parts_of).unwrap_or_default();
+    let plain = parts.iter().filter_map(|part| match text_of_part(part) {
+        Some(text) => Some(Json::string(&text)),
+        None => (calls == ToolCalls::Kept && is_call(part)).then(|| part.clone()),
+    });
+    members.set("content", object([("role", Json::string("model")), ("parts", list(plain))]));
     if members.get("index").is_none() {
         members.set("index", Json::from(serde_json::Value::from(at)));
     }

@@ -18,6 +18,11 @@ pub(super) fn text_of_part(part: &Json) -> Option<String> {
     part.as_str().or_else(|| part.as_object().filter(|part| !is_thought(part))?.get("text")?.as_str())
 }
 
+/// Whether a part is a call of a tool.
+pub(super) fn is_call(part: &Json) -> bool {
+    part.as_object().is_some_and(|part| part.get("functionCall").is_some())
+}
+
 /// The entries of `contents`: a list, or one entry.
 pub(crate) fn entries_of(contents: &Json) -> Vec<Json> {
     contents.as_array().unwrap_or_else(|| vec![contents.clone()])
@@ -26,6 +31,11 @@ pub(crate) fn entries_of(contents: &Json) -> Vec<Json> {
 /// A content whose parts are plain texts.
 pub(crate) fn content_of_texts(role: &str, texts: &[&str]) -> Json {
     object([("role", Json::string(role)), ("parts", list(texts.iter().map(|text| Json::string(text))))])
+}
+
+/// The parts of a content.
+pub(super) fn parts_of(content: &Json) -> Vec<Json> {
+    content.as_object().and_then(|content| content.get("parts")?.as_array()).unwrap_or_default()
 }
 
 /// The form of the text parts in a document of a host.

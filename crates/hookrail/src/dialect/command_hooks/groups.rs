@@ -166,7 +166,11 @@ impl<D: CommandDialect> Reader<'_, D> {
     }
 
     fn group_matcher<'n>(&mut self, node: &'n Node) -> GroupMatcher<'n> {
-        let Some((key, matcher)) = node.member("matcher") else { return GroupMatcher::Missing };
+        // Null stands for an absent value here as in every other key.
+        let Some((key, matcher)) = node.member("matcher").filter(|(_, matcher)| !matches!(matcher.shape, Shape::Null))
+        else {
+            return GroupMatcher::Missing;
+        };
         let Some(text) = matcher.text() else {
             let message = format!("`matcher` must be a string, not {}; the group is left out", matcher.described());
             let finding = self.document.finding(Code::MatcherType, &matcher.span, message.clone());

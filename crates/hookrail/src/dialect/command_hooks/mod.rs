@@ -15,10 +15,10 @@ mod unambiguous;
 
 pub(crate) use answer::{Answer, Provenance, read_answer};
 pub(crate) use groups::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT, read_event};
-pub(crate) use output::FOREIGN_FIELDS;
 pub use output::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };
+pub(crate) use output::{FOREIGN_FIELDS, NO_REASON};
 pub(crate) use remote::{GROUP_KEY, PROCESS_KEYS, RETRIES_KEY, TYPE as REMOTE_TYPE};
 
 use crate::diagnostic::Diagnostic;

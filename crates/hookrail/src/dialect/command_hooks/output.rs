@@ -18,6 +18,9 @@ pub const EXIT_CODE_NON_BLOCKING_ERROR: i32 = 1;
 /// Exit status of a hook that blocks.
 pub const EXIT_CODE_BLOCKING_ERROR: i32 = 2;
 
+/// The reason of a denial that gives none.
+pub(crate) const NO_REASON: &str = "no reason was given";
+
 /// The five decision words of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -177,7 +180,7 @@ impl HookOutput {
     pub fn get_effective_reason(&self) -> String {
         let reasons = [self.stop_reason.clone(), self.effective_reason()];
         let found = reasons.into_iter().flatten().find(|text| !text.is_empty());
-        found.unwrap_or_else(|| "No reason provided".to_owned())
+        found.unwrap_or_else(|| NO_REASON.to_owned())
     }
 
     /// Text to add for the model, if a hook gave some.

@@ -2,7 +2,7 @@
 
 use super::{aggregate, rewrite, tools};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::command_hooks::{Answer, HookDecision, HookOutput, Provenance};
+use crate::dialect::command_hooks::{Answer, HookDecision, HookOutput, NO_REASON, Provenance};
 use crate::dialect::{DialectId, FoldContext, Folded, Reply};
 use crate::event::{Abilities, Event, EventKind, Fold, Stage};
 use crate::hook::Authority;
@@ -36,6 +36,13 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     let mut effects = effects(event.kind(), column.can, &merged, replies);
     if column.fold == Fold::FieldReplacement && effects.decision.is_some() {
         effects.decision = merged.decision.map(HookDecision::decision);
+    }
+    if effects.decision == Some(Decision::Deny)
+        && effects.reason.is_none()
+        && event.kind().spec().gated_by(DialectId::Llxprt)
+    {
+        merged.reason = Some(NO_REASON.to_owned());
+        effects.reason.clone_from(&merged.reason);
     }
     if context.stage == Stage::Chain {
         accumulate(&mut merged, event);
@@ -124,7 +131,11 @@ fn sticky(earlier: Option<bool>, later: Option<bool>, stays: bool) -> Option<boo
 /// layer, and, if the settings say so, any deny.
 fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let strict = context.policy.model_decisions == ModelDecisions::Strict;
+    let is_strict = |reply: &Reply<Answer>| match context.policy.model_decisions {
+        ModelDecisions::LastWins => false,
+        ModelDecisions::StrictInProject => reply.authority == Authority::Project,
+        ModelDecisions::Strict => true,
+    };
     for reply in replies {
         let Some(answer) = &reply.answer else { continue };
         let Some(word) = answer.output.effective_decision() else { continue };
@@ -132,7 +143,7 @@ fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: 
         if word.decision() == Decision::Allow || Some(word.decision()) <= now {
             continue;
         }
-        let stands = strict
+        let stands = is_strict(reply)
             || matches!(answer.provenance, Provenance::Failure | Provenance::ExitCode)
             || reply.authority == Authority::System;
         if stands {
@@ -198,7 +209,7 @@ fn synthetic_response(merged: &HookOutput, replies: &[Reply<Answer>]) -> Option<
         None if system().any(|reply| reply.decision == Some(Decision::Deny)) => None,
         None => merged.specific("llm_response").cloned(),
     };
-    crate::payload::response_with_text_and_candidates(&response?)
+    crate::payload::answered_response(&response?)
 }
 
 /// The stop of any answer, with the reasons of all that stop.

@@ -62,7 +62,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
         read.push(Layer::new(SourceKind::Extension, folder, settings));
     }
     let project_counts = sources.trust_all || sources.grants.project;
-    common.policy.model_decisions = model_decisions(&read);
+    common.policy.model_decisions = model_decisions(&read, project_counts);
     common.policy.sandbox_floors = sandbox_floors(&read);
     let switched_on = read.iter().any(|layer| {
         layer.settings.switch == Some(Switch::On) && (layer.kind != SourceKind::Project || project_counts)
@@ -225,12 +225,16 @@ fn describe_setting(layer: &Layer, what: &str) -> Arc<str> {
     format!("{what} in the {} settings ({})", layer.kind, layer.file.display()).into()
 }
 
-/// The strictest setting of the user and the system. A project's setting is ignored: it acts only on what it brings.
-fn model_decisions(layers: &[Layer]) -> ModelDecisions {
-    let strict = layers.iter().any(|layer| {
-        layer.kind != SourceKind::Project && layer.settings.model_decisions == Some(ModelDecisions::Strict)
-    });
-    if strict { ModelDecisions::Strict } else { ModelDecisions::LastWins }
+/// The strictest setting. That of a trusted project acts only on what the project brings.
+fn model_decisions(layers: &[Layer], project_counts: bool) -> ModelDecisions {
+    let is_strict = |layer: &&Layer| layer.settings.model_decisions == Some(ModelDecisions::Strict);
+    let (project, others): (Vec<&Layer>, Vec<&Layer>) =
+        layers.iter().filter(is_strict).partition(|layer| layer.kind == SourceKind::Project);
+    match (others.is_empty(), project.is_empty() || !project_counts) {
+        (false, _) => ModelDecisions::Strict,
+        (true, false) => ModelDecisions::StrictInProject,
+        (true, true) => ModelDecisions::LastWins,
+    }
 }
 
 /// The sandbox floors that the system and the user impose on hooks of less authority.

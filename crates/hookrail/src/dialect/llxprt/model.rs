@@ -5,7 +5,7 @@
 
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::payload::{
-    ModelMessage, ModelRequest, ModelRole, candidate_with_text, content_of_texts, list,
+    ModelMessage, ModelRequest, ModelRole, answered_response, candidate_with_text, content_of_texts, list,
     response_with_text_and_candidates,
 };
 
@@ -166,11 +166,22 @@ fn changed_messages(
     Some(messages)
 }
 
+/// Whether a response was made from the answer of a hook: only those have bare texts beside the calls of tools.
+fn is_answer(response: &Json) -> bool {
+    let candidates = response.as_object().and_then(|response| response.get("candidates")?.as_array());
+    let content = |candidate: &Json| candidate.as_object()?.get("content")?.as_object()?.get("parts")?.as_array();
+    let mut parts = candidates.iter().flatten().filter_map(content).flatten();
+    parts.all(|part| part.as_str().is_some() || part.as_object().is_some_and(|part| part.get("text").is_none()))
+}
+
 /// Lays a hook's partial response over the current one; none when nothing is different.
 pub(super) fn apply_to_response(current: &Json, change: &Json) -> Option<Json> {
     let change = change.as_object()?;
     let sent = response_with_text_and_candidates(current).and_then(|sent| sent.as_object()).unwrap_or_default();
     let mut new = sent.clone();
+    // The calls that an earlier hook gave stay. Those of the model stay in the host's own response, which hooks do not see.
+    let kept = is_answer(current).then(|| answered_response(current)).flatten().and_then(|kept| kept.as_object());
+    let kept = kept.unwrap_or_else(|| sent.clone()).get("candidates").and_then(Json::as_array).unwrap_or_default();
     for (key, value) in change.iter().filter(|(key, _)| !matches!(*key, "text" | "candidates")) {
         new.set(key, value.clone());
     }
@@ -179,12 +190,10 @@ pub(super) fn apply_to_response(current: &Json, change: &Json) -> Option<Json> {
     if let Some(candidates) = candidates {
         new.set("candidates", candidates.clone());
     } else if let Some(text) = differs("text").and_then(Json::as_str) {
-        let first = sent.get("candidates").and_then(Json::as_array).and_then(|list| list.into_iter().next());
-        let rest = sent.get("candidates").and_then(Json::as_array).unwrap_or_default().into_iter().skip(1);
-        let first = candidate_with_text(first.as_ref(), &text);
-        new.set("candidates", list(std::iter::once(first).chain(rest)));
+        let first = candidate_with_text(kept.first(), &text);
+        new.set("candidates", list(std::iter::once(first).chain(kept.into_iter().skip(1))));
     }
-    let new = response_with_text_and_candidates(&new.to_json()).unwrap_or_else(|| new.to_json());
+    let new = answered_response(&new.to_json()).unwrap_or_else(|| new.to_json());
     (!new.same_as(&sent.to_json())).then_some(new)
 }
 

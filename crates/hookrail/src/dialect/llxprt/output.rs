@@ -1,8 +1,10 @@
 //! The merged output of an event, with the questions that the documentation of this dialect lists for it.
 
+use std::ops::Deref;
+
 use crate::dialect::command_hooks::HookOutput;
 use crate::json::{Json, JsonObject};
-use crate::payload::response_with_text_and_candidates;
+use crate::payload::answered_response;
 
 /// The merged output of any event.
 pub type DefaultHookOutput = HookOutput;
@@ -27,7 +29,7 @@ impl BeforeModelHookOutput {
     /// The response that is used in place of the model's, with `text` and `candidates` that agree.
     #[must_use]
     pub fn get_synthetic_response(&self) -> Option<Json> {
-        response_with_text_and_candidates(self.0.specific("llm_response")?)
+        answered_response(self.0.specific("llm_response")?)
     }
 
     /// The request with the changes a hook asked for.
@@ -68,6 +70,50 @@ impl AfterModelHookOutput {
     /// The response that replaces the model's, with `text` and `candidates` that agree.
     #[must_use]
     pub fn get_modified_response(&self) -> Option<Json> {
-        response_with_text_and_candidates(self.0.specific("llm_response")?)
+        answered_response(self.0.specific("llm_response")?)
+    }
+}
+
+/// Gives the specific outputs everything that the output of any event has.
+macro_rules! extends_hook_output {
+    ($($output:ident)+) => {
+        $(impl Deref for $output {
+            type Target = HookOutput;
+
+            fn deref(&self) -> &HookOutput {
+                &self.0
+            }
+        })+
+    };
+}
+
+extends_hook_output!(BeforeToolHookOutput BeforeModelHookOutput BeforeToolSelectionHookOutput AfterModelHookOutput);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::command_hooks::HookDecision;
+
+    #[test]
+    fn every_specific_output_answers_what_any_output_does() {
+        let denied = HookOutput {
+            decision: Some(HookDecision::Deny),
+            reason: Some("no".to_owned()),
+            r#continue: Some(false),
+            ..HookOutput::default()
+        };
+        let outputs: [&HookOutput; 4] = [
+            &BeforeToolHookOutput(denied.clone()),
+            &BeforeModelHookOutput(denied.clone()),
+            &BeforeToolSelectionHookOutput(denied.clone()),
+            &AfterModelHookOutput(denied),
+        ];
+        for output in outputs {
+            assert!(output.is_blocking_decision() && output.should_stop_execution());
+            assert_eq!(output.get_effective_reason(), "no");
+            assert_eq!(output.get_additional_context(), None);
+            assert!(output.get_blocking_error().blocked);
+        }
+        assert!(!BeforeToolHookOutput(HookOutput::default()).is_blocking_decision());
     }
 }

@@ -101,12 +101,12 @@ fn group(column: &Column) -> Value {
 fn matcher(column: &Column) -> Value {
     match column.matched_on {
         Some(field) => json!({
-            "type": "string",
+            "type": ["string", "null"],
             "format": MATCHER_FORMAT,
-            "description": format!("A glob or a regular expression for `{field}`. Missing, empty and `*` match everything."),
+            "description": format!("A glob or a regular expression for `{field}`. Missing, null, empty and `*` match everything."),
         }),
         None => {
-            json!({"type": "string", "pattern": r"^\s*\*?\s*$", "description": "This event is not matched against anything."})
+            json!({"type": ["string", "null"], "pattern": r"^\s*\*?\s*$", "description": "This event is not matched against anything."})
         }
     }
 }

@@ -71,6 +71,10 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
         let message = "`hookSpecificOutput.llm_response` has neither `text` nor `candidates`; it was left out";
         found.push(Diagnostic::new(Code::AnswerField, message));
     }
+    if specific.get("llm_response").is_some_and(crate::payload::has_other_parts) {
+        let message = "`hookSpecificOutput.llm_response` has parts that are neither text nor a `functionCall`";
+        found.push(Diagnostic::new(Code::AnswerIgnored, format!("{message}; they have no effect")));
+    }
     if let Some(config) = specific.get("toolConfig").and_then(Json::as_object) {
         let (config, problems) = tool_config(&config);
         specific.set("toolConfig", config.to_json());
