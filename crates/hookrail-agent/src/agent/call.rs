@@ -1,7 +1,7 @@
 //! One logical model call through the guard: retries happen inside it, stream rules and overflow are handled around it.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hookrail::guard::{ModelEnd, ModelPermit, ModelResult, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
@@ -44,12 +44,9 @@ impl ReferenceAgent {
                 return CallEnd::Ended(end);
             }
             let guard = self.guard();
-            let offered = Mutex::new(Vec::new());
             let messages = list(&self.session().messages());
-            let called = guard.model_call_with_messages(self.request(), messages, |permit| {
-                *lock(&offered) = tool::offered_names(permit.request());
-                self.call_with_retries(permit)
-            });
+            let called =
+                guard.model_call_with_messages(self.request(), messages, |permit| self.call_with_retries(permit));
             let result = match called.await {
                 Ok(result) => result,
                 Err(CallError::Rules(rules)) => {
@@ -69,12 +66,11 @@ impl ReferenceAgent {
                     return CallEnd::Ended(TurnEnd::Failed(format!("the model failed: {error}")));
                 }
             };
-            let offered = offered.into_inner().unwrap_or_else(PoisonError::into_inner);
-            return CallEnd::Answered(self.take_answer(result, offered));
+            return CallEnd::Answered(self.take_answer(result));
         }
     }
 
-    fn take_answer(&self, result: ModelResult, offered: Vec<String>) -> ModelAnswer {
+    fn take_answer(&self, result: ModelResult) -> ModelAnswer {
         self.keep_receipt("model-call", &result.receipt);
         let number = self.calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         let reply = ModelReply::read(&result.response, &format!("call-{number}"));
@@ -90,7 +86,7 @@ impl ReferenceAgent {
             self.view().show(&ViewEvent::Answer { text, from });
         }
         self.take_notes(&result.notes);
-        ModelAnswer { reply, stop: result.stop, offered }
+        ModelAnswer { reply, stop: result.stop, offered: tool::offered_names(&result.request) }
     }
 
     /// Builds the request, before hooks see it.

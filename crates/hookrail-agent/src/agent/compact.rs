@@ -83,10 +83,18 @@ struct Preparation {
     tokens_before: u64,
 }
 
+/// Why there is no summary.
+enum NoSummary {
+    Failed(String),
+    /// A hook stopped the agent while the summary was made.
+    Stopped(Stop),
+}
+
 /// A summary, with its origin.
 struct Summary {
     text: String,
     from_hook: bool,
+    visibility: Visibility,
     more: JsonObject,
 }
 
@@ -152,7 +160,8 @@ impl ReferenceAgent {
         };
         let summary = match summary {
             Ok(summary) => summary,
-            Err(why) => return CompactionOutcome::Failed(why),
+            Err(NoSummary::Failed(why)) => return CompactionOutcome::Failed(why),
+            Err(NoSummary::Stopped(stop)) => return CompactionOutcome::Cancelled(stop.reason.clone(), Some(stop)),
         };
         match self.keep_compaction(cause, &prepared, &summary).await {
             Ok((more, result)) => CompactionOutcome::Done { stop: stop.or(more), result },
@@ -187,7 +196,8 @@ impl ReferenceAgent {
             let entry = session.entry(&id).map_or_else(Json::null, SessionEntry::to_json);
             (entry, session.contents().len())
         };
-        self.view().show(&ViewEvent::Compacted { reason: cause.name(), summary: &summary.text });
+        let shown = (summary.visibility == Visibility::Shown).then_some(summary.text.as_str());
+        self.view().show(&ViewEvent::Compacted { reason: cause.name(), summary: shown });
         let fields = [
             ("trigger", Json::string(cause.trigger())),
             ("message_count", number(count as u64)),
@@ -231,7 +241,7 @@ impl ReferenceAgent {
     }
 
     /// Lets the model write the summary, through the guard like every model call.
-    async fn summarise(&self, old: &[Json], extras: Option<Json>, more: Option<&str>) -> Result<Summary, String> {
+    async fn summarise(&self, old: &[Json], extras: Option<Json>, more: Option<&str>) -> Result<Summary, NoSummary> {
         let extras = extras.and_then(|extras| extras.as_object()).unwrap_or_default();
         let default = "Summarise the conversation so far: what is wanted, what was done, what is open.";
         let mut wish = extras.get("prompt").and_then(Json::as_str).unwrap_or_else(|| default.to_owned());
@@ -254,18 +264,23 @@ impl ReferenceAgent {
                 () = super::call::cancelled(self.token()) => Err(ModelError::Interrupted),
             }
         });
-        let result = called.await.map_err(|error| error.to_string())?;
+        let result = called.await.map_err(|error| NoSummary::Failed(error.to_string()))?;
         self.keep_receipt("model-call", &result.receipt);
         self.take_notes(&result.notes);
+        // The response of a stopped call is the reason of the stop, which is no summary.
+        if let Some(stop) = result.stop {
+            return Err(NoSummary::Stopped(stop));
+        }
         let text = ModelReply::read(&result.response, "call").text;
-        if text.is_empty() || result.visibility == Visibility::Hidden && result.stop.is_some() {
-            return Err(result.reason.unwrap_or_else(|| "the model gave no summary".to_owned()));
+        if text.is_empty() {
+            let why = result.reason.unwrap_or_else(|| "the model gave no summary".to_owned());
+            return Err(NoSummary::Failed(why));
         }
         let mut kept = JsonObject::new();
         if let Some(data) = extras.get("preserveData") {
             kept.set("preserveData", data.clone());
         }
-        Ok(Summary { text, from_hook: false, more: kept })
+        Ok(Summary { text, from_hook: false, visibility: result.visibility, more: kept })
     }
 }
 
@@ -273,7 +288,7 @@ impl Summary {
     fn given(compaction: &Json) -> Self {
         let more = compaction.as_object().unwrap_or_default();
         let text = more.get("summary").and_then(Json::as_str).unwrap_or_default();
-        Self { text, from_hook: true, more }
+        Self { text, from_hook: true, visibility: Visibility::Shown, more }
     }
 }
 

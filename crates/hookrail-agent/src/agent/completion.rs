@@ -29,6 +29,12 @@ impl ReferenceAgent {
         let result = called.await.map_err(|error| HostError::new(error.to_string()))?;
         self.keep_receipt("model-call", &result.receipt);
         self.take_notes(&result.notes);
+        // The response of a stopped call is the reason of the stop, which the model did not say.
+        if let Some(stop) = result.stop {
+            let why = format!("a hook stopped the agent: {}", stop.reason);
+            self.request_stop(stop);
+            return Err(HostError::new(why));
+        }
         let reply = ModelReply::read(&result.response, "call");
         if let (Some(reason), true) = (&result.reason, reply.is_empty()) {
             return Err(HostError::new(reason.clone()));

@@ -9,15 +9,16 @@ use hookrail::guard::{Approval, Approver, Guard};
 use hookrail::host::{
     Component, HookFailure, HostFuture, ModelQuery, NoticeLevel, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
-use hookrail::{EventKind, Host, HostError, Json};
+use hookrail::{DialectId, EventKind, Host, HostError, Json, Stop};
 use hookrail_spawn::lock;
 
 use super::pending::PendingMessages;
 use super::{AgentParts, MoveOutcome, ReferenceAgent, record};
 use crate::error::AgentError;
-use crate::message::{list, object};
+use crate::message::{list, number, object, text_of};
 use crate::session::{Session, SessionEntryKind};
 use crate::shape;
+use crate::text::short;
 use crate::view::ViewEvent;
 
 /// Makes the guard of a session.
@@ -39,7 +40,12 @@ pub(super) fn guard(
         Some(SubAgentIdentity { id, kind }) => plain.sub_agent(id, kind),
         None => plain,
     };
-    let asking = NotifyingApprover { parts: Arc::clone(parts), session: Arc::clone(session), guard: plain.clone() };
+    let asking = NotifyingApprover {
+        parts: Arc::clone(parts),
+        session: Arc::clone(session),
+        host_state: Arc::clone(host_state),
+        guard: plain.clone(),
+    };
     plain.approver(asking)
 }
 
@@ -58,6 +64,22 @@ pub(super) struct HostState {
     pub(super) agent: OnceLock<Weak<ReferenceAgent>>,
     status: Mutex<StatusLine>,
     pub(super) pending: PendingMessages,
+    pub(super) stop: RequestedStop,
+}
+
+/// A stop that comes from beside the turn: from a sub-agent, from a notification, from the model call of a module.
+#[derive(Default)]
+pub(super) struct RequestedStop(Mutex<Option<Stop>>);
+
+impl RequestedStop {
+    /// Asks for a stop. The first reason is kept.
+    pub(super) fn request(&self, stop: Stop) {
+        lock(&self.0).get_or_insert(stop);
+    }
+
+    pub(super) fn take(&self) -> Option<Stop> {
+        lock(&self.0).take()
+    }
 }
 
 pub(super) type SharedHostState = Arc<HostState>;
@@ -80,6 +102,7 @@ pub(super) fn host(
 struct NotifyingApprover {
     parts: Arc<AgentParts>,
     session: Arc<Mutex<Session>>,
+    host_state: SharedHostState,
     /// The guard without an approver: a notification cannot lead to another question.
     guard: Guard,
 }
@@ -105,10 +128,35 @@ impl Approver for NotifyingApprover {
             ];
             let told = self.guard.tell(EventKind::Notification, &fields).await;
             record::receipt(&self.parts, &self.session, "notification", &told.receipt);
-            self.parts.user.approve(operation, input, reason).await
+            for text in &told.notes.system_messages {
+                self.parts.view.show(&ViewEvent::SystemMessage { text });
+            }
+            self.host_state.pending.keep_notes(told.notes);
+            if let Some(stop) = told.stop {
+                let why = format!("a hook stopped the agent: {}", stop.reason);
+                self.host_state.stop.request(stop);
+                return Approval::Refused(why);
+            }
+            self.parts.user.approve(operation, &shown_input(input), reason).await
         })
     }
 }
+
+/// What the user is shown of an input. A model request is the whole conversation, of which the user has seen all but the
+/// last message.
+fn shown_input(input: &Json) -> Json {
+    let Some(request) = input.as_object() else { return input.clone() };
+    let Some(contents) = request.get("contents").and_then(Json::as_array) else { return input.clone() };
+    let last = contents.last().map(text_of).unwrap_or_default();
+    object([
+        ("model", request.get("model").cloned().unwrap_or_else(Json::null)),
+        ("messages", number(contents.len() as u64)),
+        ("last", Json::string(&short(&last, LONGEST_SHOWN))),
+    ])
+}
+
+/// The longest text of a message that is shown in a question.
+const LONGEST_SHOWN: usize = 400;
 
 struct AgentHost {
     parts: Arc<AgentParts>,
@@ -279,6 +327,12 @@ impl Host for AgentHost {
     }
 
     fn hook_failed(&self, failure: &HookFailure) {
+        // The receipt of an event reports the failures of its handlers.
+        let of_event =
+            |kind: EventKind| kind.spec().column(DialectId::Xcsh).is_some_and(|own| own.name == failure.event);
+        if EventKind::all().any(of_event) {
+            return;
+        }
         let text = format!("hook `{}` failed in {}: {}", failure.hook, failure.event, failure.message);
         self.parts.view.show(&ViewEvent::Warning { code: Some("hook-failed"), text: &text });
     }
@@ -303,5 +357,21 @@ fn moved(moved: Result<MoveOutcome, AgentError>) -> Result<SessionMove, HostErro
         Ok(MoveOutcome::Cancelled(_)) => Ok(SessionMove::Cancelled),
         Ok(_) => Ok(SessionMove::Done),
         Err(error) => Err(HostError::new(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hookrail::Json;
+
+    use super::shown_input;
+
+    #[test]
+    fn a_question_about_a_model_call_shows_its_last_message_and_not_the_conversation() {
+        let request = r#"{"model":"m","contents":[{"role":"user","parts":[{"text":"secret of long ago"}]},{"role":"user","parts":[{"text":"now"}]}],"tools":[]}"#;
+        let shown = shown_input(&Json::parse(request).unwrap());
+        assert_eq!(shown.text(), r#"{"model":"m","messages":2,"last":"now"}"#);
+        let input = Json::parse(r#"{"path":"a.txt","content":"whole"}"#).unwrap();
+        assert_eq!(shown_input(&input).text(), input.text(), "the input of a tool is shown whole");
     }
 }

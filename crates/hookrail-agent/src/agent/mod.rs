@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hookrail::guard::Guard;
-use hookrail::{EventKind, HookSystem, Json, Stop};
+use hookrail::{Diagnostic, EventKind, HookSystem, Json, Stop};
 use hookrail_spawn::{CancelToken, lock};
 
 use self::configuration::FileFacts;
@@ -54,6 +54,8 @@ pub struct AgentParts {
     pub user: Arc<dyn User>,
     /// The limits and defaults.
     pub settings: AgentSettings,
+    /// The findings about the configuration that were shown since it was loaded. Every outcome repeats some of them.
+    shown_findings: Mutex<Vec<Diagnostic>>,
 }
 
 impl AgentParts {
@@ -67,7 +69,16 @@ impl AgentParts {
         view: Arc<dyn View>,
         user: Arc<dyn User>,
     ) -> Self {
-        Self { hooks, model, place, store, view, user, settings: AgentSettings::default() }
+        Self {
+            hooks,
+            model,
+            place,
+            store,
+            view,
+            user,
+            settings: AgentSettings::default(),
+            shown_findings: Mutex::default(),
+        }
     }
 }
 
@@ -158,8 +169,8 @@ pub struct ReferenceAgent {
     used_rules: Mutex<Vec<usize>>,
     /// The number of pieces of work in progress.
     busy: Arc<AtomicUsize>,
-    /// A stop that a sub-agent passed on.
-    stop: Mutex<Option<Stop>>,
+    /// The message in the place of an answer that a failed or aborted model did not give.
+    unanswered: Mutex<Option<Json>>,
     /// The guards of the sub-agents that work now.
     inside: Arc<Mutex<Vec<Guard>>>,
     host_state: host::SharedHostState,
@@ -227,7 +238,7 @@ impl ReferenceAgent {
             configuration,
             used_rules: Mutex::default(),
             busy,
-            stop: Mutex::default(),
+            unanswered: Mutex::default(),
             inside: Arc::default(),
             host_state,
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use hookrail::Json;
+use hookrail::guard::Notes;
 use hookrail_spawn::lock;
 use tokio::sync::Notify;
 
@@ -15,6 +16,7 @@ use crate::view::ViewEvent;
 pub(super) struct PendingMessages {
     to_draw: Mutex<VecDeque<Json>>,
     follow_ups: Mutex<Vec<Json>>,
+    notes: Mutex<Vec<Notes>>,
     drawing: Notify,
     waking: Notify,
 }
@@ -34,6 +36,16 @@ impl PendingMessages {
     /// Returns the messages that wait for the end of the agent's work, and forgets them.
     pub(super) fn take_follow_ups(&self) -> Vec<Json> {
         std::mem::take(&mut *lock(&self.follow_ups))
+    }
+
+    /// Keeps what hooks of a notification said until it can be recorded: not between a tool call and its result.
+    pub(super) fn keep_notes(&self, notes: Notes) {
+        lock(&self.notes).push(notes);
+    }
+
+    /// Returns the notes that wait to be recorded, and forgets them.
+    pub(super) fn take_notes(&self) -> Vec<Notes> {
+        std::mem::take(&mut *lock(&self.notes))
     }
 
     /// Reports that something was added to the conversation.

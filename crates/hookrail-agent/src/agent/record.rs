@@ -38,6 +38,16 @@ impl ReferenceAgent {
     pub(super) fn take_notes(&self, notes: &Notes) {
         for text in &notes.system_messages {
             self.view().show(&ViewEvent::SystemMessage { text });
+        }
+        self.record_notes(notes);
+        // Those of notifications were shown when they came.
+        for notes in self.host_state.pending.take_notes() {
+            self.record_notes(&notes);
+        }
+    }
+
+    fn record_notes(&self, notes: &Notes) {
+        for text in &notes.system_messages {
             self.keep_system(text);
         }
         for message in &notes.messages {
@@ -146,6 +156,7 @@ impl ReferenceAgent {
     /// Shows the diagnostics of loading, and which hooks do not run because they are not trusted.
     pub(super) fn report_loading(&self) {
         let snapshot = self.hooks().snapshot();
+        *lock(&self.parts.shown_findings) = snapshot.diagnostics().to_vec();
         for diagnostic in snapshot.diagnostics() {
             self.warn(diagnostic);
         }
@@ -170,7 +181,7 @@ fn wants_trust(hook: &Hook) -> bool {
 
 /// Records a receipt and shows its diagnostics.
 pub(super) fn receipt(parts: &AgentParts, session: &Arc<Mutex<Session>>, operation: &str, receipt: &Receipt) {
-    for diagnostic in &receipt.diagnostics {
+    for diagnostic in receipt.diagnostics.iter().filter(|diagnostic| !is_repeated(parts, diagnostic)) {
         warn(parts, diagnostic);
     }
     // An event that is fired only for the journal has no receipt if hooks are switched off, as without a journal.
@@ -181,6 +192,19 @@ pub(super) fn receipt(parts: &AgentParts, session: &Arc<Mutex<Session>>, operati
     parts.view.show(&ViewEvent::Receipt { receipt: &json });
     let kept = lock(session).append(SessionEntryKind::Receipt, &[("receipt", json)]);
     warn_unrecorded(parts, kept);
+}
+
+/// Whether a finding is about the configuration and was shown already.
+fn is_repeated(parts: &AgentParts, diagnostic: &Diagnostic) -> bool {
+    if !parts.hooks.snapshot().standing_diagnostics().contains(diagnostic) {
+        return false;
+    }
+    let mut shown = lock(&parts.shown_findings);
+    if shown.contains(diagnostic) {
+        return true;
+    }
+    shown.push(diagnostic.clone());
+    false
 }
 
 fn receipt_json(operation: &str, receipt: &Receipt) -> Json {

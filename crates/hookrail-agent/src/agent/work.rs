@@ -127,6 +127,7 @@ impl ReferenceAgent {
                 self.view().show(&ViewEvent::PromptDenied { reason: &message, by: &by });
                 // The prompt itself is not recorded, so it cannot reach a model later.
                 self.keep_turn(&text_message("model", &format!("[prompt blocked by a hook: {message}]")));
+                let stop = stop.or_else(|| self.take_stop());
                 return stop.map_or(TurnEnd::Denied(message), |stop| TurnEnd::Stopped(stop.reason));
             }
             PromptEnd::Accepted { prompt, notes, stop, receipt } => {
@@ -159,6 +160,7 @@ impl ReferenceAgent {
         self.turns.store(0, Ordering::Relaxed);
         let entries = self.session().entries().len();
         *lock(&self.prompt_begin) = entries;
+        *lock(&self.unanswered) = None;
     }
 
     /// Runs turns until the work ends, and fires the end event of the agent in every case: a module that began something
@@ -212,8 +214,14 @@ impl ReferenceAgent {
     /// Returns the messages of the present prompt, in the form of modules.
     fn messages_of_prompt(&self) -> Json {
         let begin = *lock(&self.prompt_begin);
-        let session = self.session();
-        shape::all_messages(session.entries().iter().skip(begin))
+        let messages = shape::all_messages(self.session().entries().iter().skip(begin));
+        // What a failed model did not say is not in the session.
+        match lock(&self.unanswered).take() {
+            Some(unanswered) => {
+                list(&messages.as_array().unwrap_or_default().into_iter().chain([unanswered]).collect::<Vec<_>>())
+            }
+            None => messages,
+        }
     }
 
     /// Runs one turn: the model's answer and the tools it calls. Returns the number of calls; none if there were no calls.
@@ -268,6 +276,7 @@ impl ReferenceAgent {
     async fn turn_ended_early(&self, index: u64, end: &TurnEnd) {
         let stop_reason = if *end == TurnEnd::Cancelled { "aborted" } else { "error" };
         let message = shape::unanswered(self.model.name(), stop_reason, end.detail());
+        *lock(&self.unanswered) = Some(message.clone());
         let fields = [("turn_index", number(index)), ("message", message), ("tool_results", list(&[]))];
         self.fire_event(EventKind::TurnEnd, &fields).await;
     }
@@ -354,15 +363,18 @@ impl ReferenceAgent {
 
     async fn compact_when_idle(&self) {
         if self.fullness() >= self.parts.settings.compact_idle_above {
-            self.compact(CompactionCause::Idle, None).await;
+            let stop = self.compact(CompactionCause::Idle, None).await.stop();
+            if let Some(stop) = stop {
+                self.view().show(&ViewEvent::Stopped { reason: &stop.reason });
+            }
         }
     }
 
     pub(super) fn take_stop(&self) -> Option<Stop> {
-        lock(&self.stop).take()
+        self.host_state.stop.take()
     }
 
     pub(super) fn request_stop(&self, stop: Stop) {
-        *lock(&self.stop) = Some(stop);
+        self.host_state.stop.request(stop);
     }
 }

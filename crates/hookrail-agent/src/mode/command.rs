@@ -114,8 +114,12 @@ async fn compact(agent: &ReferenceAgent, instructions: &str) -> AfterCommand {
     match agent.compact(CompactionCause::Manual, instructions).await {
         CompactionOutcome::Nothing => note(agent, "there is nothing to compact yet"),
         CompactionOutcome::Done { stop: Some(_), .. } => AfterCommand::End(EndReason::Other),
+        CompactionOutcome::Cancelled(_, Some(stop)) => {
+            agent.view().show(&ViewEvent::Stopped { reason: &stop.reason });
+            AfterCommand::End(EndReason::Other)
+        }
         CompactionOutcome::Done { stop: None, .. }
-        | CompactionOutcome::Cancelled(..)
+        | CompactionOutcome::Cancelled(_, None)
         | CompactionOutcome::Failed(_) => AfterCommand::Continue,
     }
 }

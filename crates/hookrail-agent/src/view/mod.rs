@@ -145,8 +145,8 @@ pub enum ViewEvent<'a> {
     Compacted {
         /// The reason: `manual`, `threshold`, `overflow`, `idle`.
         reason: &'a str,
-        /// The summary.
-        summary: &'a str,
+        /// The summary; none if a hook hides it.
+        summary: Option<&'a str>,
     },
     /// A hook has been running for so long that it is shown.
     HookRunning {

@@ -123,7 +123,8 @@ impl View for TerminalView {
                 self.make_room(state);
             }
             ViewEvent::ModelBlocked { reason, by } => {
-                self.aside(state, CAREFUL, &format!("the model was not called{}: {}", named(by), limited(reason)));
+                let what = if by.is_empty() { "the model was not called" } else { "model call denied" };
+                self.aside(state, CAREFUL, &format!("{what}{}: {}", named(by), limited(reason)));
             }
             ViewEvent::ToolCall { tool, input, .. } => {
                 self.aside(state, TOOL, &format!("• {} {}", short(tool, NAME), short(input.text(), WIDE)));
@@ -160,7 +161,8 @@ impl View for TerminalView {
                 self.aside(state, CAREFUL, &format!("a hook sends the agent back to work: {}", limited(message)));
             }
             ViewEvent::Compacted { reason, summary } => {
-                self.aside(state, QUIET, &format!("compacted ({reason}): {}", short(summary, WIDE)));
+                let summary = summary.map_or_else(|| "(hidden by a hook)".to_owned(), |text| short(text, WIDE));
+                self.aside(state, QUIET, &format!("compacted ({reason}): {summary}"));
             }
             ViewEvent::HookRunning { hook, status_message } => {
                 state.slow_hooks.push(((*hook).to_owned(), status_message.map(str::to_owned)));

@@ -51,13 +51,21 @@ fn the_tests_it_names_exist_and_none_is_forgotten() {
         "review.rs",
         "originals.rs",
         "published_modules.rs",
+        "stops.rs",
     ];
     let all: BTreeSet<String> = files.iter().flat_map(|file| tests(file)).collect();
     let unknown: Vec<_> = named.difference(&all).collect();
     assert!(unknown.is_empty(), "there are no tests {unknown:?}");
-    for file in
-        ["tools.rs", "dialects.rs", "modules.rs", "records.rs", "endings.rs", "originals.rs", "published_modules.rs"]
-    {
+    for file in [
+        "tools.rs",
+        "dialects.rs",
+        "modules.rs",
+        "records.rs",
+        "endings.rs",
+        "originals.rs",
+        "published_modules.rs",
+        "stops.rs",
+    ] {
         let forgotten: Vec<_> = tests(file).difference(&named).cloned().collect();
         assert!(forgotten.is_empty(), "{file}: {forgotten:?}");
     }

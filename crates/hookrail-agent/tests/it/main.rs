@@ -25,6 +25,7 @@ mod records;
 mod review;
 mod screen;
 mod sessions;
+mod stops;
 mod talk;
 mod terminal;
 mod tools;

@@ -69,10 +69,12 @@ impl Guard {
         all.extend(fields.iter().cloned());
         let before = self.tell(EventKind::BeforeCompact, &all).await;
         let given = before.result.as_ref().and_then(|result| result.as_object()?.get("compaction").cloned());
-        let plan = match (before.cancelled, given) {
-            (Some(reason), _) => CompactionPlan::Cancelled(reason),
-            (None, Some(compaction)) => CompactionPlan::Given(compaction),
-            (None, None) => CompactionPlan::Summarise(None),
+        let plan = match (before.cancelled, &before.stop, given) {
+            (Some(reason), _, _) => CompactionPlan::Cancelled(reason),
+            // An agent that must stop summarises nothing.
+            (None, Some(stop), _) => CompactionPlan::Cancelled(stop.reason.clone()),
+            (None, None, Some(compaction)) => CompactionPlan::Given(compaction),
+            (None, None, None) => CompactionPlan::Summarise(None),
         };
         let mut guard = CompactionGuard { plan, notes: before.notes, stop: before.stop, receipt: before.receipt };
         if matches!(guard.plan, CompactionPlan::Summarise(_)) {

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::Guard;
 use super::approval::Operation;
-use super::model_tools::restrict;
+use super::model_tools::{offers_tools, restrict};
 use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use super::tool::Visibility;
@@ -59,6 +59,8 @@ pub struct ModelResult {
     pub end: ModelEnd,
     /// The response to work with: in the host's own shape, or, where a hook made it, with `text` and `candidates`.
     pub response: Json,
+    /// The request as hooks left it: the tools in it are those that the model may call.
+    pub request: Json,
     /// Whether the user sees it.
     pub visibility: Visibility,
     /// Why the model was not called.
@@ -72,7 +74,7 @@ pub struct ModelResult {
 }
 
 impl Guard {
-    /// Runs a model call through the hooks: `tool-selection`, `before-model`, the call itself with a [`ModelPermit`],
+    /// Runs a model call through the hooks: `tool-selection` if the request has tools, `before-model`, the call itself with a [`ModelPermit`],
     /// `after-model`, and every effect applied. What hooks rewrite is sent and never stored.
     ///
     /// # Errors
@@ -109,13 +111,19 @@ impl Guard {
         F: FnOnce(ModelPermit) -> R,
         R: Future<Output = Result<Json, E>>,
     {
-        let mut result = ModelResult::new();
-        let selection = self.fire(self.event(EventKind::ToolSelection).with("llm_request", request.clone())).await;
-        result.add(&selection);
-        let request = match &selection.effects.tool_config {
-            Some(config) => restrict(&request, config),
-            None => request,
+        let mut result = ModelResult::new(request.clone());
+        // A request without tools has nothing to select.
+        let request = if offers_tools(&request) {
+            let selection = self.fire(self.event(EventKind::ToolSelection).with("llm_request", request.clone())).await;
+            result.add(&selection);
+            match &selection.effects.tool_config {
+                Some(config) => restrict(&request, config),
+                None => request,
+            }
+        } else {
+            request
         };
+        result.request = request.clone();
         // An agent that must stop calls no model, so nothing is asked about a request that is never sent.
         if result.stop.is_some() {
             return Ok(result.not_called(None, None));
@@ -128,6 +136,7 @@ impl Guard {
             Some(changed) => request_with_changes(changed, &request),
             None => request,
         };
+        result.request = request.clone();
         let operation = Operation { name: "model call", denied: "a hook denied this model call" };
         if let Some(reason) = self.refusal_reason(operation, &request, &before).await {
             return Ok(result.not_called(before.effects.llm_response.as_ref(), Some(reason)));
@@ -155,10 +164,11 @@ impl Guard {
 }
 
 impl ModelResult {
-    fn new() -> Self {
+    fn new(request: Json) -> Self {
         Self {
             end: ModelEnd::Answered,
             response: Json::null(),
+            request,
             visibility: Visibility::Shown,
             reason: None,
             notes: Notes::default(),

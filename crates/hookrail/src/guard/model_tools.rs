@@ -17,6 +17,12 @@ pub(super) fn restrict(request: &Json, config: &Json) -> Json {
     request.to_json()
 }
 
+/// Whether a request declares a tool.
+pub(super) fn offers_tools(request: &Json) -> bool {
+    let tools = request.as_object().and_then(|request| request.get("tools")?.as_array()).unwrap_or_default();
+    tools.iter().any(|tool| filtered(tool, &|_: &str| true).is_some())
+}
+
 /// Returns one tool, or one group of declarations, with only the allowed declarations; `None` if none is left.
 fn filtered(tool: &Json, keeps: &impl Fn(&str) -> bool) -> Option<Json> {
     let mut object: JsonObject = tool.as_object()?;
