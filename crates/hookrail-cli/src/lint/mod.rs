@@ -104,7 +104,10 @@ const LINTS: &[Lint] = &[
         ],
         look: matcher::look,
     },
-    Lint { reports: &[(Code::VariableUnquoted, PassesSilently)], look: quoting::look },
+    Lint {
+        reports: &[(Code::VariableUnquoted, PassesSilently), (Code::VariableSingleQuoted, PassesSilently)],
+        look: quoting::look,
+    },
     Lint { reports: &[(Code::VariableUnknown, PassesSilently)], look: variables::look },
     Lint { reports: &[(Code::StatusLost, PassesSilently)], look: lost_status::look },
     Lint {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hookrail::hook::{Action, Enablement, SandboxProfile, SandboxRequirement};
 use hookrail::module::CommandOffer;
 use hookrail::plan::{SkipReason, Skips, Snapshot};
-use hookrail::{EventKind, Hook};
+use hookrail::{EventKind, Hook, Level};
 
 use super::path_display::PathDisplay;
 use super::runs::what_runs;
@@ -53,7 +53,12 @@ pub(crate) fn list(snapshot: &Snapshot, commands: &[CommandOffer], places: &Path
     out.push_str(&command_list(commands, places));
     out.push_str(&list_hints(snapshot));
     if is_empty {
-        out.push_str(&hint("run `hookrail init` to create a first one"));
+        let is_broken = snapshot.diagnostics().iter().any(|finding| finding.level == Level::Error);
+        let next = match is_broken {
+            true => "a file of the configuration cannot be used; run `hookrail check` to see what is wrong",
+            false => "run `hookrail init` to create a first one",
+        };
+        out.push_str(&hint(next));
     }
     out + &trust_hint(snapshot.hooks().iter())
 }

@@ -15,9 +15,14 @@ pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>)
         .map(|(_, candidate)| candidate)
 }
 
-/// The name without case and separators, which are misspelled most often.
+/// The name without case and separators, which are misspelled most often, and with one word for what each agent has its own
+/// word for: `PreCompress` is `BeforeCompress`.
 fn fold(name: &str) -> String {
-    name.chars().filter(|character| !matches!(character, '-' | '_' | ' ' | '.')).flat_map(char::to_lowercase).collect()
+    let letters = name.chars().filter(|character| !matches!(character, '-' | '_' | ' ' | '.'));
+    let folded: String = letters.flat_map(char::to_lowercase).collect();
+    let words = [("pre", "before"), ("post", "after")];
+    let other = words.into_iter().find_map(|(from, to)| Some(format!("{to}{}", folded.strip_prefix(from)?)));
+    other.unwrap_or(folded)
 }
 
 impl Diagnostic {
@@ -41,6 +46,8 @@ mod tests {
         assert_eq!(nearest("beforetool", names), Some("BeforeTool"));
         assert_eq!(nearest("PreToolCall", names), None);
         assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("BeforeCompress", ["BeforeTool", "PreCompress"]), Some("PreCompress"));
+        assert_eq!(nearest("PostTool", names), Some("AfterTool"));
         let spellings = ["before-tool", "BeforeTool", "tool_call"];
         assert_eq!(nearest("before_tool", spellings), Some("before-tool"));
         assert_eq!(nearest("BeforeTol", spellings), Some("BeforeTool"));

@@ -26,6 +26,14 @@ fn sandbox() -> Sandbox {
 }
 
 #[test]
+fn a_broken_configuration_is_no_reason_to_create_a_first_hook() {
+    let broken = Sandbox::with_settings("{").run(&["list", "--trust-project"]).ends_with(0);
+    assert!(broken.stdout.contains("hookrail check") && !broken.stdout.contains("hookrail init"), "{}", broken.stdout);
+    let empty = Sandbox::with_settings("{}").run(&["list", "--trust-project"]).ends_with(0);
+    assert!(empty.stdout.contains("hookrail init"), "{}", empty.stdout);
+}
+
+#[test]
 fn the_document() {
     let document = sandbox().run(&["list", "--json", "--trust-project"]).ends_with(0).json();
     let hooks = document["hooks"].as_array().unwrap();

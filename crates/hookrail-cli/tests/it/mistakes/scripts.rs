@@ -112,6 +112,12 @@ pub(crate) fn rows() -> Vec<Row> {
         Row::command("a syntax error in a script for Node", "node guard.mjs", Some("script-syntax"), Nothing)
             .file("guard.mjs", "const a = ;\n"),
         Row::command("a quote that is not closed in a command", "echo \"a", Some("script-syntax"), Nothing),
+        Row::command(
+            "a project variable in single quotes",
+            "'$LLXPRT_PROJECT_DIR/guard.sh'",
+            Some("variable-single-quoted"),
+            Code("command-not-found"),
+        ),
         Row::command("a variable without quotes", "sh $HOME/guard.sh", Some("variable-unquoted"), Nothing)
             .home("guard.sh", "true\n"),
         Row::command(
