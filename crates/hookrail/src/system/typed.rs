@@ -58,6 +58,26 @@ impl HookSystem {
         self.fire_if_wanted(EventKind::Prompt, |event| event.with_text("prompt", prompt))
     }
 
+    /// Fires `agent-end`. `is_sent_back` says whether a hook sent the agent back to work before.
+    pub fn fire_agent_end(&self, prompt: &str, response: &str, is_sent_back: bool) -> Fire {
+        self.fire_if_wanted(EventKind::AgentEnd, |event| {
+            let event = event.with_text("prompt", prompt).with_text("prompt_response", response);
+            event.with("stop_hook_active", Json::boolean(is_sent_back))
+        })
+    }
+
+    /// Fires `before-compact`.
+    pub fn fire_before_compact(&self, trigger: &str) -> Fire {
+        self.fire_if_wanted(EventKind::BeforeCompact, |event| event.with_text("trigger", trigger))
+    }
+
+    /// Fires `notification`.
+    pub fn fire_notification(&self, kind: &str, message: &str, details: Json) -> Fire {
+        self.fire_if_wanted(EventKind::Notification, |event| {
+            event.with_text("notification_type", kind).with_text("message", message).with("details", details)
+        })
+    }
+
     /// Fires `session-start`.
     pub fn fire_session_start(&self, source: &str) -> Fire {
         self.fire_if_wanted(EventKind::SessionStart, |event| event.with_text("source", source))

@@ -310,3 +310,50 @@ fn a_relative_home_is_no_home() {
     let snapshot = system.snapshot();
     assert!(snapshot.hooks().iter().all(|hook| hook.origin.kind.name() == "project" && !hook.trust.allows()));
 }
+
+#[tokio::test]
+async fn every_event_has_a_typed_method_that_fills_its_fields() {
+    let world = World::new();
+    let logging = |(event, _): &(&str, &[&str])| {
+        let command = format!("cat > {event}.json");
+        (event.to_string(), serde_json::json!([{"hooks": [{"type": "command", "command": command}]}]))
+    };
+    let events: [(&str, &[&str]); 11] = [
+        ("BeforeTool", &["tool_name", "tool_input"]),
+        ("AfterTool", &["tool_name", "tool_input", "tool_response"]),
+        ("BeforeAgent", &["prompt"]),
+        ("AfterAgent", &["prompt", "prompt_response", "stop_hook_active"]),
+        ("BeforeModel", &["llm_request"]),
+        ("AfterModel", &["llm_request", "llm_response"]),
+        ("BeforeToolSelection", &["llm_request"]),
+        ("SessionStart", &["source"]),
+        ("SessionEnd", &["reason"]),
+        ("PreCompress", &["trigger"]),
+        ("Notification", &["notification_type", "message", "details"]),
+    ];
+    let hooks: serde_json::Map<_, _> = events.iter().map(logging).collect();
+    world.user(&serde_json::json!({"tools": {"enableHooks": true}, "hooks": hooks}).to_string());
+    let system = world.build();
+    let object = || hookrail::Json::parse(r#"{"a": 1}"#).unwrap();
+    let fires = [
+        system.fire_before_tool("write_file", object()),
+        system.fire_after_tool("write_file", object(), object()),
+        system.fire_prompt("hello"),
+        system.fire_agent_end("hello", "done", false),
+        system.fire_before_model(object()),
+        system.fire_after_model(object(), object()),
+        system.fire_tool_selection(object()),
+        system.fire_session_start("startup"),
+        system.fire_session_end("exit"),
+        system.fire_before_compact("manual"),
+        system.fire_notification("ToolPermission", "look", object()),
+    ];
+    for (fire, (event, fields)) in fires.into_iter().zip(events) {
+        let outcome = fire.await;
+        assert!(!outcome.diagnostics.iter().any(|found| found.code == hookrail::Code::FieldMissing), "{event}");
+        let told = std::fs::read_to_string(world.path(&format!("project/{event}.json"))).unwrap();
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told["hook_event_name"], event);
+        assert!(fields.iter().all(|field| !told[field].is_null()), "{event}: {told}");
+    }
+}
