@@ -118,13 +118,17 @@ const AGENTS: [&str; 3] = ["claude", "codex", "gemini"];
 
 /// What an agent is told when it wants to run a line of shell, or to write a file.
 fn ask_to_run(sandbox: &Sandbox, agent: &str, line: &str) -> ProgramOutput {
+    ask_to_run_within(sandbox, agent, line, &[])
+}
+
+fn ask_to_run_within(sandbox: &Sandbox, agent: &str, line: &str, deadline: &[&str]) -> ProgramOutput {
     let (event, name) = match agent {
         "gemini" => ("BeforeTool", "BeforeTool.run_shell_command"),
         _ => ("PreToolUse", "PreToolUse.Bash"),
     };
     let mut payload = recorded(sandbox, agent, name);
     payload["tool_input"]["command"] = line.into();
-    bridge(sandbox, agent, event, &payload, &["--deadline", "4000"])
+    bridge(sandbox, agent, event, &payload, deadline)
 }
 
 fn ask_to_write(sandbox: &Sandbox, agent: &str, file: &str) -> ProgramOutput {
@@ -169,7 +173,8 @@ fn a_rule_that_throws_hangs_or_was_edited_blocks() {
     for statement in ["throw new Error('broken');", "for (;;) {}", "await new Promise(() => {});"] {
         let sandbox = ruled(&body(statement).replace("({ toolName", "async ({ toolName"));
         for agent in AGENTS {
-            let ran = ask_to_run(&sandbox, agent, "ls");
+            // Whichever comes first, the limit of the module or the deadline of the bridge.
+            let ran = ask_to_run_within(&sandbox, agent, "ls", &["--deadline", "1500"]);
             let text = format!("{}{}", ran.stdout, ran.stderr);
             assert!(denies(agent, &ran, "") || (ran.code == 2 && !text.is_empty()), "{agent}: {statement}: {ran:?}");
         }
