@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use hookrail::module::find_module_file;
 use hookrail::sources::SourceKind;
 use hookrail::trust::{FileTrustStore, TrustStore as _};
 use hookrail::{Builder, HookSystem};
@@ -132,7 +133,7 @@ impl Project {
 /// against the project.
 fn resolve_module(module: &Path) -> PathBuf {
     match std::path::absolute(module) {
-        Ok(path) if path.exists() => path,
+        Ok(path) if find_module_file(&path).is_some() => path,
         _ => module.to_owned(),
     }
 }

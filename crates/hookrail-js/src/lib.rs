@@ -71,6 +71,7 @@
 mod account;
 mod clock;
 mod component;
+mod late;
 mod leftovers;
 mod limits;
 mod machine;

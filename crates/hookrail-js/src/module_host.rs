@@ -21,6 +21,7 @@ use crate::account::MemoryHold;
 use crate::clock::{StopReason, WallClock};
 use crate::ops::{self, OpAnswer, OpError};
 use crate::outcome::{self, CallReport, HandlerFailure};
+use crate::rules::{Combine, Rule};
 use crate::shared::{CallState, InstanceState, Shared, StartedTask};
 use crate::vm::{PreludeFunction, Vm};
 use crate::worker::{InspectionResult, ModuleConfig, ModuleJob, ModuleWork, WorkerMessage};
@@ -195,7 +196,10 @@ impl ModuleHost {
             (None, None) if lost.is_some() => CallReport::default(),
             (None, None) => return None,
         };
-        let result = outcome::load_result(&mut instance.shared, &report, lost);
+        let mut result = outcome::load_result(&mut instance.shared, &report, lost);
+        if let Ok(registered) = &mut result {
+            registered.add_events(self.config.late.events());
+        }
         let state = instance.shared.state_mut();
         let found = inspection_of(state, result);
         Some(InspectionResult { found, version: state.sources.version.clone(), missing: state.sources.missing.clone() })
@@ -256,7 +260,15 @@ impl ModuleHost {
 
     /// Starts some work in a loaded module, and answers it if it has ended already.
     fn begin(&mut self, work: ModuleWork) {
-        let ModuleWork { number, job, world, call } = work;
+        let ModuleWork { number, job, world, mut call } = work;
+        if let ModuleJob::Event { name, .. } = &job
+            && self.config.late.is_lost(name, self.generation)
+            && Rule::of_event(name).is_some_and(|rule| rule.combine == Combine::Block)
+        {
+            let why = format!("its handler for `{name}`, which it registered while it ran, is gone with its runtime");
+            self.answers.extend(call.reply.take().map(|reply| (reply, ModuleReturn::new(RawEnd::Threw(why)))));
+            return;
+        }
         let Some(state) = self.state() else { return };
         (state.world, state.host) = (Arc::new(world), Arc::clone(&call.host));
         state.begin_call(number, call);

@@ -17,6 +17,7 @@ use hookrail_spawn::{CancelToken, lock};
 use tokio::sync::oneshot;
 
 use crate::clock::WallClock;
+use crate::late::{LateHandlers, LateListener};
 use crate::limits::RuntimeLimits;
 use crate::module_host::runtime_ended;
 use crate::processes::{self, Processes, SharedProcesses};
@@ -51,6 +52,10 @@ struct ModuleTable {
     inspected: HashMap<PathBuf, InspectionRecord>,
     /// Processes of modules that were ended, until they are gone.
     ending: Vec<Processes>,
+    /// What modules registered after their factories had ended.
+    late: HashMap<PathBuf, Arc<LateHandlers>>,
+    /// Whom to tell of that.
+    listener: Option<LateListener>,
 }
 
 /// What an inspection of a module left for later calls.
@@ -69,6 +74,11 @@ impl ModuleTable {
             self.ending.retain(|processes| !processes.are_gone());
             self.ending.push(worker.config.processes.clone());
         }
+    }
+
+    fn late_handlers(&mut self, module: &Path) -> Arc<LateHandlers> {
+        let listener = self.listener.clone();
+        Arc::clone(self.late.entry(module.to_owned()).or_insert_with(|| LateHandlers::heard_by(listener)))
     }
 
     /// Drops a module's thread and interrupts what it is doing.
@@ -122,7 +132,8 @@ impl Modules {
             return Ok(());
         }
         let version = known.inspected.get(module).and_then(|inspected| inspected.good.clone());
-        let worker = Worker::start(module, self.limits, self.shared.clone(), version)?;
+        let late = known.late_handlers(module);
+        let worker = Worker::start(module, self.limits, self.shared.clone(), version, late)?;
         worker.send(work);
         known.workers.insert(module.to_owned(), worker);
         Ok(())
@@ -232,15 +243,23 @@ impl ModuleRunner for Modules {
     }
 
     fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
-        let looked = inspect_module(module, world.clone(), self.limits);
+        let mut looked = inspect_module(module, world.clone(), self.limits);
         let mut known = self.table();
         known.remember(module, &looked);
         // A module that cannot be loaded any more, or whose files are the same as before, keeps its running version.
         let is_other = |version: &Arc<Version>| !version.is_same(&looked.version);
         let is_stale =
             known.workers.get(module).is_some_and(|worker| worker.config.version.as_ref().is_none_or(is_other));
-        if looked.can_run() && is_stale {
+        let is_stale = looked.can_run() && is_stale;
+        if is_stale {
             known.retire(module);
+        }
+        if let ModuleInspection::Registered(registered) = &mut looked.found {
+            let late = known.late_handlers(module);
+            if is_stale {
+                late.settle(&registered.events);
+            }
+            registered.add_events(late.events());
         }
         looked.found
     }
@@ -249,9 +268,16 @@ impl ModuleRunner for Modules {
         self.table().inspected.get(module).map(|inspected| inspected.files.clone()).unwrap_or_default()
     }
 
+    fn tell_of_late_handlers(&self, told: LateListener) {
+        let mut known = self.table();
+        known.late.values().for_each(|late| late.set_listener(&told));
+        known.listener = Some(told);
+    }
+
     fn forget(&self, module: &Path) {
         let mut known = self.table();
         known.inspected.remove(module);
+        known.late.remove(module);
         known.retire(module);
     }
 

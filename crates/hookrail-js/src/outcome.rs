@@ -2,7 +2,9 @@
 
 use hookrail::Json;
 use hookrail::host::HookFailure;
-use hookrail::module::{EnforceExport, LoadFailure, ModuleReturn, RegisteredCommand, Registrations};
+use hookrail::module::{
+    EnforceExport, LoadFailure, ModuleReturn, RegisteredCommand, RegistrationKind, RegistrationMistake, Registrations,
+};
 use hookrail::process::{Output, RawEnd};
 use serde::Deserialize;
 
@@ -119,9 +121,11 @@ pub(crate) fn call_return(shared: &mut Shared, mut call: CallState, mut report: 
 /// JavaScript engine leaves it out, and a module that uses an unsupported part of Node or of the agent's package would
 /// not say which.
 fn name_callee(shared: &mut Shared, failure: &mut HandlerFailure) {
-    if failure.message != "not a function" {
+    let member = member_of_undefined(&failure.message);
+    if failure.message != "not a function" && member.is_none() {
         return;
     }
+    let member = member.map(str::to_owned);
     let sources = &shared.state_mut().sources;
     // A failure inside the prelude begins with a frame that is in no file of the module.
     let place = failure.stack.lines().next().and_then(|frame| sources.maps.first_place(frame));
@@ -129,10 +133,39 @@ fn name_callee(shared: &mut Shared, failure: &mut HandlerFailure) {
         let bytes = sources.version.bytes(&place.file)?;
         let text = std::str::from_utf8(&bytes).ok()?;
         let line = text.lines().nth(usize::try_from(place.line).ok()?.checked_sub(1)?)?;
+        if let Some(member) = &member {
+            return owner_of(line, member);
+        }
         callee_at(line, usize::try_from(place.column).ok()?.checked_sub(1)?)
     });
-    if let Some(name) = name {
-        failure.message = format!("{name} is not a function");
+    match (name, member) {
+        (Some(owner), Some(_)) => failure.message.push_str(&format!(": {owner} is not there")),
+        (Some(name), None) => failure.message = format!("{name} is not a function"),
+        (None, _) => {}
+    }
+}
+
+/// The member that a module wanted of something that is undefined.
+fn member_of_undefined(message: &str) -> Option<&str> {
+    message.strip_prefix("cannot read property '")?.strip_suffix("' of undefined")
+}
+
+/// What stands before a member in a line, if it is the same everywhere.
+fn owner_of(line: &str, member: &str) -> Option<String> {
+    let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '.' | '#');
+    let sought = format!(".{member}");
+    let owners = line.match_indices(&sought).filter_map(|(at, found)| {
+        let after = line.get(at + found.len()..)?.chars().next();
+        if after.is_some_and(|next| next.is_alphanumeric() || next == '_') {
+            return None;
+        }
+        line.get(..at)?.rsplit(|character| !is_part(character)).next().filter(|owner| !owner.is_empty())
+    });
+    let mut owners: Vec<&str> = owners.collect();
+    owners.dedup();
+    match owners.as_slice() {
+        [owner] => Some((*owner).to_owned()),
+        _ => None,
     }
 }
 
@@ -173,6 +206,7 @@ pub(crate) fn load_result(
     let members = report.result.as_ref().and_then(Json::as_object).unwrap_or_default();
     let names = |key: &str| members.get(key).and_then(Json::decode::<Vec<String>>).unwrap_or_default();
     let commands = members.get("commands").and_then(Json::decode::<Vec<CommandEntry>>).unwrap_or_default();
+    let mistakes = members.get("mistakes").and_then(Json::decode::<Vec<MistakeEntry>>).unwrap_or_default();
     let commands = commands
         .into_iter()
         .map(|entry| RegisteredCommand { name: entry.name, description: entry.description })
@@ -182,6 +216,7 @@ pub(crate) fn load_result(
         commands,
         renderers: names("renderers"),
         unsupported: names("unsupported"),
+        mistakes: mistakes.into_iter().map(MistakeEntry::read).collect(),
         enforce: match members.get("enforce").and_then(Json::as_str).as_deref() {
             Some("shadow") => EnforceExport::Shadow,
             Some("not-boolean") => EnforceExport::NotBoolean,
@@ -194,6 +229,32 @@ pub(crate) fn load_result(
 struct CommandEntry {
     name: String,
     description: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct MistakeEntry {
+    kind: MistakenKind,
+    name: String,
+    given: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum MistakenKind {
+    Handler,
+    Command,
+    Renderer,
+}
+
+impl MistakeEntry {
+    fn read(self) -> RegistrationMistake {
+        let kind = match self.kind {
+            MistakenKind::Handler => RegistrationKind::Handler,
+            MistakenKind::Command => RegistrationKind::Command,
+            MistakenKind::Renderer => RegistrationKind::Renderer,
+        };
+        RegistrationMistake { kind, name: self.name, given: self.given }
+    }
 }
 
 fn load_failure(shared: &mut Shared, failure: &HandlerFailure) -> LoadFailure {
@@ -215,9 +276,8 @@ fn load_failure(shared: &mut Shared, failure: &HandlerFailure) -> LoadFailure {
 /// The advice for an import that is missing in a built-in module, and for a file that is a CommonJS module.
 fn explain_load_error(message: &str) -> String {
     match message {
-        "require is not defined" => return format!("{message}: module hooks are ES modules; use `import`"),
         "module is not defined" | "exports is not defined" => {
-            return format!("{message}: module hooks are ES modules; use `export default`");
+            return format!("{message}: a file with `import` or `export` is an ES module; use `export default`");
         }
         _ => {}
     }
@@ -234,7 +294,7 @@ fn explain_load_error(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::callee_at;
+    use super::{callee_at, owner_of};
 
     #[test]
     fn the_callee_is_named_with_its_owner() {
@@ -245,5 +305,7 @@ mod tests {
         assert_eq!(named("x();", "x").as_deref(), Some("x"));
         assert_eq!(named("(a, b)(1)", "(1)"), None);
         assert_eq!(callee_at("x", 9), None);
+        assert_eq!(owner_of("f(path.win32.join('a'))", "join").as_deref(), Some("path.win32"));
+        assert_eq!(owner_of("f(a.x.join, b.joined, b.join)", "join"), None);
     }
 }

@@ -30,7 +30,7 @@ use crate::worker::ModuleConfig;
 pub(crate) struct Shared {
     pub(crate) config: Arc<ModuleConfig>,
     /// The number of this instance among all instances of the module.
-    generation: u32,
+    pub(crate) generation: u32,
     /// The memory that the host holds for the module. Tasks on the module's thread reserve from it too, so it is
     /// atomic.
     pub(crate) account: HostMemory,
@@ -83,6 +83,10 @@ pub(crate) struct LoadedSources {
     pub(crate) static_imports: HashSet<(String, String)>,
     /// The files of the module.
     pub(crate) version: Version,
+    /// The code of CommonJS modules that are declared and have not run.
+    pub(crate) commonjs: HashMap<String, String>,
+    /// The modules that `require` may load.
+    pub(crate) requirable: HashSet<String>,
     /// Files that were looked for and could not be read.
     pub(crate) missing: Vec<std::path::PathBuf>,
     pub(crate) failure: Option<LoadFailure>,

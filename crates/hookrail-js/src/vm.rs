@@ -15,7 +15,7 @@ use crate::clock::StopReason;
 use crate::ops;
 use crate::rules;
 use crate::shared::{FinishedCall, Rejection, Shared, lent};
-use crate::source::{FileLoader, FileResolver, script};
+use crate::source::{FileLoader, FileResolver, load_required, resolve_required, script};
 
 /// A runtime with the prelude in it.
 pub(crate) struct Vm {
@@ -248,6 +248,9 @@ fn native_functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     native.set("again", Func::from(move |number: u32, wait: f64| with_lent(|shared| again(shared, number, wait))))?;
     native.set("clear", Func::from(|number: u32| with_lent(|shared| shared.state().timers.clear(number))))?;
     native.set("rules", rules::table())?;
+    let resolve = |ctx: Ctx<'js>, base: String, name: String| resolve_required(&ctx, &base, &name);
+    native.set("resolve", Func::from(resolve))?;
+    native.set("required", Func::from(|ctx: Ctx<'js>, name: String| load_required(&ctx, &name)))?;
     native.set("script", Func::from(|ctx: Ctx<'js>, name: String| evaluate_part(&ctx, &name)))?;
     Ok(native)
 }

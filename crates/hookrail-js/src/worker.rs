@@ -15,6 +15,7 @@ use hookrail_spawn::lock;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::late::LateHandlers;
 use crate::limits::RuntimeLimits;
 use crate::machine::EventLoop;
 use crate::module_host::{Answers, ModuleHost, TaskResult};
@@ -68,9 +69,10 @@ impl Worker {
         limits: RuntimeLimits,
         shared: Option<SharedProcesses>,
         version: Option<Arc<Version>>,
+        late: Arc<LateHandlers>,
     ) -> std::io::Result<Self> {
         let (to, inbox) = mpsc::unbounded_channel();
-        let config = ModuleConfig::new(module, limits, shared, version, &to);
+        let config = ModuleConfig::new(module, limits, shared, version, late, &to);
         let events = EventLoop::new()?;
         let host = Arc::new(Mutex::new(ModuleHost::new(Arc::clone(&config), events.handle()?)));
         let own = Arc::clone(&host);
@@ -104,6 +106,8 @@ pub(crate) struct ModuleConfig {
     pub(crate) version: Option<Arc<Version>>,
     /// How many messages with work the module's thread has not received yet.
     pub(crate) queued: AtomicUsize,
+    /// Handlers that were registered after the factory had ended.
+    pub(crate) late: Arc<LateHandlers>,
 }
 
 impl ModuleConfig {
@@ -112,6 +116,7 @@ impl ModuleConfig {
         limits: RuntimeLimits,
         shared: Option<SharedProcesses>,
         version: Option<Arc<Version>>,
+        late: Arc<LateHandlers>,
         to: &mpsc::UnboundedSender<WorkerMessage>,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -122,6 +127,7 @@ impl ModuleConfig {
             processes: Processes::new(limits.processes, shared),
             version,
             queued: AtomicUsize::default(),
+            late,
         })
     }
 }
@@ -137,7 +143,7 @@ pub(crate) fn inspect_module(module: &Path, world: ModuleWorld, limits: RuntimeL
     let (send, receive) = std::sync::mpsc::channel();
     let (to, inbox) = mpsc::unbounded_channel();
     // A module can start no process while it is inspected.
-    let config = ModuleConfig::new(module, limits, None, None, &to);
+    let config = ModuleConfig::new(module, limits, None, None, LateHandlers::unheard(), &to);
     let retired = Arc::clone(&config.retired);
     let started = EventLoop::new().and_then(|events| {
         let runtime = events.handle()?;

@@ -382,6 +382,47 @@ declare module "hookrail:agent" {
 	export function isLsToolResult(event: { toolName: string }): boolean;
 	export function isToolCallEventType(name: string, event: { toolName: string }): boolean;
 	export function execCommand(command: string, args: string[], cwd?: string, options?: { timeout?: number }): Promise<ExecResult>;
+	/** A hook that a module loaded itself. */
+	export interface LoadedHook {
+		readonly path: string;
+		readonly resolvedPath: string;
+		readonly handlers: Map<string, ((event: any, ctx: HookContext) => unknown)[]>;
+		readonly messageRenderers: Map<string, unknown>;
+		readonly commands: Map<string, { name: string; description?: string; handler: (args: string, ctx: HookCommandContext) => unknown }>;
+	}
+	export interface LoadHooksResult {
+		hooks: LoadedHook[];
+		errors: { path: string; error: string }[];
+	}
+	/** Loads hooks into this module's own world, with its trust and capabilities; what it must not load is an error. */
+	export function loadHooks(paths: string[], cwd?: string): Promise<LoadHooksResult>;
+	/** The same with the hooks that agents would find in this folder. */
+	export function discoverAndLoadHooks(configuredPaths?: string[], cwd?: string): Promise<LoadHooksResult>;
+	export class HookRunner {
+		constructor(hooks: LoadedHook[], cwd: string, sessionManager?: unknown, modelRegistry?: unknown);
+		initialize(options?: Record<string, unknown>): void;
+		getUIContext(): HookUI;
+		getHasUI(): boolean;
+		getHookPaths(): string[];
+		onError(listener: (error: { hookPath: string; event: string; error: string }) => void): () => void;
+		emitError(error: { hookPath: string; event: string; error: string }): void;
+		hasHandlers(event: string): boolean;
+		getMessageRenderer(customType: string): unknown;
+		getRegisteredCommands(): { name: string; description?: string }[];
+		getCommand(name: string): { name: string; description?: string; handler: (args: string, ctx: HookCommandContext) => unknown } | undefined;
+		createContext(): HookContext;
+		createCommandContext(): HookCommandContext;
+		emit(event: { type: string }): Promise<any>;
+		emitToolCall(event: { type: string }): Promise<any>;
+		emitContext(messages: any[]): Promise<any[]>;
+		emitBeforeAgentStart(prompt: string, images?: unknown[]): Promise<any>;
+	}
+	export class HookToolWrapper {
+		constructor(tool: { name: string; execute: (...args: any[]) => Promise<any> }, hookRunner: HookRunner);
+		execute(toolCallId: string, params: unknown, signal?: AbortSignal, onUpdate?: unknown, context?: unknown): Promise<any>;
+	}
+	export function wrapToolWithHooks(tool: { name: string; execute: (...args: any[]) => Promise<any> }, hookRunner: HookRunner): HookToolWrapper;
+	export function wrapToolsWithHooks(tools: { name: string; execute: (...args: any[]) => Promise<any> }[], hookRunner: HookRunner): HookToolWrapper[];
 	export function getMarkdownTheme(): Record<string, (text: string) => string>;
 	export function getSelectListTheme(): Record<string, (text: string) => string>;
 	export class DynamicBorder implements Component {

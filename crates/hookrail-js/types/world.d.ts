@@ -33,6 +33,16 @@ declare function setImmediate<A extends unknown[]>(callback: (...args: A) => voi
 declare function clearTimeout(timeout: Timeout | number | undefined): void;
 declare function clearInterval(timeout: Timeout | number | undefined): void;
 declare function clearImmediate(timeout: Timeout | number | undefined): void;
+interface NodeRequire {
+	(specifier: string): any;
+	resolve(specifier: string): string;
+	readonly cache: Record<string, unknown>;
+}
+declare var require: NodeRequire;
+declare var module: { exports: any; readonly filename: string; readonly id: string };
+declare var exports: any;
+declare const __filename: string;
+declare const __dirname: string;
 declare function queueMicrotask(callback: () => void): void;
 declare var performance: { now(): number; timeOrigin: number };
 
@@ -374,6 +384,7 @@ declare module "node:path" {
 	export function format(parts: Partial<ParsedPath>): string;
 	export function toNamespacedPath(path: string): string;
 	export const posix: typeof import("node:path");
+	export const win32: typeof import("node:path");
 	const path: typeof import("node:path");
 	export default path;
 }
@@ -548,11 +559,12 @@ declare module "node:child_process" {
 	}
 	/** What the process writes comes when it has ended. */
 	export interface ChildProcess extends EventEmitter {
-		readonly stdin: { write(value: unknown): void; end(value?: unknown): void };
-		readonly stdout: EventEmitter;
-		readonly stderr: EventEmitter;
+		/** What is written is given to the process when this ends, or once nothing more has come for a moment. */
+		readonly stdin: EventEmitter & { write(value: unknown, encoding?: unknown, done?: () => void): boolean; end(value?: unknown, encoding?: unknown, done?: () => void): void };
+		readonly stdout: EventEmitter & AsyncIterable<string | Buffer> & { setEncoding(encoding: BufferEncoding): void };
+		readonly stderr: EventEmitter & AsyncIterable<string | Buffer> & { setEncoding(encoding: BufferEncoding): void };
 		readonly killed: boolean;
-		readonly exitCode: number | undefined;
+		readonly exitCode: number | null;
 		kill(): boolean;
 	}
 	type ExecCallback = (error: (Error & { code?: number | null; killed?: boolean; stdout?: string; stderr?: string }) | null, stdout: string, stderr: string) => void;
@@ -620,10 +632,31 @@ declare module "node:util" {
 	export function format(first?: unknown, ...rest: unknown[]): string;
 	export function isDeepStrictEqual(a: unknown, b: unknown): boolean;
 	export function stripVTControlCharacters(text: string): string;
+	export function callbackify(work: (...args: any[]) => Promise<unknown>): (...args: any[]) => void;
+	export function inherits(made: Function, from: Function): void;
+	export function deprecate<T>(work: T): T;
+	export function debuglog(section: string): ((...args: unknown[]) => void) & { readonly enabled: boolean };
+	export function toUSVString(text: string): string;
+	export interface ParseArgsOption {
+		type: "string" | "boolean";
+		short?: string;
+		multiple?: boolean;
+		default?: unknown;
+	}
+	/** `args` has to be given: a module has no command line. */
+	export function parseArgs(config?: { args?: string[]; options?: Record<string, ParseArgsOption>; strict?: boolean; allowPositionals?: boolean }): { values: Record<string, any>; positionals: string[] };
+	/** Checks by the names that Node has for them, such as `isPromise`. */
+	export const types: Record<string, (value: unknown) => boolean>;
 	export const TextEncoder: GlobalTextEncoder;
 	export const TextDecoder: GlobalTextDecoder;
 	const util: typeof import("node:util");
 	export default util;
+}
+declare module "node:module" {
+	/** `require` for the files of this folder. */
+	export function createRequire(place: string | URL): NodeRequire;
+	const nodeModule: typeof import("node:module");
+	export default nodeModule;
 }
 declare module "node:url" {
 	export const URL: GlobalURL;

@@ -308,6 +308,8 @@ codes! {
     ModuleEvent = "module-event", Warning;
     /// A module calls a function of another API while it is loaded; the rest of the module is in force.
     ModuleUnsupported = "module-unsupported", Warning;
+    /// A module registers something that is not a function; the rest of the module is in force.
+    ModuleRegistration = "module-registration", Error;
     /// A module uses something that modules do not have.
     ModuleApi = "module-api", Warning;
     /// What a module registers cannot be known before it runs.

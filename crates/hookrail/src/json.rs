@@ -131,7 +131,9 @@ impl Json {
     pub fn as_str(&self) -> Option<String> {
         match self.plain_str() {
             Some(plain) => Some(plain.to_owned()),
-            None if self.kind() == JsonKind::String => self.decode(),
+            None if self.kind() == JsonKind::String => {
+                self.decode().or_else(|| serde_json::from_str(&without_lone_surrogates(self.text())).ok())
+            }
             None => None,
         }
     }
@@ -466,8 +468,42 @@ fn compact(text: &str) -> String {
     out
 }
 
+/// The text of a JSON string in which every half of a surrogate pair that stands alone is the replacement character. JavaScript
+/// writes such texts, and no other language can hold them.
+fn without_lone_surrogates(text: &str) -> String {
+    let unit = |rest: &str| u32::from_str_radix(rest.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        let length = match unit(escape) {
+            Some(0xd800..=0xdbff) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) => 12,
+            Some(0xd800..=0xdfff) => {
+                out.push('\u{fffd}');
+                rest = escape.get(6..).unwrap_or_default();
+                continue;
+            }
+            Some(_) => 6,
+            None => 2,
+        };
+        let (whole, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        out.push_str(whole);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_text_with_half_a_pair_is_a_text() {
+        let text = |json: &str| super::Json::parse(json).unwrap().as_str();
+        assert_eq!(text(r#""a\ud800b""#).as_deref(), Some("a\u{fffd}b"));
+        assert_eq!(text(r#""\udc00\\ud800 \ud83d\ude00 \u0041""#).as_deref(), Some("\u{fffd}\\ud800 \u{1f600} A"));
+    }
+
     use super::*;
 
     #[test]

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `discoverAndLoadHooks` | [`discover_and_load_hooks`] |
 //! | `loadHooks` | [`load_hooks`] |
+//! | the discovery alone | [`discoverable_modules`], [`find_module_file`] |
 //! | `LoadHooksResult`, `LoadedHook` | [`LoadHooksResult`], [`LoadedHook`], [`HookLoadError`] |
 //! | `HookRunner` | [`HookRunner`] |
 //! | `HookRunner.initialize` | [`HookRunner::with_host`]; what it takes is the trait [`Host`] |
@@ -27,7 +28,10 @@ mod runner;
 mod tool;
 
 pub use exec::{ExecCommandOptions, ExecError, ExecResult, exec_command};
-pub use loader::{HookLoadError, LoadHooksResult, LoadedHook, discover_and_load_hooks, load_hooks};
+pub use loader::{
+    DiscoverableModule, HookLoadError, LoadHooksResult, LoadedHook, discover_and_load_hooks, discoverable_modules,
+    find_module_file, load_hooks,
+};
 pub use runner::{Blocked, ErrorSubscription, HookRunner};
 pub use tool::{HookToolWrapper, Tool, wrap_tools};
 
@@ -36,6 +40,6 @@ pub use crate::dialect::xcsh::result_members;
 pub use crate::run::{
     CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, CutOffProcess, EnforceExport,
     HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
-    ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, RegistrationKind, RegistrationMistake, Registrations,
 };
 pub use crate::system::{CommandOffer, HookFailure, Host};

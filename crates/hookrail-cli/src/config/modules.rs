@@ -1,6 +1,7 @@
 //! The runner of module hooks with two sets of limits: one for the user's modules, a lower one for the project's.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hookrail::ModuleRunner;
@@ -109,6 +110,12 @@ impl ModuleRunner for TwoTierModuleRunner {
 
     fn inspected_files(&self, module: &Path, world: &ModuleWorld) -> Vec<NamedFile> {
         self.modules_for(world).modules.inspected_files(module, world)
+    }
+
+    fn tell_of_late_handlers(&self, told: Arc<dyn Fn() + Send + Sync>) {
+        for limited in [&self.user, &self.project] {
+            limited.modules.tell_of_late_handlers(Arc::clone(&told));
+        }
     }
 
     fn forget(&self, module: &Path) {

@@ -107,6 +107,7 @@ fn usual_fix(code: Code) -> Option<&'static str> {
         Code::HookSignalled => "look for what ended it, such as a limit of memory",
         Code::OutputLimit => "print the answer alone, and logs to standard error",
         Code::ModuleLoad => "correct the module at this place; it does not run until then",
+        Code::ModuleRegistration => "give it a function, or remove the registration",
         Code::ModuleEvent => "`hookrail reference events` lists the events",
         Code::ModuleOpaque => "trust the project with `hookrail trust grant` to see what it registers",
         Code::NotExecutable => "write `\"type\": \"command\"`",

@@ -154,6 +154,7 @@ const SILENT_PASSES: &[Code] = &[
     Code::ReadsProject,
     Code::ModuleEvent,
     Code::ModuleUnsupported,
+    Code::ModuleRegistration,
     Code::KeptLastGood,
     Code::SourceRemoved,
 ];

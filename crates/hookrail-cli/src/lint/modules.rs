@@ -21,7 +21,11 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
     let was_loaded = seen.hook.trust.allows();
     let shows_only_here = |mistake: &ModuleMistake| match mistake.kind {
         MistakeKind::Api | MistakeKind::Result => true,
-        MistakeKind::Syntax | MistakeKind::Load | MistakeKind::Unsupported | MistakeKind::Event { .. } => !was_loaded,
+        MistakeKind::Syntax
+        | MistakeKind::Load
+        | MistakeKind::Registration
+        | MistakeKind::Unsupported
+        | MistakeKind::Event { .. } => !was_loaded,
     };
     let mistakes = find_module_mistakes(path, &text).into_iter().filter(shows_only_here);
     mistakes.map(|mistake| Finding::new(diagnostic(scene, seen.hook, mistake))).collect()
@@ -32,6 +36,7 @@ fn diagnostic(scene: &Scene<'_>, hook: &Hook, mistake: ModuleMistake) -> Diagnos
     let code = match &kind {
         MistakeKind::Syntax => Code::ScriptSyntax,
         MistakeKind::Load => Code::ModuleLoad,
+        MistakeKind::Registration => Code::ModuleRegistration,
         MistakeKind::Api => Code::ModuleApi,
         MistakeKind::Unsupported => Code::ModuleUnsupported,
         MistakeKind::Event { .. } => Code::ModuleEvent,

@@ -34,7 +34,7 @@ const OF_OTHER_AGENTS: [(&str, &str); 6] = [
 ];
 
 /// Endings of JavaScript and TypeScript that no module has.
-const NOT_MODULES: [&str; 4] = ["tsx", "jsx", "cjs", "cts"];
+const NOT_MODULES: [&str; 2] = ["tsx", "jsx"];
 
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
     let settings = scene.settings_files().filter(|file| file.ends_with("settings.json") && !is_of_plugin(file));
@@ -50,7 +50,11 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
         let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if NOT_MODULES.contains(&ending) {
             let message = format!("a file that ends in `.{ending}` is not loaded as a module");
-            found.push(not_read(&file, message, "rename it; modules end in `.ts`, `.mts`, `.js` or `.mjs`"));
+            found.push(not_read(
+                &file,
+                message,
+                "rename it; modules end in `.ts`, `.mts`, `.cts`, `.js`, `.mjs` or `.cjs`",
+            ));
         }
     }
     if scene.hooks.is_empty() && found.is_empty() {

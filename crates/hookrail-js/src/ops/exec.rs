@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use hookrail::module::{ModulesOwner, discoverable_modules};
 use hookrail_spawn::{CancelToken, CaptureLimits, ChildCommand, ChildEnd, Environment, SpawnError, run_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::answer::Bytes;
-use super::permission::require_run;
+use super::permission::{FinalLink, require_read, require_run};
 use super::text::bytes;
 use super::{OpAnswer, OpError, PendingOp, decode, text};
 use crate::processes::{EndedProcess, NotStarted, ProcessRequest, WhenFull};
@@ -40,7 +41,7 @@ struct About {
 }
 
 /// Operations on processes, and on the process that the module is in: its working directory, the variables that the
-/// module may see, whether another process exists. `Cancel` ends a task that was started; `Wait` runs a process and
+/// module may see, the modules that agents would find there, whether another process exists. `Cancel` ends a task that was started; `Wait` runs a process and
 /// blocks the module.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -48,6 +49,7 @@ pub(super) enum ProcessOp {
     Cwd {},
     About {},
     Env {},
+    Discover { cwd: String, home: Option<String> },
     Alive { pid: u32 },
     Cancel { task: u32 },
     Wait(ExecRequest),
@@ -67,6 +69,7 @@ impl ProcessOp {
         match self {
             Self::Cwd {} => OpAnswer::serialize(&shared.world().cwd.to_string_lossy()),
             Self::About {} => Ok(text::about_process().into()),
+            Self::Discover { cwd, home } => discover(shared, Path::new(&cwd), home.as_deref().map(Path::new)),
             Self::Env {} => Ok(text::environment(&shared.world()).into()),
             Self::Alive { pid } => text::is_alive(pid),
             Self::Cancel { task } => {
@@ -78,6 +81,27 @@ impl ProcessOp {
             Self::Wait(exec) => exec.wait(shared),
         }
     }
+}
+
+/// A module file that was found, as the prelude reads it.
+#[derive(Serialize)]
+struct FoundModule {
+    path: String,
+    /// Why it is not loaded.
+    refused: Option<&'static str>,
+}
+
+/// The module files of a project and its user. A module of the user does not bring those of a project into force, which only
+/// a grant does.
+fn discover(shared: &Shared, cwd: &Path, home: Option<&Path>) -> Result<OpAnswer, OpError> {
+    require_read(shared, cwd, FinalLink::Followed)?;
+    let owner = shared.world().owner;
+    let found = discoverable_modules(cwd, home).into_iter().map(|module| {
+        let is_foreign = module.owner == ModulesOwner::Project && owner == ModulesOwner::User;
+        let refused = is_foreign.then_some("it belongs to the project, which was not granted to this module");
+        FoundModule { path: module.path.to_string_lossy().into_owned(), refused }
+    });
+    OpAnswer::serialize(&found.collect::<Vec<_>>())
 }
 
 impl ExecRequest {

@@ -21,7 +21,7 @@ impl From<HostError> for OpError {
 
 /// Requests that are answered at once. `call` is the number of the call that makes them; zero means the host of the
 /// last call. A message or an entry is part of the outcome of its call; between calls it goes to the host directly.
-/// `Late` reports a handler that was registered too late to be called.
+/// `Late` reports a handler that was registered after the factory had ended.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum HostOp {
@@ -47,11 +47,7 @@ impl HostOp {
         match self {
             Self::Message { message } => shared.send_to_session(SessionAddition::Message, message)?,
             Self::Entry { entry } => shared.send_to_session(SessionAddition::Entry, entry)?,
-            Self::Late { event } => {
-                let message =
-                    format!("`pi.on(\"{event}\")` came after the factory had ended, so this handler is never called");
-                shared.report_failure(&event, &message);
-            }
+            Self::Late { event } => shared.config.late.add(&event, shared.generation),
             Self::HasUser { call } => return OpAnswer::serialize(&host(call).has_user()),
             Self::Notify { call, message, level } => host(call).notify(&message, level_of(&level)),
             Self::Log { level, message } => shared.log(level_of(&level), &message),

@@ -2,6 +2,6 @@
 export const {
 	convertToLlm, serializeConversation, estimateTokens, isBashToolResult, isReadToolResult, isEditToolResult, isWriteToolResult,
 	isGrepToolResult, isFindToolResult, isLsToolResult, isToolCallEventType, execCommand, getMarkdownTheme, getSelectListTheme, DynamicBorder,
-	BorderedLoader, createAgentSession, discoverAndLoadHooks, loadHooks, HookRunner, HookToolWrapper, discoverHooks, AgentSession, main,
+	BorderedLoader, createAgentSession, discoverAndLoadHooks, loadHooks, HookRunner, HookToolWrapper, wrapToolWithHooks, wrapToolsWithHooks, discoverHooks, AgentSession, main,
 	SessionManager, ModelRegistry, SettingsManager, messageTransformer,
 } = globalThis.__hookrail.part("agent_parts.js");

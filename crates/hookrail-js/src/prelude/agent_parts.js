@@ -107,13 +107,13 @@
 
 	const elsewhere = "it is the agent itself, which hookrail is not";
 	const unsupported = {};
-	for (const name of ["createAgentSession", "discoverAndLoadHooks", "loadHooks", "HookRunner", "HookToolWrapper", "discoverHooks", "AgentSession", "main"]) unsupported[name] = missing(name, elsewhere);
+	for (const name of ["createAgentSession", "discoverHooks", "AgentSession", "main"]) unsupported[name] = missing(name, elsewhere);
 	unsupported.SessionManager = missing("SessionManager", "use ctx.sessionManager");
 	unsupported.ModelRegistry = missing("ModelRegistry", "use ctx.modelRegistry");
 	unsupported.SettingsManager = missing("SettingsManager", "read a file of your own");
 	unsupported.messageTransformer = missing("messageTransformer", "it is called convertToLlm");
 	return {
 		convertToLlm, serializeConversation, estimateTokens, ...guards, isToolCallEventType, execCommand, getMarkdownTheme, getSelectListTheme,
-		DynamicBorder, BorderedLoader, ...unsupported,
+		DynamicBorder, BorderedLoader, ...part("hook_classes.js"), ...unsupported,
 	};
 };

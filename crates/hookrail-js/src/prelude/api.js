@@ -1,30 +1,65 @@
 // `pi`: what a module's factory is given, and what it registers. How the handlers are called is in events.js.
 0, function (bridge) {
-	const { native, builtins, sync, text, isProbe, missing, named, part, describe, tell } = bridge;
-	const { create, defineProperty, setPrototypeOf, apply, read, Error, TypeError, Proxy } = builtins;
+	const { native, builtins, sync, text, isProbe, missing, missingDeep, named, part, describe, tell } = bridge;
+	const { parse, create, defineProperty, isArray, setPrototypeOf, apply, read, Error, TypeError, Proxy } = builtins;
 
 	const handlers = create(null); // event -> functions, in the order of their registration
-	const events = []; // the events, in the order of their first handler
+	const wanted = create(null); // the events that the module has to be asked in
+	const events = []; // the same, in the order of their first handler
 	const commands = create(null);
 	const commandNames = [];
 	const renderers = create(null);
 	const rendererNames = [];
+	const mistakes = []; // registrations that cannot be called
 	let ready = false; // whether the factory is over
 
 	function during(name) {
 		if (!ready) throw new Error(`${name} handler not initialized`);
 	}
 
+	// A name that need not be a text.
+	function nameOf(value) {
+		try {
+			return text(value);
+		} catch {
+			return "something that has no name";
+		}
+	}
+
+	// A value in the words of an error message.
+	const shown = (value) => (typeof value === "string" ? `"${value}"` : typeof value === "object" && value !== null ? `an instance of ${isArray(value) ? "Array" : "Object"}` : nameOf(value));
+
+	// A registration that cannot be called costs itself and not the module.
+	function report(kind, name, value) {
+		const given = shown(value);
+		mistakes[mistakes.length] = { __proto__: null, kind, name, given };
+		if (ready) sync("host", "log", { level: "warning", message: `the ${kind} for "${name}" is ${given}, which is not a function` });
+	}
+
+	function addHandler(name, handler) {
+		(handlers[name] ??= [])[handlers[name].length] = handler;
+	}
+
+	// A handler that is no function fails when it is called, as it would anywhere.
+	function addMistake(name, value) {
+		report("handler", name, value);
+		const message = `handler is not a function. (In 'handler(event, ctx)', 'handler' is ${shown(value)})`;
+		addHandler(name, () => {
+			throw new TypeError(message);
+		});
+		// A guard must not be lost, so it is asked and blocks.
+		return parse(native.rules)[name]?.combine === "block";
+	}
+
 	const pi = {
 		on(event, handler) {
-			if (typeof handler !== "function") throw new TypeError(`pi.on("${text(event)}"): the handler must be a function`);
-			const name = text(event);
-			if (handlers[name] === undefined) {
-				if (ready) sync("host", "late", { event: name });
-				handlers[name] = [];
-				events[events.length] = name;
-			}
-			handlers[name][handlers[name].length] = handler;
+			const name = nameOf(event);
+			const counts = typeof handler === "function" ? (addHandler(name, handler), true) : addMistake(name, handler);
+			if (!counts) return;
+			if (ready) sync("host", "late", { event: name });
+			if (wanted[name]) return;
+			wanted[name] = true;
+			events[events.length] = name;
 		},
 		sendMessage(message, options) {
 			during("sendMessage");
@@ -35,14 +70,15 @@
 			part("actions.js").appendEntry(customType, data);
 		},
 		registerCommand(name, options) {
-			const command = { __proto__: null, name: text(name), ...options };
-			if (typeof command.handler !== "function") throw new TypeError(`the command "${command.name}" has no handler`);
+			const command = { __proto__: null, name: nameOf(name), ...options };
+			command.name = nameOf(command.name);
+			if (typeof command.handler !== "function") return report("command", command.name, command.handler);
 			if (commands[command.name] === undefined) commandNames[commandNames.length] = command.name;
 			commands[command.name] = command;
 		},
 		registerMessageRenderer(customType, renderer) {
-			if (typeof renderer !== "function") throw new TypeError("a message renderer must be a function");
-			const name = text(customType);
+			const name = nameOf(customType);
+			if (typeof renderer !== "function") return report("renderer", name, renderer);
 			if (renderers[name] === undefined) rendererNames[rendererNames.length] = name;
 			renderers[name] = renderer;
 		},
@@ -56,8 +92,8 @@
 	const getter = (name, get) => defineProperty(pi, name, { get, enumerable: true, configurable: true });
 	getter("typebox", () => part("typebox.js"));
 	getter("pi", () => named("pi.pi", part("agent_parts.js")));
-	getter("zod", missing("pi.zod", "bundle zod into the module"));
-	getter("arktype", missing("pi.arktype", "bundle arktype into the module"));
+	pi.zod = missingDeep("pi.zod", "bundle zod into the module");
+	pi.arktype = missingDeep("pi.arktype", "bundle arktype into the module");
 	pi.send = missing("pi.send", "use pi.sendMessage");
 
 	// ---- the agent's extension API, which came after hooks and is not here ----
@@ -79,8 +115,8 @@
 	for (let at = 0; at < actions.length; at++) pi[actions[at]] = () => tolerate(`pi.${actions[at]}`, extension, undefined);
 	const lists = ["getActiveTools", "getAllTools", "getCommands"];
 	for (let at = 0; at < lists.length; at++) pi[lists[at]] = () => tolerate(`pi.${lists[at]}`, extension, []);
-	const silent = { on: () => () => {}, off() {}, emit() {} };
-	getter("events", () => tolerate("pi.events", "modules share nothing here; tell another one by a file or by pi.sendMessage", silent));
+	const silent = (value) => () => tolerate("pi.events", "modules share nothing here; tell another one by a file or by pi.sendMessage", value);
+	pi.events = { on: silent(() => {}), off: silent(), emit: silent() };
 
 	// Any other member is a function that fails by name: a mistyped `pi.on` must not look like a module without handlers.
 	const given = new Proxy(pi, {
@@ -117,7 +153,7 @@
 			const { name, description } = commands[commandNames[at]];
 			offers[at] = { __proto__: null, name, description: description === undefined ? null : text(description) };
 		}
-		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames), unsupported: bare(unsupported), enforce: enforcement(enforce) };
+		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames), unsupported: bare(unsupported), mistakes: bare(mistakes), enforce: enforcement(enforce) };
 	}
 
 	// What a module exports as `enforce`, in the words of the engine.

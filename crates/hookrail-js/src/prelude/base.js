@@ -12,7 +12,7 @@
 	const { parse, stringify } = JSON;
 	const { create, defineProperty, freeze, fromEntries, keys, setPrototypeOf } = Object;
 	const { Promise, Error, TypeError, InternalError, String, Number, Boolean, Symbol, Proxy, Map, Set, Date, RegExp, Uint8Array } = globalThis;
-	const { apply, get: read } = Reflect;
+	const { apply, get: read, defineProperty: reflectDefine, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, has, isExtensible, ownKeys, preventExtensions, set } = Reflect;
 	const { bind, call } = Function.prototype;
 	// A method of a prototype as a function of its object.
 	const free = bind.bind(call);
@@ -120,6 +120,12 @@
 		return new Proxy(function () { refuse(name); }, { __proto__: null, get });
 	}
 
+	// The same for something whose members modules take out before they use them: only a call throws.
+	function missingDeep(name, how) {
+		const get = (target, key, self) => (isProbe(key) || key in target ? read(target, key, self) : missingDeep(`${name}.${key}`, how));
+		return new Proxy(function () { missing(name, how)(); }, { __proto__: null, get });
+	}
+
 	// An object whose unknown members throw an error that names them instead of being undefined.
 	function named(name, members) {
 		const get = (target, key, self) => {
@@ -205,12 +211,18 @@
 	const { prototype } = String;
 	const builtins = freeze({
 		__proto__: null,
-		parse, stringify, create, defineProperty, setPrototypeOf, fromEntries, keys, isArray: Array.isArray, apply, read, now: Date.now, began: Date.now(),
+		parse, stringify, create, defineProperty, setPrototypeOf, objectPrototype: Object.prototype, fromEntries, keys, isArray: Array.isArray, apply, read, now: Date.now, began: Date.now(),
 		Promise, Error, TypeError, String, Number, Boolean, Symbol, Proxy, Map, Set, Date, RegExp, Uint8Array, isFinite: Number.isFinite,
 		slice, endsWith: free(prototype.endsWith), indexOf: free(prototype.indexOf), toFixed: free(Number.prototype.toFixed),
 		toISOString: free(Date.prototype.toISOString), toPrimitive: Symbol.toPrimitive,
+		// Everything that can be done to an object that is no function.
+		reflect: freeze({
+			__proto__: null,
+			get: read, set, has, ownKeys, deleteProperty, getOwnPropertyDescriptor, defineProperty: reflectDefine, getPrototypeOf,
+			setPrototypeOf: Reflect.setPrototypeOf, isExtensible, preventExtensions,
+		}),
 	});
-	const bridge = freeze({ native, builtins, sync, begin, text, whole, isProbe, missing, named, part, watchers, describe, tell });
+	const bridge = freeze({ native, builtins, sync, begin, text, whole, isProbe, missing, missingDeep, named, part, watchers, describe, tell });
 	defineProperty(globalThis, "__hookrail", { value: bridge });
 
 	lazily("console.js", ["console"]);
@@ -223,6 +235,8 @@
 	lazily("abort.js", ["AbortController", "AbortSignal", "Event", "EventTarget", "DOMException", "CustomEvent"]);
 	lazily("node.js", ["process", "Buffer"]);
 	lazily("bun.js", ["Bun"]);
+	// What the transpiler makes of decorators calls these.
+	lazily("decorators.js", ["babelHelpers"]);
 	lazily("fetch.js", ["fetch", "Headers", "Request", "Response"]);
 
 	const api = native.script("api.js")(bridge);

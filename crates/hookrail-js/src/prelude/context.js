@@ -1,11 +1,16 @@
 // What handlers reach through `ctx`: dialogs and components, the session, models, and what only commands can do.
-0, function ({ builtins, sync, begin, text, missing, part }, { Context, components, list }) {
+0, function ({ builtins, sync, begin, text, missing, part }, { components, list }) {
 	const { defineProperty, apply, Promise, Boolean } = builtins;
 	const { plain } = part("actions.js");
 
 	// A member that a class does not write out.
 	function member({ prototype }, name, value) {
 		defineProperty(prototype, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+	}
+
+	// A member that is there and not listed.
+	function hidden(object, name, value) {
+		defineProperty(object, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
 	}
 
 	// ---- dialogs and components ----
@@ -59,48 +64,35 @@
 	// A text that may be left out; what is no text counts as left out.
 	const given = (value) => (typeof value === "string" ? value : undefined);
 
-	class Ui {
-		#call;
-		#has;
-		constructor(call, has) {
-			this.#call = call;
-			this.#has = has;
+	// A plain object: handlers take functions out of it, copy it and list it.
+	function uiOf(call, has) {
+		const nothing = (value) => Promise.resolve(value);
+		const ui = {
+			select: (title, options, { signal } = {}) => (has ? dialog(call, "select", { title: text(title), options: list(options) }, signal) : nothing()),
+			confirm: (title, message = "", { signal } = {}) => (has ? dialog(call, "confirm", { title: text(title), message: text(message) }, signal) : nothing(false)),
+			input: (title, placeholder, { signal } = {}) => (has ? dialog(call, "input", { title: text(title), placeholder: given(placeholder) }, signal) : nothing()),
+			notify(message, type = "info") {
+				if (has) sync("host", "notify", { call, message: text(message), level: text(type) });
+			},
+			setStatus(key, value) {
+				if (has) sync("host", "setStatus", { call, key: text(key), text: value === undefined || value === null ? null : text(value) });
+			},
+			custom: (factory) => (has ? custom(call, factory) : nothing()),
+			setEditorText(value) {
+				if (has) sync("host", "setEditorText", { call, text: text(value) });
+			},
+			getEditorText: () => (has ? sync("host", "editorText", { call }) : ""),
+			editor: (title, prefill, { signal } = {}) => (has ? dialog(call, "edit", { title: text(title), text: given(prefill) }, signal) : nothing()),
+			get theme() {
+				return part("theme.js");
+			},
+		};
+		for (let at = 0; at < others.length; at++) {
+			hidden(ui, others[at], missing(`ctx.ui.${others[at]}`, "it belongs to the agent's extension API, which hookrail does not have"));
 		}
-		select(title, options, { signal } = {}) {
-			return this.#has ? dialog(this.#call, "select", { title: text(title), options: list(options) }, signal) : Promise.resolve(undefined);
-		}
-		confirm(title, message = "", { signal } = {}) {
-			return this.#has ? dialog(this.#call, "confirm", { title: text(title), message: text(message) }, signal) : Promise.resolve(false);
-		}
-		input(title, placeholder, { signal } = {}) {
-			return this.#has ? dialog(this.#call, "input", { title: text(title), placeholder: given(placeholder) }, signal) : Promise.resolve(undefined);
-		}
-		editor(title, prefill, { signal } = {}) {
-			return this.#has ? dialog(this.#call, "edit", { title: text(title), text: given(prefill) }, signal) : Promise.resolve(undefined);
-		}
-		notify(message, type = "info") {
-			if (this.#has) sync("host", "notify", { call: this.#call, message: text(message), level: text(type) });
-		}
-		setStatus(key, value) {
-			if (this.#has) sync("host", "setStatus", { call: this.#call, key: text(key), text: value === undefined || value === null ? null : text(value) });
-		}
-		custom(factory) {
-			return this.#has ? custom(this.#call, factory) : Promise.resolve(undefined);
-		}
-		setEditorText(value) {
-			if (this.#has) sync("host", "setEditorText", { call: this.#call, text: text(value) });
-		}
-		getEditorText() {
-			return this.#has ? sync("host", "editorText", { call: this.#call }) : "";
-		}
-		get theme() {
-			return part("theme.js");
-		}
+		return ui;
 	}
 	const others = ["setWidget", "setTitle", "setFooter", "setHeader", "setWorkingMessage", "pasteToEditor", "setEditorComponent"];
-	for (let at = 0; at < others.length; at++) {
-		member(Ui, others[at], missing(`ctx.ui.${others[at]}`, "it belongs to the agent's extension API, which hookrail does not have"));
-	}
 
 	// ---- the session ----
 
@@ -175,25 +167,44 @@
 		}
 	}
 
-	// ---- commands ----
+	// ---- ctx ----
 
-	class CommandContext extends Context {
-		waitForIdle() {
-			return begin(this._call(), "host", "waitForIdle", {});
-		}
-		async newSession(options) {
-			const parent = options?.parentSession;
-			const result = await begin(this._call(), "host", "newSession", { parent: parent === undefined ? null : text(parent) });
-			if (!result.cancelled && options?.setup) await options.setup(new WritableSessionManager(this._call()));
-			return result;
-		}
-		branch(entryId) {
-			return begin(this._call(), "host", "branch", { entry: text(entryId) });
-		}
-		navigateTree(targetId, options) {
-			return begin(this._call(), "host", "navigate", { target: text(targetId), summarize: Boolean(options?.summarize) });
-		}
+	// A member that is made when it is first read.
+	function lazily(object, name, make) {
+		let made;
+		const get = () => (made ??= { __proto__: null, value: make() }).value;
+		const set = (value) => void (made = { __proto__: null, value });
+		defineProperty(object, name, { __proto__: null, get, set, enumerable: true, configurable: true });
 	}
 
-	return { Ui, SessionManager, ModelRegistry, CommandContext };
+	function fill(context, call) {
+		lazily(context, "ui", () => uiOf(call, context.hasUI));
+		lazily(context, "hasUI", () => sync("host", "hasUser", { call }));
+		lazily(context, "cwd", () => sync("process", "cwd", {}));
+		lazily(context, "sessionManager", () => new SessionManager(call));
+		lazily(context, "modelRegistry", () => new ModelRegistry(call));
+		lazily(context, "model", () => sync("host", "models", { call, query: "current" }));
+		context.isIdle = () => sync("host", "isIdle", { call });
+		context.abort = () => sync("host", "abort", { call });
+		context.hasQueuedMessages = () => sync("host", "hasQueuedMessages", { call });
+		// The older name.
+		hidden(context, "hasPendingMessages", context.hasQueuedMessages);
+	}
+
+	function commandContext(call) {
+		const context = {};
+		fill(context, call);
+		context.waitForIdle = () => begin(call, "host", "waitForIdle", {});
+		context.newSession = async (options) => {
+			const parent = options?.parentSession;
+			const result = await begin(call, "host", "newSession", { parent: parent === undefined ? null : text(parent) });
+			if (!result.cancelled && options?.setup) await options.setup(new WritableSessionManager(call));
+			return result;
+		};
+		context.branch = (entryId) => begin(call, "host", "branch", { entry: text(entryId) });
+		context.navigateTree = (targetId, options) => begin(call, "host", "navigate", { target: text(targetId), summarize: Boolean(options?.summarize) });
+		return context;
+	}
+
+	return { fill, commandContext };
 };

@@ -2,7 +2,7 @@
 // anew for every handler, so no handler can change what another sees.
 0, function (bridge, { handlers, commands, renderers }) {
 	const { native, builtins, sync, text, part, describe, tell } = bridge;
-	const { parse, stringify, create, defineProperty, setPrototypeOf, keys, isArray, slice, Error } = builtins;
+	const { parse, stringify, create, setPrototypeOf, objectPrototype, reflect, keys, isArray, slice, Error, Proxy, Set } = builtins;
 
 	const components = create(null); // those that are shown
 
@@ -12,53 +12,34 @@
 		return texts;
 	};
 
-	// ---- ctx: most handlers look at little of it ----
+	// ---- ctx: a plain object whose functions can be taken out ----
 
 	let parts;
-	const inContext = () => (parts ??= native.script("context.js")(bridge, { __proto__: null, Context, components, list }));
+	const inContext = () => (parts ??= native.script("context.js")(bridge, { __proto__: null, components, list }));
 
-	class Context {
+	// Most handlers look at none of it, so it is filled when something first touches it. Until then it is a proxy around an
+	// object that knows its call and nothing else; every way to touch it fills that object and then does what it would do.
+	class Unfilled {
 		#call;
-		#parts;
 		constructor(call) {
 			this.#call = call;
 		}
-		get hasUI() {
-			return ((this.#parts ??= create(null)).hasUI ??= ({ value: sync("host", "hasUser", { call: this.#call }) })).value;
-		}
-		get ui() {
-			return ((this.#parts ??= create(null)).ui ??= new (inContext().Ui)(this.#call, this.hasUI));
-		}
-		get cwd() {
-			return sync("process", "cwd", {});
-		}
-		get sessionManager() {
-			return ((this.#parts ??= create(null)).session ??= new (inContext().SessionManager)(this.#call));
-		}
-		get modelRegistry() {
-			return ((this.#parts ??= create(null)).models ??= new (inContext().ModelRegistry)(this.#call));
-		}
-		get model() {
-			return ((this.#parts ??= create(null)).model ??= ({ value: sync("host", "models", { call: this.#call, query: "current" }) })).value;
-		}
-		isIdle() {
-			return sync("host", "isIdle", { call: this.#call });
-		}
-		abort() {
-			sync("host", "abort", { call: this.#call });
-		}
-		hasQueuedMessages() {
-			return sync("host", "hasQueuedMessages", { call: this.#call });
-		}
-		// The older name.
-		hasPendingMessages() {
-			return this.hasQueuedMessages();
-		}
-		_call() {
-			return this.#call;
+		static fill(target) {
+			const call = target.#call;
+			if (call === undefined) return target;
+			target.#call = undefined;
+			setPrototypeOf(target, objectPrototype);
+			inContext().fill(target, call);
+			return target;
 		}
 	}
-	defineProperty(Context.prototype, "_call", { __proto__: null, enumerable: false });
+	const traps = create(null);
+	const touches = keys(reflect);
+	for (let at = 0; at < touches.length; at++) {
+		const touch = reflect[touches[at]];
+		traps[touches[at]] = (target, one, two, three) => touch(Unfilled.fill(target), one, two, three);
+	}
+	const contextOf = (call) => new Proxy(new Unfilled(call), traps);
 
 	// ---- events ----
 
@@ -67,9 +48,15 @@
 	const unused = { __proto__: null, combine: "ignore", signal: false, members: undefined };
 	const signals = create(null); // call -> AbortController, for the events that carry a signal
 
+	// Modules know the files of a compaction as sets, which JSON does not have.
+	function filesAsSets(files) {
+		for (const kind in files) files[kind] = new Set(files[kind]);
+	}
+
 	function payloadOf(call, rule, json) {
 		const payload = parse(json);
 		if (rule.signal) {
+			filesAsSets(payload.preparation?.fileOps);
 			signals[call] ??= new (part("abort.js").AbortController)();
 			payload.signal = signals[call].signal;
 		}
@@ -150,7 +137,7 @@
 	async function dispatch(call, event, json) {
 		const wanted = handlers[event];
 		const rule = rules[event] ?? unused;
-		const context = new Context(call);
+		const context = contextOf(call);
 		const failures = [];
 		const state = { __proto__: null, result: undefined, messages: undefined };
 		let unknown;
@@ -183,7 +170,7 @@
 		answer(call, async () => {
 			const found = commands[name];
 			if (found === undefined) throw new Error(`there is no command "${name}"`);
-			await found.handler(args, new (inContext().CommandContext)(call));
+			await found.handler(args, inContext().commandContext(call));
 		});
 	}
 

@@ -21,6 +21,95 @@ const failure = (command, result, stdout, stderr) => Object.assign(new Error(`Co
 	code: result.killed ? null : result.code, status: result.code, killed: result.killed, signal: result.killed ? "SIGTERM" : null, cmd: command, stdout, stderr,
 });
 
+// What a process writes. All of it comes when the process has ended.
+class Output extends EventEmitter {
+	readable = true;
+	#encoding;
+	#ended;
+	#whole;
+	constructor() {
+		super();
+		this.#whole = new Promise((resolve) => (this.#ended = resolve));
+	}
+	setEncoding(encoding) {
+		this.#encoding = encoding;
+		return this;
+	}
+	pipe(target) {
+		this.on("data", (piece) => target.write(piece));
+		this.on("end", () => target.end?.());
+		return target;
+	}
+	finish(latin1, options) {
+		const all = read(latin1, this.#encoding === undefined ? options : { encoding: this.#encoding }, "utf8");
+		if (all.length) this.emit("data", all);
+		this.readable = false;
+		this.emit("end");
+		this.emit("close");
+		this.#ended(all);
+	}
+	async *[Symbol.asyncIterator]() {
+		const all = await this.#whole;
+		if (all.length) yield all;
+	}
+}
+
+// What a process is given. It is written whole when the process starts: at the end of this input, or once nothing more
+// has come for a moment.
+class Input extends EventEmitter {
+	writable = true;
+	#text = "";
+	#start;
+	#timer;
+	constructor(start) {
+		super();
+		this.#start = start;
+	}
+	#add(value, encoding, done) {
+		if (typeof encoding === "function") [encoding, done] = [undefined, encoding];
+		if (!this.writable) {
+			const error = Object.assign(new Error("write after the process has started: its input must be complete or written at once"), { code: "EPIPE" });
+			if (!this.emit("error", error)) throw error;
+			return done;
+		}
+		if (value !== undefined && value !== null && typeof value !== "function") {
+			this.#text += data(typeof value === "string" && encoding !== undefined ? Buffer.from(value, encoding) : value);
+		}
+		return done;
+	}
+	// Whether something was written, so that the start waits for the rest.
+	get waits() {
+		return this.writable && this.#timer !== undefined;
+	}
+	write(value, encoding, done) {
+		const told = this.#add(value, encoding, done);
+		clearTimeout(this.#timer);
+		this.#timer = setTimeout(() => this.begin(), 50);
+		if (told) queueMicrotask(() => told(null));
+		return true;
+	}
+	end(value, encoding, done) {
+		if (typeof value === "function") [value, done] = [undefined, value];
+		// A process that has started without input has reached the end of it.
+		const told = value === undefined && !this.writable ? done : this.#add(value, encoding, done);
+		this.begin();
+		if (told) queueMicrotask(told);
+		return this;
+	}
+	begin() {
+		clearTimeout(this.#timer);
+		if (!this.writable) return;
+		this.writable = false;
+		this.#start(this.#text);
+	}
+	destroy() {
+		this.begin();
+		return this;
+	}
+	cork() {}
+	uncork() {}
+}
+
 function run(file, args, options, signal) {
 	let stop;
 	return begin(0, "process", "exec", { program: file, args, options: asked(options) }, (id) => {
@@ -33,19 +122,29 @@ function run(file, args, options, signal) {
 
 function execFileLater(file, args, options, callback, shown) {
 	const child = new EventEmitter();
-	child.stdout = new EventEmitter();
-	child.stderr = new EventEmitter();
-	child.stdin = { write() {}, end() {} };
+	child.stdout = new Output();
+	child.stderr = new Output();
 	child.killed = false;
-	const done = run(file, args, { ...options, started: (stop) => (child.kill = () => ((child.killed = true), stop(), true)) }, options?.signal);
+	child.exitCode = null;
+	child.ref = child.unref = () => {};
+	child.kill = () => ((child.killed = true), child.stdin.begin(), true);
+	const started = (stop) => {
+		child.kill = () => ((child.killed = true), stop(), true);
+		if (child.killed) stop();
+	};
+	let go;
+	const done = new Promise((resolve) => (go = resolve)).then((input) =>
+		run(file, args, { ...options, started, ...(input === "" ? {} : { input: Buffer.from(input, "latin1") }) }, options?.signal),
+	);
+	child.stdin = new Input(go);
+	// The module may write to it at once.
+	queueMicrotask(() => child.stdin.waits || child.stdin.begin());
 	done.then(
 		(result) => {
 			const [stdout, stderr] = [read(result.stdout, options, "utf8"), read(result.stderr, options, "utf8")];
 			child.exitCode = result.code;
-			if (stdout.length) child.stdout.emit("data", stdout);
-			if (stderr.length) child.stderr.emit("data", stderr);
-			child.stdout.emit("end");
-			child.stderr.emit("end");
+			child.stdout.finish(result.stdout, options);
+			child.stderr.finish(result.stderr, options);
 			child.emit("exit", result.killed ? null : result.code, result.killed ? "SIGTERM" : null);
 			child.emit("close", result.killed ? null : result.code, result.killed ? "SIGTERM" : null);
 			callback?.(result.code === 0 && !result.killed ? null : failure(shown, result, stdout, stderr), stdout, stderr);

@@ -9,7 +9,8 @@ use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};
 
-use super::{resolve, transpile, virtuals};
+use super::transpile::CodeKind;
+use super::{commonjs, resolve, transpile, virtuals};
 use crate::clock::StopReason;
 use crate::machine::is_exhausted;
 use crate::ops::{FinalLink, OpError, require_read};
@@ -40,7 +41,7 @@ impl Resolver for FileResolver {
     }
 }
 
-fn resolve_import(shared: &Shared, base: &str, name: &str) -> Result<String, LoadFailure> {
+pub(super) fn resolve_import(shared: &Shared, base: &str, name: &str) -> Result<String, LoadFailure> {
     let base = if base.starts_with('/') { base } else { "/" };
     let is_in_version =
         |file: &Path| shared.config.version.as_ref().is_some_and(|version| version.bytes(file).is_some());
@@ -110,31 +111,51 @@ impl Loader for FileLoader {
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<Module<'js, Declared>> {
-        if let Some(source) = virtuals::module(name) {
-            return Module::declare(ctx.clone(), name, source);
-        }
         let shared = lent().ok_or_else(|| Error::new_loading(name))?;
-        let code = load_code(&shared, name).map_err(|failure| {
-            let thrown = Exception::throw_syntax(ctx, &failure.message);
-            shared.state().sources.failure = Some(failure);
-            thrown
-        })?;
-        let module = Module::declare(ctx.clone(), name, code)?;
-        let meta = module.meta()?;
-        meta.set("url", format!("file://{name}"))?;
-        // Node names them `filename` and `dirname`, Bun `path` and `dir`.
-        for key in ["filename", "path"] {
-            meta.set(key, name)?;
-        }
-        let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_string_lossy();
-        for key in ["dirname", "dir"] {
-            meta.set(key, folder.as_ref())?;
-        }
-        Ok(module)
+        declare(ctx, &shared, name)
     }
 }
 
-fn load_code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
+/// Makes a module of a built-in module or a file, without running it.
+pub(super) fn declare<'js>(ctx: &Ctx<'js>, shared: &Shared, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
+    if let Some(source) = virtuals::module(name) {
+        return Module::declare(ctx.clone(), name, source);
+    }
+    let code = load_code(shared, name).map_err(|failure| {
+        let thrown = Exception::throw_syntax(ctx, &failure.message);
+        shared.state().sources.failure = Some(failure);
+        thrown
+    })?;
+    let module = match &code.kind {
+        CodeKind::Module { .. } => Module::declare(ctx.clone(), name, code.text)?,
+        CodeKind::CommonJs { exports } => commonjs::declare_facade(ctx, shared, name, code.text, exports)?,
+    };
+    let meta = module.meta()?;
+    meta.set("url", format!("file://{name}"))?;
+    // Node names them `filename` and `dirname`, Bun `path` and `dir`.
+    for key in ["filename", "path"] {
+        meta.set(key, name)?;
+    }
+    let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_string_lossy();
+    for key in ["dirname", "dir"] {
+        meta.set(key, folder.as_ref())?;
+    }
+    Ok(module)
+}
+
+/// Code as the engine gets it.
+pub(super) struct LoadedCode {
+    pub(super) text: String,
+    pub(super) kind: CodeKind,
+}
+
+impl LoadedCode {
+    fn module(text: String) -> Self {
+        Self { text, kind: CodeKind::Module { names: Vec::new() } }
+    }
+}
+
+pub(super) fn load_code(shared: &Shared, name: &str) -> Result<LoadedCode, LoadFailure> {
     let path = Path::new(name);
     let bytes = read_source(shared, path)?;
     check_grant(shared, path, &bytes)?;
@@ -147,7 +168,7 @@ fn load_code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
         })?;
         let text = serde_json::Value::from(source).to_string();
         // Not as an object literal, in which the key `__proto__` would set the prototype.
-        return Ok(format!("export default JSON.parse({text});"));
+        return Ok(LoadedCode::module(format!("export default JSON.parse({text});")));
     }
     if source.len() > PARSED_LIMIT {
         return load_unparsed(shared, name, source);
@@ -158,21 +179,34 @@ fn load_code(shared: &Shared, name: &str) -> Result<String, LoadFailure> {
     })?;
     let sources = &mut shared.state().sources;
     sources.static_imports.extend(code.imports.into_iter().map(|import| (name.to_owned(), import)));
-    sources.maps.add(name, code.map);
-    Ok(code.text)
+    let ahead = match &code.kind {
+        CodeKind::Module { names } => commonjs::names_for_module(name, names),
+        CodeKind::CommonJs { .. } => String::new(),
+    };
+    let columns = match &code.kind {
+        CodeKind::Module { .. } => ahead.len(),
+        CodeKind::CommonJs { .. } => commonjs::BEFORE.len(),
+    };
+    sources.maps.add(name, code.map, columns);
+    Ok(LoadedCode { text: format!("{ahead}{}", code.text), kind: code.kind })
 }
 
 /// The code of a file that is too large for the TypeScript front end, which takes up to fifty times the memory of the
 /// text. A JavaScript file does not need it: the engine reports syntax errors too.
-fn load_unparsed(shared: &Shared, name: &str, source: String) -> Result<String, LoadFailure> {
+fn load_unparsed(shared: &Shared, name: &str, source: String) -> Result<LoadedCode, LoadFailure> {
     if name.ends_with("ts") {
         shared.stop(StopReason::Source);
         let most = PARSED_LIMIT >> 20;
         let message = format!("'{name}' has more than {most} MiB of TypeScript; compile it to JavaScript");
         return Err(LoadFailure::new(message));
     }
-    shared.state().sources.maps.add(name, None);
-    Ok(source)
+    let kind = if name.ends_with(".cjs") {
+        CodeKind::CommonJs { exports: Vec::new() }
+    } else {
+        CodeKind::Module { names: Vec::new() }
+    };
+    shared.state().sources.maps.add(name, None, 0);
+    Ok(LoadedCode { text: source, kind })
 }
 
 /// The content of a file up to the limit: as it was when the module was inspected, otherwise as it is now.

@@ -7,14 +7,24 @@ use hookrail::module::LoadPlace;
 
 /// The maps of all files that were rewritten, and the names of those that were not.
 #[derive(Debug, Default)]
-pub(crate) struct SourceMaps(HashMap<String, PlaceMap>);
+pub(crate) struct SourceMaps(HashMap<String, FileMap>);
+
+/// How places of one file were moved.
+#[derive(Debug, Default)]
+struct FileMap {
+    places: PlaceMap,
+    /// How many columns stand before the first line of the code.
+    ahead: u32,
+}
 
 /// Pairs of places, ordered by the place in the code: `(line, column)` from zero, in the file and in the code.
 pub(crate) type PlaceMap = Vec<((u32, u32), (u32, u32))>;
 
 impl SourceMaps {
-    pub(crate) fn add(&mut self, file: &str, map: Option<PlaceMap>) {
-        self.0.insert(file.to_owned(), map.unwrap_or_default());
+    /// Adds a file. `ahead` is the number of columns that stand before the first line of its code.
+    pub(crate) fn add(&mut self, file: &str, map: Option<PlaceMap>, ahead: usize) {
+        let ahead = u32::try_from(ahead).unwrap_or(0);
+        self.0.insert(file.to_owned(), FileMap { places: map.unwrap_or_default(), ahead });
     }
 
     /// The stack with places in the files, without the frames of the prelude.
@@ -37,7 +47,9 @@ impl SourceMaps {
         let column = parts.next()?.parse::<u32>().ok()?;
         let line = parts.next()?.parse::<u32>().ok()?;
         let file = parts.next()?;
-        let (line, column) = back(self.0.get(file)?, line, column);
+        let map = self.0.get(file)?;
+        let column = if line == 1 { column.saturating_sub(map.ahead).max(1) } else { column };
+        let (line, column) = back(&map.places, line, column);
         Some(LoadPlace { file: PathBuf::from(file), line, column })
     }
 }
@@ -70,7 +82,7 @@ mod tests {
     #[test]
     fn frames_lead_back_to_the_file() {
         let mut maps = SourceMaps::default();
-        maps.add("/p/x.ts", Some(vec![((0, 0), (2, 4)), ((1, 0), (9, 1))]));
+        maps.add("/p/x.ts", Some(vec![((0, 0), (2, 4)), ((1, 0), (9, 1))]), 0);
         let stack = "    at handler (/p/x.ts:1:3)\n    at run (api.js:5:1)\n    at /p/x.ts:2:1\n";
         assert_eq!(maps.first_place(stack).unwrap(), LoadPlace { file: "/p/x.ts".into(), line: 3, column: 5 });
         assert_eq!(maps.stack(stack), "    at handler (/p/x.ts:3:5)\n    at /p/x.ts:10:2");

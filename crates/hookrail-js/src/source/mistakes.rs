@@ -13,7 +13,7 @@ use oxc::span::SourceType;
 use oxc::syntax::module_record::{ExportEntry, ExportImportName, ImportImportName, ModuleRecord};
 
 use super::loader::{find_import, read_up_to};
-use super::transpile::{position, transpile};
+use super::transpile::{CodeKind, position, transpile};
 use super::{api_use, resolve, virtuals};
 use crate::stack;
 
@@ -43,6 +43,8 @@ pub enum MistakeKind {
     Syntax,
     /// The module cannot be loaded: it has no default function, or an import cannot be resolved.
     Load,
+    /// It registers something that is not a function.
+    Registration,
     /// It uses something that modules do not have.
     Api,
     /// It calls a function of the agent's extension API.
@@ -110,7 +112,10 @@ impl Survey {
     fn look_at(&mut self, file: &Path, text: &str) {
         // The code and not the source is what has imports: an import of types vanishes.
         let code = match transpile(file, text) {
-            Ok(code) => code.text,
+            Ok(code) => match code.kind {
+                CodeKind::Module { .. } => code.text,
+                CodeKind::CommonJs { .. } => return,
+            },
             Err(failure) => return self.found.push(ModuleMistake::of_failure(MistakeKind::Syntax, failure, file)),
         };
         let base = file.to_string_lossy();
@@ -233,7 +238,11 @@ fn lacks_export(target: &str, text: &str, name: &str) -> bool {
     }
     let code = match virtuals::module(target) {
         Some(_) => Ok(text.to_owned()),
-        None => transpile(Path::new(target), text).map(|code| code.text),
+        None => match transpile(Path::new(target), text) {
+            // What it exports is known when it has run.
+            Ok(code) if matches!(code.kind, CodeKind::CommonJs { .. }) => return false,
+            code => code.map(|code| code.text),
+        },
     };
     // A file with a syntax error has a mistake of its own.
     let exports = code.ok().and_then(|code| with_record(&code, |record| has_export(record, name)));

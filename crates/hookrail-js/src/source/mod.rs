@@ -1,6 +1,7 @@
 //! Turns files into code: resolves imports, removes types, and maps places in the code back to places in the file.
 
 mod api_use;
+mod commonjs;
 mod loader;
 mod maps;
 mod mistakes;
@@ -9,6 +10,7 @@ mod transpile;
 mod version;
 mod virtuals;
 
+pub(crate) use commonjs::{load_required, resolve_required};
 pub(crate) use loader::{FileLoader, FileResolver};
 pub(crate) use maps::SourceMaps;
 pub use mistakes::{MistakeKind, ModuleMistake, find_module_mistakes, find_script_mistakes};

@@ -7,7 +7,7 @@ use hookrail::sources::without_dots;
 use super::virtuals;
 
 /// The extensions that an import may leave out, in the order in which they are tried.
-const EXTENSIONS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
+const EXTENSIONS: [&str; 7] = ["ts", "mts", "cts", "js", "mjs", "cjs", "json"];
 
 /// The name of the module that `specifier` means in the file `base`. `is_in_version` tells which files are in memory since
 /// the module was inspected. Those can be imported even if they were removed from the disk.
@@ -61,6 +61,7 @@ fn with_extensions(wanted: &Path) -> Vec<PathBuf> {
     match wanted.extension().and_then(|extension| extension.to_str()) {
         Some("js") => all.push(wanted.with_extension("ts")),
         Some("mjs") => all.push(wanted.with_extension("mts")),
+        Some("cjs") => all.push(wanted.with_extension("cts")),
         _ => {}
     }
     all.extend(EXTENSIONS.map(append));

@@ -6,45 +6,93 @@ use hookrail::module::LoadFailure;
 use oxc::allocator::Allocator;
 use oxc::codegen::{Codegen, CodegenOptions};
 use oxc::diagnostics::OxcDiagnostic;
-use oxc::parser::Parser;
+use oxc::parser::{Parser, ParserReturn};
 use oxc::semantic::SemanticBuilder;
 use oxc::span::SourceType;
-use oxc::transformer::{TransformOptions, Transformer};
+use oxc::transformer::{HelperLoaderMode, Module as TargetModule, TransformOptions, Transformer};
 
+use super::commonjs;
 use super::maps::PlaceMap;
 
 /// Code that can be run, with a source map if it was rewritten.
 #[derive(Debug)]
 pub(super) struct TranspiledCode {
     pub(super) text: String,
-    /// The specifiers of its import declarations.
+    pub(super) kind: CodeKind,
+    /// The specifiers of its import declarations, and those that it gives to `require`.
     pub(super) imports: Vec<String>,
     pub(super) map: Option<PlaceMap>,
 }
 
+/// How a file is to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CodeKind {
+    /// As an ES module, with these names of CommonJS that it uses.
+    Module {
+        /// The names that have to be defined for it.
+        names: Vec<&'static str>,
+    },
+    /// As a CommonJS module.
+    CommonJs {
+        /// The names that it exports, as far as its text shows them.
+        exports: Vec<String>,
+    },
+}
+
+/// Whether a file is TypeScript, by its name.
+pub(super) fn is_typescript(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ["ts", "mts", "cts"].iter().any(|known| ending == *known))
+}
+
+/// Parses a file as the runtime does: as a module, or as the older kind of script if it can only be that.
+pub(super) fn parse_file<'a>(allocator: &'a Allocator, path: &Path, source: &'a str) -> ParserReturn<'a> {
+    if is_typescript(path) {
+        return Parser::new(allocator, source, SourceType::ts().with_module(true)).parse();
+    }
+    let is_script = path.extension().is_some_and(|ending| ending == "cjs");
+    let kind = if is_script { SourceType::cjs() } else { SourceType::mjs().with_module(true) };
+    let parsed = Parser::new(allocator, source, kind).parse();
+    if !is_script && parsed.diagnostics.errors().next().is_some() && !parsed.module_record.has_module_syntax {
+        let script = Parser::new(allocator, source, SourceType::cjs()).parse();
+        if script.diagnostics.errors().next().is_none() {
+            return script;
+        }
+    }
+    parsed
+}
+
 /// The code of a file.
 pub(super) fn transpile(path: &Path, source: &str) -> Result<TranspiledCode, LoadFailure> {
-    let is_typescript = path.extension().is_some_and(|ending| ending == "ts" || ending == "mts");
-    let kind = if is_typescript { SourceType::ts() } else { SourceType::mjs() }.with_module(true);
     let allocator = Allocator::default();
-    let parsed = Parser::new(&allocator, source, kind).parse();
+    let parsed = parse_file(&allocator, path, source);
     if let Some(error) = parsed.diagnostics.errors().next() {
         return Err(failure(path, source, error));
     }
-    let imports = parsed.module_record.requested_modules.keys().map(ToString::to_string).collect();
-    if !is_typescript {
-        return Ok(TranspiledCode { text: source.to_owned(), imports, map: None });
-    }
+    let mut imports: Vec<String> = parsed.module_record.requested_modules.keys().map(ToString::to_string).collect();
     let mut program = parsed.program;
+    let uses = commonjs::find_uses(path, source, &program);
+    imports.extend(uses.required);
+    let kind = uses.kind;
+    if !is_typescript(path) && !uses.has_decorators {
+        let text = commonjs::without_first_mark(source).into_owned();
+        return Ok(TranspiledCode { text, kind, imports, map: None });
+    }
     let semantic = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true).build(&program);
     if let Some(error) = semantic.diagnostics.errors().next() {
         return Err(failure(path, source, error));
     }
-    let options = TransformOptions::default();
+    let mut options = TransformOptions::default();
+    options.env.module = TargetModule::Preserve;
+    options.decorator.legacy = true;
+    options.helper_loader.mode = HelperLoaderMode::External;
     let transformed =
         Transformer::new(&allocator, path, &options).build_with_scoping(semantic.semantic.into_scoping(), &mut program);
     if let Some(error) = transformed.diagnostics.errors().next() {
         return Err(failure(path, source, error));
+    }
+    if matches!(kind, CodeKind::CommonJs { .. }) {
+        // What is left of imports of types.
+        program.body.retain(|statement| !commonjs::is_empty_export(statement));
     }
     let options = CodegenOptions { source_map_path: Some(path.to_owned()), ..CodegenOptions::default() };
     let printed = Codegen::new().with_options(options).build(&program);
@@ -54,7 +102,7 @@ pub(super) fn transpile(path: &Path, source: &str) -> Result<TranspiledCode, Loa
             .map(|token| ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col())))
             .collect()
     });
-    Ok(TranspiledCode { text: printed.code, imports, map })
+    Ok(TranspiledCode { text: printed.code, kind, imports, map })
 }
 
 /// Parses a script for Node or another program that runs JavaScript and TypeScript files, without running it. Such a

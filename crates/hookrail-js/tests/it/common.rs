@@ -92,6 +92,10 @@ impl ModuleRunner for OneWay {
         self.0.render(render)
     }
 
+    fn tell_of_late_handlers(&self, told: Arc<dyn Fn() + Send + Sync>) {
+        self.0.tell_of_late_handlers(told);
+    }
+
     fn shutdown(&self) -> HostFuture<'_, Vec<CutOffProcess>> {
         self.0.shutdown()
     }

@@ -16,6 +16,7 @@ mod examples;
 mod here;
 mod host;
 mod last_good;
+mod late_handlers;
 mod misbehaviour;
 mod module_api;
 mod network;

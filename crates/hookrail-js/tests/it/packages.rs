@@ -156,8 +156,8 @@ fn what_is_missing_says_so_by_name() {
             "SettingsList",
         ),
         ("import { SessionManager } from '@oh-my-pi/pi-coding-agent';", "new SessionManager()", "ctx.sessionManager"),
-        ("", "pi.zod", "pi.zod"),
-        ("", "pi.events", "pi.events"),
+        ("", "pi.zod.string()", "pi.zod.string"),
+        ("", "pi.events.emit('x')", "pi.events"),
         ("", "pi.pi.theThing", "pi.pi.theThing"),
         ("", "Bun.serve()", "Bun.serve"),
         ("", "ctx.ui.theme.icon", "ctx.ui.theme.icon"),
@@ -231,8 +231,8 @@ fn a_process_may_be_asked_about_but_not_ended() {
 #[test]
 fn a_module_of_the_older_kind_is_told_what_to_be() {
     for (source, advice) in [
-        ("const fs = require('fs'); export default () => {};", "use `import`"),
-        ("module.exports = () => {};", "use `export default`"),
+        ("import 'node:fs'; module.exports = () => {};", "use `export default`"),
+        ("import 'node:fs'; exports.default = () => {};", "use `export default`"),
     ] {
         let project = Project::new();
         let system = project.module(source);

@@ -25,6 +25,7 @@ import * as childProcess from "node:child_process";
 import * as crypto_ from "node:crypto";
 import * as events from "node:events";
 import * as util from "node:util";
+import * as module_ from "node:module";
 import * as url from "node:url";
 import * as timersPromises from "node:timers/promises";
 import * as timers from "node:timers";
@@ -37,12 +38,12 @@ const own = (value) => Object.getOwnPropertyNames(value).filter((name) => name !
 export default function (pi) {
 	pi.registerCommand("probe", {
 		handler: async (_args, ctx) => {
-			const command = Object.getPrototypeOf(ctx);
+			const inCommands = ["waitForIdle", "newSession", "branch", "navigateTree"];
 			const exact = {
 				HookAPI: Object.keys(pi),
-				HookContext: own(Object.getPrototypeOf(command)),
-				HookCommandContext: own(command),
-				HookUI: own(Object.getPrototypeOf(ctx.ui)),
+				HookContext: own(ctx).filter((name) => !inCommands.includes(name)),
+				HookCommandContext: own(ctx).filter((name) => inCommands.includes(name)),
+				HookUI: own(ctx.ui),
 				SessionManager: own(Object.getPrototypeOf(ctx.sessionManager)),
 				ModelRegistry: own(Object.getPrototypeOf(ctx.modelRegistry)),
 				Theme: Object.keys(ctx.ui.theme),
@@ -53,7 +54,7 @@ export default function (pi) {
 				"bun": Object.keys(Bun),
 				"hookrail:agent": Object.keys(agent), "hookrail:ai": Object.keys(ai), "hookrail:tui": Object.keys(tui), "hookrail:typebox": Object.keys(typebox),
 				"node:path": Object.keys(path), "node:fs": Object.keys(fs), "node:fs/promises": Object.keys(fsPromises), "node:os": Object.keys(os),
-				"node:child_process": Object.keys(childProcess), "node:crypto": Object.keys(crypto_), "node:events": Object.keys(events), "node:util": Object.keys(util),
+				"node:child_process": Object.keys(childProcess), "node:crypto": Object.keys(crypto_), "node:events": Object.keys(events), "node:util": Object.keys(util), "node:module": Object.keys(module_),
 				"node:url": Object.keys(url), "node:timers/promises": Object.keys(timersPromises), "node:timers": Object.keys(timers),
 				"node:perf_hooks": Object.keys(perfHooks), "node:assert": Object.keys(assert), "node:process": Object.keys(process_), "node:buffer": Object.keys(buffer),
 			};
@@ -99,7 +100,6 @@ const NOT_THERE: &[(&str, &[&str])] = &[
             "getCommands",
         ],
     ),
-    ("HookContext", &["_call"]),
     (
         "HookUI",
         &[
@@ -118,10 +118,6 @@ const NOT_THERE: &[(&str, &[&str])] = &[
         "hookrail:agent",
         &[
             "createAgentSession",
-            "discoverAndLoadHooks",
-            "loadHooks",
-            "HookRunner",
-            "HookToolWrapper",
             "discoverHooks",
             "AgentSession",
             "main",
@@ -134,7 +130,7 @@ const NOT_THERE: &[(&str, &[&str])] = &[
     ("hookrail:ai", &["stream", "streamSimple"]),
     ("hookrail:tui", &["Editor", "SettingsList", "Image", "TUI", "ProcessTerminal", "CombinedAutocompleteProvider"]),
     ("Blob", &["stream"]),
-    ("globals", &["Intl", "WebSocket", "XMLHttpRequest", "Worker", "__hookrail"]),
+    ("globals", &["Intl", "WebSocket", "XMLHttpRequest", "Worker", "babelHelpers", "__hookrail"]),
     // A promise's own methods.
     ("BunShellCommand", &["then", "catch", "finally"]),
     ("DOMException", &["name"]),

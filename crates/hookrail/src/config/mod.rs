@@ -18,7 +18,7 @@ pub use file::{ReadProblem, read_file};
 pub use path::without_dots;
 pub(crate) use sources::{
     Entry, EntryKind, LoadMode, Parsed, Source, SourceId, SourceReader, SourceReport, SourceStore, Usability,
-    is_absence, kept_finding, with_links,
+    is_absence, kept_finding, list_entries, with_links,
 };
 pub use sources::{KeptReason, KeptSource, UnusableSource, is_want_of_resources};
 pub use suggest::nearest;

@@ -358,7 +358,7 @@ impl<'s> SourceReader<'s> {
     pub(crate) fn list_folder(&mut self, place: SourceId<'_>, found: &mut Vec<Diagnostic>) -> Vec<Entry> {
         let folder = place.path;
         self.look_at(folder);
-        let mut entries: BTreeSet<Entry> = match entries(folder) {
+        let mut entries: BTreeSet<Entry> = match list_entries(folder) {
             Ok(entries) => entries,
             Err(error) if is_absence(&error) && !folder.is_symlink() => BTreeSet::new(),
             Err(error) => {
@@ -522,7 +522,8 @@ pub fn is_want_of_resources(error: &io::Error) -> bool {
         || (cfg!(unix) && error.raw_os_error().is_some_and(|number| DESCRIPTORS.contains(&number)))
 }
 
-fn entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
+/// The entries of a folder, by name.
+pub(crate) fn list_entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::HookRunner;
 use crate::diagnostic::Code;
+use crate::dialect::xcsh;
 use crate::dialect::xcsh::resolve_module_path;
 use crate::dialect::{DialectId, event_named};
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, EventScope, Hook};
-use crate::run::{ModuleInspection, ModuleRunner, ModuleWorld, RegisteredCommand};
+use crate::run::{ModuleInspection, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand};
 use crate::snapshot::Snapshot;
+use crate::source::SourceKind;
 use crate::system::Builder;
 
 /// A module that was loaded, and what it registered.
@@ -45,6 +47,29 @@ pub struct LoadHooksResult {
     pub errors: Vec<HookLoadError>,
 }
 
+/// A module file that an agent would load without being told its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiscoverableModule {
+    /// The file.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub owner: ModulesOwner,
+}
+
+/// The module files that are found where agents keep them, in load order. Nothing is loaded, and trust is not looked at.
+#[must_use]
+pub fn discoverable_modules(project: &Path, home: Option<&Path>) -> Vec<DiscoverableModule> {
+    let owner = |kind| if kind == SourceKind::Project { ModulesOwner::Project } else { ModulesOwner::User };
+    let found = xcsh::discoverable(project, home).into_iter();
+    found.map(|(path, kind)| DiscoverableModule { path, owner: owner(kind) }).collect()
+}
+
+/// The file that a path of a module means: itself, the path with the ending of a module, or the index file of a folder.
+#[must_use]
+pub fn find_module_file(path: &Path) -> Option<PathBuf> {
+    xcsh::find_module_file(path)
+}
+
 /// Loads the modules at these paths to learn what they register. Blocks the caller.
 ///
 /// An absolute path is used as it is, `~` stands for the home directory of the world's environment, and every other path
@@ -77,6 +102,7 @@ pub fn load_hooks<P: AsRef<Path>>(
     let mut seen: Vec<PathBuf> = Vec::new();
     for path in paths {
         let path = resolve_module_path(path.as_ref(), &world.cwd, home.as_deref());
+        let path = find_module_file(&path).unwrap_or(path);
         if seen.contains(&path) {
             continue;
         }

@@ -41,7 +41,8 @@ pub(crate) use redaction::Redaction;
 pub use request::{RunId, RunRequest};
 pub use runner::{
     CutOffProcess, EnforceExport, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
-    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, Registrations,
+    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, RegistrationKind,
+    RegistrationMistake, Registrations,
 };
 
 pub(crate) use command::{ProcessRun, ProcessWorld};

@@ -84,6 +84,11 @@ pub trait ModuleRunner: Send + Sync {
         Box::pin(std::future::ready(ModuleReturn::new(how)))
     }
 
+    /// Says whom to tell when a module registers a handler after it was inspected. The next inspection has its event.
+    fn tell_of_late_handlers(&self, told: Arc<dyn Fn() + Send + Sync>) {
+        let _ = told;
+    }
+
     /// Ends everything that modules are doing, and waits until nothing is left. No call follows. Returns the processes that
     /// did not end by themselves in the time they were given.
     ///
@@ -325,8 +330,43 @@ pub struct Registrations {
     /// Functions that it called while it was loaded and that its runner does not have. The rest of the module is in
     /// force.
     pub unsupported: Vec<String>,
+    /// What it registered and cannot be called. The rest of the module is in force.
+    pub mistakes: Vec<RegistrationMistake>,
     /// What it exports under the name `enforce`.
     pub enforce: EnforceExport,
+}
+
+impl Registrations {
+    /// Adds events that are not among those it has.
+    pub fn add_events(&mut self, events: impl IntoIterator<Item = String>) {
+        for event in events {
+            if !self.events.contains(&event) {
+                self.events.push(event);
+            }
+        }
+    }
+}
+
+/// A registration that cannot be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegistrationMistake {
+    /// What the module wanted to register.
+    pub kind: RegistrationKind,
+    /// The event, the command or the type of messages.
+    pub name: String,
+    /// What stands in the place of a function, in words.
+    pub given: String,
+}
+
+/// What a module can register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegistrationKind {
+    /// A handler of an event.
+    Handler,
+    /// A command.
+    Command,
+    /// A renderer of messages.
+    Renderer,
 }
 
 /// What a module exports under the name `enforce`.

@@ -115,12 +115,22 @@ struct Inner {
     native: Mutex<Vec<Hook>>,
     /// Whether the last load lacked resources, so that the next event loads again.
     load_again: AtomicBool,
+    /// Whether a module has registered a handler since the last load, so that the next event loads again.
+    late_handlers: AtomicBool,
     engine: OnceLock<Engine>,
     /// Held while the engine is started, so that it is started once.
     engine_start: Mutex<()>,
     runtimes: runtime_pool::RuntimePool,
     host_runtimes: host_runtime::HostRuntimes,
     shut_down: AtomicBool,
+}
+
+impl Inner {
+    /// Has every event looked at, so that the next one loads again.
+    fn want_every_event(&self) {
+        self.wanted.store(u64::MAX, Ordering::SeqCst);
+        self.noted.store(u64::MAX, Ordering::SeqCst);
+    }
 }
 
 impl HookSystem {
@@ -138,6 +148,7 @@ impl HookSystem {
             loader: Mutex::default(),
             native: Mutex::default(),
             load_again: AtomicBool::new(false),
+            late_handlers: AtomicBool::new(false),
             engine: OnceLock::new(),
             engine_start: Mutex::default(),
             runtimes: runtime_pool::RuntimePool::default(),
@@ -146,7 +157,20 @@ impl HookSystem {
         };
         let system = Self { inner: Arc::new(inner), used_by: UsedBy::Session };
         system.load(LoadMode::First);
+        system.hear_of_late_handlers();
         system
+    }
+
+    /// Has the next event load again after a module registered a handler while it ran: the handler counts from then on.
+    fn hear_of_late_handlers(&self) {
+        let Some(runner) = &self.parts().modules else { return };
+        let inner = Arc::downgrade(&self.inner);
+        runner.tell_of_late_handlers(Arc::new(move || {
+            if let Some(inner) = inner.upgrade() {
+                inner.late_handlers.store(true, Ordering::SeqCst);
+                inner.want_every_event();
+            }
+        }));
     }
 
     /// The project's directory.
@@ -239,6 +263,9 @@ impl HookSystem {
         self.inner.in_force.store(Arc::new(plans::ConfigurationInForce::new(snapshot)));
         self.inner.wanted.store(wanted, Ordering::Relaxed);
         self.inner.noted.store(wanted | self.recorded_without_hooks().bits(), Ordering::Relaxed);
+        if self.inner.late_handlers.load(Ordering::SeqCst) {
+            self.inner.want_every_event();
+        }
         self.inner.load_again.store(load_again, Ordering::Relaxed);
         diagnostics
     }
@@ -266,6 +293,17 @@ impl HookSystem {
 
     fn snapshot_is_due(&self, now: SystemTime) -> bool {
         self.inner.in_force.load().snapshot.changes_at.is_some_and(|at| at <= now)
+    }
+
+    /// Loads again before an event when a module has registered a handler since the last load.
+    fn load_late_handlers(&self) {
+        if !self.inner.late_handlers.load(Ordering::SeqCst) {
+            return;
+        }
+        let mut loader = lock(&self.inner.loader);
+        if self.inner.late_handlers.swap(false, Ordering::SeqCst) {
+            self.load_with(&mut loader, LoadMode::Refresh);
+        }
     }
 
     /// Repeats a load that lacked resources before an event, but not more often than the interval.
@@ -495,6 +533,7 @@ impl HookSystem {
 
     /// Plans an event, unless its outcome is known without asking a hook. Such an outcome is recorded here.
     fn admit(&self, event: Event, detached: Detached) -> ControlFlow<SettledOutcome, Box<Firing>> {
+        self.load_late_handlers();
         self.load_what_was_missed();
         self.load_what_is_due();
         if !self.used_by.may_fire(event.kind()) {

@@ -23,8 +23,8 @@ impl StatusLine {
         };
     }
 
-    /// The parts in the order of their keys, joined by a blank and cut to so many columns. Colour sequences take no
-    /// column; a cut line ends without colour.
+    /// The parts in the order of their keys, joined by a blank and cut to so many columns, with `…` in the last one.
+    /// Colour sequences take no column; a cut line ends without colour.
     #[must_use]
     pub fn line(&self, columns: usize) -> String {
         let whole = self.parts.values().map(String::as_str).collect::<Vec<_>>().join(" ");
@@ -62,6 +62,8 @@ fn colour_sequence(text: &str) -> Option<usize> {
 }
 
 fn cut(text: &str, columns: usize) -> String {
+    let is_longer = pieces(text).filter(|piece| colour_sequence(piece).is_none()).count() > columns;
+    let columns = if is_longer { columns.saturating_sub(1) } else { columns };
     let mut out = String::new();
     let mut used = 0;
     let mut coloured = false;
@@ -69,7 +71,7 @@ fn cut(text: &str, columns: usize) -> String {
         if colour_sequence(piece).is_some() {
             coloured = true;
         } else if used == columns {
-            out.push_str(if coloured { "\u{1b}[0m" } else { "" });
+            out.push_str(if coloured { "…\u{1b}[0m" } else { "…" });
             return out;
         } else {
             used += 1;
@@ -89,7 +91,8 @@ mod tests {
         line.set("b", Some("two\r\n\ttoo"));
         line.set("a", Some("  one \u{7} "));
         assert_eq!(line.line(80), "one two too");
-        assert_eq!(line.line(5), "one t");
+        assert_eq!(line.line(5), "one …");
+        assert_eq!(line.line(11), "one two too");
         line.set("b", None);
         assert_eq!(line.line(80), "one");
     }
@@ -99,6 +102,6 @@ mod tests {
         let mut line = StatusLine::new();
         line.set("a", Some("\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}"));
         assert_eq!(line.line(80), "\u{1b}[31mred\u{1b}[0m ]0;title");
-        assert_eq!(line.line(2), "\u{1b}[31mre\u{1b}[0m");
+        assert_eq!(line.line(2), "\u{1b}[31mr…\u{1b}[0m");
     }
 }

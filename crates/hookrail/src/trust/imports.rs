@@ -16,7 +16,7 @@ const MOST_FILES: usize = 512;
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
 
 /// The extensions that an import may leave out.
-const ENDINGS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
+const ENDINGS: [&str; 7] = ["ts", "mts", "cts", "js", "mjs", "cjs", "json"];
 
 /// The files that a hook can run without naming them.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ fn candidates(folder: &Path, specifier: &str) -> Vec<PathBuf> {
     all.extend(ENDINGS.map(with));
     all.extend(ENDINGS.map(|ending| base.join("index").with_extension(ending)));
     // TypeScript sources are imported by the name their compiled form would have.
-    all.extend(["ts", "mts"].map(|ending| base.with_extension(ending)));
+    all.extend(["ts", "mts", "cts"].map(|ending| base.with_extension(ending)));
     all.retain(|path| {
         let known = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| *ending == **known));
         (known || *path == base) && path.is_file() && (known || specifier.starts_with('.'))

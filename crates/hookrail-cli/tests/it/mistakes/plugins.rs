@@ -171,14 +171,8 @@ pub(crate) fn modules() -> Vec<Row> {
             Code("module-load"),
         ),
         module(
-            "`require` in a module",
-            "const fs = require('fs');\nexport default (pi) => pi.on('tool_call', () => fs);\n",
-            Some("module-api"),
-            Code("module-load"),
-        ),
-        module(
-            "`module.exports` in a module",
-            "module.exports = (pi) => pi.on('tool_call', () => undefined);\n",
+            "`module.exports` beside an import",
+            "import fs from 'node:fs';\nmodule.exports = (pi) => pi.on('tool_call', () => fs);\n",
             Some("module-api"),
             Code("module-load"),
         ),
@@ -209,8 +203,8 @@ pub(crate) fn modules() -> Vec<Row> {
         module(
             "`pi.on` without a handler",
             "export default (pi) => pi.on('tool_call');\n",
-            Some("module-load"),
-            Code("module-load"),
+            Some("module-registration"),
+            Code("module-registration"),
         ),
         module(
             "a module that returns `decision`",

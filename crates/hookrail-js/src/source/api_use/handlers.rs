@@ -42,11 +42,11 @@ impl<'a> Look<'_, 'a> {
         match &handler {
             None => {
                 let message = format!("calls `pi.on(\"{shown}\")` without a handler");
-                self.report(MistakeKind::Load, call.span, format!("cannot be loaded: it {message}"), form);
+                self.report(MistakeKind::Registration, call.span, message, form);
             }
             Some(Factory::NotCallable(span)) => {
-                let message = format!("cannot be loaded: its handler for `{shown}` is no function");
-                self.report(MistakeKind::Load, *span, message, form);
+                let message = format!("has a handler for `{shown}` that is no function");
+                self.report(MistakeKind::Registration, *span, message, form);
             }
             Some(Factory::Function(_) | Factory::Unknown) => {}
         }

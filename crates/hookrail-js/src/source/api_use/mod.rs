@@ -13,15 +13,15 @@ use hookrail::sources::nearest;
 use oxc::allocator::Allocator;
 use oxc::ast::AstKind;
 use oxc::ast::ast::{
-    ArrowFunctionBody, BindingPattern, CallExpression, ExportDefaultDeclarationKind, Expression, FormalParameters,
-    IdentifierReference, ModuleExportName, ObjectPattern,
+    ArrowFunctionBody, AssignmentTarget, BindingPattern, CallExpression, ExportDefaultDeclarationKind, Expression,
+    FormalParameters, IdentifierReference, ModuleExportName, ObjectPattern,
 };
-use oxc::parser::Parser;
 use oxc::semantic::{NodeId, Semantic, SemanticBuilder, SymbolId};
-use oxc::span::{GetSpan as _, SourceType, Span};
+use oxc::span::{GetSpan as _, Span};
 
 use super::mistakes::{MistakeKind, ModuleMistake, place_of};
-use super::resolve;
+use super::transpile::parse_file;
+use super::{commonjs, resolve};
 use crate::types::api_members;
 
 pub(super) use names::find_script_mistakes;
@@ -49,16 +49,15 @@ pub(crate) const EXTENSION_MEMBERS: [&str; 17] = [
 
 /// Finds mistakes in the text of a hook file that has no syntax error.
 pub(super) fn find_mistakes(path: &Path, source: &str) -> Vec<ModuleMistake> {
-    let is_typescript = path.extension().is_some_and(|ending| ending == "ts" || ending == "mts");
-    let kind = if is_typescript { SourceType::ts() } else { SourceType::mjs() }.with_module(true);
     let allocator = Allocator::default();
-    let parsed = Parser::new(&allocator, source, kind).parse();
+    let parsed = parse_file(&allocator, path, source);
     if parsed.diagnostics.errors().next().is_some() {
         return Vec::new();
     }
     let semantic = SemanticBuilder::new().with_build_nodes(true).build(&parsed.program).semantic;
     let mut look = Look { path, source, semantic: &semantic, found: Vec::new(), looked: Vec::new() };
-    look.undefined_names();
+    let kind = commonjs::find_uses(path, source, &parsed.program).kind;
+    look.undefined_names(&kind);
     look.dynamic_imports();
     look.default_export();
     look.found.sort_by_key(|mistake| (mistake.place.line, mistake.place.column));
@@ -171,6 +170,14 @@ impl<'a> Look<'_, 'a> {
                         other => other.as_expression().map_or(Factory::Unknown, |value| self.value_of(value, 0)),
                     });
                 }
+                // A CommonJS module.
+                AstKind::AssignmentExpression(assignment)
+                    if matches!(&assignment.left, AssignmentTarget::StaticMemberExpression(member)
+                        if commonjs::is_default_export(member)) =>
+                {
+                    return Some(self.value_of(&assignment.right, 0));
+                }
+                AstKind::TSExportAssignment(export) => return Some(self.value_of(&export.expression, 0)),
                 AstKind::ExportSpecifier(specifier) if specifier.exported.name() == "default" => {
                     return Some(match &specifier.local {
                         ModuleExportName::IdentifierReference(local) => self.value_of_name(local, 0),
@@ -354,6 +361,9 @@ mod tests {
             "export default (pi) => pi.on('tool_call', () => { const f = () => { return { own: 1 }; }; f(); });",
             "export default (pi) => { const r = typeof require === 'function' ? require : undefined; pi.exec('x', []); };",
             "export default (pi, require) => require(pi);",
+            "export default (pi) => { const fs = require('fs'); pi.on('tool_call', () => fs.x(__dirname)); };",
+            "const fs = require('fs'); module.exports = (pi) => { pi.on('tool_call', () => fs.x(__filename)); };",
+            "exports.__esModule = true; exports.default = (pi) => { pi.on('tool_call', () => undefined); };",
         ] {
             assert_eq!(mistakes(source), [""; 0], "{source}");
         }
@@ -363,7 +373,8 @@ mod tests {
     fn mistakes_have_their_place() {
         for (source, expected) in [
             ("export const x = 1;", "1:1 cannot be loaded: it has no default export"),
-            ("module.exports = (pi) => {};", "1:1 uses `module`, which it does not define"),
+            ("import 'fs';\nmodule.exports = (pi) => {};", "2:1 uses `module`, which it does not define"),
+            ("module.exports = 7;", "1:18 cannot be loaded: its default export is no function"),
             ("export default () => {};", "1:16 registers nothing, so it is asked in no event"),
             ("export default () => pi.on('tool_call', f);", "1:22 uses `pi`, which it does not define"),
             (
@@ -396,17 +407,10 @@ mod tests {
                 "export default (pi) => {\n  pi.on('tool_cal', () => {});\n};",
                 "2:9 has a handler for `tool_cal`, which is not an event",
             ),
-            (
-                "export default (pi) => pi.on('tool_call');",
-                "1:24 cannot be loaded: it calls `pi.on(\"tool_call\")` without a handler",
-            ),
+            ("export default (pi) => pi.on('tool_call');", "1:24 calls `pi.on(\"tool_call\")` without a handler"),
             (
                 "export default (pi) => pi.on('tool_call', 'no');",
-                "1:43 cannot be loaded: its handler for `tool_call` is no function",
-            ),
-            (
-                "export default (pi) => { const fs = require('fs'); pi.on('tool_call', () => fs); };",
-                "1:37 uses `require`, which it does not define",
+                "1:43 has a handler for `tool_call` that is no function",
             ),
             (
                 "export default (pi) => pi.registerTool({});",
@@ -433,7 +437,7 @@ mod tests {
     fn the_extension_api_is_the_one_that_the_runtime_names() {
         let api = crate::source::script("api.js").unwrap();
         for name in EXTENSION_MEMBERS {
-            assert!(api.contains(&format!("\"{name}\"")), "{name}");
+            assert!(api.contains(&format!("\"{name}\"")) || api.contains(&format!("pi.{name} = ")), "{name}");
         }
     }
 }

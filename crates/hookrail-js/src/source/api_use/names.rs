@@ -11,7 +11,8 @@ use oxc::span::{GetSpan as _, SourceType, Span};
 
 use super::Look;
 use crate::source::mistakes::{MistakeKind, ModuleMistake};
-use crate::source::resolve;
+use crate::source::transpile::CodeKind;
+use crate::source::{commonjs, resolve};
 
 /// Names that no module has without defining or importing them, and what to write instead: those of Node's older modules,
 /// its built-in modules, and the API.
@@ -70,8 +71,11 @@ pub(in crate::source) fn find_script_mistakes(path: &Path, source: &str) -> Vec<
 
 impl Look<'_, '_> {
     /// Reports names that nothing defines. A name that the module only tests for is left alone.
-    pub(super) fn undefined_names(&mut self) {
-        self.undefined(|_| true);
+    pub(super) fn undefined_names(&mut self, kind: &CodeKind) {
+        let is_common = matches!(kind, CodeKind::CommonJs { .. });
+        self.undefined(|name| {
+            !commonjs::NAMES_IN_MODULES.contains(&name) && !(is_common && commonjs::NAMES.contains(&name))
+        });
     }
 
     /// The texts that `require` is given, with their places.

@@ -74,8 +74,11 @@ impl HostRequest {
         let contents = members.get("contents").map(entries_of);
         let messages = members.get("messages").and_then(Json::as_array);
         let given = |list: Option<Vec<Json>>| list.filter(|list| !list.is_empty());
+        // A request with nothing but messages is the one that an earlier module's answer was put into.
+        let is_own = event.field("messages").is_some() && members.iter().count() == 1;
         let (form, entries) = match (given(contents), given(messages)) {
             (Some(contents), _) => (RequestForm::Contents, contents),
+            (None, Some(_)) if is_own => (RequestForm::None, Vec::new()),
             (None, Some(messages)) => (RequestForm::Messages, messages),
             (None, None) => (RequestForm::None, Vec::new()),
         };
@@ -155,7 +158,8 @@ impl HostRequest {
                     continue;
                 }
                 Some((place, entry)) => {
-                    let rewritten = self.rewrite_message(entry, self.shown_at(place), message);
+                    let listed = from.and_then(|from| shown.get(from));
+                    let rewritten = self.rewrite_message(entry, self.shown_at(place), listed, message);
                     // Results of one entry stay together: a provider wants all of a turn at once.
                     match out.last_mut().filter(|_| last_entry == Some(place.0)) {
                         Some(last) => append_parts(last, &rewritten),
@@ -221,8 +225,15 @@ impl HostRequest {
         origins
     }
 
-    /// A message that a module changed, in the form of the entry that it was.
-    fn rewrite_message(&self, entry: &RequestEntry, shown: Option<&ShownMessage>, message: &Json) -> Json {
+    /// A message that a module changed, in the form of the entry that it was. `listed` is the message as the module saw it,
+    /// in which tools have the module's names.
+    fn rewrite_message(
+        &self,
+        entry: &RequestEntry,
+        shown: Option<&ShownMessage>,
+        listed: Option<&Json>,
+        message: &Json,
+    ) -> Json {
         let Some(shown) = shown else { return self.write_message(message) };
         if self.form != RequestForm::Contents {
             let is_text =
@@ -236,10 +247,15 @@ impl HostRequest {
         });
         // Parts that modules are not shown, such as the signature of a thought, belong to an entry with one message.
         let mut parts: Vec<Json> = if entry.shown.len() == 1 { hidden.collect() } else { Vec::new() };
-        parts.extend(blocks_of(message).iter().map(|block| {
-            let known = shown.blocks.iter().find(|(_, shown)| shown.same_as(block));
-            known.map_or_else(|| part_of(message, block), |(part, _)| part.clone())
-        }));
+        if role(message) == "toolResult" {
+            let own = shown.blocks.first().and_then(|(part, _)| member(part, "functionResponse"));
+            parts.push(result_part(message, listed, own.as_ref()));
+        } else {
+            parts.extend(blocks_of(message).iter().map(|block| {
+                let known = shown.blocks.iter().find(|(_, shown)| shown.same_as(block)).map(|(part, _)| part.clone());
+                known.or_else(|| renamed_call(shown, listed, block)).unwrap_or_else(|| part_of(block))
+            }));
+        }
         own.set("parts", list(parts));
         own.to_json()
     }
@@ -249,8 +265,11 @@ impl HostRequest {
         if self.form != RequestForm::Contents {
             return as_text_message(message);
         }
+        let parts = match role(message).as_str() {
+            "toolResult" => list([result_part(message, None, None)]),
+            _ => list(blocks_of(message).iter().map(part_of)),
+        };
         let role = if role(message) == "assistant" { "model" } else { "user" };
-        let parts = list(blocks_of(message).iter().map(|block| part_of(message, block)));
         object([("role", Json::string(role)), ("parts", parts)])
     }
 }
@@ -402,13 +421,16 @@ fn tool_result(own: &Json, part: Json, result: &Json) -> ShownMessage {
     let response = member(result, "response").unwrap_or_else(Json::null);
     let error = member(&response, "error");
     let output = error.clone().or_else(|| member(&response, "output")).unwrap_or(response);
+    let is_typed = |block: &Json| member(block, "type").is_some();
+    let blocks = output.as_array().filter(|blocks| blocks.iter().all(is_typed));
     let block = text_block(&output.as_str().unwrap_or_else(|| output.text().to_owned()));
+    let content = blocks.map_or_else(|| list([block.clone()]), list);
     let null = || Json::null();
     let mut message: JsonObject = [
         ("role", Json::string("toolResult")),
         ("toolCallId", member(result, "id").unwrap_or_else(null)),
         ("toolName", member(result, "name").unwrap_or_else(null)),
-        ("content", list([block.clone()])),
+        ("content", content),
         ("isError", Json::boolean(error.is_some())),
     ]
     .into_iter()
@@ -440,17 +462,57 @@ fn block_of(part: &Json) -> Option<Json> {
     Some(object([("type", Json::string("image")), ("data", of("data")), ("mimeType", of("mimeType"))]))
 }
 
+/// The result of a tool that a module wrote or changed, as a part of the provider. A tool that the module did not rename keeps
+/// the name that the host knows it by.
+fn result_part(message: &Json, listed: Option<&Json>, own: Option<&Json>) -> Json {
+    let failed = member(message, "isError").is_some_and(|failed| failed.text() == "true");
+    let blocks = blocks_of(message);
+    let output = match blocks.as_slice() {
+        [block] => text_member(block, "text").map_or_else(|| list(blocks.clone()), |text| Json::string(&text)),
+        _ => list(blocks),
+    };
+    let response = object([(if failed { "error" } else { "output" }, output)]);
+    let given = member(message, "toolName").unwrap_or_else(Json::null);
+    let is_renamed = listed.and_then(|listed| member(listed, "toolName")).is_none_or(|name| !name.same_as(&given));
+    let name = own.and_then(|own| member(own, "name")).filter(|_| !is_renamed).unwrap_or(given);
+    let id = member(message, "toolCallId").unwrap_or_else(Json::null);
+    object([("functionResponse", object([("id", id), ("name", name), ("response", response)]))])
+}
+
+/// A tool call that a module saw under its own names, with those of the host: as it was, or with the arguments that the module
+/// changed.
+fn renamed_call(shown: &ShownMessage, listed: Option<&Json>, block: &Json) -> Option<Json> {
+    let id = text_member(block, "id").filter(|_| text_member(block, "type").as_deref() == Some("toolCall"))?;
+    let has_id = |known: &Json| text_member(known, "id").as_deref() == Some(&*id);
+    let own = shown.blocks.iter().find(|(_, known)| has_id(known)).map(|(part, _)| part)?;
+    let listed = blocks_of(listed?).into_iter().find(has_id)?;
+    if listed.same_as(block) {
+        return Some(own.clone());
+    }
+    let mut part = own.as_object()?;
+    let mut call = part.get("functionCall")?.as_object()?;
+    let members = |value: Option<Json>| value.and_then(|value| value.as_object()).unwrap_or_default();
+    let (before, own_args) = (members(member(&listed, "arguments")), members(call.get("args").cloned()));
+    // The host lists the arguments in their order, under other names.
+    let own_name = |name: &str| {
+        let at = before.iter().position(|(known, _)| known == name)?;
+        own_args.iter().nth(at).map(|(own, _)| own.to_owned())
+    };
+    let args = members(member(block, "arguments"));
+    let args: JsonObject =
+        args.iter().map(|(name, value)| (own_name(name).unwrap_or_else(|| name.to_owned()), value.clone())).collect();
+    if member(&listed, "name").zip(member(block, "name")).is_none_or(|(before, now)| !before.same_as(&now)) {
+        call.set("name", member(block, "name")?);
+    }
+    call.set("args", args.to_json());
+    part.set("functionCall", call.to_json());
+    Some(part.to_json())
+}
+
 /// A block that a module wrote, as a part of the provider.
-fn part_of(message: &Json, block: &Json) -> Json {
+fn part_of(block: &Json) -> Json {
     let of = |key: &str| member(block, key).unwrap_or_else(Json::null);
     let text = || text_member(block, "text").unwrap_or_else(|| block.as_str().unwrap_or_default());
-    if role(message) == "toolResult" {
-        let failed = member(message, "isError").is_some_and(|failed| failed.text() == "true");
-        let response = object([(if failed { "error" } else { "output" }, Json::string(&text()))]);
-        let own = |key: &str| member(message, key).unwrap_or_else(Json::null);
-        let result = object([("id", own("toolCallId")), ("name", own("toolName")), ("response", response)]);
-        return object([("functionResponse", result)]);
-    }
     match text_member(block, "type").as_deref() {
         Some("toolCall") => {
             let call = object([("id", of("id")), ("name", of("name")), ("args", of("arguments"))]);
@@ -573,6 +635,41 @@ mod tests {
         assert_eq!((now.len(), &now[3]), (4, &sent()[3]));
         let expected = sent()[2].text().replace(r#""output":"x""#, r#""output":"cut""#);
         assert_eq!(now[2].text(), expected);
+    }
+
+    #[test]
+    fn a_host_that_lists_tools_under_other_names_keeps_its_own() {
+        let listed = r#"[{"role":"user","content":"look"},{"role":"assistant","content":[{"type":"text","text":"ok"},{"type":"toolCall","id":"1","name":"see","arguments":{"count":1.0}}]},{"role":"toolResult","toolCallId":"1","toolName":"see","content":[{"type":"text","text":"x"}],"isError":false}]"#;
+        let mut event = event(NATIVE).with("messages", Json::parse(listed).unwrap());
+        let mut new = messages(&event);
+        new[1] = Json::parse(&new[1].text().replace(r#""text":"ok""#, r#""text":"yes""#)).unwrap();
+        new[2] = Json::parse(&new[2].text().replace(r#""text":"x""#, r#""text":"y""#)).unwrap();
+        set_messages(&mut event, &new);
+        let call = r#"{"functionCall":{"id":"1","name":"read","args":{"n":1.0}},"thoughtSignature":"s"}"#;
+        assert!(contents(&event)[1].text().contains(call), "{}", contents(&event)[1].text());
+        assert!(contents(&event)[2].text().contains(r#"{"id":"1","name":"read","response":{"output":"y"}}"#));
+        new[1] = Json::parse(&new[1].text().replace(r#"{"count":1.0}"#, r#"{"count":2}"#)).unwrap();
+        set_messages(&mut event, &new);
+        assert!(
+            contents(&event)[1].text().contains(r#""name":"read","args":{"n":2}"#),
+            "{}",
+            contents(&event)[1].text()
+        );
+    }
+
+    #[test]
+    fn modules_one_after_the_other_keep_every_member_of_a_list_without_a_request() {
+        let listed = r#"[{"role":"user","content":"a","timestamp":7}]"#;
+        let mut event = Event::new(EventKind::BeforeModel, "/p").with("messages", Json::parse(listed).unwrap());
+        for text in ["b", "c"] {
+            let mut new = messages(&event);
+            new[0] = Json::parse(&format!(r#"{{"role":"user","content":"{text}","timestamp":7}}"#)).unwrap();
+            new.push(Json::parse(r#"{"role":"custom","customType":"n","content":"x","timestamp":8}"#).unwrap());
+            set_messages(&mut event, &new);
+        }
+        let request = event.field("llm_request").unwrap().text().to_owned();
+        assert!(request.contains(r#"{"role":"user","content":"c","timestamp":7}"#), "{request}");
+        assert_eq!(request.matches(r#""customType":"n""#).count(), 2, "{request}");
     }
 
     #[test]

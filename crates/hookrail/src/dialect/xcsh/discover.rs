@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{EntryKind, SourceId, SourceReader, without_dots};
+use crate::config::{Entry, EntryKind, SourceId, SourceReader, list_entries, without_dots};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{ConfiguredHooks, DialectId, Sources};
 use crate::enrolment::Bundle;
@@ -12,6 +12,8 @@ use crate::source::SourceKind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ModuleFile {
     pub(super) path: PathBuf,
+    /// The folder or the path without its ending by which the user named it.
+    pub(super) named: Option<PathBuf>,
     pub(super) kind: SourceKind,
     /// What makes two discovered files the same hook: `type:tool:name`.
     key: Option<String>,
@@ -19,11 +21,41 @@ pub(super) struct ModuleFile {
     pub(super) shadowed_by: Option<PathBuf>,
 }
 
-/// Which program's folder it is: they name the tool of a file differently.
+/// How a folder is searched. The tool of a file is named differently in each.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Provider {
+    /// `pre/` and `post/`, then the files of the folder itself.
     Own,
+    /// `pre/` and `post/` with their subfolders and links.
+    Nested,
+    /// `pre/` and `post/` of another program's folder.
     Neighbour,
+}
+
+/// The folders in which modules are looked for, in load order. A file that two of them lead to counts once.
+fn roots(project: &Path, home: Option<&Path>) -> Vec<(PathBuf, SourceKind, Provider)> {
+    let user = |inside: &str, provider| home.map(|home| (home.join(inside), SourceKind::User, provider));
+    let project = |inside: &str, provider| Some((project.join(inside), SourceKind::Project, provider));
+    let all = [
+        project(".xcsh/hooks", Provider::Own),
+        user(".xcsh/agent/hooks", Provider::Own),
+        user(".xcsh/hooks", Provider::Nested),
+        project(".xcsh/hooks", Provider::Nested),
+        user(".claude/hooks", Provider::Neighbour),
+        project(".claude/hooks", Provider::Neighbour),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// The files that [`discover`] would find and load, each with whether it is the project's. Nothing is remembered or reported.
+pub(crate) fn discoverable(project: &Path, home: Option<&Path>) -> Vec<(PathBuf, SourceKind)> {
+    let mut found = Vec::new();
+    for (root, kind, provider) in roots(project, home) {
+        let mut list = |folder: &Path| list_entries(folder).unwrap_or_default().into_iter().collect();
+        files_in(&root, kind, provider, &mut list).into_iter().for_each(|file| add_file(&mut found, file));
+    }
+    found.retain(|file| file.shadowed_by.is_none());
+    found.into_iter().map(|file| (file.path, file.kind)).collect()
 }
 
 /// Every module file, in load order.
@@ -35,32 +67,29 @@ pub(super) fn discover(
 ) -> Vec<ModuleFile> {
     let project = &sources.project;
     let home = sources.home();
-    let in_home = |inside: &str| home.as_ref().map(|home| home.join(inside));
-    let roots = [
-        (Some(project.join(".xcsh/hooks")), SourceKind::Project, Provider::Own),
-        (in_home(".xcsh/agent/hooks"), SourceKind::User, Provider::Own),
-        (in_home(".claude/hooks"), SourceKind::User, Provider::Neighbour),
-        (Some(project.join(".claude/hooks")), SourceKind::Project, Provider::Neighbour),
-    ];
     let mut found: Vec<ModuleFile> = Vec::new();
-    for (root, kind, provider) in roots {
-        let Some(root) = root.filter(|_| sources.configured == ConfiguredHooks::Loaded) else { continue };
+    let roots = roots(project, home.as_deref()).into_iter();
+    for (root, kind, provider) in roots.filter(|_| sources.configured == ConfiguredHooks::Loaded) {
         reading.look_at(&root);
-        for file in files_in(&root, kind, provider, reading, problems) {
+        let mut list = |folder: &Path| reading.list_folder(source(folder, kind), problems);
+        for file in files_in(&root, kind, provider, &mut list) {
             add_file(&mut found, file);
         }
     }
     for bundle in bundles.iter().filter(|_| sources.configured == ConfiguredHooks::Loaded) {
-        let files = sorted_files(&bundle.folder.join("modules"), bundle.kind, reading, problems);
+        let folder = bundle.folder.join("modules");
+        let files = regular_files(reading.list_folder(source(&folder, bundle.kind), problems));
         // Without a key, no file of another layer stands for one of a bundle.
-        let module = |path| ModuleFile { path, kind: bundle.kind, key: None, shadowed_by: None };
+        let module = |path| ModuleFile { path, named: None, kind: bundle.kind, key: None, shadowed_by: None };
         files.into_iter().filter(|path| is_module(path)).for_each(|path| add_file(&mut found, module(path)));
     }
     for named in &sources.modules {
-        let path = resolve_path(named, project, home.as_deref());
+        let given = resolve_path(named, project, home.as_deref());
+        let path = find_module_file(&given).unwrap_or_else(|| given.clone());
+        let named = (path != given).then_some(given);
         if !found.iter().any(|file| file.path == path && file.shadowed_by.is_none()) {
             // A project's file that the user names explicitly counts as the user's.
-            found.push(ModuleFile { path, kind: SourceKind::Option, key: None, shadowed_by: None });
+            found.push(ModuleFile { path, named, kind: SourceKind::Option, key: None, shadowed_by: None });
         } else if let Some(file) = found.iter_mut().find(|file| file.path == path && file.kind != SourceKind::System) {
             file.kind = SourceKind::Option;
         }
@@ -82,60 +111,107 @@ fn add_file(found: &mut Vec<ModuleFile>, mut file: ModuleFile) {
     found.push(file);
 }
 
-fn files_in(
-    root: &Path,
-    kind: SourceKind,
-    provider: Provider,
-    reading: &mut SourceReader<'_>,
-    problems: &mut Vec<Diagnostic>,
-) -> Vec<ModuleFile> {
+/// What lists a folder. It is the engine's reader, which remembers what it listed, or nothing but the file system.
+type Lister<'a> = dyn FnMut(&Path) -> Vec<Entry> + 'a;
+
+fn source(folder: &Path, kind: SourceKind) -> SourceId<'_> {
+    SourceId { path: folder, kind, dialect: Some(DialectId::Xcsh) }
+}
+
+fn files_in(root: &Path, kind: SourceKind, provider: Provider, list: &mut Lister<'_>) -> Vec<ModuleFile> {
     let mut found = Vec::new();
     for when in ["pre", "post"] {
-        for path in sorted_files(&root.join(when), kind, reading, problems) {
+        let folder = root.join(when);
+        let files = match provider {
+            Provider::Own | Provider::Neighbour => regular_files(list(&folder)),
+            Provider::Nested => nested_files(&folder, list),
+        };
+        for path in files {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             // Test cases may stand beside the hooks that they test.
             if name.contains(".hooktest.") {
                 continue;
             }
             let key = Some(format!("{when}:{}:{name}", tool_of(&name, provider)));
-            found.push(ModuleFile { path, kind, key, shadowed_by: None });
+            found.push(ModuleFile { path, named: None, kind, key, shadowed_by: None });
         }
     }
     if provider == Provider::Own {
-        let flat = sorted_files(root, kind, reading, problems).into_iter().filter(|path| is_module(path));
-        found.extend(flat.map(|path| ModuleFile { path, kind, key: None, shadowed_by: None }));
+        let flat = regular_files(list(root)).into_iter().filter(|path| is_module(path));
+        found.extend(flat.map(|path| ModuleFile { path, named: None, kind, key: None, shadowed_by: None }));
     }
     found
+}
+
+/// The deepest folder below `pre/` or `post/` that is searched.
+const DEEPEST_FOLDER: usize = 8;
+
+/// The files of a folder and of the folders below it, through links, each folder once: first its files by name, then its
+/// folders by name.
+fn nested_files(folder: &Path, list: &mut Lister<'_>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut seen = Vec::new();
+    let mut waiting = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = waiting.pop() {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        if seen.contains(&real) || depth > DEEPEST_FOLDER {
+            continue;
+        }
+        seen.push(real);
+        let entries = list(&folder).into_iter().filter(|entry| !is_hidden(&entry.path));
+        let (folders, others): (Vec<Entry>, Vec<Entry>) = entries.partition(Entry::is_folder);
+        let is_file = |entry: &Entry| match entry.kind {
+            EntryKind::File => true,
+            EntryKind::Other => entry.path.metadata().is_ok_and(|about| about.is_file()),
+            EntryKind::Folder | EntryKind::LinkToFolder | EntryKind::DanglingLink => false,
+        };
+        files.extend(others.into_iter().filter(is_file).map(|entry| entry.path));
+        waiting.extend(folders.into_iter().rev().map(|entry| (entry.path, depth + 1)));
+    }
+    files
 }
 
 fn tool_of(name: &str, provider: Provider) -> &str {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     match provider {
         Provider::Own => stem,
-        Provider::Neighbour if ["sh", "bash", "zsh", "fish"].contains(&ending) => stem,
-        Provider::Neighbour => name,
+        Provider::Nested | Provider::Neighbour if ["sh", "bash", "zsh", "fish"].contains(&ending) => stem,
+        Provider::Nested | Provider::Neighbour => name,
     }
 }
 
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
 /// The regular files of a folder by name, without hidden ones. A link is not a regular file.
-fn sorted_files(
-    folder: &Path,
-    kind: SourceKind,
-    reading: &mut SourceReader<'_>,
-    problems: &mut Vec<Diagnostic>,
-) -> Vec<PathBuf> {
-    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    let entries =
-        reading.list_folder(SourceId { path: folder, kind, dialect: Some(DialectId::Xcsh) }, problems).into_iter();
+fn regular_files(entries: Vec<Entry>) -> Vec<PathBuf> {
+    let entries = entries.into_iter();
     entries.filter(|entry| entry.kind == EntryKind::File && !is_hidden(&entry.path)).map(|entry| entry.path).collect()
+}
+
+/// The endings of modules, in the order in which a path without one is tried.
+const ENDINGS: [&str; 6] = ["ts", "mts", "cts", "js", "mjs", "cjs"];
+
+/// The file that a path means: itself, the path with the ending of a module, or the index file of a folder.
+pub(crate) fn find_module_file(path: &Path) -> Option<PathBuf> {
+    let with = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".");
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let index = ENDINGS.map(|ending| path.join("index").with_extension(ending));
+    let mut candidates = [path.to_owned()].into_iter().chain(ENDINGS.map(with)).chain(index);
+    candidates.find(|path| path.is_file())
 }
 
 /// Whether a file can be a module, by its name.
 pub(super) fn is_module(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let declares_only = [".d.ts", ".d.mts"].iter().any(|ending| name.ends_with(ending));
+    let declares_only = [".d.ts", ".d.mts", ".d.cts"].iter().any(|ending| name.ends_with(ending));
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
-    ["ts", "mts", "js", "mjs"].contains(&ending.as_str()) && !declares_only
+    ENDINGS.contains(&ending.as_str()) && !declares_only
 }
 
 /// The path that the user's text for a module means.
@@ -184,6 +260,7 @@ mod tests {
     fn the_first_of_a_key_counts_unless_a_project_would_push_out_its_user() {
         let file = |path: &str, kind, key: &str| ModuleFile {
             path: path.into(),
+            named: None,
             kind,
             key: Some(key.into()),
             shadowed_by: None,

@@ -38,6 +38,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
                 folded.diagnostics.push(Diagnostic::new(Code::AnswerIgnored, message));
             }
             Some(result) => {
+                folded.diagnostics.extend(discarded_content(replies));
                 let output = tool_output(event, result);
                 event.set("tool_output", output.clone());
                 effects.tool_output = Some(output);
@@ -58,6 +59,21 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
         (Fold::AnyDenies | Fold::FieldReplacement | Fold::ToolUnion | Fold::LastWins | Fold::Stack, _) => {}
     }
     folded
+}
+
+/// Warns when the content of one module's result is dropped because a later module returned another result without content:
+/// what the first one removed is then read by the model.
+fn discarded_content(replies: &[Reply<ModuleAnswer>]) -> Option<Diagnostic> {
+    let has_content = |result: &JsonObject| result.get("content").is_some_and(|content| content.text() != "null");
+    let mut answers = replies.iter().rev().filter_map(|reply| Some((&reply.hook, &reply.answer.as_ref()?.result)));
+    let (last, result) = answers.next()?;
+    if has_content(result) {
+        return None;
+    }
+    let (hook, _) = answers.find(|(_, result)| has_content(result))?;
+    let message =
+        format!("the content that `{hook}` gave is dropped, because `{last}` returned a result without content");
+    Some(Diagnostic::new(Code::AnswerIgnored, message).hint("return the `content` of the event beside `details`"))
 }
 
 /// Uses the first message of a module and ignores later ones.

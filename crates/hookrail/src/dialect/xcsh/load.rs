@@ -15,7 +15,8 @@ use crate::dialect::{DialectId, Inspector, LoadContext, Loaded};
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, Enforcement, EventScope, Hook, Trust};
 use crate::run::{
-    Capabilities, EnforceExport, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, Registrations,
+    Capabilities, EnforceExport, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, RegistrationKind,
+    RegistrationMistake, Registrations,
 };
 use crate::snapshot::LoadedModule;
 use crate::source::{LineIndex, Location, Origin, SourceKind};
@@ -51,7 +52,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>, last_good: &mut LastGood) 
 fn load_file(context: &mut LoadContext<'_, '_>, file: &ModuleFile, last_good: &mut LastGood, loaded: &mut Loaded) {
     let LoadContext { sources, reading, .. } = context;
     reading.look_at(&file.path);
-    let location = Location::whole_file(&file.path);
+    let location = Location::whole_file(file.named.as_ref().unwrap_or(&file.path));
     if let Some(first) = &file.shadowed_by {
         let mut hook = hook_of_file(file, location);
         hook.enablement = Enablement::Disabled(format!("the hook of the same name, {}", first.display()).into());
@@ -256,6 +257,7 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
             }
         }
     }
+    loaded.diagnostics.extend(registered.mistakes.iter().map(|mistake| registration_mistake(hook, mistake)));
     for name in &registered.unsupported {
         let message =
             format!("`{hook}` calls `{name}`, which hookrail does not have; the rest of the module is in force");
@@ -276,6 +278,22 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
             renderers: registered.renderers,
         });
     }
+}
+
+/// A registration that cannot be called costs itself, and the rest of the module is in force.
+fn registration_mistake(hook: &Hook, mistake: &RegistrationMistake) -> Diagnostic {
+    let RegistrationMistake { kind, name, given } = mistake;
+    let is_guard =
+        *kind == RegistrationKind::Handler && event_named(DialectId::Xcsh, name) == Some(EventKind::BeforeTool);
+    let what = match kind {
+        RegistrationKind::Handler => "handler for",
+        RegistrationKind::Command => "handler of the command",
+        RegistrationKind::Renderer => "renderer of",
+    };
+    let effect =
+        if is_guard { "it blocks every tool call" } else { "it is left out, and the rest of the module is in force" };
+    let message = format!("the {what} `{name}` in `{hook}` is {given}, which is not a function; {effect}");
+    Diagnostic::new(Code::ModuleRegistration, message).at(hook.origin.location.clone())
 }
 
 fn load_error(hook: &Hook, failure: &LoadFailure) -> Diagnostic {

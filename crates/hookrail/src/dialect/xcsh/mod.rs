@@ -11,6 +11,7 @@ mod load;
 mod payload;
 
 pub(crate) use discover::resolve_path as resolve_module_path;
+pub(crate) use discover::{discoverable, find_module_file};
 pub use events::result_members;
 
 use std::sync::Arc;

@@ -1,0 +1,58 @@
+//! Handlers that a module registers after its factory has ended.
+//!
+//! The engine asks a module in the events that its inspection found. A module that registers a handler later is asked in
+//! its event from then on: the next inspection has the event too, and the engine is told to make one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use hookrail_spawn::lock;
+
+/// Called when a module registers a handler after it was inspected.
+pub(crate) type LateListener = Arc<dyn Fn() + Send + Sync>;
+
+/// The handlers of one module that were registered late.
+#[derive(Default)]
+pub(crate) struct LateHandlers {
+    /// The events, each with the instance that registered last.
+    events: Mutex<BTreeMap<String, u32>>,
+    listener: Mutex<Option<LateListener>>,
+}
+
+impl LateHandlers {
+    /// Handlers that nobody is told of, for an inspection.
+    pub(crate) fn unheard() -> Arc<Self> {
+        Arc::default()
+    }
+
+    pub(crate) fn heard_by(listener: Option<LateListener>) -> Arc<Self> {
+        Arc::new(Self { events: Mutex::default(), listener: Mutex::new(listener) })
+    }
+
+    pub(crate) fn set_listener(&self, listener: &LateListener) {
+        *lock(&self.listener) = Some(Arc::clone(listener));
+    }
+
+    /// Records a registration of an instance, and tells the listener if the event is new.
+    pub(crate) fn add(&self, event: &str, generation: u32) {
+        let is_new = lock(&self.events).insert(event.to_owned(), generation).is_none();
+        let listener = lock(&self.listener).clone();
+        if let Some(listener) = listener.filter(|_| is_new) {
+            listener();
+        }
+    }
+
+    pub(crate) fn events(&self) -> Vec<String> {
+        lock(&self.events).keys().cloned().collect()
+    }
+
+    /// Whether the handler for an event went with another instance than this one.
+    pub(crate) fn is_lost(&self, event: &str, generation: u32) -> bool {
+        lock(&self.events).get(event).is_some_and(|registered| *registered != generation)
+    }
+
+    /// Forgets the events that a new version of the module registers in its factory.
+    pub(crate) fn settle(&self, registered: &[String]) {
+        lock(&self.events).retain(|event, _| !registered.contains(event));
+    }
+}
