@@ -8,31 +8,8 @@ use crate::message::{TokenUsage, content_text, list, number, object, text_messag
 use crate::session::{SessionEntry, SessionEntryKind};
 use crate::tool;
 
-/// The names that tools and their arguments have in converted messages.
-#[derive(Clone, Copy)]
-enum ToolNaming {
-    /// Those of the agent, as the model knows them.
-    Agent,
-    /// Those of modules.
-    Modules,
-}
-
-impl ToolNaming {
-    fn name_of(self, tool: &str) -> &str {
-        match self {
-            Self::Agent => tool,
-            Self::Modules => tool::name_in_dialect(tool, DialectId::Xcsh),
-        }
-    }
-}
-
-/// Converts a message of the agent to the form of modules. Each result of a tool becomes a message of its own.
-pub(crate) fn messages(own: &Json) -> Vec<Json> {
-    messages_with(own, ToolNaming::Modules)
-}
-
-/// Converts a message that is about to be sent to a model, with everything that is known about it. Tools keep the names that
-/// the model knows, because what a module returns is sent.
+/// Converts a message that is about to be sent to a model, with everything that is known about it. The engine lays what
+/// modules return over the request, which keeps the names of tools that the model knows.
 pub(crate) fn listed_messages(own: &Json) -> Vec<Json> {
     let facts = own.as_object().unwrap_or_default();
     let with_facts = |message: Json| {
@@ -45,18 +22,19 @@ pub(crate) fn listed_messages(own: &Json) -> Vec<Json> {
         }
         members.to_json()
     };
-    messages_with(own, ToolNaming::Agent).into_iter().map(with_facts).collect()
+    messages(own).into_iter().map(with_facts).collect()
 }
 
-fn messages_with(own: &Json, naming: ToolNaming) -> Vec<Json> {
+/// Converts a message of the agent to the form of modules. Each result of a tool becomes a message of its own.
+pub(crate) fn messages(own: &Json) -> Vec<Json> {
     let Some(message) = own.as_object() else { return vec![own.clone()] };
     let parts = message.get("parts").and_then(Json::as_array).unwrap_or_default();
     let is_model = message.get("role").and_then(Json::as_str).as_deref() == Some("model");
-    let results: Vec<Json> = parts.iter().filter_map(|part| result(part, naming)).collect();
+    let results: Vec<Json> = parts.iter().filter_map(result).collect();
     if !results.is_empty() {
         return results;
     }
-    let content: Vec<Json> = parts.iter().filter_map(|own| part(own, naming)).collect();
+    let content: Vec<Json> = parts.iter().filter_map(part).collect();
     let mut shaped = JsonObject::new();
     shaped.set("role", Json::string(if is_model { "assistant" } else { "user" }));
     shaped.set("content", list(&content));
@@ -100,6 +78,11 @@ pub(crate) fn with_facts(message: &Json, entry: &SessionEntry) -> Json {
         let model = entry.text("model").unwrap_or_default();
         let usage = entry.field("usage").cloned().unwrap_or_else(|| TokenUsage::default().to_module_json());
         set_origin(&mut members, &model, usage);
+    }
+    let call = members.get("toolCallId").and_then(Json::as_str);
+    let details = entry.field("details").and_then(Json::as_object);
+    if let Some(details) = call.and_then(|call| details?.get(&call).cloned()) {
+        members.set("details", details);
     }
     if let Some(time) = entry.milliseconds() {
         members.set("timestamp", number(time));
@@ -147,7 +130,7 @@ fn text_part(text: &str) -> Json {
     object([("type", Json::string("text")), ("text", Json::string(text))])
 }
 
-fn part(own: &Json, naming: ToolNaming) -> Option<Json> {
+fn part(own: &Json) -> Option<Json> {
     if let Some(text) = own.as_str() {
         return Some(text_part(&text));
     }
@@ -158,35 +141,44 @@ fn part(own: &Json, naming: ToolNaming) -> Option<Json> {
     let call = part.get("functionCall")?.as_object()?;
     let name = call.get("name").and_then(Json::as_str).unwrap_or_default();
     let arguments = call.get("args").cloned().unwrap_or_else(Json::empty_object);
-    let arguments = match naming {
-        ToolNaming::Agent => arguments,
-        ToolNaming::Modules => tool::arguments_in_dialect(&name, DialectId::Xcsh, &arguments),
-    };
+    let arguments = tool::arguments_in_dialect(&name, DialectId::Xcsh, &arguments);
     Some(object([
         ("type", Json::string("toolCall")),
         ("id", call.get("id").cloned().unwrap_or_else(Json::null)),
-        ("name", Json::string(naming.name_of(&name))),
+        ("name", Json::string(tool::name_in_dialect(&name, DialectId::Xcsh))),
         ("arguments", arguments),
     ]))
 }
 
+/// Whether a part of a result has the form of modules, because a module wrote it.
+fn is_typed(part: &Json) -> bool {
+    part.as_object().is_some_and(|part| part.get("type").is_some())
+}
+
 /// Converts a part that is a tool's result.
-fn result(own: &Json, naming: ToolNaming) -> Option<Json> {
+fn result(own: &Json) -> Option<Json> {
     let result = own.as_object()?.get("functionResponse")?.as_object()?;
     let response = result.get("response").and_then(Json::as_object).unwrap_or_default();
     let failed = response.get("error").cloned();
     let is_error = failed.is_some();
     let output = failed.or_else(|| response.get("output").cloned()).unwrap_or_else(Json::null);
     let name = result.get("name").and_then(Json::as_str).unwrap_or_default();
-    let text = output.as_str().unwrap_or_else(|| {
-        let text = content_text(&output);
-        if text.is_empty() { output.text().to_owned() } else { text }
-    });
+    let content = match output.as_array().filter(|parts| parts.iter().all(is_typed)) {
+        Some(parts) => parts,
+        None => {
+            let text = content_text(&output);
+            vec![text_part(&if text.is_empty() {
+                output.as_str().unwrap_or_else(|| output.text().to_owned())
+            } else {
+                text
+            })]
+        }
+    };
     Some(object([
         ("role", Json::string("toolResult")),
         ("toolCallId", result.get("id").cloned().unwrap_or_else(Json::null)),
-        ("toolName", Json::string(naming.name_of(&name))),
-        ("content", list(&[text_part(&text)])),
+        ("toolName", Json::string(tool::name_in_dialect(&name, DialectId::Xcsh))),
+        ("content", list(&content)),
         ("isError", Json::boolean(is_error)),
     ]))
 }

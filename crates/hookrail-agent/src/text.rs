@@ -17,6 +17,17 @@ pub(crate) fn visible(text: &str) -> String {
     shown(text, |character| matches!(character, '\n' | '\t'))
 }
 
+/// Characters that join others or keep them together. They are shown in texts that hooks write for their user: without them
+/// the parts of a sign fall apart, and they can hide nothing there.
+fn is_joining(character: char) -> bool {
+    matches!(character, '\u{fe0f}' | '\u{200d}' | '\u{a0}' | '\u{202f}')
+}
+
+/// Escapes all hidden characters of a text for the user but line breaks, tabs and those that join others.
+pub(crate) fn readable(text: &str) -> String {
+    shown(text, |character| matches!(character, '\n' | '\t') || is_joining(character))
+}
+
 /// Returns the text on one line of at most `most` characters, with hidden characters escaped. A cut is marked with `…`.
 #[must_use]
 pub fn short(text: &str, most: usize) -> String {
@@ -28,8 +39,17 @@ pub fn short(text: &str, most: usize) -> String {
     format!("{head}…")
 }
 
-/// Returns one line of at most `columns` columns. Colours are kept; everything else that a terminal would interpret is
-/// escaped.
+/// Returns one line of at most `columns` columns, with `…` at its end if it was cut. Colours are kept; everything else that a
+/// terminal would interpret is escaped.
+pub(crate) fn cut_to_width(line: &str, columns: usize) -> String {
+    if coloured(line, usize::MAX) == coloured(line, columns) {
+        return coloured(line, columns);
+    }
+    format!("{}…", coloured(line, columns.saturating_sub(1)))
+}
+
+/// Returns the beginning of a line that takes at most `columns` columns. Colours are kept; everything else that a terminal
+/// would interpret is escaped.
 pub(crate) fn coloured(line: &str, columns: usize) -> String {
     let (mut out, mut used, mut is_coloured) = (String::with_capacity(line.len()), 0, false);
     let mut rest = line;
@@ -42,7 +62,7 @@ pub(crate) fn coloured(line: &str, columns: usize) -> String {
             continue;
         }
         let (one, after) = rest.split_at(character.len_utf8());
-        let written = if character == '\t' { "   ".to_owned() } else { shown(one, |_| false) };
+        let written = if character == '\t' { "   ".to_owned() } else { shown(one, is_joining) };
         let width: usize = written.chars().filter_map(unicode_width::UnicodeWidthChar::width).sum();
         if used + width > columns {
             break;
@@ -71,7 +91,7 @@ pub(crate) fn width(character: char) -> usize {
 
 /// Escapes a text and cuts it to a readable size.
 pub(crate) fn limited(text: &str) -> String {
-    let text = visible(text.trim_end());
+    let text = readable(text.trim_end());
     let head: String =
         text.split_inclusive('\n').take(MAX_LINES).collect::<String>().chars().take(MAX_CHARACTERS).collect();
     let left_off = text.chars().count() - head.chars().count();

@@ -1,10 +1,10 @@
 //! Compaction: a summary replaces the older part of the conversation.
 
 use hookrail::guard::{CompactionPlan, Visibility};
-use hookrail::{EventKind, Json, JsonObject, Stop};
+use hookrail::{DialectId, EventKind, Json, JsonObject, Stop};
 
 use super::ReferenceAgent;
-use crate::message::{ModelReply, is_prompt, list, number, object, text_message, tokens};
+use crate::message::{ModelReply, calls_of, is_prompt, list, number, object, text_message, tokens};
 use crate::model::ModelError;
 use crate::session::{SessionEntry, SessionEntryKind};
 use crate::shape;
@@ -80,6 +80,10 @@ struct Preparation {
     shaped_kept: Json,
     branch: Json,
     previous_summary: Option<String>,
+    /// What modules kept with the last compaction.
+    previous_data: Json,
+    /// The files that the summarised part worked on.
+    file_ops: Json,
     tokens_before: u64,
 }
 
@@ -235,6 +239,8 @@ impl ReferenceAgent {
             shaped_to_summarise: shape::all_messages(old.iter().copied()),
             branch: shape::all_entries(session.branch()),
             previous_summary: previous.and_then(|entry| entry.text("summary")),
+            previous_data: previous.and_then(|entry| entry.field("preserveData").cloned()).unwrap_or_else(Json::null),
+            file_ops: file_ops(&to_summarise),
             tokens_before: tokens(&list(&session.contents())),
             to_summarise,
         })
@@ -302,8 +308,33 @@ impl Preparation {
             ("isSplitTurn", Json::boolean(false)),
             ("tokensBefore", number(self.tokens_before)),
             ("previousSummary", self.previous_summary.as_deref().map_or_else(Json::null, Json::string)),
+            ("previousPreserveData", self.previous_data.clone()),
+            ("fileOps", self.file_ops.clone()),
+            ("settings", settings()),
         ])
     }
+}
+
+/// What the compaction goes by, in the words of modules.
+fn settings() -> Json {
+    object([("enabled", Json::boolean(true)), ("strategy", Json::string("context-full"))])
+}
+
+/// The files that the tools of these messages read, wrote and edited, each once.
+fn file_ops(messages: &[Json]) -> Json {
+    let (mut read, mut written, mut edited): (Vec<String>, Vec<String>, Vec<String>) = Default::default();
+    for call in messages.iter().flat_map(calls_of) {
+        let path = call.args.as_ref().ok().and_then(|args| args.as_object()?.get("path")?.as_str());
+        let files = match crate::tool::name_in_dialect(&call.name, DialectId::Xcsh) {
+            "read" => &mut read,
+            "write" => &mut written,
+            "edit" => &mut edited,
+            _ => continue,
+        };
+        files.extend(path.filter(|path| !files.contains(path)));
+    }
+    let files = |paths: Vec<String>| list(&paths.iter().map(|path| Json::string(path)).collect::<Vec<_>>());
+    object([("read", files(read)), ("written", files(written)), ("edited", files(edited))])
 }
 
 /// A response stream that discards the text: a summary is not shown while it is written.

@@ -162,8 +162,8 @@ impl ReferenceAgent {
             (true, None) => Some(format!("{count} entries were left behind.")),
             (false, _) => None,
         };
-        let mut fields =
-            vec![("old_leaf_id", text(old.as_deref())), ("from_extension", Json::boolean(given.is_some()))];
+        let mut fields = vec![("old_leaf_id", text(old.as_deref()))];
+        fields.extend(given.is_some().then(|| ("from_extension", Json::boolean(true))));
         let leaf = {
             let mut session = self.session();
             if let Some(summary) = summary {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use hookrail::guard::{Notes, NotificationResult, Receipt};
 use hookrail::hook::Enablement;
 use hookrail::plan::SkipReason;
-use hookrail::{Diagnostic, EventKind, Hook, Json, Level};
+use hookrail::{Diagnostic, EventKind, Hook, Json, JsonObject, Level};
 use hookrail_spawn::lock;
 
 use super::host::SharedHostState;
@@ -36,6 +36,12 @@ impl ReferenceAgent {
 
     /// Adds the messages and entries of hooks to the conversation and the session.
     pub(super) fn take_notes(&self, notes: &Notes) {
+        self.take_system_messages(notes);
+        self.take_messages(notes);
+    }
+
+    /// Shows and records what hooks tell the model and the user.
+    pub(super) fn take_system_messages(&self, notes: &Notes) {
         for text in &notes.system_messages {
             self.view().show(&ViewEvent::SystemMessage { text });
         }
@@ -50,6 +56,10 @@ impl ReferenceAgent {
         for text in &notes.system_messages {
             self.keep_system(text);
         }
+    }
+
+    /// Adds the messages and entries of modules.
+    pub(super) fn take_messages(&self, notes: &Notes) {
         for message in &notes.messages {
             keep_message(&self.parts, &self.session, &self.busy, &self.host_state, message);
         }
@@ -67,6 +77,14 @@ impl ReferenceAgent {
     /// Records a message of the conversation. Returns the ID of its entry.
     pub(super) fn keep_turn(&self, message: &Json) -> Option<String> {
         self.keep_message_with(&[("message", message.clone())])
+    }
+
+    /// Records the results of tools, with the details that modules gave them. Returns the ID of the entry.
+    pub(super) fn keep_results(&self, message: &Json, details: JsonObject) -> Option<String> {
+        match details.is_empty() {
+            true => self.keep_turn(message),
+            false => self.keep_message_with(&[("message", message.clone()), ("details", details.to_json())]),
+        }
     }
 
     /// Records an answer of the model, with the model's name and what the call used. Returns the ID of its entry.

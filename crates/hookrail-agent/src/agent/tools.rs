@@ -1,7 +1,7 @@
 //! The tool calls of one answer, each through the guard, one after the other.
 
 use hookrail::guard::{Notes, Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, Visibility};
-use hookrail::{Json, Stop};
+use hookrail::{Json, JsonObject, Stop};
 
 use super::ReferenceAgent;
 use crate::message::{RequestedCall, tool_response};
@@ -14,6 +14,8 @@ use crate::view::ViewEvent;
 pub(super) struct RanCalls {
     /// The parts that the model reads, one for each call.
     pub(super) responses: Vec<Json>,
+    /// What modules gave as the details of results, by the call. It is for modules and not for the model.
+    pub(super) details: JsonObject,
     /// The messages and entries of hooks. They are recorded after the results, because a model accepts nothing between a
     /// call and its result.
     pub(super) notes: Vec<Notes>,
@@ -91,6 +93,10 @@ impl ReferenceAgent {
         let rewritten_by = self.hook_names(&result.receipt.rewritten_by());
         self.show_result(call, end, &result.input, shown, &ToolHooks { denied_by, rewritten_by });
         ran.responses.push(tool_response(call, &content, failed));
+        // A tool of this agent shows text, so anything else comes from a module.
+        if !failed && result.display.as_str().is_none() {
+            ran.details.set(call.id.clone(), result.display.clone());
+        }
         ran.notes.push(result.notes);
         ran.stop = ran.stop.take().or(result.stop);
     }

@@ -132,13 +132,15 @@ impl ReferenceAgent {
             }
             PromptEnd::Accepted { prompt, notes, stop, receipt } => {
                 self.keep_receipt("prompt", &receipt);
-                self.take_notes(&notes);
+                self.take_system_messages(&notes);
                 if let Some(stop) = stop {
+                    self.take_messages(&notes);
                     return TurnEnd::Stopped(stop.reason);
                 }
-                prompt
+                (prompt, notes)
             }
         };
+        let (prompt, notes) = prompt;
         if self.is_cancelled() {
             return TurnEnd::Cancelled;
         }
@@ -147,6 +149,8 @@ impl ReferenceAgent {
             return end;
         }
         self.keep_turn(&text_message("user", &prompt));
+        // What modules add to a prompt follows it.
+        self.take_messages(&notes);
         if let Some(end) = self.obstacle() {
             return end;
         }
@@ -247,7 +251,7 @@ impl ReferenceAgent {
         };
         let results = match ran.responses.is_empty() {
             true => None,
-            false => self.keep_turn(&message("user", &ran.responses)),
+            false => self.keep_results(&message("user", &ran.responses), ran.details),
         };
         for notes in &ran.notes {
             self.take_notes(notes);

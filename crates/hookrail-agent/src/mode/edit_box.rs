@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::painter::Widget;
 use super::text_edit::TextEdit;
-use crate::text::{visible, width};
+use crate::text::{readable, width};
 
 /// A text that is being edited.
 pub(super) struct EditBox {
@@ -33,7 +33,7 @@ enum EditBoxEnd {
 impl EditBox {
     pub(super) fn new(title: &str, text: &str) -> Self {
         let state = Mutex::new(EditBoxState { edit: TextEdit::new(&text.replace('\r', "")), end: None });
-        Self { title: visible(title), state, changed: Notify::new() }
+        Self { title: readable(title), state, changed: Notify::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, EditBoxState> {

@@ -20,7 +20,7 @@ use super::keys::{Input, Keys, TypedAhead, leave_raw_mode};
 use super::line_editor::{LineEditor, Pressed};
 use super::painter::{self, Widget};
 use super::theme;
-use crate::text::{limited, visible};
+use crate::text::{limited, readable, visible};
 use crate::user::{User, UserFuture};
 use crate::view::screen::{Screen, Stream, has_colours};
 
@@ -250,7 +250,7 @@ impl User for Terminal {
 
     fn line<'a>(&'a self, question: &'a str) -> UserFuture<'a, Option<String>> {
         Box::pin(async move {
-            match self.ask_question(&visible(question)).await {
+            match self.ask_question(&readable(question)).await {
                 TypedInput::Line(line) => Some(line),
                 TypedInput::Interrupted | TypedInput::Closed | TypedInput::Gone => None,
             }

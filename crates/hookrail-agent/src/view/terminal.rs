@@ -10,7 +10,7 @@ use hookrail_spawn::lock;
 
 use super::screen::{Screen, Stream, columns};
 use super::{View, ViewEvent};
-use crate::text::{coloured, limited, short, visible};
+use crate::text::{coloured, cut_to_width, limited, short, visible};
 
 const QUIET: Style = Style::new().dimmed();
 const CAREFUL: Style = AnsiColor::Yellow.on_default();
@@ -147,7 +147,8 @@ impl View for TerminalView {
             // Only colours of a hook's text are kept; other control characters are escaped.
             ViewEvent::Status { text } if state.status.as_deref() == Some(*text) || text.is_empty() => {}
             ViewEvent::Status { text } => {
-                self.aside(state, QUIET, &format!("[{}]", coloured(text, WIDE)));
+                // The brackets stand on the same line.
+                self.aside(state, QUIET, &format!("[{}]", cut_to_width(text, columns().saturating_sub(2))));
                 state.status = Some((*text).to_owned());
             }
             ViewEvent::Drawn { lines, .. } => {

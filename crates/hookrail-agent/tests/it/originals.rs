@@ -556,5 +556,76 @@ fn the_context_of_a_module_is_the_conversation_of_the_model() {
         };"#,
     );
     world.say("go").ends_with(0);
-    assert_eq!(names(&lines(&world, "module.log")), ["debug-only,user", "debug-only,user,assistant,toolResult"]);
+    assert_eq!(names(&lines(&world, "module.log")), ["user,debug-only", "user,debug-only,assistant,toolResult"]);
+}
+
+#[test]
+fn what_a_module_adds_to_a_prompt_follows_the_prompt() {
+    let world = World::new(says("ok"));
+    world.module(&noting(
+        &["context"],
+        r#"(event) => ({ seen: event.messages.map((message) => [message.role, message.content[0].text ?? message.content]) })"#,
+    ));
+    world.write(
+        ".xcsh/hooks/adds.ts",
+        r#"export default (pi) => pi.on("before_agent_start", () => ({ message: { customType: "t", content: "HELLO", display: true } }));"#,
+    );
+    world.say("go").ends_with(0);
+    let seen = &lines(&world, "module.log")[0]["seen"];
+    assert_eq!(seen[0], json!(["user", "go"]), "{seen}");
+    assert_eq!((&seen[1][0], seen.as_array().map(Vec::len)), (&json!("custom"), Some(2)), "{seen}");
+}
+
+#[test]
+fn replaced_parts_and_details_stay_in_the_conversation() {
+    let world = World::new(one_call("run_shell_command", json!({"command": "echo secret"}), json!({})));
+    world.module(&noting(
+        &["context", "turn_end"],
+        r#"(event) => ({ results: (event.messages ?? event.toolResults).filter((message) => message.role === "toolResult").map((message) => [message.content.map((part) => part.text), message.details ?? null]) })"#,
+    ));
+    world.write(
+        ".xcsh/hooks/replaces.ts",
+        r#"export default (pi) => pi.on("tool_result", () => ({ content: [{ type: "text", text: "one" }, { type: "text", text: "two" }], details: { x: 1 } }));"#,
+    );
+    world.say("go").ends_with(0);
+    let noted = lines(&world, "module.log");
+    let results: Vec<&Value> = noted.iter().map(|line| &line["results"]).filter(|it| **it != json!([])).collect();
+    assert!(!results.is_empty(), "{noted:?}");
+    assert_eq!(*results[0], json!([[["one", "two"], {"x": 1}]]), "{noted:?}");
+    assert_eq!(results.last().unwrap()[0][0], json!(["one", "two"]), "the model call after it: {noted:?}");
+}
+
+#[test]
+fn context_shows_tools_under_the_names_of_modules_and_the_model_keeps_its_own() {
+    let expect = json!({"contains": ["changed", "run_shell_command"], "lacks": ["bash"]});
+    let world = World::new(one_call("run_shell_command", json!({"command": "echo hi"}), expect));
+    world.module(&noting(
+        &["context"],
+        r#"(event) => ({ calls: event.messages.flatMap((message) => message.role === "assistant" ? message.content.filter((part) => part.type === "toolCall").map((part) => part.name) : message.role === "toolResult" ? [message.toolName] : []) })"#,
+    ));
+    world.write(
+        ".xcsh/hooks/changes.ts",
+        r#"export default (pi) => pi.on("context", (event) => ({ messages: event.messages.map((message) => message.role === "toolResult" ? { ...message, content: [{ type: "text", text: "changed" }] } : message) }));"#,
+    );
+    world.say("go").ends_with(0);
+    assert_eq!(lines(&world, "module.log").last().unwrap()["calls"], json!(["bash", "bash"]));
+}
+
+#[test]
+fn a_module_that_cannot_be_loaded_is_reported_once() {
+    let world = World::new(one_call("run_shell_command", json!({"command": "echo hi"}), json!({})));
+    world.module("export default 7;");
+    let ran = world.say("go").ends_with(0);
+    let told = warnings(&ran).into_iter().filter(|text| text.contains("Hook must export a default function")).count();
+    assert_eq!(told, 1, "{:?}", warnings(&ran));
+}
+
+#[test]
+fn a_guard_that_is_registered_when_the_session_starts_blocks() {
+    let world = World::new(one_call("run_shell_command", json!({"command": "touch ran"}), json!({})));
+    world.module(
+        r#"export default (pi) => pi.on("session_start", () => { pi.on("tool_call", () => ({ block: true, reason: "late" })); });"#,
+    );
+    world.say("go").ends_with(0);
+    assert!(!world.exists("ran"));
 }
