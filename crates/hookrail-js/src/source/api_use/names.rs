@@ -72,10 +72,11 @@ pub(in crate::source) fn find_script_mistakes(path: &Path, source: &str) -> Vec<
 impl Look<'_, '_> {
     /// Reports names that nothing defines. A name that the module only tests for is left alone.
     pub(super) fn undefined_names(&mut self, kind: &CodeKind) {
-        let is_common = matches!(kind, CodeKind::CommonJs { .. });
-        self.undefined(|name| {
-            !commonjs::NAMES_IN_MODULES.contains(&name) && !(is_common && commonjs::NAMES.contains(&name))
-        });
+        let given: &[&str] = match kind {
+            CodeKind::CommonJs { .. } => &commonjs::NAMES,
+            CodeKind::Module { .. } => &commonjs::NAMES_IN_MODULES,
+        };
+        self.undefined(|name| !given.contains(&name));
     }
 
     /// The texts that `require` is given, with their places.
