@@ -8,11 +8,12 @@ use hookrail::{Code, Diagnostic};
 use tree_sitter::Node;
 
 use super::Finding;
-use super::command_line::{Runner, ScriptUse, nodes};
+use super::command_line::{Runner, ScriptUse};
 use super::fix::Fix;
 use super::interpreter::{Interpreter, ShellKind};
+use super::parse::{nodes, parse_shell};
 use super::scene::{HookScene, Scene, find_program};
-use super::syntax::{language_of, parse_shell};
+use super::syntax::language_of;
 
 /// Commands that are builtins of bash alone.
 const COMMANDS: [&str; 16] = [

@@ -12,7 +12,7 @@ use hookrail::{DialectId, Hook};
 use tree_sitter::{Node, Tree};
 
 use super::interpreter::{Given, Interpreter, ShellKind};
-use super::syntax::parse_shell;
+use super::parse::{nodes, parse_shell};
 
 /// One simple command.
 #[derive(Debug)]
@@ -216,18 +216,6 @@ impl Folders {
         // Two hooks may write the same path differently.
         without_dots(&path)
     }
-}
-
-/// Every node of a tree, parents first.
-pub(super) fn nodes(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
-    let mut waiting = vec![tree.root_node()];
-    std::iter::from_fn(move || {
-        let node = waiting.pop()?;
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
-        waiting.extend(children.into_iter().rev());
-        Some(node)
-    })
 }
 
 fn is_word(node: Node<'_>) -> bool {

@@ -7,10 +7,10 @@ use hookrail::{Code, Diagnostic, DialectId, Hook, OnFailure};
 use tree_sitter::Node;
 
 use super::Finding;
-use super::command_line::nodes;
 use super::interpreter::{Interpreter, ShellKind};
+use super::parse::{nodes, parse_python, parse_shell};
 use super::scene::Scene;
-use super::syntax::{language_of, parse_python, parse_shell};
+use super::syntax::language_of;
 
 const SHELL: Interpreter = Interpreter::Shell(ShellKind::Bash);
 

@@ -5,10 +5,10 @@ use hookrail::{Code, DialectId, Hook, OnFailure};
 use tree_sitter::{Node, Tree};
 
 use super::Finding;
-use super::command_line::{CommandUse, Lookup, commands_in_code, nodes};
+use super::command_line::{CommandUse, Lookup, commands_in_code};
 use super::interpreter::Interpreter;
+use super::parse::{nodes, parse_shell};
 use super::scene::{HookScene, Scene};
-use super::syntax::parse_shell;
 
 /// Programs that look for something or write something, and refuse nothing themselves.
 const TOOLS: [&str; 22] = [

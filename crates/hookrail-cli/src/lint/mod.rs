@@ -20,6 +20,7 @@ mod interpreter;
 mod lost_status;
 mod matcher;
 mod modules;
+mod parse;
 mod python;
 mod quoting;
 mod scene;

@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
-use super::command_line::nodes;
-use super::syntax::{first_error, parse_python};
+use super::parse::{first_error, nodes, parse_python};
 
 /// Returns the place of the first error and what it is.
 pub(super) fn python_error(text: &str) -> Option<(Range<usize>, String)> {
