@@ -25,6 +25,7 @@ mod python;
 mod quoting;
 mod scene;
 mod scripts;
+mod shell_syntax;
 mod stray;
 mod switched_off;
 mod switched_on;

@@ -25,7 +25,7 @@ fn parse(language: Language, text: &str) -> Option<Tree> {
 
 /// Whether an author could have written a text. Parsers need a stack for what is nested, and much longer for brackets
 /// without an end than the length of a text says, and a project may bring any text.
-pub(super) fn is_plausible(text: &str) -> bool {
+fn is_plausible(text: &str) -> bool {
     const LONGEST: usize = 64 * 1024;
     const DEEPEST: usize = 16;
     const MOST_OPEN_BLOCKS: usize = 40;

@@ -311,3 +311,32 @@ fn nothing_is_run() {
     sandbox.run(&["check"]);
     assert!(!sandbox.exists("ran"));
 }
+
+/// Bash parses code that the grammar does not understand. It must not run any, and not read what an environment names.
+#[test]
+fn bash_is_asked_about_a_script_and_runs_nothing() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "bash guard.sh");
+    let mark = sandbox.project.join("ran");
+    let mark = mark.to_str().unwrap();
+    let code = format!("touch '{mark}'; x=$(touch '{mark}') `touch '{mark}'`\ntrap \"touch '{mark}'\" EXIT; set +n\n");
+    sandbox.write("guard.sh", format!("{code}cat <<E <(touch '{mark}')\n$(touch '{mark}')\nE\nif true; then\n"));
+    for file in [".bashrc", ".bash_profile", ".profile", "startup"] {
+        sandbox.write_home(file, &code);
+    }
+    sandbox.write_program("bin/bash", format!("#!/bin/sh\ntouch '{mark}'\n"));
+    let startup = sandbox.home.join("startup");
+    let with_startup = |mut command: std::process::Command| {
+        let search_path = format!("{}:/usr/bin:/bin", sandbox.project.join("bin").display());
+        command.env("BASH_ENV", &startup).env("ENV", &startup).env("PATH", search_path);
+        command.env("SHELLOPTS", "xtrace").env("PS4", format!("$(touch '{mark}')"));
+        hookrail_testkit::ProgramOutput::capture(&mut command)
+    };
+    let found = with_startup(sandbox.command(&["check", "--json"])).json()["diagnostics"].clone();
+    let is_found = |found: &serde_json::Value| found["code"] == "script-syntax" && found["line"] == 6;
+    assert!(found.as_array().unwrap().iter().any(is_found), "{found}");
+    assert!(!sandbox.exists("ran"));
+    let mut bash = sandbox.place_command("/bin/bash");
+    bash.arg("guard.sh");
+    with_startup(bash);
+    assert!(sandbox.exists("ran"), "bash that is not told to parse only would have run it");
+}
