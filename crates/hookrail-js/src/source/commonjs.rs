@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use hookrail::module::LoadFailure;
-use oxc::ast::AstKind;
-use oxc::ast::ast::{
+use oxc_ast::AstKind;
+use oxc_ast::ast::{
     AssignmentTarget, Expression, ObjectPropertyKind, Program, PropertyKey, Statement, StaticMemberExpression,
 };
-use oxc::semantic::SemanticBuilder;
+use oxc_semantic::SemanticBuilder;
 use rquickjs::context::EvalOptions;
 use rquickjs::function::{Func, This};
 use rquickjs::promise::PromiseState;

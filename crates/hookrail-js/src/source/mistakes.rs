@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use hookrail::module::{LoadFailure, LoadPlace};
-use oxc::allocator::Allocator;
-use oxc::parser::Parser;
-use oxc::span::SourceType;
-use oxc::syntax::module_record::{ExportEntry, ExportImportName, ImportImportName, ModuleRecord};
+use oxc_allocator::Allocator;
+use oxc_parser::Parser;
+use oxc_span::SourceType;
+use oxc_syntax::module_record::{ExportEntry, ExportImportName, ImportImportName, ModuleRecord};
 
 use super::loader::{find_import, read_up_to};
 use super::transpile::{CodeKind, position, transpile};
@@ -259,7 +259,7 @@ fn has_export(record: &ModuleRecord<'_>, name: &str) -> bool {
 }
 
 fn exported_as(entry: &ExportEntry<'_>, name: &str) -> bool {
-    use oxc::syntax::module_record::ExportExportName;
+    use oxc_syntax::module_record::ExportExportName;
     match &entry.export_name {
         ExportExportName::Name(exported) => exported.name == name,
         ExportExportName::Default(_) => name == "default",

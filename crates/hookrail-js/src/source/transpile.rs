@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use hookrail::module::LoadFailure;
-use oxc::allocator::Allocator;
-use oxc::codegen::{Codegen, CodegenOptions};
-use oxc::diagnostics::OxcDiagnostic;
-use oxc::parser::{Parser, ParserReturn};
-use oxc::semantic::SemanticBuilder;
-use oxc::span::SourceType;
-use oxc::transformer::{HelperLoaderMode, Module as TargetModule, TransformOptions, Transformer};
+use oxc_allocator::Allocator;
+use oxc_codegen::{Codegen, CodegenOptions};
+use oxc_diagnostics::OxcDiagnostic;
+use oxc_parser::{Parser, ParserReturn};
+use oxc_semantic::SemanticBuilder;
+use oxc_span::SourceType;
+use oxc_transformer::{HelperLoaderMode, Module as TargetModule, TransformOptions, Transformer};
 
 use super::commonjs;
 use super::maps::PlaceMap;

@@ -3,10 +3,10 @@
 use hookrail::module::result_members;
 use hookrail::sources::nearest;
 use hookrail::{DialectId, EventKind};
-use oxc::ast::AstKind;
-use oxc::ast::ast::{BindingPattern, CallExpression, Expression, ObjectExpression, ObjectPropertyKind};
-use oxc::semantic::NodeId;
-use oxc::span::{GetSpan as _, Span};
+use oxc_ast::AstKind;
+use oxc_ast::ast::{BindingPattern, CallExpression, Expression, ObjectExpression, ObjectPropertyKind};
+use oxc_semantic::NodeId;
+use oxc_span::{GetSpan as _, Span};
 
 use super::{Factory, FunctionNode, Look};
 use crate::source::mistakes::MistakeKind;

@@ -10,14 +10,14 @@ mod names;
 use std::path::Path;
 
 use hookrail::sources::nearest;
-use oxc::allocator::Allocator;
-use oxc::ast::AstKind;
-use oxc::ast::ast::{
+use oxc_allocator::Allocator;
+use oxc_ast::AstKind;
+use oxc_ast::ast::{
     ArrowFunctionBody, AssignmentTarget, BindingPattern, CallExpression, ExportDefaultDeclarationKind, Expression,
     FormalParameters, IdentifierReference, ModuleExportName, ObjectPattern,
 };
-use oxc::semantic::{NodeId, Semantic, SemanticBuilder, SymbolId};
-use oxc::span::{GetSpan as _, Span};
+use oxc_semantic::{NodeId, Semantic, SemanticBuilder, SymbolId};
+use oxc_span::{GetSpan as _, Span};
 
 use super::mistakes::{MistakeKind, ModuleMistake, place_of};
 use super::transpile::parse_file;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use oxc::allocator::Allocator;
-use oxc::ast::AstKind;
-use oxc::ast::ast::Expression;
-use oxc::parser::Parser;
-use oxc::semantic::{NodeId, SemanticBuilder};
-use oxc::span::{GetSpan as _, SourceType, Span};
+use oxc_allocator::Allocator;
+use oxc_ast::AstKind;
+use oxc_ast::ast::Expression;
+use oxc_parser::Parser;
+use oxc_semantic::{NodeId, SemanticBuilder};
+use oxc_span::{GetSpan as _, SourceType, Span};
 
 use super::Look;
 use crate::source::mistakes::{MistakeKind, ModuleMistake};
