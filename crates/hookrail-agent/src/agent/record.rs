@@ -178,8 +178,15 @@ impl ReferenceAgent {
         for diagnostic in snapshot.diagnostics() {
             self.warn(diagnostic);
         }
-        let untrusted: Vec<&str> =
-            snapshot.hooks().iter().filter(|hook| wants_trust(hook)).map(|hook| &*hook.label).collect();
+        let untrusted = snapshot.hooks().iter().filter(|hook| wants_trust(hook));
+        let (edited, untrusted): (Vec<_>, Vec<_>) = untrusted.partition(|hook| hook.edit().is_some());
+        for hook in edited {
+            let (name, edit) = (hook_name(&hook.label, self.hooks().project()), hook.edit());
+            let edit = edit.map(|edit| edit.to_string()).unwrap_or_default();
+            let text = format!("{name} {edit}, so it does not run; `hookrail trust diff` shows the change");
+            self.view().show(&ViewEvent::Warning { code: Some("trust-changed"), text: &text });
+        }
+        let untrusted: Vec<&str> = untrusted.iter().map(|hook| &*hook.label).collect();
         let untrusted = self.hook_names(&untrusted);
         if !untrusted.is_empty() {
             let text = format!(

@@ -156,7 +156,9 @@ async fn module_command(agent: &ReferenceAgent, name: &str, arguments: &str) -> 
         RawEnd::Returned(_) => return AfterCommand::Continue,
         RawEnd::Threw(message) | RawEnd::OverLimit(message) => message,
         RawEnd::TimedOut(_) => "it timed out".to_owned(),
-        RawEnd::ContentChanged => "its module has changed since it was trusted".to_owned(),
+        RawEnd::ContentChanged => {
+            "its module was edited since you trusted it; `hookrail trust diff` shows the change".to_owned()
+        }
         _ => "it did not complete".to_owned(),
     };
     wrong(agent, &format!("the command `/{name}` failed: {why}"))

@@ -139,7 +139,10 @@ fn line(agent: &ReferenceAgent, hook: &Hook) -> String {
 
 fn state(hook: &Hook) -> String {
     match &hook.enablement {
-        _ if !hook.trust.allows() => "untrusted".to_owned(),
+        _ if !hook.trust.allows() => match hook.edit() {
+            Some(edit) => format!("untrusted ({edit})"),
+            None => "untrusted".to_owned(),
+        },
         Enablement::Active => "on".to_owned(),
         Enablement::Disabled(by) => format!("off (disabled by {by})"),
         Enablement::SwitchedOff(by) => format!("off (switched off by {by})"),

@@ -124,7 +124,10 @@ fn failure(how: &RawEnd) -> Option<(Code, String)> {
         RawEnd::OverLimit(limit) => (Code::HookLimit, format!("went over its limit: {limit}")),
         RawEnd::HeldBack => (Code::OutputHeld, "gave no answer while another process held its output".to_owned()),
         RawEnd::BrokeProtocol(why) => (Code::BadOutput, format!("gave no answer: {why}")),
-        RawEnd::ContentChanged => (Code::TrustChanged, "changed after it was granted and was not run".to_owned()),
+        RawEnd::ContentChanged => {
+            let what = "was edited since you trusted it and was not run; `hookrail trust diff` shows the change";
+            (Code::TrustChanged, what.to_owned())
+        }
         RawEnd::Unusable(why) => (Code::GuardUnusable, format!("cannot be used: {why}")),
         _ => (Code::HookExited, "did not end well".to_owned()),
     })

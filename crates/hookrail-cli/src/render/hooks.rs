@@ -100,7 +100,7 @@ pub(super) fn sandbox(hook: &Hook) -> String {
 
 fn enablement(hook: &Hook) -> (&'static str, anstyle::Style, String) {
     if !hook.trust.allows() {
-        return ("untrusted", CAREFUL, String::new());
+        return ("untrusted", CAREFUL, hook.edit().map(|edit| edit.to_string()).unwrap_or_default());
     }
     match &hook.enablement {
         Enablement::Active if hook.is_shadow() => ("shadow", CAREFUL, "has no effect: `enforce` is false".to_owned()),
@@ -141,9 +141,19 @@ pub(crate) fn skipped(skipped: &Skips, heading: &str, fixes: &[MatcherFix], plac
     format!("\n{}\n{}", paint(HEADING, heading), table.render(2))
 }
 
-/// Returns the hint about hooks that are not trusted; empty if all are.
+/// Returns the hints about hooks that are not trusted, and about those that are not what was trusted; empty if all are.
 pub(crate) fn trust_hint<'h>(hooks: impl Iterator<Item = &'h Arc<Hook>>) -> String {
-    match hooks.filter(|hook| !hook.trust.allows()).count() {
+    let waiting = hooks.filter(|hook| !hook.trust.allows());
+    let (edited, never): (Vec<_>, Vec<_>) = waiting.partition(|hook| hook.edit().is_some());
+    let next = "run `hookrail trust diff` to look at the change, then `hookrail trust grant`";
+    let edited = edited.into_iter().filter_map(|hook| Some((hook, hook.edit()?)));
+    let edited = edited.map(|(hook, edit)| hint(&one_line(&format!("`{}` {edit}; {next}", hook.label))));
+    grant_hint(never.len()) + &edited.collect::<String>()
+}
+
+/// Returns the hint about a number of hooks that wait for a grant; empty if there are none.
+pub(crate) fn grant_hint(count: usize) -> String {
+    match count {
         0 => String::new(),
         1 => hint("1 hook is not trusted; run `hookrail trust grant` to look at it and trust it"),
         count => hint(&format!(

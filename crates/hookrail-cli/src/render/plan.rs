@@ -9,7 +9,7 @@ use hookrail::plan::{PartPlan, Plan, PlannedHook};
 use super::hooks::{self, NAME};
 use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
-use super::text::short;
+use super::text::{one_line, short};
 use super::{counted, diagnostic, outcome};
 use crate::cmd::explain::PlannedLoss;
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
@@ -26,7 +26,7 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String
         }
     };
     if changed > 0 {
-        let would = format!("{} would not run and would be treated as failed", counted(changed, "changed guard"));
+        let would = format!("{} would not run and would be treated as failed", counted(changed, "edited guard"));
         let _ = writeln!(out, "{}", paint(CAREFUL, would));
     }
     let mut number = 0;
@@ -44,7 +44,8 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String
         let _ = write!(out, "\n{}", diagnostic::all(&plan.diagnostics, places).trim_end());
         out.push('\n');
     }
-    let hint = hooks::trust_hint(plan.skipped.iter().map(|skipped| &skipped.hook));
+    let planned = plan.hooks().map(|(_, planned)| &planned.hook);
+    let hint = hooks::trust_hint(plan.skipped.iter().map(|skipped| &skipped.hook).chain(planned));
     if hint.is_empty() { out } else { format!("{out}\n{hint}") }
 }
 
@@ -78,7 +79,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &PathDisplay) -> String {
     for planned in &part.hooks {
         let PlannedHook { hook, timeout, on_failure, .. } = planned;
         *number += 1;
-        let changed = if planned.is_changed() { "trust-changed: does not run, is treated as failed" } else { "" };
+        let changed = hook.edit().map(|edit| format!("{edit}: does not run, is treated as failed")).unwrap_or_default();
         let on_failure = match on_failure {
             OnFailure::Allow => String::new(),
             other => format!("on failure: {}", other.name()),
@@ -88,7 +89,7 @@ fn rows(part: &PartPlan, number: &mut usize, places: &PathDisplay) -> String {
             Cell::plain(short(&hook.label, NAME)),
             Cell::plain(format!("timeout: {}", outcome::duration(*timeout))),
             Cell::new(on_failure, CAREFUL),
-            Cell::new(changed.to_owned(), CAREFUL),
+            Cell::new(one_line(&changed), CAREFUL),
             Cell::plain(hooks::exec_options(hook)),
             Cell::plain(hooks::sandbox(hook)),
             Cell::quiet(places.location(&hook.origin.location)),

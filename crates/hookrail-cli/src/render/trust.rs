@@ -68,11 +68,8 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &PathDisplay) ->
         let _ = writeln!(out, "{}: {applies}", paint(HEADING, "project"));
     }
     for hook in hooks {
-        let changed = if matches!(hook.trust, Trust::Changed(_)) {
-            paint(BAD, "  changed since it was granted")
-        } else {
-            String::new()
-        };
+        let changed =
+            hook.edit().map(|edit| paint(BAD, format!("  {}", one_line(&edit.to_string())))).unwrap_or_default();
         let _ = writeln!(out, "{}{changed}", paint(HEADING, one_line(&hook.label)));
         out.push_str(&described(hook, places));
     }

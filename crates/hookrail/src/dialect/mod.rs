@@ -36,6 +36,7 @@ use crate::event::EventKind;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{Environment, RawEnd};
+use crate::trust::HookEdit;
 
 /// The file in which each dialect keeps its log, where the environment asks for that.
 pub(crate) fn log_files(environment: &Environment) -> Vec<(DialectId, PathBuf)> {
@@ -71,6 +72,11 @@ pub(crate) fn failure_decision(on_failure: OnFailure) -> Option<Decision> {
 
 /// The reason shown when a failure has an effect.
 pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> String {
+    if *how == RawEnd::ContentChanged {
+        // A model reads this too, and must not be told how to grant the change.
+        let edit = HookEdit::of(hook);
+        return format!("hook `{hook}` {edit}, so it did not run; `hookrail trust diff` shows the change");
+    }
     let what = described_failure(end, how);
     if hook.authority() == Authority::System && hook.on_failure < on_failure {
         return format!("system hook `{hook}` could not be asked ({what}), so the operation is denied");

@@ -9,6 +9,7 @@ use crate::remote::RemoteFailure;
 use crate::run::{
     HeldAnswer, ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections,
 };
+use crate::trust::HookEdit;
 
 /// The diagnostics about the end of a run, apart from those of the dialect about the answer.
 pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
@@ -146,9 +147,9 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
             Diagnostic::new(Code::HookLimit, format!("hook `{hook}` went over its limit: {limit}"))
         }
         (RawEnd::ContentChanged, _) => {
-            let what = "has changed since it was granted and was not run; it fails as it was granted to";
-            Diagnostic::new(Code::TrustChanged, format!("hook `{hook}` {what}"))
-                .hint("look at the change with `hookrail trust diff`, then run `hookrail trust grant`")
+            let edit = HookEdit::of(hook);
+            let message = format!("hook `{hook}` {edit}; it was not run and is treated as failed");
+            Diagnostic::new(Code::TrustChanged, message).hint(HookEdit::HINT)
         }
         (RawEnd::Unusable(why), _) => {
             Diagnostic::new(Code::GuardUnusable, format!("hook `{hook}` cannot be used: {why}"))

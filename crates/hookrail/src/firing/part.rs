@@ -17,6 +17,7 @@ use crate::run::{AnswerWait, HookRole, RawEnd, RunEnd, RunId, RunInput, RunReque
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
 use crate::tools::LocalizedTool;
+use crate::trust::HookEdit;
 
 /// A part of any dialect, with the dialect's type erased.
 pub(crate) trait AnyPart: Send + Sync {
@@ -291,11 +292,11 @@ impl<D: Protocol> AnyPart for Part<D> {
                     end.skipped.push(Skipped::new(hook, SkipReason::ChainEnded, &*why));
                 }
                 Some(LeftOut::ContentChanged) => {
-                    let message = format!("hook `{hook}` is not what was trusted any more and was not run");
-                    let hint = "look at the change, then run `hookrail trust grant`";
-                    let location = hook.origin.location.clone();
-                    end.diagnostics.push(Diagnostic::new(Code::TrustChanged, message).at(location).hint(hint));
-                    let detail = "its content changed between loading and running";
+                    let edit = HookEdit::of(hook);
+                    let message = format!("hook `{hook}` {edit}, so it was not run");
+                    let found = Diagnostic::new(Code::TrustChanged, message).at(hook.origin.location.clone());
+                    end.diagnostics.push(found.hint(HookEdit::HINT));
+                    let detail = format!("it {edit}, while this program ran");
                     end.skipped.push(Skipped::new(hook, SkipReason::Untrusted, detail));
                 }
                 None => end.runs.extend(slot.run.take()),

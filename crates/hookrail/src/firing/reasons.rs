@@ -13,6 +13,7 @@ use crate::matcher::MatchResult;
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::SourceKind;
+use crate::trust::HookEdit;
 
 /// Every hook for the event that does not run, with its reason.
 pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipped> {
@@ -71,9 +72,7 @@ pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) ->
         }
         // A granted guard that has changed does not run either, but it is planned, because its failure has an effect.
         Trust::Changed(_) if hook.guards(event) => {}
-        Trust::Changed(_) => {
-            return Some((SkipReason::Untrusted, "the hook has changed since it was trusted".to_owned()));
-        }
+        Trust::Changed(_) => return Some((SkipReason::Untrusted, format!("it {}", HookEdit::of(hook)))),
         Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => {}
     }
     let never = hook.enablement == Enablement::NeverSwitchedOn;

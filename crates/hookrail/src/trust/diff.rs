@@ -1,5 +1,6 @@
 //! The differences between granted hooks and the current ones: changed, new and removed hooks, and changed files.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,6 +33,61 @@ named! {
         New = "new",
         /// It was granted, and is not there any more.
         Gone = "gone",
+    }
+}
+
+/// How a hook differs from what its user trusted. As a text it is the rest of a sentence that begins with the hook's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookEdit {
+    /// The user trusted it, and it was edited since.
+    Edited,
+    /// The user trusted the hook of this name, which is gone, and never this one, which takes its place.
+    TakesPlaceOf(String),
+}
+
+impl HookEdit {
+    /// What to do about it, as a sentence for people. A model is told the first half only: a grant is not its decision.
+    pub(crate) const HINT: &'static str =
+        "look at the change with `hookrail trust diff`, then run `hookrail trust grant`";
+
+    /// How a hook that is known to differ from what was trusted does so.
+    pub(crate) fn of(hook: &Hook) -> Self {
+        let taken = hook.trust.any_fingerprint();
+        taken.and_then(|taken| Some(Self::since(taken.granted()?, hook, taken))).unwrap_or(Self::Edited)
+    }
+
+    fn since(grant: &Grant, hook: &Hook, taken: &Fingerprint) -> Self {
+        let alike = [same_name, same_command, shares_a_file];
+        match grant.is_of(taken) || alike.iter().any(|alike| alike(grant, hook, taken)) {
+            true => Self::Edited,
+            false => Self::TakesPlaceOf(grant.hook.clone()),
+        }
+    }
+}
+
+impl fmt::Display for HookEdit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edited => f.write_str("was edited since you trusted it"),
+            Self::TakesPlaceOf(before) => write!(f, "takes the place of `{before}`, which you trusted"),
+        }
+    }
+}
+
+impl Hook {
+    /// How the hook differs from what its user trusted; none if it does not, or if nothing like it was ever trusted.
+    #[must_use]
+    pub fn edit(&self) -> Option<HookEdit> {
+        matches!(self.trust, Trust::Changed(_)).then(|| HookEdit::of(self))
+    }
+}
+
+impl HookChange {
+    /// How the hook differs from what was granted; none if it is new or gone.
+    #[must_use]
+    pub fn edit(&self) -> Option<HookEdit> {
+        let (hook, grant) = (self.hook.as_ref()?, self.granted.as_ref()?);
+        Some(HookEdit::since(grant, hook, hook.trust.fingerprint()?))
     }
 }
 

@@ -18,7 +18,7 @@ mod texts;
 pub(crate) use command::agent_folders;
 pub use command::{OpenEnd, protected_folders};
 pub(crate) use coverage::Coverage;
-pub use diff::{ChangeKind, FileChange, FileState, HookChange};
+pub use diff::{ChangeKind, FileChange, FileState, HookChange, HookEdit};
 pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 pub use grants::{Grant, GrantedFile, Grants};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookrail::hook::Trust;
 use hookrail::plan::SkipReason;
-use hookrail::trust::TrustStore as _;
+use hookrail::trust::{HookEdit, TrustStore as _};
 use hookrail::{Decision, EndKind, Event, EventKind, HookSystem, Outcome};
 use serde_json::{Value, json};
 
@@ -261,4 +261,31 @@ fn a_module_that_only_looked_at_results_is_skipped_when_it_has_changed() {
     let outcome = world.fire();
     assert!(!outcome.is_denied(), "{outcome:?}");
     assert!(outcome.skipped.iter().any(|skipped| skipped.why == SkipReason::Untrusted));
+}
+
+/// The user and the model learn what happened, and where to look. Only a user may grant the change.
+#[test]
+fn the_reason_of_a_changed_guard_says_that_it_was_edited() {
+    let reason = |world: &World| world.fire().effects.reason.unwrap_or_default();
+    let world = World::granted(&guard("block"));
+    world.write("project/guard.sh", "exit 1\n");
+    world.grant();
+    assert_eq!(reason(&world), "hook `guard` failed (exit status 1) and its failure policy is `block`");
+    world.write("project/guard.sh", "exit 0\n");
+    assert_eq!(
+        reason(&world),
+        "hook `guard` was edited since you trusted it, so it did not run; `hookrail trust diff` shows the change"
+    );
+    let hint = world.fire().diagnostics[0].hint.clone().unwrap_or_default();
+    assert!(hint.contains("hookrail trust grant"), "{hint}");
+    // A hook that was never granted is not called edited.
+    world.configure(&json!({"type": "command", "name": "another", "command": "true", "onFailure": "block"}));
+    assert!(
+        reason(&world).starts_with("hook `another` takes the place of `guard`, which you trusted, so"),
+        "{}",
+        reason(&world)
+    );
+    assert_eq!(world.system().snapshot().hooks()[0].edit(), Some(HookEdit::TakesPlaceOf("guard".to_owned())));
+    world.grant();
+    assert_eq!((reason(&world).as_str(), world.system().snapshot().hooks()[0].edit()), ("", None));
 }

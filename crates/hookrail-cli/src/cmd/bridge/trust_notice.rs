@@ -25,10 +25,15 @@ pub(super) fn report(
     if !is_start && !denies {
         return;
     }
-    let waiting = if is_start { waiting_hooks(project) } else { fired.untrusted.len() };
-    let waiting = (waiting > 0).then(|| waiting_text(waiting, project.root()));
+    let waiting = if is_start {
+        waiting_hooks(project)
+    } else {
+        WaitingHooks { never: fired.untrusted.len(), edited: Vec::new() }
+    };
+    let never = (waiting.never > 0).then(|| waiting_text(waiting.never, project.root()));
+    let edited = waiting.edited.iter().map(|edit| edited_text(edit, project.root()));
     let passed_over = passed_over.map(|folder| passed_over_text(folder, project.root()));
-    for text in waiting.into_iter().chain(passed_over) {
+    for text in never.into_iter().chain(edited).chain(passed_over) {
         if denies {
             fired.said.push(EventResult { effects: Effects::deny(&text), denied_by: None });
         } else {
@@ -38,15 +43,33 @@ pub(super) fn report(
     }
 }
 
-/// The number of hooks that wait for a grant, whatever event they are for. The configuration is read for it, which only the
-/// start of a session can afford.
-fn waiting_hooks(project: &Project) -> usize {
-    let builder = project.builder(&project_args(project.root().to_owned()));
-    let waiting = |system: hookrail::HookSystem| {
-        let snapshot = system.snapshot();
-        snapshot.hooks().iter().filter(|hook| !hook.trust.allows()).count()
-    };
-    builder.map_or(0, |builder| waiting(builder.build()))
+/// Hooks that wait for a grant.
+#[derive(Default)]
+struct WaitingHooks {
+    /// How many were never trusted.
+    never: usize,
+    /// Those that are not what was trusted, each as a sentence without its end.
+    edited: Vec<String>,
+}
+
+/// The hooks that wait for a grant, whatever event they are for. The configuration is read for it, which only the start of a
+/// session can afford.
+fn waiting_hooks(project: &Project) -> WaitingHooks {
+    let Ok(builder) = project.builder(&project_args(project.root().to_owned())) else { return WaitingHooks::default() };
+    let snapshot = builder.build().snapshot();
+    let mut waiting = WaitingHooks::default();
+    for hook in snapshot.hooks().iter().filter(|hook| !hook.trust.allows()) {
+        match hook.edit() {
+            Some(edit) => waiting.edited.push(format!("hook `{hook}` {edit}")),
+            None => waiting.never += 1,
+        }
+    }
+    waiting
+}
+
+fn edited_text(edit: &str, root: &Path) -> String {
+    let root = root.display();
+    format!("{edit}, so it does not run; look at the change with `hookrail trust diff --project {root}`")
 }
 
 fn waiting_text(hooks: usize, root: &Path) -> String {

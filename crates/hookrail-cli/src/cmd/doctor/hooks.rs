@@ -65,7 +65,19 @@ pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
     // The switch in settings of a project counts only when the project is trusted.
     let may_be_on = |hook: &Hook| matches!(hook.enablement, Enablement::Active | Enablement::NeverSwitchedOn);
     let waiting = snapshot.hooks().iter().filter(|hook| may_be_on(hook) && !hook.trust.allows());
-    let waiting: Vec<String> = waiting.map(|hook| format!("`{}`", visible(&hook.label))).collect();
+    let (edited, waiting): (Vec<_>, Vec<_>) = waiting.partition(|hook| hook.edit().is_some());
+    for hook in edited {
+        let edit = hook.edit().map(|edit| edit.to_string()).unwrap_or_default();
+        let text = format!("hook `{}` {}, so it does not run", visible(&hook.label), visible(&edit));
+        let fix = "look at the change with `hookrail trust diff --project";
+        let shown = root.display();
+        checks.push(Check::error(
+            "grants",
+            text,
+            format!("{fix} {shown}`, then `hookrail trust grant --project {shown}`"),
+        ));
+    }
+    let waiting: Vec<String> = waiting.iter().map(|hook| format!("`{}`", visible(&hook.label))).collect();
     if !waiting.is_empty() {
         let is = if waiting.len() == 1 { "is not trusted and is" } else { "are not trusted and are" };
         let text = format!("{} of this project {is} not asked: {}", counted(waiting.len(), "hook"), waiting.join(", "));

@@ -8,7 +8,7 @@ use crate::args::TrustDiffArgs;
 use crate::errors::{Exit, Result};
 use crate::output;
 use crate::project::Project;
-use crate::render::hooks::trust_hint;
+use crate::render::hooks::grant_hint;
 use crate::render::trust::diff as shown;
 use crate::render::trust::text_diff::GrantedTexts;
 
@@ -28,7 +28,8 @@ pub(super) fn run(args: &TrustDiffArgs) -> Result<Exit> {
     } else if changes.is_empty() {
         output::text("nothing has changed since it was granted\n")?;
     } else {
-        output::text(&format!("{}\n{}", shown::all(&changes, &texts, &project.places), trust_hint(hooks.iter())))?;
+        let waiting = hooks.iter().filter(|hook| !hook.trust.allows()).count();
+        output::text(&format!("{}\n{}", shown::all(&changes, &texts, &project.places), grant_hint(waiting)))?;
     }
     // A hook that was removed cannot run, so it needs no review.
     let needs_review = changes.iter().any(|change| change.kind != ChangeKind::Gone);

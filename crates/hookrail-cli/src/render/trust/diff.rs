@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookrail::trust::{ChangeKind, Definition, FileState, HookChange};
+use hookrail::trust::{ChangeKind, Definition, FileState, HookChange, HookEdit};
 
 use super::text_diff::{DiffSign, GrantedTexts};
 use super::{LABEL, described, line};
@@ -24,7 +24,11 @@ pub(crate) fn one(change: &HookChange, texts: &GrantedTexts<'_>, places: &PathDi
         ChangeKind::Gone => QUIET,
     };
     let heading = paint(HEADING, one_line(label.unwrap_or_default()));
-    let mut out = format!("{heading}  {}\n", paint(style, change.kind.name()));
+    let mut out = format!("{heading}  {}", paint(style, change.kind.name()));
+    if let Some(edit @ HookEdit::TakesPlaceOf(_)) = change.edit() {
+        let _ = write!(out, ": {}", one_line(&edit.to_string()));
+    }
+    out.push('\n');
     match (&change.hook, &change.granted) {
         (Some(hook), None) => out.push_str(&described(hook, places)),
         (Some(hook), Some(grant)) => {

@@ -140,8 +140,8 @@ attacks! { "After a grant";
         },
         then |lab, _| {
             let explained = lab.run(&["explain", "BeforeTool", "--tool", "run_x"], "").stdout;
-            assert!(explained.contains("1 changed guard would not run and would be treated as failed"), "{explained}");
-            assert!(explained.contains("trust-changed: does not run, is treated as failed"), "{explained}");
+            assert!(explained.contains("1 edited guard would not run and would be treated as failed"), "{explained}");
+            assert!(explained.contains("was edited since you trusted it: does not run, is treated as failed"), "{explained}");
         }
     }
     import_is_put_together_at_run_time Granted {

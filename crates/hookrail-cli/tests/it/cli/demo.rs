@@ -27,7 +27,7 @@ fn everything_is_shown_at_once_without_a_terminal() {
 
     4. The hook's script was replaced by one that allows everything, and its user has not reviewed it
        Claude Code sends  PreToolUse Write {"file_path":".env","content":"TOKEN=1"}
-       DENIED    the model reads: denied by hook `guard-secrets`: hook `guard-secrets` failed (unusable) and its failure policy is `block`
+       DENIED    the model reads: denied by hook `guard-secrets`: hook `guard-secrets` was edited since you trusted it, so it did not run; `hookrail trust diff` shows the change
 
     5. An agent with hooks of three hook systems is told: save the token, push, and deploy
        write_file .env                          DENIED    .env holds secrets; use the secret store

@@ -97,7 +97,7 @@ fn a_hook_that_is_not_granted_or_has_changed_does_not_run() {
     std::fs::remove_file(sandbox.project.join("ran")).unwrap();
     sandbox.write("guard.sh", "touch ran\nexit 0\n");
     let changed = dev.until("+hook sample: did not run, untrusted");
-    assert!(changed.contains("run `hookrail trust grant`"), "{changed}");
+    assert!(changed.contains("run `hookrail trust diff`"), "{changed}");
     assert!(!sandbox.exists("ran"));
     assert_eq!(dev.signal("-TERM"), 143);
 }

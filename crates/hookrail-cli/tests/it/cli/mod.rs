@@ -15,6 +15,7 @@ mod demo;
 mod dev;
 mod docs;
 mod doctor;
+mod edited_guard;
 mod exhausted;
 mod explain;
 mod fire;

@@ -105,7 +105,7 @@ fn the_status_for_people() {
       changed  guard  before-tool  guard.sh    .llxprt/settings.json:5
       granted  lint   before-tool  open-ended  .llxprt/settings.json:6
 
-    hint: 1 hook is not trusted; run `hookrail trust grant` to look at it and trust it
+    hint: `guard` was edited since you trusted it; run `hookrail trust diff` to look at the change, then `hookrail trust grant`
     ");
 }
 

@@ -27,6 +27,7 @@ use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput};
+use crate::trust::HookEdit;
 
 /// The dialect.
 pub(crate) struct Xcsh;
@@ -73,9 +74,9 @@ impl Protocol for Xcsh {
             // A result is used if it is an object; any other value has no members.
             (RawEnd::Returned(Some(value)), _) if is_truthy(value) => (EndKind::Answered, value.as_object()),
             (RawEnd::Returned(_), _) => (EndKind::Silent, None),
-            (how, Some(failure)) => (failure, failed(&reason_of_failure(how))),
+            (how, Some(failure)) => (failure, failed(&reason_of_failure(hook, how))),
             // These ends come from other runners only, so they are not an answer of a module.
-            (how, None) => (EndKind::BadOutput, failed(&reason_of_failure(how))),
+            (how, None) => (EndKind::BadOutput, failed(&reason_of_failure(hook, how))),
         };
         let denies = result.as_ref().is_some_and(|result| is_blocking(kind, result));
         let answer = result.map(|result| ModuleAnswer { result });
@@ -128,14 +129,14 @@ fn unknown_member(hook: &Hook, kind: EventKind, member: &str) -> Diagnostic {
 }
 
 /// Why a module has no result, in the words of its dialect. What a handler threw is used as it is.
-fn reason_of_failure(how: &RawEnd) -> String {
+fn reason_of_failure(hook: &Hook, how: &RawEnd) -> String {
     let why = match how {
         RawEnd::Threw(message) => return message.clone(),
         RawEnd::TimedOut(_) => "it took too long".to_owned(),
         RawEnd::OverLimit(limit) => format!("it went over its {limit}"),
         RawEnd::SpawnFailed(why) => why.to_string(),
         RawEnd::Unusable(why) => why.to_string(),
-        RawEnd::ContentChanged => "it has changed since it was granted".to_owned(),
+        RawEnd::ContentChanged => format!("it {}; `hookrail trust diff` shows the change", HookEdit::of(hook)),
         RawEnd::Cancelled => "it was cancelled".to_owned(),
         RawEnd::Exited(_)
         | RawEnd::Signalled(_)
