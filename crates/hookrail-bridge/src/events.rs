@@ -32,6 +32,15 @@ pub struct AgentEvent {
     pub form: AnswerForm,
 }
 
+impl AgentEvent {
+    /// Whether the event comes before an operation that a guard can keep from happening. The end of an answer and a compaction
+    /// are none: blocked because hookrail is missing, they only keep the agent from ending its work.
+    #[must_use]
+    pub fn guards_an_operation(&self) -> bool {
+        self.kind.spec().is_gating() && !matches!(self.kind, EventKind::AgentEnd | EventKind::BeforeCompact)
+    }
+}
+
 const fn event(name: &'static str, kind: EventKind, form: AnswerForm) -> AgentEvent {
     AgentEvent { name, kind, form }
 }

@@ -136,6 +136,18 @@ pub enum SettingsSyntax {
     LenientJson,
 }
 
+impl SettingsSyntax {
+    /// What an agent accepts in its JSON files.
+    #[must_use]
+    pub const fn of(agent: Agent) -> Self {
+        match agent {
+            Agent::Claude | Agent::Codex => Self::StrictJson,
+            Agent::Gemini | Agent::Qwen => Self::JsonWithComments,
+            Agent::Copilot | Agent::OpenCode | Agent::Pi => Self::LenientJson,
+        }
+    }
+}
+
 impl SettingsFile {
     /// The file.
     #[must_use]
@@ -158,12 +170,12 @@ pub fn settings_files(
 ) -> Result<Vec<SettingsFile>, UnsupportedScope> {
     let path = locations.settings_path(agent, options.scope)?;
     let entries = || entries(agent, options);
-    let shared = |syntax| vec![SettingsFile::Shared { path: path.clone(), entries: entries(), syntax }];
+    let shared =
+        || vec![SettingsFile::Shared { path: path.clone(), entries: entries(), syntax: SettingsSyntax::of(agent) }];
     let own = |text: String| vec![SettingsFile::Own { path: path.clone(), text }];
     Ok(match (agent, options.scope) {
         (Agent::Claude, Scope::System) => own(pretty(&json!({ "hooks": grouped(&entries()) }))),
-        (Agent::Claude | Agent::Codex, _) => shared(SettingsSyntax::StrictJson),
-        (Agent::Qwen, _) | (Agent::Gemini, Scope::Project | Scope::System) => shared(SettingsSyntax::JsonWithComments),
+        (Agent::Claude | Agent::Codex | Agent::Qwen, _) | (Agent::Gemini, Scope::Project | Scope::System) => shared(),
         (Agent::Gemini, Scope::User) => {
             let manifest = json!({ "name": "hookrail", "version": env!("CARGO_PKG_VERSION") });
             let folder = path.parent().and_then(Path::parent).unwrap_or(&path).to_owned();
@@ -213,10 +225,6 @@ fn entries(agent: Agent, options: &InstallOptions) -> Vec<SettingsEntry> {
 }
 
 pub(super) fn entry_value(agent: Agent, event: &AgentEvent, command: &str, seconds: u32) -> Value {
-    // The end of an answer and a compaction are no operation that a guard keeps from happening: blocked because hookrail
-    // is missing, they only keep the agent from ending its work.
-    let is_end = matches!(event.kind, EventKind::AgentEnd | EventKind::BeforeCompact);
-    let gating = event.kind.spec().is_gating() && !is_end;
     match agent {
         Agent::Copilot => json!({ "type": "command", "bash": command, "timeoutSec": seconds }),
         Agent::Gemini => {
@@ -224,7 +232,7 @@ pub(super) fn entry_value(agent: Agent, event: &AgentEvent, command: &str, secon
             json!({ "hooks": [hook] })
         }
         // Claude can be told that a hook which fails blocks; without this word it lets the tool run.
-        Agent::Claude if gating => {
+        Agent::Claude if event.guards_an_operation() => {
             json!({ "hooks": [{ "type": "command", "command": command, "timeout": seconds, "onFailure": "block" }] })
         }
         Agent::Claude | Agent::Codex | Agent::Qwen | Agent::OpenCode | Agent::Pi => {

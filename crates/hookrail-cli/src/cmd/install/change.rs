@@ -6,7 +6,6 @@ use hookrail_bridge::install::Insertion;
 
 use super::write;
 use crate::errors::{Failure, Result};
-use crate::output;
 use crate::render::text::visible;
 use crate::style::{BAD, GOOD, HEADING, paint};
 
@@ -103,16 +102,11 @@ pub(super) fn apply_removal(change: &Change) -> Result<()> {
     Ok(())
 }
 
-/// Shows what changes, line by line.
-pub(super) fn show(changes: &[Change]) -> Result<()> {
+/// Returns what changes, line by line.
+pub(super) fn difference(changes: &[Change]) -> String {
     let mut text = String::new();
     for change in changes {
-        let verb = match (&change.before, &change.after) {
-            (None, Some(_)) => "create",
-            (Some(_), Some(_)) => "change",
-            (_, None) => "remove",
-        };
-        text.push_str(&paint(HEADING, format!("{verb} {}", change.path.display())));
+        text.push_str(&paint(HEADING, change.path.display()));
         text.push('\n');
         let before = change.before.as_deref().unwrap_or_default();
         let after = change.after.as_deref().unwrap_or_default();
@@ -125,7 +119,7 @@ pub(super) fn show(changes: &[Change]) -> Result<()> {
             text.push('\n');
         }
     }
-    output::text(&text)
+    text
 }
 
 enum LineMark {

@@ -6,6 +6,7 @@
 mod change;
 mod events;
 mod record;
+mod summary;
 mod uninstall;
 mod unrecorded;
 mod write;
@@ -28,8 +29,9 @@ use crate::project_search::find_project;
 use crate::render::text::visible;
 use crate::style::{BAD, GOOD, paint};
 
-use change::{Backup, Change, apply_all, show};
+use change::{Backup, Change, apply_all};
 use record::{InstalledFile, Record};
+use summary::{Direction, Summary};
 pub(crate) use uninstall::uninstall;
 use write::SettingsRefusal;
 pub(crate) use write::write_atomically;
@@ -67,12 +69,13 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
     let mut changes = files.iter().map(plan).collect::<Result<Vec<_>>>()?;
     let trust = codex_changes(args, &changes, &locations, &known)?;
     changes.extend(trust);
+    let summary = Summary::new(args.agent, Direction::Install, &changes, &home, &project);
     changes.retain(Change::is_needed);
     if changes.is_empty() {
         output::text(&format!("{} already calls this hookrail; nothing to change\n", args.agent.title()))?;
         return advise(args, &files, &wanted);
     }
-    show(&changes)?;
+    summary.show(&changes, args.yes)?;
     if args.dry_run {
         return Ok(Exit::Fine);
     }

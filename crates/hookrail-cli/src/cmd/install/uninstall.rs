@@ -7,13 +7,15 @@ use hookrail_bridge::install::{
     FileAuthor, SettingsSyntax, call_places, own_file_author, read_settings, remove_entries, take_back,
 };
 
-use super::change::{Backup, Change, apply_removal, show};
+use super::change::{Backup, Change, apply_removal};
 use super::record::{InstalledFile, Record};
+use super::summary::{Direction, Summary};
 use super::{MOVED_HOOKS, confirmed, home_folder, no_home, refusal_failure, unrecorded, unusable_record, write};
 use crate::args::UninstallArgs;
 use crate::cmd::bridge::state_folder;
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
+use crate::project_search::find_project;
 use crate::render::text::visible;
 use crate::style::{BAD, GOOD, paint};
 
@@ -42,8 +44,13 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
         output::text(&format!("hookrail is not installed for {}\n", agent.title()))?;
         return Ok(Exit::Fine);
     }
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let home = home_folder()?;
+    let summary = Summary::new(agent, Direction::Uninstall, &changes, &home, &find_project(&here, Some(&home)));
     changes.retain(Change::is_needed);
-    show(&changes)?;
+    if !changes.is_empty() {
+        summary.show(&changes, args.yes)?;
+    }
     if args.dry_run {
         output::text(&describe_remaining(agent, &left))?;
         return Ok(Exit::Fine);

@@ -88,7 +88,7 @@ fn a_file_that_changed_in_between_keeps_its_change() {
 fn a_dry_run_shows_the_change_and_writes_nothing() {
     let sandbox = with_settings();
     let before = files(&sandbox.home);
-    let ran = sandbox.run(&["install", "claude", "--dry-run"]).ends_with(0);
+    let ran = sandbox.run(&["install", "claude", "--dry-run", "-v"]).ends_with(0);
     assert!(ran.stdout.contains("bridge claude --event PreToolUse"), "{ran:?}");
     let ran = sandbox.run(&["install", "claude"]).ends_with(1);
     assert!(ran.stderr.contains("no terminal to ask on"), "{ran:?}");

@@ -30,6 +30,7 @@ mod inspect;
 mod install;
 mod install_edited;
 mod install_files;
+mod install_summary;
 mod journal;
 mod journal_runs;
 mod journal_segments;
