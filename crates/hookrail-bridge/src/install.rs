@@ -27,7 +27,7 @@ pub use entries::{BridgeOption, InstallOptions, SettingsEntry, SettingsFile, Set
 pub use groups::{HookGroup, groups_in, insert_groups, insert_member};
 pub use places::{Locations, Scope, UnsupportedScope};
 pub use remove::{CallPlace, call_places, remove_entries, take_back};
-pub use syntax::read_settings;
+pub use syntax::{read_agent_file, read_settings};
 
 /// A hook of a settings file that calls the bridge.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,23 +70,47 @@ impl MissingProgram {
 #[must_use]
 pub fn bridge_calls(agent: crate::Agent, settings: &Value) -> Vec<BridgeCall> {
     let mut calls = Vec::new();
-    for (event, groups) in settings.get("hooks").and_then(Value::as_object).into_iter().flatten() {
-        for group in groups.as_array().into_iter().flatten() {
-            // Copilot lists hooks without groups, and names their members `bash` and `timeoutSec`.
-            let single = std::slice::from_ref(group);
-            for hook in group.get("hooks").and_then(Value::as_array).map_or(single, Vec::as_slice) {
-                let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str);
-                let read = |command| Some((command, BridgeCommand::read(command)?));
-                let Some((command, called)) = command.and_then(read) else { continue };
-                let timeout = hook.get("timeout").or_else(|| hook.get("timeoutSec")).and_then(Value::as_f64);
-                let differences = current::differences_in_file(agent, event, group, hook);
-                let missing_program = MissingProgram::of(agent, hook);
-                let (event, command, program) = (event.clone(), command.to_owned(), called.program);
-                calls.push(BridgeCall { event, command, program, timeout, differences, missing_program });
-            }
-        }
+    for ListedHook { event, group, hook } in listed_hooks(settings) {
+        let Some((command, called)) = bridge_command(hook) else { continue };
+        let timeout = hook.get("timeout").or_else(|| hook.get("timeoutSec")).and_then(Value::as_f64);
+        let differences = current::differences_in_file(agent, event, group, hook);
+        let missing_program = MissingProgram::of(agent, hook);
+        let (event, command, program) = (event.to_owned(), command.to_owned(), called.program);
+        calls.push(BridgeCall { event, command, program, timeout, differences, missing_program });
     }
     calls
+}
+
+/// The number of hooks in an agent's settings file that are the agent's own: those that do not call the bridge.
+#[must_use]
+pub fn count_foreign_hooks(settings: &Value) -> usize {
+    let is_hook = |hook: &Value| ["type", "command", "bash"].iter().any(|member| hook.get(member).is_some());
+    listed_hooks(settings).filter(|listed| is_hook(listed.hook) && bridge_command(listed.hook).is_none()).count()
+}
+
+/// A hook in a settings file, with the group it is in, which is the hook itself if there is none.
+struct ListedHook<'s> {
+    event: &'s str,
+    group: &'s Value,
+    hook: &'s Value,
+}
+
+fn listed_hooks(settings: &Value) -> impl Iterator<Item = ListedHook<'_>> {
+    let events = settings.get("hooks").and_then(Value::as_object).into_iter().flatten();
+    events.flat_map(|(event, groups)| {
+        groups.as_array().into_iter().flatten().flat_map(move |group| {
+            // Copilot lists hooks without groups, and names their members `bash` and `timeoutSec`.
+            let single = std::slice::from_ref(group);
+            let hooks = group.get("hooks").and_then(Value::as_array).map_or(single, Vec::as_slice);
+            hooks.iter().map(move |hook| ListedHook { event, group, hook })
+        })
+    })
+}
+
+/// The command of a hook that calls the bridge.
+fn bridge_command(hook: &Value) -> Option<(&str, BridgeCommand)> {
+    let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str)?;
+    Some((command, BridgeCommand::read(command)?))
 }
 
 impl crate::Agent {

@@ -11,6 +11,7 @@ mod asking;
 mod cmd;
 mod config;
 mod errors;
+mod foreign_hooks;
 mod interrupt;
 mod journal;
 mod lint;

@@ -258,8 +258,8 @@ codes! {
     DisabledUnknown = "disabled-unknown", Warning;
     /// A file looks as if it had hooks, and nothing reads it.
     FileNotRead = "file-not-read", Warning;
-    /// A project has hooks of another agent only, which are not read.
-    HooksOfOtherAgent = "hooks-of-other-agent", Note;
+    /// A settings file of another agent has hooks of its own, which hookrail does not run.
+    ForeignHooks = "foreign-hooks", Note;
     /// A file that a hook's command runs does not exist.
     ScriptMissing = "script-missing", Warning;
     /// A file that a hook's command runs is not executable.

@@ -55,6 +55,26 @@ impl Locations<'_> {
         named.unwrap_or_else(|| self.home.join(default))
     }
 
+    /// Returns the settings files of the project and the user in which the agent finds hooks, also those that no installation
+    /// writes. Agents that are called through a generated plugin have none, and of Copilot CLI every file of a folder counts.
+    #[must_use]
+    pub fn hook_files(&self, agent: Agent) -> Vec<PathBuf> {
+        match agent {
+            Agent::Claude => {
+                let own = self.project.join(".claude");
+                let user = self.directory("CLAUDE_CONFIG_DIR", ".claude");
+                vec![own.join("settings.json"), own.join("settings.local.json"), user.join("settings.json")]
+            }
+            Agent::Codex => {
+                let folders = [self.project.join(".codex"), self.directory("CODEX_HOME", ".codex")];
+                folders.iter().flat_map(|folder| [folder.join("hooks.json"), folder.join("config.toml")]).collect()
+            }
+            Agent::Gemini => [self.project, self.home].map(|folder| folder.join(".gemini/settings.json")).to_vec(),
+            Agent::Qwen => [self.project, self.home].map(|folder| folder.join(".qwen/settings.json")).to_vec(),
+            Agent::Copilot | Agent::OpenCode | Agent::Pi => Vec::new(),
+        }
+    }
+
     /// Returns the file that the hooks are written to.
     ///
     /// # Errors

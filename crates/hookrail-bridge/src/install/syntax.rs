@@ -1,5 +1,7 @@
 //! Reads a settings file as its agent does, and as an editor does that has to find its way in it.
 
+use std::path::Path;
+
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
@@ -7,6 +9,7 @@ use serde_json::Value;
 
 use super::edit::EditError;
 use super::entries::SettingsSyntax;
+use crate::Agent;
 
 /// Reads a settings file as its agent does.
 ///
@@ -16,6 +19,21 @@ use super::entries::SettingsSyntax;
 pub fn read_settings(text: &str, syntax: SettingsSyntax) -> Result<Value, EditError> {
     check_syntax(text, syntax)?;
     root(text).map(|root| to_value(&ast::Value::Object(root)))
+}
+
+/// Reads a file in which an agent looks for hooks, as the agent does. An empty file says nothing.
+///
+/// # Errors
+///
+/// The agent could not read the file.
+pub fn read_agent_file(agent: Agent, path: &Path, text: &str) -> Result<Value, EditError> {
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        return toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            syntax_error(text, at, error.message().to_owned())
+        });
+    }
+    if text.trim().is_empty() { Ok(Value::Null) } else { read_settings(text, SettingsSyntax::of(agent)) }
 }
 
 pub(super) fn to_value(value: &ast::Value<'_>) -> Value {

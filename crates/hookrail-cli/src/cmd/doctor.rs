@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 
 use crate::args::DoctorArgs;
 use crate::errors::{Exit, Result};
-use crate::output;
 use crate::project::{Project, home};
 use crate::project_search::find_project;
 use crate::render::text::visible;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
+use crate::{foreign_hooks, output};
 
 use hooks::AskedHooks;
 
@@ -76,15 +76,24 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
         let checks = examine(*agent, &project, &asked)?;
         worst = checks.iter().map(|check| check.health).fold(worst, Ord::max);
         if args.json {
-            document.extend(checks.iter().map(|check| as_json(*agent, check)));
+            document.extend(checks.iter().map(|check| as_json(agent.name(), check)));
         } else {
             output::text(&as_text(*agent, &checks))?;
         }
     }
+    let mut foreign = foreign_hooks::find(project.root());
+    foreign.retain(|found| args.agent.is_none_or(|agent| found.agent == agent.name()));
     if args.json {
+        document.extend(foreign.iter().map(|found| {
+            let check = Check::fine(found.diagnostic.code.name(), &found.diagnostic.message);
+            as_json(found.agent, &check)
+        }));
         output::json(&hookrail::Json::from(json!({ "checks": document })))?;
-    } else if agents.is_empty() {
-        output::text("no agent that hookrail knows is installed; name one: `hookrail doctor claude`\n")?;
+    } else {
+        let none = "no agent that hookrail knows is installed; name one: `hookrail doctor claude`\n";
+        let none = if agents.is_empty() { none } else { "" };
+        let foreign: Vec<_> = foreign.into_iter().map(|found| found.diagnostic).collect();
+        output::text(&format!("{none}{}", foreign_hooks::lines(&foreign)))?;
     }
     Ok(if worst == Health::Error { Exit::Failed } else { Exit::Fine })
 }
@@ -197,13 +206,13 @@ fn as_text(agent: Agent, checks: &[Check]) -> String {
     text
 }
 
-fn as_json(agent: Agent, check: &Check) -> Value {
+fn as_json(agent: &str, check: &Check) -> Value {
     let status = match check.health {
         Health::Fine => "ok",
         Health::Warning => "warning",
         Health::Error => "error",
     };
-    json!({ "agent": agent.name(), "name": check.name, "status": status, "message": check.text, "fix": check.fix })
+    json!({ "agent": agent, "name": check.name, "status": status, "message": check.text, "fix": check.fix })
 }
 
 #[cfg(test)]

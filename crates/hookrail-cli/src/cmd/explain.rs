@@ -14,7 +14,7 @@ use crate::args::{EventArgs, ExplainArgs};
 use crate::errors::{Exit, Result};
 use crate::project::Project;
 use crate::request::RequestedEvent;
-use crate::{output, render, request};
+use crate::{foreign_hooks, output, render, request};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
     let ExplainArgs { agent, event: args } = args;
@@ -34,7 +34,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
     let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));
     plan.diagnostics.extend(findings);
     let losses = agent.map(|agent| (agent, losses(agent, &plan)));
+    let foreign = foreign_hooks::diagnostics(project.root());
     if args.event.json {
+        plan.diagnostics.extend(foreign);
         output::json(&document(&plan, losses))?;
     } else {
         let subject = render::outcome::subject(&event);
@@ -42,6 +44,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
         if let Some((agent, losses)) = losses {
             text.push_str(&render::plan::losses(agent.title(), &losses));
         }
+        text.push_str(&foreign_hooks::closing_lines(&foreign));
         output::text(&text)?;
     }
     Ok(Exit::Fine)

@@ -9,7 +9,7 @@ use crate::errors::{Exit, Result};
 use crate::journal::{RecordDefault, survive_file_size_limit};
 use crate::project::Project;
 use crate::request::RequestedEvent;
-use crate::{output, render, request, verbosity};
+use crate::{foreign_hooks, output, render, request, verbosity};
 
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;
@@ -39,10 +39,13 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
             fired.outcome.report_loading(&system.snapshot());
         }
         fired.advise(&system);
+        let foreign = foreign_hooks::diagnostics(project.root());
         let printed = if args.event.json {
+            fired.outcome.diagnostics.extend(foreign);
             output::json(&outcome_document(&fired.outcome))
         } else {
-            output::text(&fired.report(&system, &project.places))
+            let report = fired.report(&system, &project.places);
+            output::text(&format!("{report}{}", foreign_hooks::closing_lines(&foreign)))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.
         let findings = system.shutdown().await;

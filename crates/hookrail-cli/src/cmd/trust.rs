@@ -18,11 +18,11 @@ use serde::Serialize;
 use crate::args::{ProjectArgs, TrustArgs, TrustCommand, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::journal::{record_trust, trust_in_project};
-use crate::output;
 use crate::project::Project;
 use crate::render::counted;
 use crate::render::trust::{self as shown, fingerprint};
 use crate::style::{GOOD, paint};
+use crate::{foreign_hooks, output};
 use hookrail::sources::nearest;
 
 pub(crate) use review::{report_untrusted, review_hooks};
@@ -40,10 +40,12 @@ pub(crate) fn run(args: &TrustArgs) -> Result<Exit> {
 fn status(args: &TrustStatusArgs) -> Result<Exit> {
     let (project, hooks) = load(&args.project)?;
     let trusted = grants(&project)?.project;
+    let foreign = foreign_hooks::diagnostics(project.root());
     if args.json {
-        output::json(&document(project.root(), trusted, &hooks))?;
+        output::json(&foreign_hooks::added_to(&document(project.root(), trusted, &hooks), &foreign))?;
     } else {
-        output::text(&shown::status(trusted, &hooks, &project.places))?;
+        let status = shown::status(trusted, &hooks, &project.places);
+        output::text(&format!("{status}{}", foreign_hooks::closing_lines(&foreign)))?;
     }
     Ok(Exit::Fine)
 }
@@ -98,7 +100,9 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     };
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
     record_grants(&project, &chosen);
-    output::text(&format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook")))?;
+    let granted = format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook"));
+    let foreign = foreign_hooks::lines(&foreign_hooks::diagnostics(project.root()));
+    output::text(&format!("{granted}{foreign}"))?;
     Ok(Exit::Fine)
 }
 

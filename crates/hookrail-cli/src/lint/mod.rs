@@ -82,7 +82,7 @@ use GuardEffect::PassesSilently;
 /// Every lint, in the order of what it looks at: entries first, then scripts.
 const LINTS: &[Lint] = &[
     Lint {
-        reports: &[(Code::FileNotRead, PassesSilently), (Code::HooksOfOtherAgent, GuardEffect::None)],
+        reports: &[(Code::FileNotRead, PassesSilently), (Code::ForeignHooks, GuardEffect::None)],
         look: stray::look,
     },
     Lint {

@@ -12,6 +12,7 @@ use super::events::{is_of_plugin, is_typing_error};
 use super::fix::Fix;
 use super::scene::Scene;
 use super::switches::{ListedName, Switches, ValueShape};
+use crate::foreign_hooks;
 
 /// Files that look like the settings of a project and are not.
 const NOT_SETTINGS: [&str; 6] = [
@@ -21,16 +22,6 @@ const NOT_SETTINGS: [&str; 6] = [
     ".llxprt/settings.jsonc",
     ".llxprt/settings.local.json",
     "llxprt/settings.json",
-];
-
-/// Files in which other agents have hooks.
-const OF_OTHER_AGENTS: [(&str, &str); 6] = [
-    (".claude/settings.json", "Claude Code"),
-    (".gemini/settings.json", "Gemini CLI"),
-    (".qwen/settings.json", "Qwen Code"),
-    (".cursor/hooks.json", "Cursor"),
-    (".codex/hooks.json", "Codex CLI"),
-    (".windsurf/hooks.json", "Windsurf"),
 ];
 
 /// Endings of JavaScript and TypeScript that no module has.
@@ -57,24 +48,12 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
             ));
         }
     }
-    if scene.hooks.is_empty() && found.is_empty() {
-        found.extend(OF_OTHER_AGENTS.iter().filter_map(|(name, agent)| of_other_agent(scene, name, agent)));
-    }
+    found.extend(foreign_hooks::diagnostics(scene.root).into_iter().map(Finding::new));
     found
 }
 
 fn not_read(file: &Path, message: String, hint: &str) -> Finding {
     Finding::new(Diagnostic::new(Code::FileNotRead, message).at(Location::whole_file(file)).hint(hint))
-}
-
-fn of_other_agent(scene: &Scene<'_>, name: &str, agent: &str) -> Option<Finding> {
-    let file = scene.root.join(name);
-    let text = scene.text(&file).filter(|text| text.contains("\"hooks\""))?;
-    let at = text.find("\"hooks\"")?;
-    let message = format!("these are hooks of {agent}, and hookrail does not run them");
-    let place = Location::in_text(&file, &text, at..at + "\"hooks\"".len());
-    let hint = "write hooks into `.llxprt/settings.json`; `hookrail init` makes one";
-    Some(Finding::new(Diagnostic::new(Code::HooksOfOtherAgent, message).at(place).hint(hint)))
 }
 
 /// The sections of a settings file that are misspelt, and the events that are outside of `hooks`.

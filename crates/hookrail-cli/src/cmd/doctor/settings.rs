@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail::dialect::llxprt::is_extension_disabled;
 use hookrail_bridge::install::{
-    BridgeCall, BridgeOption, Locations, MissingProgram, Scope, SettingsSyntax, bridge_calls, read_settings,
+    BridgeCall, BridgeOption, Locations, MissingProgram, Scope, bridge_calls, read_agent_file,
 };
 use hookrail_bridge::{Agent, NoisyEvents};
 use serde_json::Value;
@@ -39,23 +39,16 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentSettings> {
     let mut places: Vec<(PathBuf, Option<Scope>)> =
         [Scope::User, Scope::Project, Scope::System].into_iter().filter_map(written).collect();
     let folder = places.first().and_then(|(path, _)| path.parent()).map(Path::to_owned).unwrap_or_default();
-    let others: Vec<PathBuf> = match agent {
+    let mut others = locations.hook_files(agent);
+    others.extend(match agent {
         Agent::Claude => {
             let managed = Path::new(CLAUDE_MANAGED);
-            let mut paths = vec![project.join(".claude/settings.local.json"), managed.join("managed-settings.json")];
+            let mut paths = vec![managed.join("managed-settings.json")];
             paths.extend(json_files(&managed.join("managed-settings.d")));
             paths
         }
-        Agent::Codex => {
-            let project = project.join(".codex/config.toml");
-            let managed = Path::new(CODEX_MANAGED);
-            let managed = ["config.toml", "requirements.toml"].map(|name| managed.join(name));
-            vec![folder.join("config.toml"), project].into_iter().chain(managed).collect()
-        }
-        Agent::Gemini => {
-            let own = home.join(".gemini");
-            vec![own.join("settings.json"), own.join("extensions/extension-enablement.json")]
-        }
+        Agent::Codex => ["config.toml", "requirements.toml"].map(|name| Path::new(CODEX_MANAGED).join(name)).to_vec(),
+        Agent::Gemini => vec![home.join(".gemini/extensions/extension-enablement.json")],
         Agent::Copilot => {
             let above = folder.parent().unwrap_or(&folder);
             let mut paths = vec![above.join("settings.json"), above.join("config.json")];
@@ -65,7 +58,7 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentSettings> {
             paths
         }
         Agent::Qwen | Agent::OpenCode | Agent::Pi => Vec::new(),
-    };
+    });
     for path in others {
         if places.iter().all(|(known, _)| *known != path) {
             places.push((path, None));
@@ -105,19 +98,9 @@ fn read(agent: Agent, path: PathBuf, scope: Option<Scope>) -> Option<AgentSettin
         let calls = plugin_call(agent, &text).into_iter().collect();
         return Some(AgentSettings { path, scope, text, document: Value::Null, calls, problem: None });
     }
-    let syntax = match agent {
-        Agent::Claude | Agent::Codex => SettingsSyntax::StrictJson,
-        Agent::Gemini | Agent::Qwen => SettingsSyntax::JsonWithComments,
-        Agent::Copilot | Agent::OpenCode | Agent::Pi => SettingsSyntax::LenientJson,
-    };
-    let document = match path.extension().is_some_and(|extension| extension == "toml") {
-        true => toml::from_str::<Value>(&text).map_err(|error| error.message().to_owned()),
-        false if text.trim().is_empty() => Ok(Value::Null),
-        false => read_settings(&text, syntax).map_err(|error| error.to_string()),
-    };
-    let (document, problem) = match document {
+    let (document, problem) = match read_agent_file(agent, &path, &text) {
         Ok(document) => (document, None),
-        Err(problem) => (Value::Null, Some(problem)),
+        Err(problem) => (Value::Null, Some(problem.to_string())),
     };
     let calls = bridge_calls(agent, &document);
     Some(AgentSettings { path, scope, text, document, calls, problem })

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use crate::args::{InitArgs, NewArgs, ProjectArgs, TemplateArgs};
 use crate::errors::{Exit, Failure, Result};
-use crate::output;
 use crate::project::Project;
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
+use crate::{foreign_hooks, output};
 
 pub(crate) use files::{FileChange, FileMode, IfExists, NewFile, StagedFiles, read_below};
 pub(crate) use recipes::{add, recipes};
@@ -46,7 +46,9 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
             .hint("run `hookrail list` to see the hooks")
             .hint("run `hookrail new NAME` to add a hook; the file keeps what it has"));
     }
-    write_hook(&project, FIRST_HOOK, &args.template, IfExists::Refuse, Some(INSTALL))
+    let exit = write_hook(&project, FIRST_HOOK, &args.template, IfExists::Refuse, Some(INSTALL))?;
+    output::text(&foreign_hooks::closing_lines(&foreign_hooks::diagnostics(project.root())))?;
+    Ok(exit)
 }
 
 fn write_hook(

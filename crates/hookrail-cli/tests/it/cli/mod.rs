@@ -19,6 +19,7 @@ mod edited_guard;
 mod exhausted;
 mod explain;
 mod fire;
+mod foreign_hooks;
 #[cfg(unix)]
 mod generated_plugins;
 mod hook_test_problems;

@@ -62,7 +62,7 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         Row::new("hooks in a file that is not read", Some("file-not-read"), Nothing)
             .file(".llxprt/hooks.json", &format!("{{\n  \"hooks\": {{\n    \"BeforeTool\": [{ENTRY}]\n  }}\n}}\n")),
-        Row::new("hooks of Claude Code only", Some("hooks-of-other-agent"), Nothing)
+        Row::new("hooks of Claude Code only", Some("foreign-hooks"), Nothing)
             .file(".claude/settings.json", &format!("{{\n  \"hooks\": {{\n    \"PreToolUse\": [{ENTRY}]\n  }}\n}}\n")),
         entry(
             "the key `failurePolicy` of plugins",
