@@ -9,4 +9,5 @@
 )]
 
 mod citations;
+mod features;
 mod style;
