@@ -2,7 +2,8 @@
 //!
 //! It must not depend on the crates under test, so that they can use it in their own tests.
 
-#![forbid(unsafe_code)]
+// `started` alone needs some.
+#![deny(unsafe_code)]
 
 pub mod conformance;
 pub mod model;
@@ -18,6 +19,7 @@ mod project;
 mod random;
 #[cfg(target_os = "linux")]
 mod soak;
+mod started;
 
 pub use children::{child, hookrail, measure};
 pub use holdings::Holdings;
@@ -30,3 +32,6 @@ pub use project::{ProgramOutput, TestProject, write_hooks};
 pub use random::Random;
 #[cfg(target_os = "linux")]
 pub use soak::Soak;
+#[doc(hidden)]
+#[cfg(target_os = "linux")]
+pub use started::restore_default_signals;

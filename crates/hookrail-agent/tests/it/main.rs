@@ -30,3 +30,5 @@ mod talk;
 mod terminal;
 mod tools;
 mod world;
+
+hookrail_testkit::start_with_default_signals!();

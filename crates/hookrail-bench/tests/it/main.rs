@@ -11,3 +11,5 @@
 mod allocations;
 mod bare_spawn;
 mod document;
+
+hookrail_testkit::start_with_default_signals!();

@@ -21,3 +21,5 @@ mod projects;
 mod schemas;
 mod socket;
 mod support;
+
+hookrail_testkit::start_with_default_signals!();

@@ -22,3 +22,5 @@ mod plugins_guide;
 mod serve;
 #[cfg(feature = "otel")]
 mod telemetry;
+
+hookrail_testkit::start_with_default_signals!();

@@ -10,3 +10,5 @@
 
 mod bundles;
 mod nats;
+
+hookrail_testkit::start_with_default_signals!();

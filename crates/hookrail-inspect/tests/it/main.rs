@@ -26,3 +26,5 @@ mod real;
 mod records;
 mod tester;
 mod views;
+
+hookrail_testkit::start_with_default_signals!();

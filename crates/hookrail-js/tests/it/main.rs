@@ -24,3 +24,5 @@ mod packages;
 mod poisoned;
 mod processes;
 mod types;
+
+hookrail_testkit::start_with_default_signals!();

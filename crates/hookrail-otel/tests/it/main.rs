@@ -11,3 +11,5 @@
 mod decoded;
 mod failing;
 mod support;
+
+hookrail_testkit::start_with_default_signals!();

@@ -15,3 +15,5 @@ mod sandbox;
 mod starting;
 mod streams;
 mod support;
+
+hookrail_testkit::start_with_default_signals!();

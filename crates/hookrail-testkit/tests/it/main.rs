@@ -10,4 +10,8 @@
 
 mod citations;
 mod features;
+#[cfg(target_os = "linux")]
+mod started;
 mod style;
+
+hookrail_testkit::start_with_default_signals!();

@@ -44,3 +44,5 @@ mod trusted_for_this_run;
 mod user_guards;
 mod verdicts;
 mod without_a_shell;
+
+hookrail_testkit::start_with_default_signals!();
