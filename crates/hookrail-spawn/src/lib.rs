@@ -105,3 +105,6 @@ pub use run_id::run_id;
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;
 pub use termination::Termination;
+
+#[cfg(test)]
+hookrail_testkit::start_with_default_signals!();

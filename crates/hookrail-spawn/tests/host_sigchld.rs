@@ -6,6 +6,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+hookrail_testkit::start_with_default_signals!();
+
 #[path = "it/support.rs"]
 mod support;
 
