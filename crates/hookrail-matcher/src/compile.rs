@@ -58,12 +58,17 @@ impl Matcher {
     /// [`PatternProblem`], and `on_invalid` decides what it matches.
     #[must_use]
     pub fn compile(pattern: &str, language: Language, scope: MatchScope, on_invalid: OnInvalid) -> CompiledMatcher {
-        let trimmed = pattern.trim();
+        // A blank is a character of a regular expression like any other.
+        let trimmed = match language {
+            Language::GlobOrRegex => pattern.trim(),
+            Language::Regex => pattern,
+        };
         let (test, problem) = match interpret(trimmed, language, scope) {
             Ok(test) => (test, None),
             Err(mut problem) => {
                 if let PatternProblem::Invalid { offset: Some(offset), .. } = &mut problem {
-                    *offset += pattern.len() - pattern.trim_start().len();
+                    *offset +=
+                        if language == Language::GlobOrRegex { pattern.len() - pattern.trim_start().len() } else { 0 };
                 }
                 let test = match on_invalid {
                     OnInvalid::MatchAll => Test::Everything,
@@ -122,8 +127,8 @@ impl Matcher {
         }
     }
 
-    /// The pattern as it was written, without the blanks around it, or `None`
-    /// if there was none.
+    /// The pattern as it was written, or `None` if there was none. One that can be a glob is without the blanks around
+    /// it.
     #[must_use]
     pub fn pattern(&self) -> Option<&str> {
         self.0.pattern.as_deref()

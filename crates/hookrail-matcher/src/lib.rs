@@ -32,9 +32,9 @@
 //!
 //! # The language
 //!
-//! * A missing pattern, `""` and `"*"` match everything. Blanks around a pattern are not part of it.
+//! * A missing pattern, `""` and `"*"` match everything.
 //! * Under [`Language::GlobOrRegex`], a pattern made only of `A-Z a-z 0-9 _ . : / - *` with at least one `*` that does not
-//!   follow a `.` is an anchored glob.
+//!   follow a `.` is an anchored glob. Blanks around a pattern are not part of it.
 //! * Everything else is a case-sensitive ECMAScript regular expression without flags, with the web-legacy syntax of
 //!   ECMA-262's Annex B.
 //!

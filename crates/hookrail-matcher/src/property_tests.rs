@@ -149,10 +149,11 @@ proptest! {
         for language in LANGUAGES {
             for scope in SCOPES {
                 let compiled = Matcher::compile(&pattern, language, scope, OnInvalid::Literal);
-                prop_assert_eq!(compiled.matcher.pattern(), Some(pattern.trim()));
+                let kept = if language == Language::Regex { pattern.as_str() } else { pattern.trim() };
+                prop_assert_eq!(compiled.matcher.pattern(), Some(kept));
                 let _ = compiled.matcher.test(&subject);
                 if scope == MatchScope::Whole {
-                    prop_assert!(compiled.matcher.test(pattern.trim()).is_match());
+                    prop_assert!(compiled.matcher.test(kept).is_match());
                 }
             }
         }
@@ -177,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn blanks_around_a_pattern_are_not_part_of_it(
+    fn blanks_around_a_pattern_that_can_be_a_glob_are_not_part_of_it(
         before in "[ \t\n]{0,2}",
         pattern in syntax_soup(),
         after in "[ \t\n]{0,2}",
@@ -185,8 +186,11 @@ proptest! {
     ) {
         // A backslash would make the first blank after it part of the pattern's
         // meaning, and it is trimmed all the same.
-        let bare = regex(&pattern, OnInvalid::Literal);
-        let padded = regex(&format!("{before}{pattern}{after}"), OnInvalid::Literal);
+        let compile = |pattern: &str| {
+            Matcher::compile(pattern, Language::GlobOrRegex, MatchScope::Anywhere, OnInvalid::Literal)
+        };
+        let bare = compile(&pattern);
+        let padded = compile(&format!("{before}{pattern}{after}"));
         prop_assert_eq!(padded.matcher.kind(), bare.matcher.kind());
         prop_assert_eq!(padded.matcher.test(&subject), bare.matcher.test(&subject));
         if let (
@@ -200,8 +204,13 @@ proptest! {
     #[test]
     fn a_pattern_for_everything_matches_everything(subject in any::<String>()) {
         prop_assert_eq!(Matcher::everything().test(&subject), MatchResult::Matches);
-        for pattern in ["", "*", "  ", " * \n"] {
-            for language in LANGUAGES {
+        for (pattern, languages) in [
+            ("", LANGUAGES.as_slice()),
+            ("*", &LANGUAGES),
+            ("  ", &[Language::GlobOrRegex]),
+            (" * \n", &[Language::GlobOrRegex]),
+        ] {
+            for language in languages.iter().copied() {
                 for scope in SCOPES {
                     let compiled = Matcher::compile(pattern, language, scope, OnInvalid::Literal);
                     prop_assert_eq!(compiled.problem, None);
@@ -239,8 +248,21 @@ fn a_session_value_matches_as_a_whole_or_by_its_text() {
 }
 
 #[test]
+fn a_blank_is_a_character_of_a_regular_expression() {
+    for (pattern, subject, expected) in
+        [(" ", "ab", false), (" ", "a b", true), ("a ", "a", false), ("a ", "a b", true)]
+    {
+        assert_eq!(
+            regex(pattern, OnInvalid::MatchAll).matcher.test(subject).is_match(),
+            expected,
+            "{pattern:?} {subject}"
+        );
+    }
+}
+
+#[test]
 fn a_matcher_says_what_it_is() {
-    let matcher = regex(" a(?=b) ", OnInvalid::Literal).matcher;
+    let matcher = regex("a(?=b)", OnInvalid::Literal).matcher;
     assert_eq!(matcher.kind(), MatcherKind::Backtracking);
     assert_eq!(matcher.pattern(), Some("a(?=b)"));
     assert_eq!(format!("{matcher:?}"), r#"Matcher { pattern: Some("a(?=b)"), scope: Anywhere, kind: Backtracking }"#);
