@@ -23,6 +23,9 @@ enum ProjectCode {
     /// Python without a script imports from the directory in which it runs.
     #[error("starts Python without a script, which before Python 3.11 imports modules of any project")]
     Python,
+    /// Python looks for a module in the directory in which it runs.
+    #[error("starts a module of Python by its name, which any project can supply")]
+    PythonModule,
     /// Node resolves modules from the directory in which it runs.
     #[error("gives Node code that loads modules, which any project can supply")]
     Node,
@@ -42,6 +45,9 @@ impl ProjectCode {
     fn hint(&self) -> &'static str {
         match self {
             Self::Python => "isolate it, as in `python3 -I -c …`, or put the code into a script outside of projects",
+            Self::PythonModule => {
+                "isolate it, as in `python3 -I -m …`, or change to a directory outside of projects first"
+            }
             Self::Node => "put the code into a script outside of projects, and name that by its absolute path",
             Self::Git => "switch that off, as in `git -c core.fsmonitor= …`",
             Self::BuildTool(_) => "configure the hook in the projects that need it, where it has to be trusted",
@@ -62,7 +68,8 @@ const PREFIXES: &str = "
     env exec command nohup nice time timeout sudo xargs setsid ! { if then do else while
 ";
 
-/// Sets `PYTHONSAFEPATH` for hooks from outside of the project that start Python without a script.
+/// Sets `PYTHONSAFEPATH` for hooks from outside of the project that start Python without a script. It is not set for
+/// `-m`, which would then not find a module beside it.
 pub(crate) fn protect_python(hooks: &mut [Hook], inherited: &Arc<Environment>) {
     for hook in hooks.iter_mut().filter(|hook| hook.authority() != Authority::Project) {
         let mentions_python = match &hook.action {
@@ -154,6 +161,7 @@ fn program_of(words: &[String]) -> Option<(&str, &[String])> {
 
 fn look_at_python(arguments: &[String], found: &mut Vec<ProjectCode>) {
     let mut arguments = arguments.iter();
+    let mut code = ProjectCode::Python;
     while let Some(argument) = arguments.next() {
         let Some(letters) = argument.strip_prefix('-') else {
             found.extend(leads_into_project(argument).then(|| ProjectCode::ProjectPath(argument.clone())));
@@ -165,13 +173,16 @@ fn look_at_python(arguments: &[String], found: &mut Vec<ProjectCode>) {
             return;
         }
         if letters.is_empty() || (!letters.starts_with('-') && options.len() < letters.len()) {
+            if letters.get(options.len()..).is_some_and(|rest| rest.starts_with('m')) {
+                code = ProjectCode::PythonModule;
+            }
             break;
         }
         if options.ends_with(['W', 'X']) {
             arguments.next();
         }
     }
-    found.push(ProjectCode::Python);
+    found.push(code);
 }
 
 fn look_at_node(arguments: &[String], found: &mut Vec<ProjectCode>) {
@@ -256,7 +267,6 @@ mod tests {
         for line in [
             "python3 -c 'import json'",
             "python3 - <<E\nimport json\nE",
-            "python3 -m guard",
             "python3",
             "cat x | python3.12 -u -c 'import json'",
             "X=1 env -i /usr/bin/python3 -Bc 'import json'",
@@ -266,8 +276,13 @@ mod tests {
         ] {
             assert_eq!(code_of(line), [ProjectCode::Python], "{line}");
         }
+        // The module may be the author's own, in a directory to which the command changes, so its import path stays.
+        for line in ["python3 -m guard", "cd ~/hooks && python3 -um guard"] {
+            assert_eq!(code_of(line), [ProjectCode::PythonModule], "{line}");
+        }
         for line in [
             "python3 -I -c 'import json'",
+            "python3 -I -m guard",
             "python3 -Pc 'import json'",
             "python3 /opt/guard.py",
             "python3 ~/guard.py -c x",
