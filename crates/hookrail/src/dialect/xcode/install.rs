@@ -311,7 +311,11 @@ fn remove_other_versions(version: &Path) -> Result<(), PluginError> {
 fn records(registry: &Path) -> Result<Vec<(String, Json)>, PluginError> {
     let Some(document) = parsed(registry)? else { return Ok(Vec::new()) };
     let records = document.root().and_then(|root| root.get("plugins")).and_then(Node::elements).unwrap_or_default();
-    let id = |record: &Node| record.get("id").and_then(Node::text).unwrap_or_default().to_owned();
+    let text = |record: &Node, key: &str| record.get(key).and_then(Node::text).map(str::to_owned);
+    let id = |record: &Node| match (text(record, "name"), text(record, "marketplace")) {
+        (Some(name), Some(marketplace)) => format!("{name}@{marketplace}"),
+        _ => text(record, "id").unwrap_or_default(),
+    };
     Ok(records.iter().map(|record| (id(record), record.to_json())).collect())
 }
 

@@ -66,14 +66,10 @@ impl PluginPlaces {
         (!installed).then_some(folder)
     }
 
-    /// The project's settings, the one with more weight last.
+    /// The project's settings about plugins.
     #[must_use]
-    pub fn project_settings(&self) -> Vec<PathBuf> {
-        let folder = self.project.join(".x-code");
-        let files = ["settings.json", "settings.local.json"].map(|name| folder.join(name));
-        // In the home directory the first of them is the user's own.
-        let users = |file: &PathBuf| self.user_settings.as_ref().is_some_and(|settings| same_place(settings, file));
-        files.into_iter().filter(|file| !users(file)).collect()
+    pub fn project_settings(&self) -> PathBuf {
+        self.project.join(".x-code/settings.local.json")
     }
 
     pub(super) fn in_root(&self, name: &str) -> Option<PathBuf> {

@@ -78,13 +78,42 @@ pub struct Survey {
 
 /// A plugin whose folder is known and has not been read.
 struct Candidate {
-    /// The identity of an installed plugin. That of a project's plugin is made from its manifest.
-    id: Option<String>,
+    /// What names it.
+    identity: Identity,
     version: Option<String>,
     scope: PluginScope,
     dir: PathBuf,
     /// The place that names it, for diagnostics.
     named_at: Location,
+}
+
+/// Where the identity of a plugin comes from.
+enum Identity {
+    /// The name in its manifest, and this marketplace. Without a manifest it has the name of its record.
+    Manifest { marketplace: String, recorded: Option<String> },
+    /// The bundle that it is part of.
+    Given(String),
+}
+
+impl Identity {
+    /// The identity under which an installed plugin is recorded.
+    fn recorded(&self) -> Option<String> {
+        match self {
+            Self::Manifest { marketplace, recorded } => Some(format!("{}@{marketplace}", recorded.as_ref()?)),
+            Self::Given(id) => Some(id.clone()),
+        }
+    }
+
+    /// The identity of the plugin with this manifest. A name that another record has is that plugin's.
+    fn of(&self, manifest: Option<&Manifest>, folder: &str, records: &[String]) -> String {
+        let Self::Manifest { marketplace, recorded } = self else { return self.recorded().unwrap_or_default() };
+        let recorded_name = recorded.as_deref().unwrap_or(folder);
+        let id = |name: &str| format!("{name}@{marketplace}");
+        match manifest.map(|manifest| id(&manifest.name)) {
+            Some(own) if recorded.is_none() || own == id(recorded_name) || !records.contains(&own) => own,
+            _ => id(recorded_name),
+        }
+    }
 }
 
 /// Finds every plugin. Nothing is executed. Problems are reported in the result.
@@ -113,8 +142,10 @@ pub(super) fn survey_through(
         candidates.extend(installed(places, reading, &mut survey.problems));
         candidates.extend(in_project(places, reading, &mut survey.problems));
     }
+    let records: Vec<String> = candidates.iter().filter_map(|candidate| candidate.identity.recorded()).collect();
+    let surroundings = Surroundings { places, settings: &settings, environment, records: &records };
     for candidate in candidates {
-        let plugin = load(&candidate, places, &settings, environment, &survey.plugins, reading);
+        let plugin = load(&candidate, &surroundings, &survey.plugins, reading);
         match plugin {
             Ok(plugin) => survey.plugins.push(plugin),
             Err(problem) => survey.problems.push(problem),
@@ -160,7 +191,7 @@ fn from_record(
         return None;
     };
     Some(Candidate {
-        id: Some(text("id").map_or_else(|| format!("{name}@{marketplace}"), str::to_owned)),
+        identity: Identity::Manifest { marketplace: marketplace.to_owned(), recorded: Some(name.to_owned()) },
         version: Some(version.to_owned()),
         scope: PluginScope::Installed,
         dir: places.cache(marketplace, name, version)?,
@@ -178,7 +209,8 @@ fn in_project(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut
         .filter(|entry| !is_hidden(&entry.path))
         .map(|entry| {
             let named_at = Location::whole_file(&entry.path);
-            Candidate { id: None, version: None, scope: PluginScope::Project, dir: entry.path, named_at }
+            let identity = Identity::Manifest { marketplace: "local".to_owned(), recorded: None };
+            Candidate { identity, version: None, scope: PluginScope::Project, dir: entry.path, named_at }
         })
         .collect()
 }
@@ -190,24 +222,32 @@ fn in_bundle(bundle: &Bundle, reading: &mut SourceReader<'_>, found: &mut Vec<Di
     let entries = reading.list_folder(manifest::place(&folder, bundle.kind), found).into_iter();
     let candidate = |entry: Entry| {
         let name = entry.path.file_name()?.to_str()?;
-        let id = Some(format!("{name}@bundle"));
+        let identity = Identity::Given(format!("{name}@bundle"));
         let named_at = Location::whole_file(&entry.path);
-        Some(Candidate { id, version: None, scope, dir: entry.path.clone(), named_at })
+        Some(Candidate { identity, version: None, scope, dir: entry.path.clone(), named_at })
     };
     entries.filter(|entry| entry.kind == EntryKind::Folder).filter_map(candidate).collect()
+}
+
+/// What all plugins of a survey share.
+struct Surroundings<'s> {
+    places: &'s PluginPlaces,
+    settings: &'s PluginSettings,
+    environment: &'s Arc<Environment>,
+    /// The identities under which plugins are recorded.
+    records: &'s [String],
 }
 
 /// Reads one plugin.
 fn load(
     candidate: &Candidate,
-    places: &PluginPlaces,
-    settings: &PluginSettings,
-    environment: &Arc<Environment>,
+    surroundings: &Surroundings<'_>,
     before: &[Plugin],
     reading: &mut SourceReader<'_>,
 ) -> Result<Plugin, Diagnostic> {
+    let Surroundings { places, settings, environment, records } = *surroundings;
     let dir = &candidate.dir;
-    let folder = || dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = dir.file_name().unwrap_or_default().to_string_lossy();
     let kind = candidate.scope.source_kind();
     let mut problems = Vec::new();
     let manifest = manifest::read(dir, kind, reading, &mut problems);
@@ -215,8 +255,7 @@ fn load(
         // The missing folder is the cause; a missing manifest is only its consequence.
         problems = vec![missing_folder(candidate)];
     }
-    let name = manifest.as_ref().map_or_else(folder, |manifest| manifest.name.clone());
-    let id = candidate.id.clone().unwrap_or_else(|| format!("{name}@local"));
+    let id = candidate.identity.of(manifest.as_ref(), &folder, records);
     let same_id = before.iter().find(|plugin| plugin.id == id);
     if let Some(same_id) = same_id.filter(|same_id| same_id.scope == candidate.scope) {
         let message = format!("`{id}` is here twice; the one in `{}` counts", same_id.dir.display());
@@ -285,7 +324,7 @@ fn missing_folder(candidate: &Candidate) -> Diagnostic {
     let message = match (candidate.scope, dir.is_symlink()) {
         (_, true) => format!("`{}` is a link that leads nowhere", dir.display()),
         (PluginScope::Installed, _) => {
-            let id = candidate.id.as_deref().unwrap_or_default();
+            let id = candidate.identity.recorded().unwrap_or_default();
             format!("`{id}` is installed, but its folder `{}` is not there", dir.display())
         }
         _ => format!("`{}` is not there any more", dir.display()),

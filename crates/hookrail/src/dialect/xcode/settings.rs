@@ -38,9 +38,7 @@ impl PluginSettings {
         if let Some(file) = &places.user_settings {
             settings.enabled.push(enabled(PluginScope::Installed, file, reading, found));
         }
-        for file in places.project_settings() {
-            settings.enabled.push(enabled(PluginScope::Project, &file, reading, found));
-        }
+        settings.enabled.push(enabled(PluginScope::Project, &places.project_settings(), reading, found));
         if let Some(file) = places.in_root("known_marketplaces.json") {
             settings.blocked = blocked(&file, reading, found);
             settings.blocked_by = file;
@@ -52,7 +50,7 @@ impl PluginSettings {
     }
 
     /// Whether a plugin takes part. The user's settings apply to every plugin. The project's settings apply only to
-    /// the project's plugins, and cannot enable what the user has disabled.
+    /// the project's plugins, and there they have more weight.
     pub(super) fn enablement(&self, id: &str, scope: PluginScope) -> Enablement {
         // The settings and lists are the user's and the project's, who cannot disable what the system layer brings.
         if scope == PluginScope::System {
@@ -64,10 +62,6 @@ impl PluginSettings {
         let reaches =
             |file_settings: &&Enabled| file_settings.from == PluginScope::Installed || scope == PluginScope::Project;
         let by = |file_settings: &Enabled| Arc::from(format!("`enabledPlugins` in {}", file_settings.file.display()));
-        let users = self.enabled.iter().find(|file_settings| file_settings.from == PluginScope::Installed);
-        if let Some(file_settings) = users.filter(|file_settings| file_settings.plugins.get(id) == Some(&false)) {
-            return Enablement::Disabled(by(file_settings));
-        }
         let last =
             self.enabled.iter().filter(reaches).rev().find(|file_settings| file_settings.plugins.contains_key(id));
         match last {
