@@ -71,6 +71,16 @@ named! {
     }
 }
 
+/// The kind of shell that the command lines of a dialect are written for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CommandShell {
+    /// `bash` where there is one, else `/bin/sh`.
+    #[default]
+    Bash,
+    /// `/bin/sh`, whatever that is.
+    Posix,
+}
+
 /// How long the process of a hook lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProcessLifetime {

@@ -129,6 +129,7 @@ fn failure(how: &RawEnd) -> Option<(Code, String)> {
             (Code::TrustChanged, what.to_owned())
         }
         RawEnd::Unusable(why) => (Code::GuardUnusable, format!("cannot be used: {why}")),
+        RawEnd::ValueRefused(why) => (Code::VariableUnsafe, format!("was not run: {why}")),
         _ => (Code::HookExited, "did not end well".to_owned()),
     })
 }

@@ -13,6 +13,7 @@ use super::registry::{DialectId, with_dialects};
 use crate::breadcrumb::Breadcrumb;
 use crate::diagnostic::Diagnostic;
 use crate::event::{Column, Event, EventKind, Stage};
+use crate::exec_options::CommandShell;
 use crate::firing::{AnyPart, Part, PartPlan, Plan};
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::Json;
@@ -175,6 +176,10 @@ pub(crate) struct Launch {
     pub(crate) variables: Arc<[(String, String)]>,
     /// Folders that are created before it starts.
     pub(crate) folders: Vec<PathBuf>,
+    /// The shell that its command line is given to.
+    pub(crate) shell: CommandShell,
+    /// Why it is not started for this event, if a value of the event could run as code.
+    pub(crate) refused: Option<Arc<str>>,
 }
 
 /// The result of reading one run.

@@ -155,6 +155,8 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
             Diagnostic::new(Code::GuardUnusable, format!("hook `{hook}` cannot be used: {why}"))
                 .hint("repair the entry, or remove it to work without this guard")
         }
+        (RawEnd::ValueRefused(why), _) => Diagnostic::new(Code::VariableUnsafe, format!("hook `{hook}`: {why}"))
+            .hint("give the value to the code as an argument, as in `bash -c 'ls \"$1\"' - ${cwd}`"),
         // An exit status that the dialect reads, or an answer that it could not read.
         // The diagnostic about the held output says it.
         (RawEnd::HeldBack | RawEnd::Exited(_) | RawEnd::Returned(_) | RawEnd::Decided(_), _) => return None,

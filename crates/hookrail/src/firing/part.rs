@@ -8,7 +8,7 @@ use super::failure;
 use super::machine::TOOL_INPUT;
 use super::plan::{PartPlan, PlannedHook};
 use crate::diagnostic::{Code, Diagnostic, Level};
-use crate::dialect::{Flow, FoldContext, Folded, Protocol, Reply};
+use crate::dialect::{Flow, FoldContext, Folded, Launch, Protocol, Reply};
 use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::json::Json;
@@ -125,8 +125,7 @@ impl<D: Protocol> Part<D> {
         }
     }
 
-    fn request(&mut self, at: usize, planned: &PlannedHook, event: &Event) -> RunRequest {
-        let launch = D::launch(&planned.hook, event);
+    fn request(&mut self, at: usize, planned: &PlannedHook, launch: Launch, event: &Event) -> RunRequest {
         let answer_wait = if planned.guards(event.kind()) { Self::GUARD_WAIT } else { Self::OTHER_WAIT };
         RunRequest {
             id: RunId(self.first_run + at),
@@ -142,6 +141,7 @@ impl<D: Protocol> Part<D> {
             cwd: event.cwd().to_owned(),
             variables: launch.variables,
             answer_wait,
+            shell: launch.shell,
             sandbox: None,
         }
     }
@@ -173,12 +173,17 @@ impl<D: Protocol> Part<D> {
             return None;
         }
         let planned = slot.planned.clone();
+        let launch = D::launch(&planned.hook, event);
+        if let Some(why) = launch.refused {
+            self.accept_end(at, &RunEnd::NotRun(RawEnd::ValueRefused(why)), event, None);
+            return None;
+        }
         // Kept for asking again about changes of hooks with less authority. No layer has less than the project, so its
         // own guards are not asked again.
         if planned.authority > Authority::Project && planned.guards(event.kind()) {
             slot.judged = Some(event.clone());
         }
-        Some(self.request(at, &planned, event))
+        Some(self.request(at, &planned, launch, event))
     }
 
     /// Takes the end of the run at an index.

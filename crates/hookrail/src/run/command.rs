@@ -140,7 +140,7 @@ pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResul
 fn program(world: &ProcessWorld, request: &RunRequest) -> Option<ChildCommand> {
     match &request.hook.action {
         Action::Shell(line) => {
-            let Shell { program, flags } = shell(&world.environment);
+            let Shell { program, flags } = shell(request.shell, &world.environment);
             let line = request.command.as_deref().unwrap_or(line);
             Some(ChildCommand::new(program).args(flags.iter().copied()).arg(line))
         }
@@ -160,7 +160,7 @@ fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Envir
         return None;
     }
     let line = request.command.as_deref().unwrap_or(line);
-    let shell = shell(&world.environment).program;
+    let shell = shell(request.shell, &world.environment).program;
     let plain = direct(line, &request.variables, environment, &request.cwd, &shell)?;
     Some(ChildCommand::new(plain.program).args(plain.arguments))
 }

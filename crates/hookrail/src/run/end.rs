@@ -217,7 +217,7 @@ impl RunEnd {
                 RemoteFailure::Refused(_) => EndKind::Refused,
                 RemoteFailure::NotUnderstood(_) => EndKind::BadOutput,
             }),
-            RawEnd::Unusable(_) | RawEnd::ContentChanged => Some(EndKind::Unusable),
+            RawEnd::Unusable(_) | RawEnd::ValueRefused(_) | RawEnd::ContentChanged => Some(EndKind::Unusable),
         }
     }
 }
@@ -256,6 +256,8 @@ pub enum RawEnd {
     Unanswered(RemoteFailure),
     /// The entry is broken and was never started.
     Unusable(Arc<str>),
+    /// A value of the event could have run as code in the command, so it was not started.
+    ValueRefused(Arc<str>),
     /// The content is not what was trusted.
     ContentChanged,
 }
@@ -278,7 +280,7 @@ impl RawEnd {
     /// Whether the hook was never asked: it could not be started, not even by the shell, or was cancelled before.
     pub(crate) fn was_never_asked(&self) -> bool {
         match self {
-            Self::SpawnFailed(_) | Self::Unusable(_) | Self::Cancelled => true,
+            Self::SpawnFailed(_) | Self::Unusable(_) | Self::ValueRefused(_) | Self::Cancelled => true,
             Self::Exited(status) => matches!(*status, NOT_RUNNABLE | NOT_FOUND),
             Self::Signalled(_)
             | Self::HeldBack

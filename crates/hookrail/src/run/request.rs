@@ -10,6 +10,7 @@ use super::answer_wait::AnswerWait;
 use super::end::RelocationReason;
 use super::input::RunInput;
 use crate::event::Event;
+use crate::exec_options::CommandShell;
 use crate::hook::{Authority, Hook};
 
 /// The number of a run inside one fired event, in plan order.
@@ -53,6 +54,8 @@ pub struct RunRequest {
     pub variables: Arc<[(String, String)]>,
     /// How long its answer is awaited after its process has exited.
     pub(crate) answer_wait: &'static AnswerWait,
+    /// The shell that its command line is given to.
+    pub(crate) shell: CommandShell,
     /// The sandbox of its processes, which is known when it is about to run.
     pub(crate) sandbox: Option<Arc<Sandbox>>,
 }

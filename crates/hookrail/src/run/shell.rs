@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::Environment;
+use crate::exec_options::CommandShell;
 
 /// A shell, and the flags that come before the command line.
 pub(super) struct Shell {
@@ -13,17 +14,20 @@ pub(super) struct Shell {
 
 /// The shell of hooks.
 ///
-/// Hooks are written for bash, so it is used if the hook's own `PATH` has it, otherwise `sh`. Profile files are never
+/// Where hooks are written for bash, it is used if the hook's own `PATH` has it, otherwise `sh`. Profile files are never
 /// read.
 #[cfg(unix)]
-pub(super) fn shell(environment: &Environment) -> Shell {
-    let bash = find_program("bash", environment.get("PATH"));
+pub(super) fn shell(written_for: CommandShell, environment: &Environment) -> Shell {
+    let bash = match written_for {
+        CommandShell::Bash => find_program("bash", environment.get("PATH")),
+        CommandShell::Posix => None,
+    };
     Shell { program: bash.unwrap_or_else(|| PathBuf::from("/bin/sh")), flags: &["-c"] }
 }
 
-/// The shell of hooks.
+/// The shell of hooks, which is the same for all of them.
 #[cfg(windows)]
-pub(super) fn shell(environment: &Environment) -> Shell {
+pub(super) fn shell(_written_for: CommandShell, environment: &Environment) -> Shell {
     let found = find_program("powershell.exe", environment.get("PATH"));
     let program = found.unwrap_or_else(|| PathBuf::from("powershell.exe"));
     Shell { program, flags: &["-NoProfile", "-NonInteractive", "-Command"] }

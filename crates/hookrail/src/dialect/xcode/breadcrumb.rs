@@ -43,7 +43,7 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
         RawEnd::Signalled(signal) => failed(format!("signal={signal}")),
         RawEnd::OutputLimit => failed("too much output".to_owned()),
         RawEnd::SpawnFailed(why) => failed(why.to_string()),
-        RawEnd::Unusable(why) => failed(why.to_string()),
+        RawEnd::Unusable(why) | RawEnd::ValueRefused(why) => failed(why.to_string()),
         RawEnd::ContentChanged => failed("not what was trusted".to_owned()),
         RawEnd::Cancelled => failed("cancelled".to_owned()),
         RawEnd::Returned(_)

@@ -1,8 +1,8 @@
-//! Finds the words of a shell command that a program reads as code, where no value may be inserted.
+//! Finds the words of a shell command that a program reads as code.
 //!
 //! A value that is passed in the environment is safe in an argument, because a shell does not parse it again. It is not
 //! safe in text that a program then reads as code. Code for a shell, such as that of `sh -c '…'`, can refer to the
-//! environment by itself; any other code is refused when the entry is loaded.
+//! environment by itself; in any other code only a plain value is written, and a hook with another one is not run.
 
 use std::fmt;
 
@@ -15,9 +15,11 @@ pub(super) enum UnsafeUse {
     StandardInput,
     /// It stands in code of a language that is not the shell's, or in an argument that a program hands to a shell.
     ForeignCode,
-    /// It is evaluated as arithmetic, or as the name of a variable.
+    /// It is evaluated as arithmetic.
     Arithmetic,
-    /// It is given to a variable, and the command also has code for another shell that could paste it.
+    /// It is the name of a variable.
+    VariableName,
+    /// It is given to a variable, and the command also has code that could paste it.
     Assigned,
 }
 
@@ -27,21 +29,57 @@ impl fmt::Display for UnsafeUse {
             Self::PieceOfCode => "it would become a piece of the code that another shell runs",
             Self::StandardInput => "the command feeds an interpreter with code on its standard input",
             Self::ForeignCode => "it would become a piece of code in another language or for another program's shell",
-            Self::Arithmetic => "the shell would evaluate it as arithmetic or as the name of a variable",
-            Self::Assigned => "a variable gets it, and the command also has code for another shell",
+            Self::Arithmetic => "the shell would evaluate it as arithmetic",
+            Self::VariableName => "the shell would take it for the name of a variable",
+            Self::Assigned => "a variable gets it, and the command also has code that could use the variable",
         })
     }
 }
 
-const SHELLS: [&str; 8] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "su", "fish"];
+const SHELLS: [&str; 11] = ["sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", "yash", "su", "runuser"];
 
-/// Interpreters of other languages, each with the letters of its short options that take code.
-const INTERPRETERS: [(&str, &str); 7] =
-    [("python", "c"), ("node", "ep"), ("perl", "eE"), ("ruby", "e"), ("php", "r"), ("lua", "e"), ("deno", "")];
+/// Interpreters of other languages by the beginning of their names, each with the letters of its short options that take
+/// code.
+const INTERPRETERS: [(&str, &str); 21] = [
+    ("python", "c"),
+    ("pypy", "c"),
+    ("node", "ep"),
+    ("bun", "ep"),
+    ("tsx", "ep"),
+    ("ts-node", "ep"),
+    ("perl", "eE"),
+    ("ruby", "e"),
+    ("php", "rBRE"),
+    ("lua", "e"),
+    ("deno", ""),
+    ("julia", "eE"),
+    ("Rscript", "e"),
+    ("elixir", "e"),
+    ("guile", "c"),
+    ("fish", "cC"),
+    ("csh", "c"),
+    ("tcsh", "c"),
+    ("pwsh", "c"),
+    ("osascript", "e"),
+    ("npx", "c"),
+];
+
+/// Long options whose operand is code, for the interpreters above.
+const LONG_CODE_OPTIONS: [&str; 8] =
+    ["--eval", "--print", "eval", "--command", "-Command", "--call", "--run", "--init-command"];
+
+/// Programs whose first word that is no option is a program in a language of their own, with the letters of the short
+/// options that take another operand.
+const LITTLE_LANGUAGES: [(&str, &str); 6] =
+    [("awk", "vFf"), ("gawk", "vFf"), ("mawk", "vFf"), ("nawk", "vFf"), ("sed", "fl"), ("gsed", "fl")];
 
 /// Programs that pass their arguments to a shell.
 const PASS_ARGUMENTS_TO_A_SHELL: [&str; 9] =
     ["ssh", "rsh", "watch", "parallel", "script", "tmux", "screen", "at", "entr"];
+
+/// Commands whose words are names of variables, or assignments.
+const NAME_VARIABLES: [&str; 10] =
+    ["unset", "declare", "typeset", "local", "readonly", "export", "read", "mapfile", "readarray", "getopts"];
 
 /// Returns the word without quotes and backslashes. This is an approximation of what the program receives; it is only
 /// compared with names and options.
@@ -49,23 +87,54 @@ fn without_quotes(word: &str) -> String {
     word.replace(['"', '\'', '\\'], "")
 }
 
+/// Whether a word gives a value to a variable of the shell.
+pub(super) fn is_assignment(word: &str) -> bool {
+    let name = word.split(['=', '+', '[']).next().unwrap_or_default();
+    word.contains('=')
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
+/// Whether a word begins an assignment to a variable whose value a shell or another program runs.
+fn assigns_code(word: &str) -> bool {
+    const NAMES: [&str; 10] = ["PS0", "PS1", "PS2", "PS3", "PS4", "ENV", "BASH_ENV", "VISUAL", "LESSOPEN", "LESSCLOSE"];
+    let name = word.split(['=', '+']).next().unwrap_or_default();
+    let runs = NAMES.contains(&name) || ["COMMAND", "EDITOR", "PAGER"].iter().any(|end| name.ends_with(end));
+    runs && is_assignment(word)
+}
+
+/// Whether a word is a short option, or several of them, that ends in one of these letters.
+fn ends_in_option(word: &str, letters: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|option| {
+        !option.starts_with('-') && option.chars().next_back().is_some_and(|letter| letters.contains(letter))
+    })
+}
+
+fn compares_numbers(word: &str) -> bool {
+    matches!(word, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")
+}
+
 /// The words of a simple command without its redirections.
-pub(super) struct CommandWords(Vec<String>);
+pub(super) struct CommandWords {
+    words: Vec<String>,
+    /// Whether the next word is a file to read or to write.
+    next_is_file: bool,
+}
 
 impl CommandWords {
     pub(super) fn new(raw: &[String]) -> Self {
-        let mut words = Vec::new();
+        let (mut words, mut next_is_file) = (Vec::new(), false);
         let mut raw = raw.iter();
         while let Some(word) = raw.next() {
             let operator = word.trim_start_matches(|character: char| character.is_ascii_digit());
             if !operator.starts_with(['<', '>']) || operator.starts_with("<(") || operator.starts_with(">(") {
                 words.push(without_quotes(word));
             } else if operator.trim_start_matches(['<', '>', '&', '-', '|']).is_empty() {
-                // The operand is the next word.
-                raw.next();
+                // The operand is the next word. After `<<<` it is text.
+                next_is_file = raw.next().is_none() && !operator.starts_with("<<");
             }
         }
-        Self(words)
+        Self { words, next_is_file }
     }
 
     fn file_name(word: &str) -> &str {
@@ -74,8 +143,8 @@ impl CommandWords {
 
     /// The words after the last word that is a shell's name.
     fn words_after_shell(&self) -> Option<&[String]> {
-        let at = self.0.iter().rposition(|word| SHELLS.contains(&Self::file_name(word)))?;
-        self.0.get(at + 1..)
+        let at = self.words.iter().rposition(|word| SHELLS.contains(&Self::file_name(word)))?;
+        self.words.get(at + 1..)
     }
 
     /// The command itself, without prefixes such as assignments and `env`.
@@ -84,10 +153,13 @@ impl CommandWords {
             "!", "time", "if", "then", "else", "elif", "while", "until", "do", "exec", "command", "builtin", "nohup",
             "env", "sudo", "nice", "{",
         ];
-        let is_prefix =
-            |word: &&String| PREFIXES.contains(&word.as_str()) || (word.contains('=') && !word.starts_with('-'));
-        let skipped = self.0.iter().take_while(is_prefix).count();
-        let (first, rest) = self.0.get(skipped..)?.split_first()?;
+        // A path may have a `=`, and is no assignment.
+        let is_prefix = |word: &&String| {
+            PREFIXES.contains(&word.as_str())
+                || (word.split_once('=').is_some_and(|(name, _)| !name.contains('/')) && !word.starts_with('-'))
+        };
+        let skipped = self.words.iter().take_while(is_prefix).count();
+        let (first, rest) = self.words.get(skipped..)?.split_first()?;
         Some((Self::file_name(first), rest))
     }
 
@@ -95,7 +167,8 @@ impl CommandWords {
     pub(super) fn next_is_code_for_a_shell(&self) -> bool {
         let follows_option = self.words_after_shell().is_some_and(|words| {
             let takes_code = |word: &String| {
-                word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
+                word == "--command"
+                    || word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
             };
             let is_option = |word: &String| word.starts_with(['-', '+']);
             let at = words.iter().position(takes_code);
@@ -111,43 +184,133 @@ impl CommandWords {
 
     /// Whether any word is code for a shell.
     pub(super) fn has_code_for_a_shell(&self) -> bool {
-        (1..self.0.len()).any(|length| Self(self.0.iter().take(length).cloned().collect()).next_is_code_for_a_shell())
+        let first = |length| Self { words: self.words.iter().take(length).cloned().collect(), next_is_file: false };
+        (1..self.words.len()).any(|length| first(length).next_is_code_for_a_shell())
     }
 
-    /// Why a value is unsafe as the next word, or as a part of it.
-    pub(super) fn why_next_is_unsafe(&self) -> Option<UnsafeUse> {
+    /// Why a value is unsafe in the next word. `begun` is what the word begins with.
+    pub(super) fn why_next_is_unsafe(&self, begun: &str) -> Option<UnsafeUse> {
+        let begun = without_quotes(begun);
+        let redirects = begun.trim_start_matches(|character: char| character.is_ascii_digit()).starts_with(['<', '>']);
+        if self.next_is_file || (redirects && !begun.contains("<<<")) {
+            return None;
+        }
+        if assigns_code(&begun) {
+            return Some(UnsafeUse::Assigned);
+        }
+        let subscript = begun.split_once('[').is_some_and(|(name, _)| is_assignment(&format!("{name}=")));
+        if subscript && !begun.contains('=') {
+            return Some(UnsafeUse::Arithmetic);
+        }
         let (command, before) = self.command()?;
         let is_given = |options: &[&str]| before.iter().any(|word| options.contains(&word.as_str()));
         match command {
             "let" | "((" => return Some(UnsafeUse::Arithmetic),
             "alias" => return Some(UnsafeUse::PieceOfCode),
-            "printf" if before.last().is_some_and(|last| last == "-v") => return Some(UnsafeUse::Arithmetic),
-            "[[" | "[" | "test" if is_given(&["-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"]) => {
+            "printf" if before.last().is_some_and(|last| last == "-v") => return Some(UnsafeUse::VariableName),
+            "[[" | "[" | "test" if before.last().is_some_and(|last| last == "-v") => {
+                return Some(UnsafeUse::VariableName);
+            }
+            "[[" if before.iter().any(|word| compares_numbers(word)) => return Some(UnsafeUse::Arithmetic),
+            // A shell may do arithmetic here; most do not.
+            "[" | "test" if before.iter().any(|word| compares_numbers(word)) => return Some(UnsafeUse::VariableName),
+            _ if NAME_VARIABLES.contains(&command) && !begun.contains('=') => return Some(UnsafeUse::VariableName),
+            "declare" | "typeset" | "local" if before.iter().any(|word| ends_in_option(word, "i")) => {
                 return Some(UnsafeUse::Arithmetic);
             }
-            "flock" if is_given(&["-c"]) => return Some(UnsafeUse::ForeignCode),
+            "flock" if is_given(&["-c", "--command"]) => return Some(UnsafeUse::ForeignCode),
             _ => {}
         }
-        if self.0.iter().any(|word| PASS_ARGUMENTS_TO_A_SHELL.contains(&Self::file_name(word))) {
+        let last = self.words.last().map(String::as_str).unwrap_or_default();
+        let splits = |word: &str| word.starts_with("-S") || word.starts_with("--split-string");
+        if self.words.iter().any(|word| word == "env") && (splits(last) || splits(&begun)) {
             return Some(UnsafeUse::ForeignCode);
         }
-        let last = self.0.last().map(String::as_str).unwrap_or_default();
-        let takes_code = |(name, letters): &(&str, &str)| {
-            let is_interpreter = |word: &String| Self::file_name(word).starts_with(name);
-            let short = last.strip_prefix('-').is_some_and(|option| {
-                !option.starts_with('-') && option.chars().next_back().is_some_and(|letter| letters.contains(letter))
-            });
-            self.0.iter().any(is_interpreter) && (short || matches!(last, "--eval" | "--print" | "eval"))
+        if self.words.iter().any(|word| PASS_ARGUMENTS_TO_A_SHELL.contains(&Self::file_name(word))) {
+            return Some(UnsafeUse::ForeignCode);
+        }
+        // What program this is, only the shell knows.
+        if command.contains(['$', '`']) && (ends_in_option(last, "ceEpr") || LONG_CODE_OPTIONS.contains(&last)) {
+            return Some(UnsafeUse::ForeignCode);
+        }
+        let is_code = self.next_is_foreign_code(last, &begun) || self.next_is_little_program(last, &begun);
+        is_code.then_some(UnsafeUse::ForeignCode)
+    }
+
+    /// Whether the next word is code for an interpreter: `node -e CODE`, `python3 -cCODE`, `node --eval=CODE`.
+    fn next_is_foreign_code(&self, last: &str, begun: &str) -> bool {
+        let attached_long =
+            begun.split_once('=').is_some_and(|(option, _)| LONG_CODE_OPTIONS.contains(&option) && option != "eval");
+        let attached_short = |letters: &str| {
+            let options = begun.strip_prefix('-').filter(|options| !options.starts_with('-'));
+            options.is_some_and(|options| options.contains(|letter| letters.contains(letter)))
         };
-        INTERPRETERS.iter().any(takes_code).then_some(UnsafeUse::ForeignCode)
+        INTERPRETERS.iter().any(|(name, letters)| {
+            self.words.iter().any(|word| Self::file_name(word).starts_with(name))
+                && (ends_in_option(last, letters)
+                    || LONG_CODE_OPTIONS.contains(&last)
+                    || attached_long
+                    || attached_short(letters))
+        })
+    }
+
+    /// Whether the next word is a program for `awk` or `sed`.
+    fn next_is_little_program(&self, last: &str, begun: &str) -> bool {
+        LITTLE_LANGUAGES.iter().any(|(name, with_operand)| {
+            let Some(at) = self.words.iter().rposition(|word| Self::file_name(word) == *name) else { return false };
+            let before = self.words.get(at + 1..).unwrap_or_default();
+            let is_script = |word: &str| {
+                word.starts_with("--expression")
+                    || word.starts_with("--source")
+                    || (name.ends_with("sed") && word.starts_with('-') && !word.starts_with("--") && word.contains('e'))
+            };
+            if is_script(begun) || (is_script(last) && !last.contains('=')) {
+                return true;
+            }
+            let from_file = |word: &String| word.starts_with("-f") || word.starts_with("--file");
+            if begun.starts_with('-') || before.iter().any(|word| is_script(word) || from_file(word)) {
+                return false;
+            }
+            let mut words = before.iter();
+            while let Some(word) = words.next() {
+                if !word.starts_with('-') {
+                    return false;
+                }
+                let takes_operand = word.len() == 2 && ends_in_option(word, with_operand);
+                // The next word is the operand.
+                if takes_operand && words.next().is_none() {
+                    return false;
+                }
+            }
+            true
+        })
     }
 
     /// Why a value is unsafe anywhere in this complete command. In `[ ${cwd} -eq 1 ]` the operator comes after the value, so
     /// [`Self::why_next_is_unsafe`] cannot see it.
     pub(super) fn why_command_is_unsafe(&self) -> Option<UnsafeUse> {
         let (command, rest) = self.command()?;
-        let compares = |word: &String| matches!(word.as_str(), "-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
-        (matches!(command, "[[" | "[" | "test") && rest.iter().any(compares)).then_some(UnsafeUse::Arithmetic)
+        let compares = rest.iter().any(|word| compares_numbers(word));
+        // `[[ a && $x -eq 1 ]]` is more than one command here.
+        let is_condition = command == "[[" || rest.last().is_some_and(|last| last == "]]");
+        let is_test = matches!(command, "[" | "test");
+        if is_condition && compares {
+            Some(UnsafeUse::Arithmetic)
+        } else if (is_test && compares) || (is_condition && (command == "-v" || rest.iter().any(|word| word == "-v"))) {
+            Some(UnsafeUse::VariableName)
+        } else {
+            None
+        }
+    }
+
+    /// Whether a variable of the shell gets what the words of this command are.
+    pub(super) fn fills_variables(&self) -> bool {
+        matches!(self.command(), Some((name, _)) if matches!(name, "set" | "for" | "select" | "cd" | "pushd" | "export"))
+    }
+
+    /// Whether a variable of the shell gets what this command reads.
+    pub(super) fn reads_variables(&self) -> bool {
+        matches!(self.command(), Some(("read" | "mapfile" | "readarray", _)))
     }
 
     /// Whether the command is an interpreter that reads its program from standard input.
@@ -163,11 +326,19 @@ impl CommandWords {
         if let Some(words) = self.words_after_shell() {
             return reads(words);
         }
-        let at = self.0.iter().rposition(|word| {
-            let name = Self::file_name(word);
-            INTERPRETERS.iter().any(|(known, _)| name == *known || (*known == "python" && name.starts_with("python")))
-        });
-        at.and_then(|at| self.0.get(at + 1..)).is_some_and(reads)
+        let at = self.words.iter().rposition(|word| Self::is_interpreter(Self::file_name(word)));
+        at.and_then(|at| self.words.get(at + 1..)).is_some_and(reads)
+            || (self.is_source_command() && self.words.iter().any(|word| word == "/dev/stdin"))
+    }
+
+    fn is_interpreter(name: &str) -> bool {
+        INTERPRETERS.iter().any(|(known, _)| name == *known || (*known == "python" && name.starts_with("python")))
+    }
+
+    /// Whether the command is a shell or another interpreter, which runs the file that it is given.
+    pub(super) fn runs_files(&self) -> bool {
+        let runs = |name: &str| SHELLS.contains(&name) || Self::is_interpreter(name);
+        self.words.iter().any(|word| runs(Self::file_name(word)))
     }
 
     /// Whether the command runs the file that it is given as a part of the shell.

@@ -270,7 +270,7 @@ impl Reader<'_> {
             return Err(message);
         };
         if event.spec().matched_on(DialectId::Xcode).is_none() {
-            if !matches!(pattern.trim(), "" | "*") {
+            if !matches!(pattern, "" | "*") {
                 let message = format!("{event_name} hooks always run; the matcher has no effect");
                 self.report(Code::MatcherIgnored, &key.span, message);
             }
@@ -300,7 +300,7 @@ impl Reader<'_> {
             .filter_map(|key| node.get(key))
             .find(|value| value.text() == Some(command))
             .map_or(&node.span, |value| &value.span);
-        let findings = variables::check_variables(command, hook.environment.as_deref());
+        let findings = variables::check_variables(command, hook);
         for name in findings.unknown {
             let message = format!("`${{{name}}}` is not a variable; the command will see it as it is written");
             let finding = self.document.finding(Code::VariableUnknown, span, message);
@@ -310,9 +310,9 @@ impl Reader<'_> {
             });
         }
         if let Some(why) = findings.unsafe_use {
-            let message = format!("a variable stands where its value could run as code ({why}); the hook is not run");
-            let hint = "give the value to the code as an argument: `bash -c 'ls \"$1\"' - ${cwd}`";
-            self.found.push(self.document.finding(Code::VariableUnsafe, span, message.clone()).hint(hint));
+            let message = variables::refusal(why);
+            let finding = self.document.finding(Code::VariableUnsafe, span, message.clone());
+            self.found.push(finding.hint(variables::REFUSAL_HINT));
             hook.action = Action::Unusable(message.into());
         }
     }

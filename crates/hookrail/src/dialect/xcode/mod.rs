@@ -1,7 +1,7 @@
 //! The X-Code dialect: command hooks of plugins.
 //!
-//! `registry` finds plugins with `manifest`, `entries` and `settings`; `variables` and `shell` insert variables into their
-//! commands; `stdin` writes what a hook receives and `answer` reads what it prints; `breadcrumb` writes the lines of the
+//! `registry` finds plugins with `manifest`, `entries` and `settings`; `variables`, `quotes` and `shell` insert variables into
+//! their commands; `stdin` writes what a hook receives and `answer` reads what it prints; `breadcrumb` writes the lines of the
 //! debug log.
 //!
 //! Hooks of decision events run one after the other, each with the modifications so far. A modification replaces the whole
@@ -17,6 +17,7 @@ mod install;
 mod load;
 mod manifest;
 mod places;
+mod quotes;
 mod registry;
 mod schema;
 mod settings;

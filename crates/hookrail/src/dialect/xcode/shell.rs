@@ -1,16 +1,24 @@
 //! Reading a shell command far enough to know in which quotes a `${…}` stands, and writing in its place something
 //! that fits those quotes.
 //!
-//! Nothing here knows which names there are. A mistake about quotes can at worst split a value into words: a value
-//! is only ever referred to, never pasted. `code_words` finds what a program would read as code.
+//! Nothing here knows which names there are. A mistake about quotes can at worst split a value into words: a plain value
+//! means the same in all quotes, and any other is only ever referred to. `code_words` finds what a program would read as
+//! code.
 
-use super::code_words::{CommandWords, UnsafeUse};
+mod here_documents;
+mod nested_code;
+mod notes;
+
+use super::code_words::{CommandWords, UnsafeUse, is_assignment};
+use super::quotes::{Quotes, Value};
+use here_documents::Document;
+use notes::Notes;
 
 /// What a `${…}` is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The value of this environment variable.
-    Known(String),
+    /// A variable of the dialect, with this value.
+    Known(Value),
     /// Text for the program, as it is written.
     Verbatim,
     /// An expansion that the shell evaluates.
@@ -24,78 +32,16 @@ type Ask<'a> = dyn FnMut(&str) -> Meaning + 'a;
 pub(super) struct Translated {
     /// The command with every `${…}` replaced as its meaning and its quotes ask for.
     pub(super) text: String,
-    /// What keeps a value from being handed over safely, if anything does.
+    /// What keeps a value from being inserted safely, if anything does.
     pub(super) unsafe_use: Option<UnsafeUse>,
 }
 
 /// Replaces every `${…}` as its meaning and its quotes ask for.
 pub(super) fn translate(command: &str, ask: &mut Ask<'_>) -> Translated {
-    let mut scan = Scan {
-        text: command.chars().collect(),
-        at: 0,
-        out: String::with_capacity(command.len() + 32),
-        ask,
-        words: Vec::new(),
-        documents: Vec::new(),
-        depth: 0,
-        in_code: false,
-        arithmetic: 0,
-        refers: false,
-        assigns: false,
-        has_code: false,
-        feeds_an_interpreter: false,
-        command_refers: false,
-        unsafe_use: None,
-    };
+    let mut scan = Scan::new(command.chars().collect(), 0, ask);
     scan.plain(Until::End);
-    scan.conclude()
-}
-
-/// The quotes something stands in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quotes {
-    None,
-    Double,
-    Single,
-    /// `$'…'`
-    Escaped,
-    /// The body of a here-document.
-    Document,
-}
-
-impl Quotes {
-    /// Whether the shell takes everything in them for text.
-    fn is_single(self) -> bool {
-        matches!(self, Self::Single | Self::Escaped)
-    }
-
-    /// A reference that gives the whole value as one word, whatever is in it.
-    #[cfg(not(windows))]
-    fn reference(self, variable: &str) -> String {
-        match self {
-            Self::None => format!("\"${{{variable}}}\""),
-            Self::Double | Self::Document => format!("${{{variable}}}"),
-            Self::Single => format!("'\"${{{variable}}}\"'"),
-            Self::Escaped => format!("'\"${{{variable}}}\"$'"),
-        }
-    }
-
-    /// A reference in the words of the shell that is used on Windows.
-    #[cfg(windows)]
-    fn reference(self, variable: &str) -> String {
-        format!("${{env:{variable}}}")
-    }
-
-    /// Text that reaches the program as it is.
-    fn verbatim(self, content: &str, in_expansion: bool) -> String {
-        match self {
-            Self::None => format!("'${{{content}}}'"),
-            // The brace must not end the expansion it stands in.
-            Self::Double | Self::Document if in_expansion => format!("\\${{{content}\\}}"),
-            Self::Double | Self::Document => format!("\\${{{content}}}"),
-            Self::Single | Self::Escaped => format!("${{{content}}}"),
-        }
-    }
+    scan.notes.conclude();
+    Translated { text: scan.out, unsafe_use: scan.notes.unsafe_use }
 }
 
 /// Where a stretch of unquoted text ends.
@@ -106,40 +52,33 @@ enum Until {
     Backtick,
 }
 
-/// A here-document whose body is still to come.
-struct Document {
-    end: String,
-    /// Whether leading tabs do not count.
-    tabs: bool,
-    /// Whether its text was meant as it stands.
-    raw: bool,
-}
-
-struct Scan<'s> {
+struct Scan<'s, 'a> {
     text: Vec<char>,
     at: usize,
     out: String,
-    ask: &'s mut Ask<'s>,
+    /// The same as `out` with values in the place of references: what programs are given, as far as it is known.
+    seen: String,
+    ask: &'s mut Ask<'a>,
     /// The words of the current command so far.
     words: Vec<String>,
+    /// Where in `seen` the current word begins.
+    word_begins: usize,
     documents: Vec<Document>,
-    /// How many substitutions and expansions this place is inside of.
+    /// How many substitutions, expansions and pieces of code this place is inside of.
     depth: usize,
     /// Whether what comes here is a piece of code for another shell.
     in_code: bool,
+    /// Why a value is unsafe here because of the words around this place.
+    in_unsafe_word: Option<UnsafeUse>,
+    /// The word in which an expansion of the shell was judged last.
+    insertion_judged: Option<usize>,
     /// How many arithmetic expressions this place is inside of.
     arithmetic: usize,
-    /// Whether the command refers to a value at all.
-    refers: bool,
-    /// Whether a variable of the shell gets a value.
-    assigns: bool,
-    /// Whether there is code for another shell anywhere.
-    has_code: bool,
-    /// Whether an interpreter reads its program from standard input.
-    feeds_an_interpreter: bool,
     /// Whether the current simple command refers to a value.
     command_refers: bool,
-    unsafe_use: Option<UnsafeUse>,
+    /// Whether a plain value that is no number was written into the current simple command.
+    command_has_name: bool,
+    notes: Notes,
 }
 
 /// No real command nests deeper than this, and what is there is left to the shell as it is.
@@ -151,17 +90,59 @@ const MOST_WORDS: usize = 256;
 /// No name of a variable is longer.
 const LONGEST_NAME: usize = 1024;
 
-impl Scan<'_> {
+impl<'s, 'a> Scan<'s, 'a> {
+    fn new(text: Vec<char>, depth: usize, ask: &'s mut Ask<'a>) -> Self {
+        Self {
+            out: String::with_capacity(text.len() + 32),
+            text,
+            at: 0,
+            seen: String::new(),
+            ask,
+            words: Vec::new(),
+            word_begins: 0,
+            documents: Vec::new(),
+            depth,
+            in_code: false,
+            in_unsafe_word: None,
+            insertion_judged: None,
+            arithmetic: 0,
+            command_refers: false,
+            command_has_name: false,
+            notes: Notes::default(),
+        }
+    }
+
     fn peek(&self, ahead: usize) -> Option<char> {
         self.text.get(self.at + ahead).copied()
+    }
+
+    /// Writes text that a program is given as `seen`.
+    fn push(&mut self, written: &str, seen: &str) {
+        self.out.push_str(written);
+        self.seen.push_str(seen);
     }
 
     /// Copies so many characters.
     fn copy(&mut self, count: usize) {
         for _ in 0..count {
-            self.out.extend(self.peek(0));
+            if let Some(next) = self.peek(0) {
+                self.out.push(next);
+                self.seen.push(next);
+            }
             self.at += 1;
         }
+    }
+
+    /// What the current word begins with.
+    fn word(&self) -> &str {
+        self.seen.get(self.word_begins..).unwrap_or_default()
+    }
+
+    /// Ends the current word.
+    fn end_word(&mut self) -> Option<String> {
+        let word = self.seen.get(self.word_begins..).map(str::to_owned);
+        self.word_begins = self.seen.len();
+        word.filter(|word| !word.is_empty())
     }
 
     /// Reads on inside of something.
@@ -175,118 +156,154 @@ impl Scan<'_> {
         self.depth -= 1;
     }
 
-    /// The result, with what can only be said about the command as a whole.
-    fn conclude(mut self) -> Translated {
-        if self.refers && self.feeds_an_interpreter {
-            self.refuse(UnsafeUse::StandardInput);
-        }
-        if self.assigns && self.has_code {
-            self.refuse(UnsafeUse::Assigned);
-        }
-        Translated { text: self.out, unsafe_use: self.unsafe_use }
-    }
-
-    fn refuse(&mut self, why: UnsafeUse) {
-        self.unsafe_use.get_or_insert(why);
-    }
-
-    /// Notes that a value is referred to here, outside of quoted code for a shell.
-    fn refer(&mut self) {
-        self.refers = true;
-        self.command_refers = true;
+    /// Why a value would be read as code here.
+    fn why_unsafe(&self) -> Option<UnsafeUse> {
         if self.in_code {
-            self.refuse(UnsafeUse::PieceOfCode);
+            Some(UnsafeUse::PieceOfCode)
+        } else if self.arithmetic > 0 {
+            Some(UnsafeUse::Arithmetic)
+        } else {
+            self.in_unsafe_word.or_else(|| CommandWords::new(&self.words).why_next_is_unsafe(self.word()))
         }
-        if self.arithmetic > 0 {
-            self.refuse(UnsafeUse::Arithmetic);
+    }
+
+    /// Notes that a value which is not plain is referred to here, outside of quoted code for a shell.
+    fn refer(&mut self) {
+        self.notes.refers = true;
+        self.notes.refers_outside_code = true;
+        self.command_refers = true;
+        if let Some(why) = self.why_unsafe() {
+            self.notes.refuse(why);
         }
-        if let Some(why) = CommandWords::new(&self.words).why_next_is_unsafe() {
-            self.refuse(why);
+        self.notes.fills_variables |= CommandWords::new(&self.words).fills_variables() || is_assignment(self.word());
+    }
+
+    /// Notes that the shell inserts something here that is not known. A word is judged once.
+    fn shell_inserts(&mut self, first: Option<char>) {
+        let is_judged = self.insertion_judged == Some(self.word_begins);
+        self.insertion_judged = Some(self.word_begins);
+        if self.in_code || (!is_judged && self.why_unsafe().is_some()) {
+            self.notes.has_open_code = true;
+            self.notes.has_code_with_arguments |=
+                first.is_some_and(|first| first.is_ascii_digit() || matches!(first, '@' | '*'));
         }
+    }
+
+    /// Inserts a value into these quotes.
+    fn insert(&mut self, value: &Value, quotes: Quotes) {
+        if !value.is_plain() {
+            self.refer();
+            return self.push(&quotes.reference(&value.variable), &value.text);
+        }
+        if !value.is_number() {
+            self.command_has_name = true;
+            if self.arithmetic > 0 || self.why_unsafe() == Some(UnsafeUse::Arithmetic) {
+                self.notes.refuse(UnsafeUse::Arithmetic);
+            }
+        }
+        // Quotes are no part of an arithmetic expression.
+        let quotes = if self.arithmetic > 0 { Quotes::Double } else { quotes };
+        self.push(&quotes.plain(&value.text), &value.text);
     }
 
     /// Looks at a simple command when it is complete.
-    fn end_command(&mut self, last: &str) {
+    fn end_command(&mut self) {
+        let last = self.end_word();
         let mut all = std::mem::take(&mut self.words);
-        if !last.is_empty() {
-            all.push(last.to_owned());
-        }
+        all.extend(last);
         if all.len() > MOST_WORDS {
-            self.has_code = true;
+            self.notes.has_code = true;
             return;
         }
         let words = CommandWords::new(&all);
-        self.feeds_an_interpreter |= words.reads_program_from_stdin();
-        self.has_code |= words.has_code_for_a_shell();
-        if std::mem::take(&mut self.command_refers)
-            && let Some(why) = words.why_command_is_unsafe()
-        {
-            self.refuse(why);
+        self.notes.feeds_an_interpreter |= words.reads_program_from_stdin();
+        self.notes.has_code |= words.has_code_for_a_shell();
+        self.notes.reads_variables |= words.reads_variables();
+        let (refers, has_name) = (std::mem::take(&mut self.command_refers), std::mem::take(&mut self.command_has_name));
+        match words.why_command_is_unsafe() {
+            Some(why) if refers => self.notes.refuse(why),
+            Some(UnsafeUse::Arithmetic) if has_name => self.notes.refuse(UnsafeUse::Arithmetic),
+            _ => {}
         }
     }
 
     fn plain(&mut self, until: Until) {
-        let outer = std::mem::take(&mut self.words);
-        let (outer_code, outer_refers) = (self.in_code, std::mem::take(&mut self.command_refers));
-        let mut word = String::new();
+        let outer_words = std::mem::take(&mut self.words);
+        let outer_word_begins = std::mem::replace(&mut self.word_begins, self.seen.len());
+        let outer_code = self.in_code;
+        let outer_refers = std::mem::take(&mut self.command_refers);
+        let outer_has_name = std::mem::take(&mut self.command_has_name);
         let mut is_code = false;
         while let Some(next) = self.peek(0) {
             match (next, until) {
                 (')', Until::Parenthesis) | ('`', Until::Backtick) => break,
                 _ => {}
             }
-            let begin = self.at;
-            let referred = self.refers;
             // What a word is depends on those before it, so it is asked once for each word.
-            if word.is_empty() {
+            let begins_word = self.word().is_empty();
+            if begins_word {
                 is_code = self.words.len() > MOST_WORDS || CommandWords::new(&self.words).next_is_code_for_a_shell();
                 self.in_code = outer_code || is_code;
             }
+            let referred = self.notes.refers;
             match next {
-                '\\' => self.copy(2),
-                '\'' | '"' if word.is_empty() && is_code => self.nested(next),
+                '\\' => self.backslash(Quotes::None),
+                '\'' | '"' if begins_word && is_code => self.nested(next),
                 '\'' => self.single(),
                 '"' => self.double(),
                 '$' => self.dollar(Quotes::None, false),
                 '`' => self.backtick(),
                 '(' => self.parenthesis(),
-                '#' if word.is_empty() => {
+                '#' if begins_word => {
                     while self.peek(0).is_some_and(|next| next != '\n') {
                         self.copy(1);
                     }
+                    self.word_begins = self.seen.len();
                 }
                 '<' if self.peek(1) == Some('<') && self.peek(2) != Some('<') => self.here_document(),
+                ' ' | '\t' | ';' | '|' | '&' | '\n' | ')' | '{' | '}' => {
+                    match next {
+                        ' ' | '\t' => {
+                            let word = self.end_word();
+                            self.words.extend(word);
+                        }
+                        _ => self.end_command(),
+                    }
+                    self.copy(1);
+                    self.word_begins = self.seen.len();
+                }
                 _ => self.copy(1),
             }
-            match next {
-                ' ' | '\t' if !word.is_empty() => self.words.push(std::mem::take(&mut word)),
-                ' ' | '\t' => {}
-                ';' | '|' | '&' | '\n' | '(' | ')' | '{' | '}' | '`' => {
-                    self.end_command(&std::mem::take(&mut word));
-                }
-                _ => {
-                    word.extend(self.text.get(begin..self.at).unwrap_or_default());
-                    self.assigns |= self.refers && !referred && is_assignment(&word);
-                }
+            if self.notes.refers && !referred {
+                self.notes.assigns |= is_assignment(self.word());
+            }
+            if next == '(' {
+                self.end_command();
             }
             if next == '\n' {
                 self.bodies();
+                self.word_begins = self.seen.len();
             }
         }
-        self.end_command(&word);
-        self.words = outer;
-        (self.in_code, self.command_refers) = (outer_code, outer_refers);
+        self.end_command();
+        self.words = outer_words;
+        self.word_begins = outer_word_begins;
+        self.in_code = outer_code;
+        (self.command_refers, self.command_has_name) = (outer_refers, outer_has_name);
     }
 
+    /// A subshell or a substitution.
     fn parenthesis(&mut self) {
+        let words = CommandWords::new(&self.words);
+        // `source <(…)`, `bash <(…)`
+        let is_run = words.is_source_command() || (self.word().ends_with('<') && words.runs_files());
         self.copy(1);
         // `((…))`, `$((…))`
         let arithmetic = usize::from(self.peek(0) == Some('('));
-        // `source <(…)`
-        let code = self.in_code || CommandWords::new(&self.words).is_source_command();
-        let outer = std::mem::replace(&mut self.in_code, code);
+        let outer = self.in_code;
+        self.in_code |= is_run;
         self.arithmetic += arithmetic;
-        self.deeper(|scan| scan.plain(Until::Parenthesis));
+        self.substitution(Until::Parenthesis);
         self.arithmetic -= arithmetic;
         self.in_code = outer;
         self.copy(1);
@@ -294,8 +311,16 @@ impl Scan<'_> {
 
     fn backtick(&mut self) {
         self.copy(1);
-        self.deeper(|scan| scan.plain(Until::Backtick));
+        self.substitution(Until::Backtick);
         self.copy(1);
+    }
+
+    /// Commands whose output is a part of the current word.
+    fn substitution(&mut self, until: Until) {
+        let of_word = self.in_unsafe_word.or_else(|| CommandWords::new(&self.words).why_next_is_unsafe(self.word()));
+        let outer = std::mem::replace(&mut self.in_unsafe_word, of_word);
+        self.deeper(|scan| scan.plain(until));
+        self.in_unsafe_word = outer;
     }
 
     /// What stands between quotes, or in an expansion of the shell's own, up to its end.
@@ -303,9 +328,12 @@ impl Scan<'_> {
         while let Some(next) = self.peek(0) {
             match next {
                 _ if next == end => return self.copy(1),
-                '\\' if quotes != Quotes::Single => self.copy(2),
+                '\\' if quotes != Quotes::Single => self.backslash(quotes),
                 '$' => self.dollar(quotes, in_expansion),
-                '`' if !quotes.is_single() => self.backtick(),
+                '`' if !quotes.is_single() => {
+                    self.shell_inserts(None);
+                    self.backtick();
+                }
                 '\'' if in_expansion && quotes == Quotes::None => self.single(),
                 '"' if in_expansion && quotes != Quotes::Document => self.double(),
                 _ => self.copy(1),
@@ -332,32 +360,82 @@ impl Scan<'_> {
     fn dollar(&mut self, quotes: Quotes, in_expansion: bool) {
         match self.peek(1) {
             Some('{') => self.braces(quotes, in_expansion),
-            Some('(') if !quotes.is_single() => {
+            _ if quotes.is_single() => self.copy(1),
+            Some('$') => self.two_dollars(quotes),
+            Some('(') => {
+                self.shell_inserts(None);
                 self.copy(1);
                 self.parenthesis();
             }
             Some('\'') if quotes == Quotes::None => self.escaped(),
-            _ => self.copy(1),
+            next => {
+                self.shell_inserts(next);
+                self.copy(1);
+            }
         }
     }
 
-    /// What stands between `${` and the next `}`, when it is one plain piece.
-    fn content(&self) -> Option<String> {
-        let rest = self.text.get(self.at + 2..)?;
+    /// `$$` is the number of the shell's process. A `$` before a variable of the dialect makes, as in the original, an
+    /// expansion of what the value says; it is text if the value is not plain.
+    fn two_dollars(&mut self, quotes: Quotes) {
+        let Some((value, length)) = self.known_at(1) else { return self.copy(2) };
+        self.at += 1 + length;
+        if !value.is_plain() {
+            self.refer();
+            let reference = quotes.reference(&value.variable);
+            return self.push(&format!("\\${reference}"), &value.text);
+        }
+        if let Some(why) = self.why_unsafe() {
+            self.notes.refuse(why);
+        }
+        self.push(&format!("${}", value.text), &format!("${}", value.text));
+    }
+
+    /// A backslash. As in the original, what it stands before is a value's first character where a variable follows.
+    fn backslash(&mut self, quotes: Quotes) {
+        let mut length = 1;
+        while let Some((value, more)) = self.known_at(length) {
+            length += more;
+            if value.text.is_empty() {
+                continue;
+            }
+            self.at += length;
+            if value.is_plain() {
+                return self.push(&format!("\\{}", value.text), &value.text);
+            }
+            if quotes != Quotes::None {
+                self.push("\\\\", "\\");
+            }
+            return self.insert(&value, quotes);
+        }
+        self.copy(1);
+        self.at += length - 1;
+        self.copy(1);
+    }
+
+    /// What stands between `${` and the next `}`, when it is one plain piece that begins so many characters ahead.
+    fn content(&self, ahead: usize) -> Option<String> {
+        let rest = self.text.get(self.at + ahead..)?.strip_prefix(&['$', '{'])?;
         let end = rest.iter().take(LONGEST_NAME).position(|next| *next == '}')?;
         let content: String = rest.get(..end)?.iter().collect();
         let plain = !content.contains(['$', '{', '\'', '"', '`', '\\', '\n']);
         plain.then_some(content)
     }
 
-    fn braces(&mut self, quotes: Quotes, in_expansion: bool) {
-        let Some(content) = self.content() else { return self.expansion(quotes) };
+    /// The value and the length of the variable of the dialect that begins so many characters ahead.
+    fn known_at(&mut self, ahead: usize) -> Option<(Value, usize)> {
+        let content = self.content(ahead)?;
         match (self.ask)(&content) {
-            Meaning::Known(variable) => {
-                self.refer();
-                self.out.push_str(&quotes.reference(&variable));
-            }
-            Meaning::Verbatim => self.out.push_str(&quotes.verbatim(&content, in_expansion)),
+            Meaning::Known(value) => Some((value, content.chars().count() + 3)),
+            Meaning::Verbatim | Meaning::Shell => None,
+        }
+    }
+
+    fn braces(&mut self, quotes: Quotes, in_expansion: bool) {
+        let Some(content) = self.content(0) else { return self.expansion(quotes) };
+        match (self.ask)(&content) {
+            Meaning::Known(value) => self.insert(&value, quotes),
+            Meaning::Verbatim => self.push(&quotes.verbatim(&content, in_expansion), &content),
             Meaning::Shell => return self.expansion(quotes),
         }
         self.at += content.chars().count() + 3;
@@ -365,131 +443,23 @@ impl Scan<'_> {
 
     /// An expansion of the shell's own, in which others may stand.
     fn expansion(&mut self, quotes: Quotes) {
-        self.copy(2);
-        if !quotes.is_single() {
-            self.deeper(|scan| scan.quoted(quotes, '}', true));
+        if quotes.is_single() {
+            return self.copy(2);
         }
-    }
-
-    /// A program for another shell: references are left for that shell to resolve, in the quotes they have there.
-    fn nested(&mut self, quote: char) {
-        self.copy(1);
-        let mut inner = Quotes::None;
-        while let Some(next) = self.peek(0) {
-            if next == quote {
-                return self.copy(1);
-            }
-            let is_escaped_quote = quote == '"' && next == '\\' && self.peek(1) == Some('"');
-            inner = match (if is_escaped_quote { '"' } else { next }, inner) {
-                ('\'', Quotes::None) => Quotes::Single,
-                ('"', Quotes::None) => Quotes::Double,
-                ('\'', Quotes::Single) | ('"', Quotes::Double) => Quotes::None,
-                _ => inner,
-            };
-            match next {
-                '$' if self.peek(1) == Some('{') => self.nested_braces(quote, inner),
-                '\\' if quote == '"' || inner != Quotes::Single => self.copy(2),
-                _ => self.copy(1),
-            }
-        }
-    }
-
-    fn nested_braces(&mut self, quote: char, inner: Quotes) {
-        let Some(content) = self.content() else { return self.copy(2) };
-        let text = match (self.ask)(&content) {
-            Meaning::Known(variable) => {
-                self.refers = true;
-                inner.reference(&variable)
-            }
-            Meaning::Verbatim => inner.verbatim(&content, false),
-            Meaning::Shell => return self.copy(2),
+        self.shell_inserts(self.peek(2));
+        let after_name = (2..).find(|ahead| {
+            !self.peek(*ahead).is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, '_' | '#' | '!'))
+        });
+        let after_name = after_name.unwrap_or_default();
+        // `${x[…]}` and `${x:…}`, but not `${x:-…}`
+        let arithmetic = match self.peek(after_name) {
+            Some('[') => true,
+            Some(':') => !matches!(self.peek(after_name + 1), Some('-' | '=' | '?' | '+')),
+            _ => false,
         };
-        self.at += content.chars().count() + 3;
-        let fitted = match quote {
-            '\'' => text.replace('\'', "'\\''"),
-            _ => text.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$"),
-        };
-        self.out.push_str(&fitted);
-    }
-
-    /// `<<WORD`: remembers that a body follows the line.
-    fn here_document(&mut self) {
         self.copy(2);
-        let tabs = self.peek(0) == Some('-');
-        if tabs {
-            self.copy(1);
-        }
-        while self.peek(0).is_some_and(|next| next == ' ' || next == '\t') {
-            self.copy(1);
-        }
-        let quote = self.peek(0).filter(|next| matches!(next, '\'' | '"'));
-        let from = self.at + usize::from(quote.is_some());
-        let rest = self.text.get(from..).unwrap_or_default();
-        let end: String = rest.iter().take_while(|next| next.is_ascii_alphanumeric() || **next == '_').collect();
-        let length = end.chars().count();
-        let closed = quote.is_none_or(|quote| rest.get(length) == Some(&quote));
-        if end.is_empty() || !closed {
-            return;
-        }
-        // The body of a quoted document is written anew with everything escaped, so that a reference can stand in it.
-        self.out.push_str(&end);
-        self.at = from + length + usize::from(quote.is_some());
-        self.documents.push(Document { end, tabs, raw: quote.is_some() });
+        self.arithmetic += usize::from(arithmetic);
+        self.deeper(|scan| scan.quoted(quotes, '}', true));
+        self.arithmetic -= usize::from(arithmetic);
     }
-
-    fn bodies(&mut self) {
-        for document in std::mem::take(&mut self.documents) {
-            while self.at < self.text.len() && !self.ends(&document) {
-                self.body_line(document.raw);
-            }
-            while self.peek(0).is_some_and(|next| next != '\n') {
-                self.copy(1);
-            }
-        }
-    }
-
-    fn ends(&self, document: &Document) -> bool {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        let line: String = rest.iter().take_while(|next| **next != '\n').collect();
-        let line = if document.tabs { line.trim_start_matches('\t') } else { &line };
-        line == document.end
-    }
-
-    fn body_line(&mut self, raw: bool) {
-        while let Some(next) = self.peek(0) {
-            match next {
-                '\n' => return self.copy(1),
-                '$' if self.peek(1) == Some('{') && raw => self.raw_braces(),
-                '$' if !raw => self.dollar(Quotes::Document, false),
-                '`' if !raw => self.backtick(),
-                '\\' if !raw => self.copy(2),
-                '$' | '`' | '\\' => {
-                    self.out.push('\\');
-                    self.copy(1);
-                }
-                _ => self.copy(1),
-            }
-        }
-    }
-
-    fn raw_braces(&mut self) {
-        if let Some(content) = self.content()
-            && let Meaning::Known(variable) = (self.ask)(&content)
-        {
-            self.refer();
-            self.out.push_str(&Quotes::Document.reference(&variable));
-            self.at += content.chars().count() + 3;
-            return;
-        }
-        self.out.push('\\');
-        self.copy(1);
-    }
-}
-
-/// Whether a word gives a value to a variable of the shell.
-fn is_assignment(word: &str) -> bool {
-    let name = word.split(['=', '+', '[']).next().unwrap_or_default();
-    word.contains('=')
-        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }

@@ -1,17 +1,19 @@
 //! The variables of a plugin's command.
 //!
-//! A value is never pasted into the command text: it is passed in the environment, and the text gets a reference
-//! that fits the quotes it stands in. So a path may hold blanks, quotes, line breaks or `$(…)`, and never becomes
-//! shell syntax. An unknown name reaches the program as it is written, so that a typing error shows.
+//! A value that is plain text to every shell is written into the command. Any other is passed in the environment, and the
+//! command gets a reference that fits the quotes it stands in. So a path may hold blanks, quotes, line breaks or `$(…)`,
+//! and never becomes shell syntax. An unknown name reaches the program as it is written, so that a typing error shows.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::assigned::is_assigned;
 use super::code_words::UnsafeUse;
-use super::shell::{self, Meaning};
+use super::quotes::Value;
+use super::shell::{self, Meaning, Translated};
 use crate::dialect::Launch;
 use crate::event::Event;
+use crate::exec_options::CommandShell;
 use crate::hook::{Action, Hook};
 use crate::run::Environment;
 
@@ -25,55 +27,72 @@ const OF_THE_SHELL: &str = "BASH BASHPID BASH_ARGC BASH_ARGV BASH_COMMAND BASH_L
     SECONDS SHELLOPTS SHLVL UID";
 
 /// Whether a name is a variable of this dialect.
-fn is_known(name: &str) -> bool {
+fn is_known(name: &str, environment: Option<&Environment>) -> bool {
     let Some(name) = name.strip_prefix("env:") else { return NAMES.contains(&name) };
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'(' | b')');
-    // What begins otherwise is the shell's own: a default (`-`) or a part (a digit) of its variable.
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.bytes().all(fits)
+    // `${env:-x}` is the shell's own default of its variable `env`.
+    !name.starts_with(['-', '=', '?', '+']) || environment.is_some_and(|environment| environment.get(name).is_some())
 }
 
 /// How a command is started for an event: its text, its variables, and the folders it needs.
 pub(super) fn launch(hook: &Hook, event: &Event) -> Launch {
     let Action::Shell(command) = &hook.action else { return Launch::default() };
-    let environment = hook.environment.as_deref();
-    let mut handed =
-        HandedVariables { hook, event, environment, variables: Vec::new(), folders: Vec::new(), named: Vec::new() };
-    let mut known_before = HashMap::new();
-    let translated = shell::translate(command, &mut |content| {
-        if is_known(content) {
-            return handed.hand_over(content).map_or(Meaning::Verbatim, Meaning::Known);
-        }
-        once(&mut known_before, content, || meaning(command, content, environment))
-    });
-    let text = translated.text;
-    Launch { command: Some(text.into()), variables: handed.variables.into(), folders: handed.folders }
+    let (found, handed) = insert_variables(command, hook, Some(event));
+    Launch {
+        command: Some(found.text.into()),
+        variables: handed.variables.into(),
+        folders: handed.folders,
+        shell: CommandShell::Posix,
+        refused: found.unsafe_use.map(|why| refusal(why).into()),
+    }
 }
+
+/// Says why a hook is not run.
+pub(super) fn refusal(why: UnsafeUse) -> String {
+    format!("a variable stands where its value could run as code ({why}); the hook is not run")
+}
+
+/// What the author of a command can do about a refusal.
+pub(super) const REFUSAL_HINT: &str = "give the value to the code as an argument: `bash -c 'ls \"$1\"' - ${cwd}`";
 
 /// What loading can say about the variables of a command.
 pub(super) struct VariableFindings {
     /// The names that are not known, each once.
     pub(super) unknown: Vec<String>,
-    /// Why a value cannot be handed over safely.
+    /// Why a value cannot be inserted safely.
     pub(super) unsafe_use: Option<UnsafeUse>,
 }
 
-/// Finds unknown variables and unsafe uses in a command.
-pub(super) fn check_variables(command: &str, environment: Option<&Environment>) -> VariableFindings {
-    let mut found: Vec<String> = Vec::new();
+/// Finds unknown variables in a command, and unsafe uses of the values that are known before an event.
+pub(super) fn check_variables(command: &str, hook: &Hook) -> VariableFindings {
+    let (found, handed) = insert_variables(command, hook, None);
+    VariableFindings { unknown: handed.unknown, unsafe_use: found.unsafe_use }
+}
+
+fn insert_variables<'h>(command: &str, hook: &'h Hook, event: Option<&'h Event>) -> (Translated, HandedVariables<'h>) {
+    let environment = hook.environment.as_deref();
+    let mut handed = HandedVariables {
+        hook,
+        event,
+        environment,
+        variables: Vec::new(),
+        folders: Vec::new(),
+        named: Vec::new(),
+        unknown: Vec::new(),
+    };
     let mut known_before = HashMap::new();
     let translated = shell::translate(command, &mut |content| {
-        if is_known(content) {
-            return Meaning::Known(String::new());
-        }
         once(&mut known_before, content, || {
+            if is_known(content, environment) {
+                return handed.hand_over(content).map_or(Meaning::Verbatim, Meaning::Known);
+            }
             let meaning = meaning(command, content, environment);
             if meaning == Meaning::Verbatim {
-                found.push(content.to_owned());
+                handed.unknown.push(content.to_owned());
             }
             meaning
         })
     });
-    VariableFindings { unknown: found, unsafe_use: translated.unsafe_use }
+    (translated, handed)
 }
 
 /// The meaning of a text, worked out the first time it is asked for: a command may repeat it without end.
@@ -111,17 +130,20 @@ fn meaning(command: &str, content: &str, environment: Option<&Environment>) -> M
 /// Collects what a command is handed over.
 struct HandedVariables<'h> {
     hook: &'h Hook,
-    event: &'h Event,
+    /// The event, unless the command is only checked.
+    event: Option<&'h Event>,
     environment: Option<&'h Environment>,
     variables: Vec<(String, String)>,
     folders: Vec<PathBuf>,
     /// The names behind `${env:…}`, in the order of their numbers.
     named: Vec<String>,
+    /// The names that are not known, each once.
+    unknown: Vec<String>,
 }
 
 impl HandedVariables<'_> {
-    /// Hands a value over and names the variable that holds it; nothing when there is no such value.
-    fn hand_over(&mut self, known: &str) -> Option<String> {
+    /// Hands a value over; nothing when there is no such value.
+    fn hand_over(&mut self, known: &str) -> Option<Value> {
         let owner = self.hook.owner.as_ref();
         let (name, value) = match known {
             "pluginDir" => ("HOOKRAIL_PLUGIN_DIR".to_owned(), text(owner?.dir.clone())),
@@ -132,7 +154,11 @@ impl HandedVariables<'_> {
                 }
                 ("HOOKRAIL_PLUGIN_DATA_DIR".to_owned(), text(folder))
             }
-            "cwd" => ("HOOKRAIL_CWD".to_owned(), text(self.event.cwd().to_owned())),
+            // Without an event nothing can be said against it.
+            "cwd" => (
+                "HOOKRAIL_CWD".to_owned(),
+                self.event.map_or_else(|| "/".to_owned(), |event| text(event.cwd().to_owned())),
+            ),
             "homedir" => ("HOOKRAIL_HOMEDIR".to_owned(), self.variable("HOME").filter(|home| !home.is_empty())?),
             "sep" => ("HOOKRAIL_SEP".to_owned(), std::path::MAIN_SEPARATOR_STR.to_owned()),
             _ => {
@@ -146,10 +172,12 @@ impl HandedVariables<'_> {
                 (format!("HOOKRAIL_ENV_{at}"), value)
             }
         };
-        if !self.variables.iter().any(|(taken, _)| *taken == name) {
-            self.variables.push((name.clone(), value));
+        let value = Value { variable: name, text: value };
+        // A plain value is never referred to.
+        if !value.is_plain() && !self.variables.iter().any(|(taken, _)| *taken == value.variable) {
+            self.variables.push((value.variable.clone(), value.text.clone()));
         }
-        Some(name)
+        Some(value)
     }
 
     fn variable(&self, name: &str) -> Option<String> {

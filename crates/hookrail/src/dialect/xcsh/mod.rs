@@ -135,7 +135,7 @@ fn reason_of_failure(hook: &Hook, how: &RawEnd) -> String {
         RawEnd::TimedOut(_) => "it took too long".to_owned(),
         RawEnd::OverLimit(limit) => format!("it went over its {limit}"),
         RawEnd::SpawnFailed(why) => why.to_string(),
-        RawEnd::Unusable(why) => why.to_string(),
+        RawEnd::Unusable(why) | RawEnd::ValueRefused(why) => why.to_string(),
         RawEnd::ContentChanged => format!("it {}; `hookrail trust diff` shows the change", HookEdit::of(hook)),
         RawEnd::Cancelled => "it was cancelled".to_owned(),
         RawEnd::Exited(_)
