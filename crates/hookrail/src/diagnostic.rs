@@ -204,6 +204,8 @@ codes! {
     StderrTruncated = "stderr-truncated", Note;
     /// A hook's answer is not valid.
     BadOutput = "bad-output", Warning;
+    /// A guard with a failure policy printed something that is no answer to its event, so it failed.
+    UnreadableAnswer = "unreadable-answer", Error;
     /// A field of an answer has the wrong type or an unknown value and was left out.
     AnswerField = "answer-field", Warning;
     /// An answer has a key more than once; of decisions the strictest is used, of other values the last.

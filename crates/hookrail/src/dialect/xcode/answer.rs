@@ -91,7 +91,15 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
         let hint = "print {\"decision\": \"deny\"} and exit with 0, or set `failurePolicy` to \"block\"";
         diagnostics.push(hook_diagnostic(hook, Code::ExitStatusWithoutMeaning, message).hint(hint));
     }
+    let strict_problem = strict_problem(hook, kind, end);
     let (kind_of_end, answer) = match (end.how(), end.failure()) {
+        (RawEnd::Exited(_), None) if strict_problem.is_some() => {
+            let why = strict_problem.unwrap_or_default();
+            let message = format!("hook `{hook}` gave no answer that can be read, so it failed: {why}");
+            let hint = "print nothing or one answer; messages belong on standard error";
+            diagnostics.push(hook_diagnostic(hook, Code::UnreadableAnswer, message).hint(hint));
+            failed(hook, on_failure, EndKind::BadOutput, end.how())
+        }
         (RawEnd::Exited(_), None) => match parse_stdout(&stdout) {
             ParsedStdout::Answer(answer) => {
                 diagnostics.extend(without_effect(hook, kind, &stdout));
@@ -104,23 +112,31 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
                 (EndKind::Answered, Some(answer))
             }
             ParsedStdout::Nothing => (EndKind::Silent, None),
+            // A guard may say so that it has nothing to say.
+            ParsedStdout::Invalid(_) if answers_strictly(hook, kind) && is_empty_object(&stdout) => {
+                (EndKind::Silent, None)
+            }
             ParsedStdout::NotJson(Unreadable { why, hint }) | ParsedStdout::Invalid(Unreadable { why, hint }) => {
                 let message = format!("hook `{hook}` gave no valid decision and counts as allow: {why}");
                 diagnostics.push(hook_diagnostic(hook, Code::BadOutput, message).hint(hint));
                 (EndKind::BadOutput, None)
             }
         },
-        (_, Some(failure)) => failed(hook, on_failure, failure, end.how()),
+        // The engine ends no hook that has answered, so the hook's own word stands.
+        (RawEnd::Signalled(_), Some(failure)) => match printed_deny(end, &stdout) {
+            Some(answer) => (failure, Some(answer)),
+            None => failed(hook, on_failure, failure, end.how()),
+        },
+        (how, Some(failure)) => {
+            if printed_deny(end, &stdout).is_some() {
+                let message = format!("hook `{hook}` said `deny` but failed, so that does not count");
+                diagnostics.push(hook_diagnostic(hook, Code::DecisionDiscarded, message));
+            }
+            failed(hook, on_failure, failure, how)
+        }
         // These ends come from other runners only, so they are not an answer of a command.
         (_, None) => failed(hook, on_failure, EndKind::BadOutput, end.how()),
     };
-    if *end.how() != RawEnd::Exited(0)
-        && !end.stdout().is_truncated()
-        && let ParsedStdout::Answer(Answer { decision: AnswerDecision::Deny, .. }) = parse_stdout(&stdout)
-    {
-        let message = format!("hook `{hook}` said `deny` but failed, so that does not count");
-        diagnostics.push(hook_diagnostic(hook, Code::DecisionDiscarded, message));
-    }
     let decides = can(kind) != Abilities::NONE;
     let decision = answer.as_ref().filter(|_| decides).map(|answer| match answer.decision {
         AnswerDecision::Deny => Decision::Deny,
@@ -128,6 +144,88 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
     });
     Reply { diagnostics, ..Reply::new(hook, end, kind_of_end, decision, answer.filter(|_| decides)) }
 }
+
+/// The deny that a hook printed whole before it failed.
+fn printed_deny(end: &RunEnd, stdout: &str) -> Option<Answer> {
+    match parse_stdout(stdout) {
+        ParsedStdout::Answer(answer) if answer.decision == AnswerDecision::Deny && !end.stdout().is_truncated() => {
+            Some(answer)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a hook has to answer exactly: its entry asks to block on failure, and the event can be denied. Unreadable output
+/// of any other hook allows.
+fn answers_strictly(hook: &Hook, kind: EventKind) -> bool {
+    hook.on_failure == OnFailure::Block && can(kind).includes(Abilities::DENY)
+}
+
+fn is_empty_object(stdout: &str) -> bool {
+    let value = Json::parse(trimmed(stdout)).ok();
+    value.and_then(|value| value.as_object()).is_some_and(|object| object.iter().next().is_none())
+}
+
+/// Why the output of a hook that has to answer exactly is no answer.
+pub(super) fn strict_problem(hook: &Hook, kind: EventKind, end: &RunEnd) -> Option<String> {
+    if !answers_strictly(hook, kind) || *end.how() != RawEnd::Exited(0) {
+        return None;
+    }
+    let stdout = end.stdout().lossy();
+    let object = match parse_stdout(&stdout) {
+        ParsedStdout::Nothing => return None,
+        ParsedStdout::Answer(answer) if answer.decision == AnswerDecision::Deny => return None,
+        ParsedStdout::NotJson(Unreadable { why, .. }) => return Some(why),
+        ParsedStdout::Answer(_) => Json::parse(trimmed(&stdout)).ok()?.as_object()?,
+        ParsedStdout::Invalid(Unreadable { why, .. }) => {
+            match Json::parse(trimmed(&stdout)).ok().and_then(|value| value.as_object()) {
+                Some(object) => object,
+                None => return Some(why),
+            }
+        }
+    };
+    let fields = answer_fields(kind);
+    let known = |key: &str| fields.iter().find(|(field, _)| *field == key);
+    let mut knows_one = object.iter().next().is_none();
+    for (key, value) in object.iter() {
+        let Some((_, expected)) = known(key) else {
+            let other_spelling = fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(key));
+            match other_spelling {
+                Some((field, _)) => return Some(format!("`{}` is not the field `{field}`", short(key))),
+                None => continue,
+            }
+        };
+        knows_one = true;
+        if key == "decision" && !value.as_str().is_some_and(|word| DECISIONS.contains(&word.as_str())) {
+            return Some(NEEDED.to_owned());
+        }
+        if value.kind() != *expected && value.kind() != JsonKind::Null {
+            return Some(format!("`{key}` must be {}", expected.described()));
+        }
+    }
+    (!knows_one).then(|| "it has no field of an answer to this event".to_owned())
+}
+
+/// The fields of an answer to an event, with the kind of value that each must have.
+fn answer_fields(kind: EventKind) -> Vec<(&'static str, JsonKind)> {
+    let always = [("decision", JsonKind::String), ("reason", JsonKind::String)];
+    always
+        .into_iter()
+        .chain(
+            EFFECTS
+                .into_iter()
+                .filter(|(_, needs, _)| can(kind).includes(*needs))
+                .map(|(field, _, expected)| (field, expected)),
+        )
+        .collect()
+}
+
+/// The fields of an answer that have an effect, with what an event must allow and the kind of their value.
+const EFFECTS: [(&str, Abilities, JsonKind); 3] = [
+    ("args", Abilities::REWRITE_TOOL_INPUT, JsonKind::Object),
+    ("output", Abilities::REPLACE_TOOL_OUTPUT, JsonKind::String),
+    ("context", Abilities::ADD_CONTEXT, JsonKind::String),
+];
 
 fn can(kind: EventKind) -> Abilities {
     kind.spec().column(DialectId::Xcode).map_or(Abilities::NONE, |column| column.can)
@@ -174,12 +272,7 @@ fn without_effect(hook: &Hook, kind: EventKind, stdout: &str) -> Vec<Diagnostic>
         finding.level = Level::Warning;
         found.push(finding.hint(format!("print the whole new value as `{field}`")));
     }
-    let fields = [
-        ("args", Abilities::REWRITE_TOOL_INPUT, JsonKind::Object),
-        ("output", Abilities::REPLACE_TOOL_OUTPUT, JsonKind::String),
-        ("context", Abilities::ADD_CONTEXT, JsonKind::String),
-    ];
-    for (field, needs, expected) in fields {
+    for (field, needs, expected) in EFFECTS {
         let Some(value) = object.get(field) else { continue };
         let (code, problem) = if !can(kind).includes(needs) {
             (Code::AnswerIgnored, format!("has no effect on {kind}"))

@@ -1,6 +1,6 @@
 //! The breadcrumbs of this dialect: what its users look for in the debug log to see whether a hook ran.
 
-use super::answer::{Answer, AnswerDecision, ParsedStdout, parse_stdout};
+use super::answer::{Answer, AnswerDecision, ParsedStdout, parse_stdout, strict_problem};
 use crate::breadcrumb::Breadcrumb;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
@@ -20,6 +20,7 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
     match end.how() {
         RawEnd::Exited(0) if end.stdout().is_truncated() => failed("too much output".to_owned()),
         RawEnd::Exited(0) => {
+            let denied = strict_problem(hook, kind, end).map(|_| "deny");
             let (decision, problem) = match parse_stdout(&end.stdout().lossy()) {
                 ParsedStdout::Answer(answer) => (word(&answer), None),
                 ParsedStdout::Nothing => ("allow", None),
@@ -30,6 +31,7 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
                     ("allow", Some(crumb("hooks.decision-invalid", quoted(&end.stdout().lossy()))))
                 }
             };
+            let decision = denied.unwrap_or(decision);
             problem.into_iter().chain([crumb("hooks.exec-ran", format!("decision={decision}"))]).collect()
         }
         RawEnd::Exited(code) => {
