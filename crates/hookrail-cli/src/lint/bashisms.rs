@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
+use hookrail::hook::Action;
 use hookrail::sources::Location;
-use hookrail::{Code, Diagnostic};
+use hookrail::{Code, Diagnostic, DialectId};
 use tree_sitter::Node;
 
 use super::Finding;
@@ -56,7 +57,27 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
             found.push(Finding::new(diagnostic.hint("write `bash -c`")));
         }
     }
+    found.extend(in_command_of_plugin(scene, seen));
     found
+}
+
+/// What the command of a plugin's hook has that `/bin/sh`, which it is given to, may not have.
+fn in_command_of_plugin(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+    let (DialectId::Xcode, Action::Shell(line)) = (seen.hook.dialect, &seen.hook.action) else { return Vec::new() };
+    let about = |(what, _): (&str, Range<usize>)| {
+        let message =
+            format!("the command of hook `{}` has {what}, which only bash has, and is given to `/bin/sh`", seen.hook);
+        let diagnostic = scene.about_key(seen.hook, "command", Code::ScriptBashism, message);
+        Finding::new(diagnostic.hint("write `bash -c '…'`, or put the code into a script for bash"))
+    };
+    bashisms(&without_plugin_variables(line)).into_iter().map(about).collect()
+}
+
+/// The command with a word in the place of each `${env:…}`, which a shell never sees.
+fn without_plugin_variables(line: &str) -> String {
+    let mut parts = line.split("${env:");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "x" + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
 fn in_script(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) -> Vec<Finding> {
@@ -227,6 +248,13 @@ mod tests {
         ] {
             assert_eq!(bashisms(text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn a_variable_of_a_plugin_is_no_expansion_of_bash() {
+        let line = "cat ${env:A} \"${env:B:-c}\" ${pluginDir}/x";
+        assert_eq!(without_plugin_variables(line), "cat x \"x\" ${pluginDir}/x");
+        assert_eq!(bashisms(&without_plugin_variables(line)), []);
     }
 
     #[test]
