@@ -115,6 +115,17 @@ fn a_dangling_link_among_a_projects_plugins_is_reported() {
     assert!(check["diagnostics"].to_string().contains("plugin-missing"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_folder_of_a_projects_plugins_is_a_plugin() {
+    let sandbox = sandbox();
+    let manifest = r#"{"name": "shared", "hooks": {"PreToolUse": [{"command": "true"}]}}"#;
+    sandbox.write("elsewhere/plugin.json", manifest);
+    std::os::unix::fs::symlink("../../elsewhere", sandbox.project.join(".x-code/plugins/linked")).unwrap();
+    let document = sandbox.run(&["plugin", "list", "--json"]).ends_with(0).json();
+    assert!(document["plugins"].to_string().contains("shared@local"), "{document}");
+}
+
 #[test]
 fn a_changed_script_of_a_projects_plugin_asks_again() {
     let sandbox = sandbox();
