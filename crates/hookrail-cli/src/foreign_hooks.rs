@@ -1,4 +1,4 @@
-//! Hooks that other agents find in their own settings files. hookrail does not run them, and says so where someone could think
+//! Hooks that other agents find in their own settings files. hookrail does not run them, and says so where a user could think
 //! that it does. Nothing in these files is executed, and a file that cannot be read has no hooks.
 
 use std::path::{Path, PathBuf};

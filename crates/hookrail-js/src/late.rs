@@ -20,7 +20,7 @@ pub(crate) struct LateHandlers {
 }
 
 impl LateHandlers {
-    /// Handlers that nobody is told of, for an inspection.
+    /// Handlers of which no host is told, for an inspection.
     pub(crate) fn unheard() -> Arc<Self> {
         Arc::default()
     }

@@ -232,7 +232,7 @@ fn finish<'js>(ctx: &Ctx<'js>, name: &str, promise: &Promise<'js>) -> rquickjs::
             Err(Exception::throw_message(ctx, &message))
         }
         PromiseState::Rejected => {
-            // It is thrown here, so it is not a rejection that nobody handles.
+            // It is thrown here, so it is not a rejection without a handler.
             let catch: Function<'js> = promise.get("catch")?;
             catch.call::<_, ()>((This(promise.clone()), Func::from(|| ())))?;
             promise.result::<Value<'js>>().transpose().map(drop)
