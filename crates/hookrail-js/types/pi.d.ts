@@ -365,7 +365,7 @@ declare module "hookrail:hooks" {
 }
 
 declare module "hookrail:agent" {
-	import type { AgentMessage, Component, ExecResult, Message, Theme, Tui } from "hookrail:hooks";
+	import type { AgentMessage, Component, ExecResult, HookCommandContext, HookContext, HookUI, Message, Theme, Tui } from "hookrail:hooks";
 	import { Container } from "hookrail:tui";
 	export * from "hookrail:hooks";
 

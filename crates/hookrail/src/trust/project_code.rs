@@ -69,7 +69,7 @@ const PREFIXES: &str = "
 ";
 
 /// Sets `PYTHONSAFEPATH` for hooks from outside of the project that start Python without a script. It is not set for
-/// `-m`, which would then not find a module beside it.
+/// `-m` behind a `cd` to another place, which would then not find the module there.
 pub(crate) fn protect_python(hooks: &mut [Hook], inherited: &Arc<Environment>) {
     for hook in hooks.iter_mut().filter(|hook| hook.authority() != Authority::Project) {
         let mentions_python = match &hook.action {
@@ -100,7 +100,10 @@ fn project_code(action: &Action) -> Vec<ProjectCode> {
     let mut found = Vec::new();
     match action {
         Action::Shell(line) => look_at_line(line, DEPTH, &mut found),
-        Action::Program(words) => look_at_command(words, DEPTH, &mut found),
+        Action::Program(words) => {
+            look_at_command(words, DEPTH, &mut found);
+            module_of_the_project(&mut found);
+        }
         Action::Module(_) | Action::Native(_) | Action::Remote(_) | Action::NotExecutable(_) | Action::Unusable(_) => {}
     }
     let mut once = Vec::new();
@@ -116,8 +119,23 @@ fn project_code(action: &Action) -> Vec<ProjectCode> {
 const DEPTH: usize = 4;
 
 fn look_at_line(line: &str, depth: usize, found: &mut Vec<ProjectCode>) {
+    let mut is_elsewhere = false;
     for command in simple_commands(line) {
+        let before = found.len();
         look_at_command(&command, depth, found);
+        if !is_elsewhere && let Some(added) = found.get_mut(before..) {
+            module_of_the_project(added);
+        }
+        if let Some(("cd" | "pushd", places)) = program_of(&command) {
+            is_elsewhere = places.last().is_some_and(|place| leads_elsewhere(place));
+        }
+    }
+}
+
+/// A module of Python that is started where the event happens comes from the project, like what its code imports.
+fn module_of_the_project(found: &mut [ProjectCode]) {
+    for code in found.iter_mut().filter(|code| **code == ProjectCode::PythonModule) {
+        *code = ProjectCode::Python;
     }
 }
 
@@ -216,6 +234,11 @@ fn script(arguments: &[String]) -> Option<ProjectCode> {
     leads.then(|| ProjectCode::ProjectPath(script.clone()))
 }
 
+/// Whether a `cd` to this place leaves the project, as far as its text says.
+fn leads_elsewhere(place: &str) -> bool {
+    place.starts_with(['/', '~', '$']) && !leads_into_project(&format!("{place}/"))
+}
+
 /// Whether a word with a slash leads into the directory in which a hook runs.
 fn leads_into_project(word: &str) -> bool {
     // Variables that mean the project or the directory in which a hook runs.
@@ -267,6 +290,9 @@ mod tests {
         for line in [
             "python3 -c 'import json'",
             "python3 - <<E\nimport json\nE",
+            "python3 -m guard",
+            "cd \"$LLXPRT_PROJECT_DIR\" && python3 -m guard",
+            "python3 -m guard; cd ~/hooks",
             "python3",
             "cat x | python3.12 -u -c 'import json'",
             "X=1 env -i /usr/bin/python3 -Bc 'import json'",
@@ -277,7 +303,7 @@ mod tests {
             assert_eq!(code_of(line), [ProjectCode::Python], "{line}");
         }
         // The module may be the author's own, in a directory to which the command changes, so its import path stays.
-        for line in ["python3 -m guard", "cd ~/hooks && python3 -um guard"] {
+        for line in ["cd /opt/hooks && python3 -m guard", "cd ~/hooks && python3 -um guard"] {
             assert_eq!(code_of(line), [ProjectCode::PythonModule], "{line}");
         }
         for line in [

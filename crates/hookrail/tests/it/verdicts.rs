@@ -8,11 +8,17 @@ use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::document::outcome_document;
 use hookrail::hook::GroupOrder;
 use hookrail::plan::SkipReason;
-use hookrail::process::RawEnd;
+use hookrail::process::{RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, DialectId, Effects, EndKind, EventKind, HookRun, Json, OnFailure, Outcome};
 use proptest::prelude::*;
 use serde_json::Value;
+
+/// Whether a plugin's hook denied before a signal ended it: such a deny counts.
+fn is_deny_before_a_signal(dialect: DialectId, end: &RunEnd) -> bool {
+    let denied = matches!(end, RunEnd::Process(process) if process.stdout.lossy().contains("\"deny\""));
+    dialect == DialectId::Xcode && matches!(end.how(), RawEnd::Signalled(_)) && denied
+}
 
 /// The events whose operation every dialect's deny stops.
 fn gates() -> impl Strategy<Value = EventKind> {
@@ -144,11 +150,12 @@ proptest! {
     ) {
         let before = fire(kind, &plan, None);
         let on_failure = OnFailure::Allow;
+        let outlives_its_signal = is_deny_before_a_signal(dialect, &failure);
         let failing = Scripted { dialect, layer: SourceKind::User, order: GroupOrder::Parallel, on_failure, end: failure };
         let after = fire(kind, &with(&plan, at, failing).1, None);
         prop_assert!(after.effects.decision >= before.effects.decision, "{}\n{}", document(&before), document(&after));
-        // A guard module blocks when it fails; no other hook decides anything by failing.
-        if dialect != DialectId::Xcsh {
+        // A guard module blocks when it fails, and a plugin's deny outlives a signal; no other hook decides anything by failing.
+        if dialect != DialectId::Xcsh && !outlives_its_signal {
             prop_assert_eq!(after.effects.decision, before.effects.decision);
             prop_assert_eq!(after.effects.tool_input, before.effects.tool_input);
         }
@@ -175,7 +182,7 @@ proptest! {
             (DialectId::Xcsh, _) => (kind == EventKind::BeforeTool).then_some(Decision::Deny),
             // There are no plugin hooks for a model call.
             (DialectId::Xcode, _) if kind == EventKind::BeforeModel => None,
-            (_, OnFailure::Allow) => None,
+            (_, OnFailure::Allow) if !is_deny_before_a_signal(dialect, &plan[at].end) => None,
             (DialectId::Xcode, _) | (_, OnFailure::Block) => Some(Decision::Deny),
             _ => Some(Decision::Ask),
         };
@@ -206,7 +213,10 @@ proptest! {
     #[test]
     fn what_a_hook_printed_before_it_failed_rewrites_nothing(kind in kinds(), plan in plans()) {
         let mut silent = plan.clone();
-        for one in silent.iter_mut().filter(|one| matches!(one.end.how(), RawEnd::Exited(1..) | RawEnd::Signalled(_))) {
+        let failed = |one: &&mut Scripted| {
+            matches!(one.end.how(), RawEnd::Exited(1..) | RawEnd::Signalled(_)) && !is_deny_before_a_signal(one.dialect, &one.end)
+        };
+        for one in silent.iter_mut().filter(failed) {
             one.end = crate::common::process_end(one.end.how().clone(), "", "words");
         }
         let (talking, silent) = (fire(kind, &plan, None).effects, fire(kind, &silent, None).effects);

@@ -49,12 +49,15 @@ attacks! { "Links and places";
     }
     module_is_a_link Stranger {
         "A module is a link to a hostile file outside of the project."
-        => "A link is no module: it is not listed."
+        => "It is the project's: untrusted, with its events unknown."
         |lab| {
             let outside = lab.write_outside("elsewhere/evil.ts", lab.hostile_module());
             lab.link(".xcsh/hooks/pre/evil.ts", outside);
         },
-        then |_, seen| assert!(seen.of_project().is_empty())
+        then |_, seen| {
+            let hooks = seen.of_project();
+            assert!(hooks.len() == 1 && hooks[0]["trusted"] == false && hooks[0]["event"].is_null(), "{hooks:?}");
+        }
     }
     module_folder_is_a_link Stranger {
         "The folder of modules is a link to a hostile folder outside of the project."

@@ -167,7 +167,7 @@ fn detached_hooks_go_on_until_the_session_ends() {
 fn the_deadline_at_the_end_of_a_session_is_below_what_the_agent_waits_there() {
     for (agent, deadline) in [("claude", "1200"), ("codex", "800"), ("gemini", "48000")] {
         let sandbox = Sandbox::with_hook("SessionEnd", "exit 0");
-        let shown = sandbox.run(&["install", agent, "--dry-run"]).ends_with(0).stdout;
+        let shown = sandbox.run(&["install", agent, "--dry-run", "-v"]).ends_with(0).stdout;
         assert!(shown.contains(&format!("--event SessionEnd --deadline {deadline}")), "{agent}: {shown}");
         assert!(shown.contains("--event SessionStart --deadline 48000"), "{agent}: {shown}");
     }

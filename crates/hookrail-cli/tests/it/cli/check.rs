@@ -190,7 +190,6 @@ fn strict_fails_on_broken_modules_that_are_not_trusted() {
     for source in [
         "export const x = 1;\n",
         "import { x } from './nothing';\nexport default (pi) => pi.on('tool_call', x);\n",
-        "const fs = require('fs');\nexport default (pi) => pi.on('tool_call', () => fs);\n",
         "export default (pi) => pi.onn('tool_call', () => undefined);\n",
         "export default (pi) => pi.on('tool_cal', () => undefined);\n",
         "export default (pi) => pi.on('tool_call', () => ({ deny: true }));\n",

@@ -156,7 +156,6 @@ fn enable_and_disable() {
     let ran = sandbox.run(&["plugin", "enable", "gate@local", "--scope", "project"]).ends_with(0);
     insta::assert_snapshot!(sandbox.steady(&ran.stdout), @r"
     enabled: gate@local in .x-code/settings.local.json
-    hint: it is still disabled by `enabledPlugins` in [HOME]/.x-code/settings.json
     hint: a running agent applies this after `/plugin refresh`
     ");
 }

@@ -52,5 +52,7 @@ pub(crate) const ROWS: &[Row] = &[
     module("registers for an event that is none", "export default (pi) => { pi.on('tool_cal', () => ({ block: true })); };")
         .ends("not loaded", ["none"; 2])
         .reports(&["module-event"]),
-    module("registers no function", "export default (pi) => { pi.on('tool_call', { block: true }); };").is_not_loaded(),
+    module("registers no function", "export default (pi) => { pi.on('tool_call', { block: true }); pi.on('tool_result', () => { throw 1; }); };")
+        .fails("threw")
+        .reports(&["module-registration", "hook-threw"]),
 ];

@@ -60,9 +60,11 @@ fn hooks_that_can_be_asked_are_asked_and_their_deny_stands() {
 
 #[test]
 fn sources_of_a_project_that_is_not_trusted_are_not_missed() {
-    for source in
-        ["project/.llxprt/settings.json", "project/.x-code/settings.json", "project/.x-code/plugins/p/plugin.json"]
-    {
+    for source in [
+        "project/.llxprt/settings.json",
+        "project/.x-code/settings.local.json",
+        "project/.x-code/plugins/p/plugin.json",
+    ] {
         let world = World::new();
         world.write(source, "{");
         let builder = || world.builder().on_load_failure(OnFailure::Block);

@@ -26,7 +26,6 @@ fn everything_that_was_read_or_looked_for_is_watched() {
         "home/.x-code/plugins/user-config.json",
         "home/.x-code/plugins/cache/m/p/1.0.0/plugin.json",
         "home/.x-code/plugins/cache/m/p/1.0.0/hooks/hooks.json",
-        "project/.x-code/settings.json",
         "project/.x-code/settings.local.json",
         "project/.x-code/plugins",
         "project/.x-code/plugins/q/plugin.json",
