@@ -1,7 +1,7 @@
 //! Converts the conversation to the form of module hooks and back: messages with `content`, the roles `user`, `assistant`
 //! and `toolResult`, and the dialect's names of tools. Everything that modules read of a session is converted here.
 
-use hookrail::{DialectId, Json, JsonObject};
+use hookrail::{Json, JsonObject};
 
 use crate::clock;
 use crate::message::{TokenUsage, content_text, list, number, object, text_message};
@@ -141,11 +141,11 @@ fn part(own: &Json) -> Option<Json> {
     let call = part.get("functionCall")?.as_object()?;
     let name = call.get("name").and_then(Json::as_str).unwrap_or_default();
     let arguments = call.get("args").cloned().unwrap_or_else(Json::empty_object);
-    let arguments = tool::arguments_in_dialect(&name, DialectId::Xcsh, &arguments);
+    let (name, arguments) = tool::call_for_modules(&name, &arguments);
     Some(object([
         ("type", Json::string("toolCall")),
         ("id", call.get("id").cloned().unwrap_or_else(Json::null)),
-        ("name", Json::string(tool::name_in_dialect(&name, DialectId::Xcsh))),
+        ("name", Json::string(&name)),
         ("arguments", arguments),
     ]))
 }
@@ -177,7 +177,7 @@ fn result(own: &Json) -> Option<Json> {
     Some(object([
         ("role", Json::string("toolResult")),
         ("toolCallId", result.get("id").cloned().unwrap_or_else(Json::null)),
-        ("toolName", Json::string(tool::name_in_dialect(&name, DialectId::Xcsh))),
+        ("toolName", Json::string(&tool::call_for_modules(&name, &Json::empty_object()).0)),
         ("content", list(&content)),
         ("isError", Json::boolean(is_error)),
     ]))

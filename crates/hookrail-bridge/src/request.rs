@@ -199,7 +199,7 @@ impl AgentRequest {
         let id = self.events.first().and_then(|event| event.text("tool_call_id")).filter(|id| !id.is_empty());
         Some(id.unwrap_or_else(|| {
             // An input may be a whole file; the state of a session must stay small.
-            let digest = Sha256::digest(format!("{}\u{0}{}", call.agent_name, sorted(&input.to_value())));
+            let digest = Sha256::digest(format!("{}\u{0}{}", call.name, sorted(&input.to_value())));
             digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
         }))
     }

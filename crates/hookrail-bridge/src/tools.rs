@@ -1,241 +1,206 @@
-//! The names of tools and arguments: the agents', the neutral ones of the bridge, and the dialects'.
-//!
-//! The neutral names are LLxprt's. A tool that is not in the table keeps its name and its arguments in both directions, so an
-//! agent's new tools and the tools of MCP servers reach hooks unchanged.
+//! The names that each agent has for the tools: its column of the table of tools. A tool that is in no column keeps its name
+//! and its arguments, so an agent's new tools and the tools of MCP servers reach hooks unchanged.
 
-use hookrail::{DialectId, Json, JsonObject, ToolNames};
+use hookrail::tools::{ColumnTool, ToolColumn, ToolTable};
+use hookrail::{Json, JsonObject};
 
 use crate::Agent;
 
-/// One tool in every vocabulary.
-struct Tool {
-    /// The neutral name, which is LLxprt's.
-    name: &'static str,
-    /// The agents' names. An agent that is not listed uses the neutral name or has no such tool.
-    agents: &'static [(Agent, &'static str)],
-    xcode: &'static str,
-    xcsh: &'static str,
-    arguments: &'static [Argument],
+type Arguments = &'static [(&'static str, &'static [&'static str])];
+
+const fn tool(tool: &'static str, name: &'static str, arguments: Arguments) -> ColumnTool {
+    ColumnTool { tool, name, arguments }
 }
 
-/// One argument in every vocabulary.
-struct Argument {
-    name: &'static str,
-    agents: &'static [(Agent, &'static str)],
-    /// The names under which LLxprt scripts look for it, beside the neutral one.
-    aliases: &'static [&'static str],
-    xcode: &'static str,
-    xcsh: &'static str,
+/// The same names as in the table.
+const fn same(name: &'static str, arguments: Arguments) -> ColumnTool {
+    tool(name, name, arguments)
 }
 
-use Agent::{Claude, Codex, Copilot, Gemini, OpenCode, Pi, Qwen};
+const FILE_PATH: (&str, &[&str]) = ("file_path", &["file_path"]);
+const PATH: (&str, &[&str]) = ("file_path", &["path"]);
+const CAMEL_PATH: (&str, &[&str]) = ("file_path", &["filePath"]);
+const COMMAND: (&str, &[&str]) = ("command", &["command"]);
+const PATTERN: (&str, &[&str]) = ("pattern", &["pattern"]);
+const PROMPT: (&str, &[&str]) = ("prompt", &["prompt"]);
+const URL: (&str, &[&str]) = ("url", &["url"]);
 
-const FILE_PATH: Argument = Argument {
-    name: "file_path",
-    agents: &[(Copilot, "path"), (OpenCode, "filePath"), (Pi, "path")],
-    aliases: &["absolute_path", "path"],
-    xcode: "filePath",
-    xcsh: "path",
+static CLAUDE: ToolColumn = ToolColumn {
+    whose: "Claude Code",
+    tools: &[
+        tool("write_file", "Write", &[FILE_PATH]),
+        tool("replace", "Edit", &[FILE_PATH]),
+        tool("replace", "MultiEdit", &[FILE_PATH]),
+        tool("replace", "NotebookEdit", &[("file_path", &["notebook_path"])]),
+        tool("read_file", "Read", &[FILE_PATH]),
+        tool("run_shell_command", "Bash", &[COMMAND]),
+        tool("list_directory", "LS", &[("directory", &["path"])]),
+        tool("glob", "Glob", &[PATTERN]),
+        tool("search_file_content", "Grep", &[PATTERN, ("include", &["glob"])]),
+        tool("web_fetch", "WebFetch", &[URL]),
+        tool("google_web_search", "WebSearch", &[]),
+        tool("task", "Agent", &[PROMPT]),
+        tool("task", "Task", &[PROMPT]),
+        tool("todo_write", "TodoWrite", &[]),
+    ],
+    others: &["BashOutput", "KillShell", "ExitPlanMode", "Skill", "ToolSearch"],
 };
 
-const fn same(name: &'static str) -> Argument {
-    Argument { name, agents: &[], aliases: &[], xcode: name, xcsh: name }
-}
+static CODEX: ToolColumn = ToolColumn {
+    whose: "Codex CLI",
+    tools: &[tool("run_shell_command", "Bash", &[COMMAND]), same("apply_patch", &[("patch", &["command"])])],
+    others: &[],
+};
 
-static TOOLS: &[Tool] = &[
-    Tool {
-        name: "write_file",
-        agents: &[(Claude, "Write"), (Copilot, "create"), (OpenCode, "write"), (Pi, "write")],
-        xcode: "writeFile",
-        xcsh: "write",
-        arguments: &[
-            FILE_PATH,
-            Argument {
-                name: "content",
-                agents: &[(Copilot, "file_text")],
-                aliases: &[],
-                xcode: "content",
-                xcsh: "content",
-            },
-        ],
-    },
-    Tool {
-        name: "replace",
-        agents: &[(Claude, "Edit"), (Qwen, "edit"), (Copilot, "edit"), (OpenCode, "edit"), (Pi, "edit")],
-        xcode: "edit",
-        xcsh: "edit",
-        arguments: &[
-            FILE_PATH,
-            Argument {
-                name: "old_string",
-                agents: &[(Copilot, "old_str"), (OpenCode, "oldString"), (Pi, "oldText")],
-                aliases: &[],
-                xcode: "oldString",
-                xcsh: "oldText",
-            },
-            Argument {
-                name: "new_string",
-                agents: &[(Copilot, "new_str"), (OpenCode, "newString"), (Pi, "newText")],
-                aliases: &[],
-                xcode: "newString",
-                xcsh: "newText",
-            },
-        ],
-    },
-    Tool {
-        name: "read_file",
-        agents: &[(Claude, "Read"), (Copilot, "view"), (OpenCode, "read"), (Pi, "read")],
-        xcode: "readFile",
-        xcsh: "read",
-        arguments: &[FILE_PATH],
-    },
-    Tool {
-        name: "run_shell_command",
-        agents: &[(Claude, "Bash"), (Codex, "Bash"), (Copilot, "bash"), (OpenCode, "bash"), (Pi, "bash")],
-        xcode: "shell",
-        xcsh: "bash",
-        arguments: &[same("command")],
-    },
-    Tool {
-        name: "list_directory",
-        agents: &[(Claude, "LS"), (OpenCode, "list"), (Pi, "ls")],
-        xcode: "listDir",
-        xcsh: "ls",
-        arguments: &[Argument {
-            name: "path",
-            agents: &[(Gemini, "dir_path")],
-            aliases: &["dir_path"],
-            xcode: "dirPath",
-            xcsh: "path",
-        }],
-    },
-    Tool {
-        name: "glob",
-        agents: &[(Claude, "Glob"), (Pi, "find")],
-        xcode: "glob",
-        xcsh: "find",
-        arguments: &[same("pattern")],
-    },
-    Tool {
-        name: "search_file_content",
-        agents: &[(Claude, "Grep"), (Qwen, "grep_search"), (Copilot, "grep"), (OpenCode, "grep"), (Pi, "grep")],
-        xcode: "grep",
-        xcsh: "grep",
-        arguments: &[same("pattern")],
-    },
-    Tool {
-        name: "web_fetch",
-        agents: &[(Claude, "WebFetch"), (OpenCode, "webfetch")],
-        xcode: "webFetch",
-        xcsh: "fetch",
-        arguments: &[],
-    },
-];
+static GEMINI: ToolColumn = ToolColumn {
+    whose: "Gemini CLI",
+    tools: &[
+        same("write_file", &[FILE_PATH]),
+        same("replace", &[FILE_PATH]),
+        same("read_file", &[FILE_PATH]),
+        same("run_shell_command", &[COMMAND]),
+        same("list_directory", &[("directory", &["dir_path"])]),
+        same("glob", &[PATTERN]),
+        same("search_file_content", &[PATTERN]),
+        tool("search_file_content", "grep_search", &[PATTERN]),
+        same("web_fetch", &[]),
+        same("google_web_search", &[]),
+        tool("task", "invoke_agent", &[PROMPT]),
+    ],
+    others: &["read_many_files", "save_memory"],
+};
 
-/// The names of one tool in every vocabulary.
-#[derive(Clone, Copy, Debug)]
-pub struct ToolVocabulary {
-    /// The neutral name, which is LLxprt's.
-    pub name: &'static str,
-    /// The names of agents that call it otherwise.
-    pub agents: &'static [(Agent, &'static str)],
-    xcode: &'static str,
-    xcsh: &'static str,
-}
+static QWEN: ToolColumn = ToolColumn {
+    whose: "Qwen Code",
+    tools: &[
+        same("write_file", &[FILE_PATH]),
+        tool("replace", "edit", &[FILE_PATH]),
+        same("read_file", &[FILE_PATH]),
+        same("run_shell_command", &[COMMAND]),
+        same("list_directory", &[("directory", &["path"])]),
+        same("glob", &[PATTERN]),
+        tool("search_file_content", "grep_search", &[PATTERN]),
+        same("search_file_content", &[PATTERN]),
+        same("web_fetch", &[URL]),
+        tool("task", "agent", &[PROMPT]),
+        same("todo_write", &[]),
+    ],
+    others: &["tool_search"],
+};
 
-impl ToolVocabulary {
-    /// The name in a dialect.
+static COPILOT: ToolColumn = ToolColumn {
+    whose: "Copilot CLI",
+    tools: &[
+        tool("write_file", "create", &[PATH, ("content", &["file_text"])]),
+        tool("replace", "edit", &[PATH, ("old_string", &["old_str"]), ("new_string", &["new_str"])]),
+        tool("read_file", "view", &[PATH]),
+        tool("run_shell_command", "bash", &[COMMAND]),
+        tool("search_file_content", "grep", &[PATTERN]),
+        same("glob", &[PATTERN]),
+        same("task", &[PROMPT]),
+        // Under the names of Claude Code's events it also uses Claude Code's names of tools, with its own arguments.
+        tool("write_file", "Write", &[PATH, ("content", &["file_text"])]),
+        tool("replace", "Edit", &[PATH, ("old_string", &["old_str"]), ("new_string", &["new_str"])]),
+        tool("read_file", "Read", &[PATH]),
+        tool("run_shell_command", "Bash", &[COMMAND]),
+    ],
+    others: &["write_bash", "read_bash", "stop_bash"],
+};
+
+static OPENCODE: ToolColumn = ToolColumn {
+    whose: "OpenCode",
+    tools: &[
+        tool("write_file", "write", &[CAMEL_PATH]),
+        tool("replace", "edit", &[CAMEL_PATH, ("old_string", &["oldString"]), ("new_string", &["newString"])]),
+        tool("read_file", "read", &[CAMEL_PATH]),
+        tool("run_shell_command", "bash", &[COMMAND]),
+        tool("list_directory", "list", &[("directory", &["path"])]),
+        same("glob", &[PATTERN]),
+        tool("search_file_content", "grep", &[PATTERN]),
+        tool("web_fetch", "webfetch", &[URL]),
+        same("task", &[PROMPT]),
+        tool("todo_write", "todowrite", &[]),
+        same("apply_patch", &[("patch", &["patchText"])]),
+    ],
+    others: &["todoread", "skill"],
+};
+
+static PI: ToolColumn = ToolColumn {
+    whose: "pi",
+    tools: &[
+        tool("write_file", "write", &[PATH]),
+        tool("replace", "edit", &[PATH, ("old_string", &["oldText"]), ("new_string", &["newText"])]),
+        tool("read_file", "read", &[PATH]),
+        tool("run_shell_command", "bash", &[COMMAND]),
+        tool("list_directory", "ls", &[("directory", &["path"])]),
+        tool("glob", "find", &[PATTERN]),
+        tool("search_file_content", "grep", &[PATTERN]),
+    ],
+    others: &[],
+};
+
+impl Agent {
+    /// The names that the agent has for the tools.
     #[must_use]
-    pub fn name_in(&self, dialect: DialectId) -> &'static str {
-        match dialect {
-            DialectId::Xcode => self.xcode,
-            DialectId::Xcsh => self.xcsh,
-            _ => self.name,
+    pub const fn tools(self) -> &'static ToolColumn {
+        match self {
+            Self::Claude => &CLAUDE,
+            Self::Codex => &CODEX,
+            Self::Gemini => &GEMINI,
+            Self::Qwen => &QWEN,
+            Self::Copilot => &COPILOT,
+            Self::OpenCode => &OPENCODE,
+            Self::Pi => &PI,
         }
     }
 }
 
-/// Every tool of the table, for suggestions.
-pub fn vocabularies() -> impl Iterator<Item = ToolVocabulary> {
-    TOOLS.iter().map(|tool| {
-        let Tool { name, agents, xcode, xcsh, .. } = *tool;
-        ToolVocabulary { name, agents, xcode, xcsh }
-    })
+/// The table of tools with the columns of all agents.
+#[must_use]
+pub fn table() -> ToolTable {
+    Agent::ALL.into_iter().fold(ToolTable::default(), |table, agent| table.with_agent(agent.tools()))
 }
 
-impl Tool {
-    fn in_agent(&self, agent: Agent) -> &'static str {
-        self.agents.iter().find(|(known, _)| *known == agent).map_or(self.name, |(_, name)| name)
-    }
-}
-
-impl Argument {
-    fn in_agent(&self, agent: Agent) -> &'static str {
-        self.agents.iter().find(|(known, _)| *known == agent).map_or(self.name, |(_, name)| name)
-    }
-}
-
-fn by_agent_name(agent: Agent, name: &str) -> Option<&'static Tool> {
-    let own = TOOLS.iter().find(|tool| tool.in_agent(agent) == name);
-    own.or_else(|| {
-        // Copilot fires Claude Code's events with Claude Code's names and its own arguments. Codex and Qwen take Claude Code's
-        // names in matchers, and a call that is recognised can be guarded.
-        let shared = TOOLS.iter().find(|tool| tool.in_agent(Claude) == name);
-        shared.filter(|_| matches!(agent, Codex | Copilot | Qwen))
-    })
-}
-
-/// Whether the table has a tool of an agent, so that hooks get it under their own names.
+/// Whether an agent has a tool of the table under a name, so that its input must be one that can be read.
 pub(crate) fn is_known(agent: Agent, name: &str) -> bool {
-    by_agent_name(agent, name).is_some()
+    let has_name = |agent: Agent| agent.tools().tools.iter().any(|tool| tool.name == name);
+    // Codex and Qwen take Claude Code's names in matchers, and a call that is recognised can be guarded.
+    has_name(agent) || (matches!(agent, Agent::Codex | Agent::Qwen) && has_name(Agent::Claude))
 }
 
 /// The member that carries an input that is not an object: hooks get objects.
 const WRAPPED: &str = "input";
 
-/// A tool call in the neutral vocabulary, with the way back.
+/// A tool call in the agent's words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentToolCall {
-    agent: Agent,
     /// The agent's name for the tool.
-    pub agent_name: String,
-    /// The neutral name.
     pub name: String,
-    /// The input in the agent's words.
+    /// The agent's input.
     pub agent_input: Json,
-    /// The input in neutral words.
+    /// The input that hooks get: an object.
     pub input: Json,
 }
 
 impl AgentToolCall {
-    /// Reads a call in an agent's words.
+    /// Reads a call.
     #[must_use]
-    pub fn read(agent: Agent, agent_name: &str, agent_input: Json) -> Self {
-        let tool = by_agent_name(agent, agent_name);
-        let name = tool.map_or(agent_name, |tool| tool.name).to_owned();
-        let input = match (tool, agent_input.as_object()) {
-            (Some(tool), Some(members)) => {
-                let pairs = tool.arguments.iter().map(|argument| (argument.in_agent(agent), argument.name));
-                renamed(&members, &pairs.collect::<Vec<_>>())
-            }
-            (None, None) => [(WRAPPED.to_owned(), agent_input.clone())].into_iter().collect::<JsonObject>().to_json(),
-            _ => agent_input.clone(),
+    pub fn read(name: &str, agent_input: Json) -> Self {
+        let input = match agent_input.as_object() {
+            Some(_) => agent_input.clone(),
+            None => [(WRAPPED.to_owned(), agent_input.clone())].into_iter().collect::<JsonObject>().to_json(),
         };
-        Self { agent, agent_name: agent_name.to_owned(), name, agent_input, input }
+        Self { name: name.to_owned(), agent_input, input }
     }
 
-    /// The input in the agent's words again. An input that no hook changed comes back as it was.
+    /// What hooks made of the input, as the agent has to get it.
     #[must_use]
     pub fn to_agent(&self, input: &Json) -> Json {
         if self.input.same_as(input) {
             return self.agent_input.clone();
         }
-        match (by_agent_name(self.agent, &self.agent_name), input.as_object()) {
-            (Some(tool), Some(members)) => {
-                let pairs = tool.arguments.iter().map(|argument| (argument.name, argument.in_agent(self.agent)));
-                renamed(&members, &pairs.collect::<Vec<_>>())
-            }
-            (None, Some(members)) if self.agent_input.as_object().is_none() => {
+        match input.as_object() {
+            Some(members) if self.agent_input.as_object().is_none() => {
                 members.get(WRAPPED).filter(|_| members.iter().count() == 1).unwrap_or(input).clone()
             }
             _ => input.clone(),
@@ -243,123 +208,72 @@ impl AgentToolCall {
     }
 }
 
-/// The members under their new names. An undeclared member that is in the way takes the name that became free: a model
-/// could otherwise name the path once for the guard and once for the tool.
-fn renamed(members: &JsonObject, pairs: &[(&'static str, &'static str)]) -> Json {
-    let new_name = |member: &str| pairs.iter().find(|(old, _)| *old == member).map(|(_, new)| *new);
-    let freed = |member: &str| {
-        let taken = pairs.iter().find(|(old, new)| *new == member && *old != member && members.get(old).is_some());
-        taken.map(|(old, _)| *old)
-    };
-    let renamed = members.iter().map(|(name, value)| {
-        let name = new_name(name).or_else(|| freed(name)).unwrap_or(name);
-        (name.to_owned(), value.clone())
-    });
-    renamed.collect::<JsonObject>().to_json()
-}
-
-/// The names of all neutral tools in the dialects, for the engine. Every other tool has the same name everywhere.
-#[must_use]
-pub fn all_dialect_names() -> Vec<ToolNames> {
-    TOOLS.iter().map(names_of_tool).collect()
-}
-
-/// The names of one neutral tool in the dialects. A tool that is not in the table has none of its own.
-#[must_use]
-pub fn dialect_names(name: &str) -> ToolNames {
-    TOOLS.iter().find(|tool| tool.name == name).map_or_else(|| ToolNames::new(name), names_of_tool)
-}
-
-fn names_of_tool(tool: &Tool) -> ToolNames {
-    let names = ToolNames::new(tool.name);
-    let pairs = |of: fn(&Argument) -> &'static str| -> Vec<(&'static str, &'static str)> {
-        tool.arguments
-            .iter()
-            .map(|argument| (argument.name, of(argument)))
-            .filter(|(own, other)| own != other)
-            .collect()
-    };
-    let aliased = tool.arguments.iter().filter(|argument| !argument.aliases.is_empty());
-    aliased
-        .fold(names, |names, argument| {
-            names.aliases_in_dialect(DialectId::Llxprt, argument.name, argument.aliases.iter().copied())
-        })
-        .in_dialect(DialectId::Xcode, tool.xcode, pairs(|argument| argument.xcode))
-        .in_dialect(DialectId::Xcsh, tool.xcsh, pairs(|argument| argument.xcsh))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hookrail::DialectId;
+    use hookrail::tools::NeutralTool;
 
     #[test]
-    fn a_call_is_read_and_written_back_in_every_agents_words() {
-        for (agent, name, input, neutral) in [
+    fn every_column_names_tools_and_arguments_of_the_table() {
+        for agent in Agent::ALL {
+            for entry in agent.tools().tools {
+                let tool = NeutralTool::find(entry.tool);
+                assert!(tool.is_some(), "{agent}: {}", entry.tool);
+                for (argument, names) in entry.arguments {
+                    assert!(tool.unwrap().arguments.contains(argument), "{agent}: {}: {argument}", entry.tool);
+                    assert_eq!(names.len(), 1, "{agent}: an agent's tool reads one name: {}: {argument}", entry.tool);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_of_every_agent_has_the_names_of_each_dialect() {
+        for (agent, name, input, dialect, expected) in [
             (
-                Claude,
+                Agent::Claude,
                 "Write",
                 r#"{"file_path":"/p/a","content":"x"}"#,
-                ("write_file", r#"{"file_path":"/p/a","content":"x"}"#),
+                DialectId::Xcode,
+                ("writeFile", r#"{"filePath":"/p/a","content":"x"}"#),
             ),
             (
-                Copilot,
+                Agent::Copilot,
                 "create",
                 r#"{"path":"/p/a","file_text":"x"}"#,
-                ("write_file", r#"{"file_path":"/p/a","content":"x"}"#),
+                DialectId::Llxprt,
+                ("write_file", r#"{"path":"/p/a","content":"x"}"#),
             ),
             (
-                Copilot,
-                "Write",
-                r#"{"path":"/p/a","file_text":"x"}"#,
-                ("write_file", r#"{"file_path":"/p/a","content":"x"}"#),
-            ),
-            (
-                Gemini,
-                "replace",
-                r#"{"file_path":"a","old_string":"1"}"#,
-                ("replace", r#"{"file_path":"a","old_string":"1"}"#),
-            ),
-            (
-                OpenCode,
+                Agent::OpenCode,
                 "edit",
                 r#"{"filePath":"a","oldString":"1"}"#,
-                ("replace", r#"{"file_path":"a","old_string":"1"}"#),
+                DialectId::Xcsh,
+                ("edit", r#"{"path":"a","oldText":"1"}"#),
             ),
-            (Pi, "bash", r#"{"command":"ls"}"#, ("run_shell_command", r#"{"command":"ls"}"#)),
-            (Codex, "mcp__a__b", r#"{"path":1}"#, ("mcp__a__b", r#"{"path":1}"#)),
+            (Agent::Pi, "bash", r#"{"command":"ls"}"#, DialectId::Xcode, ("shell", r#"{"command":"ls"}"#)),
+            (Agent::Codex, "mcp__a__b", r#"{"path":1}"#, DialectId::Xcode, ("mcp__a__b", r#"{"path":1}"#)),
+            // What the tool reads counts, whatever else is there.
+            (
+                Agent::Copilot,
+                "create",
+                r#"{"file_path":"/ok","path":"/etc/x"}"#,
+                DialectId::Xcode,
+                ("writeFile", r#"{"file_path":"/ok","path":"/etc/x"}"#),
+            ),
         ] {
-            let call = AgentToolCall::read(agent, name, Json::parse(input).unwrap());
-            assert_eq!((call.name.as_str(), call.input.text()), neutral, "{agent}");
-            assert_eq!(call.to_agent(&call.input).text(), input, "{agent}");
-            let changed = Json::parse(&call.input.text().replace("\"x\"", "\"y\"")).unwrap();
-            assert_eq!(call.to_agent(&changed).text(), input.replace("\"x\"", "\"y\""), "{agent}");
+            let table = table().of_host(agent.tools());
+            let (in_dialect, arguments) = table.call_in(dialect, name, &Json::parse(input).unwrap());
+            assert_eq!((in_dialect.as_str(), arguments.text()), expected, "{agent}");
         }
     }
 
     #[test]
     fn an_input_that_is_not_an_object_is_wrapped_for_hooks_and_unwrapped_again() {
-        let call = AgentToolCall::read(Claude, "BrandNewTool", Json::string("go"));
+        let call = AgentToolCall::read("BrandNewTool", Json::string("go"));
         assert_eq!(call.input.text(), r#"{"input":"go"}"#);
         assert_eq!(call.to_agent(&call.input).text(), r#""go""#);
         assert_eq!(call.to_agent(&Json::parse(r#"{"input":"stay"}"#).unwrap()).text(), r#""stay""#);
-    }
-
-    #[test]
-    fn a_second_path_under_the_neutral_name_does_not_cover_the_one_that_the_tool_reads() {
-        for (agent, name, input, neutral) in [
-            (Copilot, "create", r#"{"path":"/etc/x","file_path":"/ok"}"#, r#"{"file_path":"/etc/x","path":"/ok"}"#),
-            (Pi, "write", r#"{"file_path":"/ok","path":"/etc/x"}"#, r#"{"path":"/ok","file_path":"/etc/x"}"#),
-            (
-                OpenCode,
-                "read",
-                r#"{"filePath":"/etc/x","file_path":"/ok"}"#,
-                r#"{"file_path":"/etc/x","filePath":"/ok"}"#,
-            ),
-        ] {
-            let call = AgentToolCall::read(agent, name, Json::parse(input).unwrap());
-            assert_eq!(call.input.text(), neutral, "{agent}");
-            let changed = Json::parse(&neutral.replace("/etc/x", "/new")).unwrap();
-            assert_eq!(call.to_agent(&changed).text(), input.replace("/etc/x", "/new"), "{agent}");
-        }
     }
 }

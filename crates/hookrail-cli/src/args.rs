@@ -64,7 +64,7 @@ impl Cli {
         }
         match &self.command {
             Command::Fire(args) => args.command.event.plugin_debug,
-            Command::Explain(args) => args.event.event.plugin_debug,
+            Command::Explain(args) => args.event.plugin_debug,
             Command::Agent(args) => args.plugin_debug,
             _ => false,
         }
@@ -127,7 +127,7 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::EXPLAIN)]
-    Explain(ExplainArgs),
+    Explain(EventCommand),
     /// Show, grant and revoke trust in the hooks of a project
     ///
     /// Exit status: 0 done, 1 the command itself failed; `trust diff` also has 1 if a hook has changed.
@@ -336,15 +336,6 @@ pub(crate) struct EventCommand {
     pub(crate) project: ProjectArgs,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct ExplainArgs {
-    /// Also show what this agent cannot honour of what the hooks can ask for; events and tools may have the agent's names
-    #[arg(long, value_name = "AGENT", value_parser = bridge::agent_parser())]
-    pub(crate) agent: Option<hookrail_bridge::Agent>,
-    #[command(flatten)]
-    pub(crate) event: EventCommand,
-}
-
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Event")]
 pub(crate) struct EventArgs {
@@ -372,6 +363,9 @@ pub(crate) struct EventArgs {
     /// The path of the session's transcript
     #[arg(long, value_name = "PATH")]
     pub(crate) transcript: Option<String>,
+    /// Behave as the bridge of this agent: events and tools have its names, and what it cannot honour is shown
+    #[arg(long, value_name = "AGENT", value_parser = bridge::agent_parser())]
+    pub(crate) agent: Option<hookrail_bridge::Agent>,
     /// Let only hooks of this dialect take part (repeatable)
     #[arg(long = "dialect", value_name = "NAME", value_parser = dialect_parser())]
     pub(crate) dialects: Vec<DialectId>,

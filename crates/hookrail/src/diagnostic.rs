@@ -290,6 +290,12 @@ codes! {
     MatcherNoValue = "matcher-no-value", Warning;
     /// A matcher is a part of the names of several tools and matches all of them.
     MatcherLoose = "matcher-loose", Note;
+    /// A matcher selects a tool by the name that another agent has for it.
+    MatcherElsewhere = "matcher-elsewhere", Note;
+    /// A guard of file tools or of the shell tool is asked about a tool that is in no table, because its input has a path or a command.
+    ToolUnknown = "tool-unknown", Note;
+    /// The name of a tool has another meaning in each of several agents.
+    ToolAmbiguous = "tool-ambiguous", Note;
     /// A command uses a variable without quotes, so a blank in its value splits it.
     VariableUnquoted = "variable-unquoted", Warning;
     /// A command has a path with a variable in single quotes, where no shell replaces it.

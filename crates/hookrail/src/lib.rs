@@ -87,7 +87,7 @@ mod skips;
 mod snapshot;
 mod source;
 mod system;
-mod tools;
+pub mod tools;
 pub mod trust;
 
 pub use hookrail_matcher as matcher;

@@ -15,7 +15,7 @@ use crate::outcome::{ConfigurationInForce, Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
 use crate::source::{Origin, SourceKind};
-use crate::tools::{ToolNames, Tools};
+use crate::tools::{ToolNames, ToolTable, Tools};
 use crate::trust::{Digest, FilePlaces, NamesakeCounter};
 
 /// All hooks, in their order, with what loading noticed.
@@ -101,11 +101,11 @@ pub(crate) struct Subscribers {
 }
 
 impl Subscribers {
-    /// The hooks whose matchers match a subject or reach their step limit on it, or match the subject's other name, in
-    /// order.
-    pub(crate) fn matching(&self, subject: &str, other_name: Option<&str>) -> Vec<(&Arc<Hook>, MatchResult)> {
+    /// The hooks whose matchers match a subject or reach their step limit on it, or match one of the subject's other names,
+    /// in order.
+    pub(crate) fn matching(&self, subject: &str, other_names: &[&str]) -> Vec<(&Arc<Hook>, MatchResult)> {
         let mut found = self.find_matches(subject);
-        if let Some(name) = other_name {
+        for name in other_names {
             found.extend(self.find_matches(name).into_iter().filter(|(_, verdict)| *verdict == MatchResult::Matches));
             found.sort_by_key(|(at, verdict)| (*at, *verdict != MatchResult::Matches));
             found.dedup_by_key(|(at, _)| *at);
@@ -325,6 +325,13 @@ impl Snapshot {
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolNames>) -> Self {
         tools.into_iter().for_each(|tool| self.tools.declare(tool));
+        self
+    }
+
+    /// The snapshot with the table that says what tools are called which the host did not declare.
+    #[must_use]
+    pub fn with_tool_table(mut self, table: Option<Arc<ToolTable>>) -> Self {
+        self.tools.set_table(table);
         self
     }
 

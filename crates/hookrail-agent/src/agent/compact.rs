@@ -1,7 +1,7 @@
 //! Compaction: a summary replaces the older part of the conversation.
 
 use hookrail::guard::{CompactionPlan, Visibility};
-use hookrail::{DialectId, EventKind, Json, JsonObject, Stop};
+use hookrail::{EventKind, Json, JsonObject, Stop};
 
 use super::ReferenceAgent;
 use crate::message::{ModelReply, calls_of, is_prompt, list, number, object, text_message, tokens};
@@ -325,7 +325,7 @@ fn file_ops(messages: &[Json]) -> Json {
     let (mut read, mut written, mut edited): (Vec<String>, Vec<String>, Vec<String>) = Default::default();
     for call in messages.iter().flat_map(calls_of) {
         let path = call.args.as_ref().ok().and_then(|args| args.as_object()?.get("path")?.as_str());
-        let files = match crate::tool::name_in_dialect(&call.name, DialectId::Xcsh) {
+        let files = match crate::tool::call_for_modules(&call.name, &Json::empty_object()).0.as_str() {
             "read" => &mut read,
             "write" => &mut written,
             "edit" => &mut edited,

@@ -11,8 +11,8 @@ mod search;
 mod shell;
 mod workspace;
 
-pub use names::declare;
-pub(crate) use names::{arguments_in_dialect, name_in_dialect};
+pub(crate) use names::call_for_modules;
+pub use names::{declare, tool_names};
 pub use workspace::Workspace;
 
 use hookrail::guard::{Permit, ToolFailure, ToolOutput};

@@ -48,7 +48,7 @@ fn pre_tool_use_deny_replaces_the_result() {
     assert!(!world.exists("a.txt"));
     let stdin: serde_json::Value = serde_json::from_str(&world.read("PreToolUse.json")).unwrap();
     assert_eq!(stdin["tool"]["name"], "writeFile", "the hook reads its own dialect's names");
-    assert_eq!(stdin["tool"]["args"], json!({"filePath": "a.txt", "content": "hello"}));
+    assert_eq!(stdin["tool"]["args"], json!({"filePath": "a.txt", "content": "hello", "path": "a.txt"}));
 }
 
 #[test]
@@ -280,10 +280,10 @@ fn every_tool_has_its_name_in_every_dialect() {
     assert_eq!(
         seen,
         [
-            r#"writeFile ["content", "filePath"]"#,
-            r#"readFile ["filePath"]"#,
-            r#"edit ["filePath", "newString", "oldString"]"#,
-            r#"listDir ["dirPath"]"#,
+            r#"writeFile ["content", "filePath", "path"]"#,
+            r#"readFile ["filePath", "path"]"#,
+            r#"edit ["filePath", "newString", "oldString", "path"]"#,
+            r#"listDir ["dirPath", "path"]"#,
             r#"glob ["pattern"]"#,
             r#"grep ["glob", "pattern"]"#,
             r#"shell ["command", "timeout"]"#,

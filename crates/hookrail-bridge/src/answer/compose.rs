@@ -346,7 +346,7 @@ impl<'a> Composer<'a> {
         let advice = format!(
             "a hook changes this call, and {} cannot run it changed. Make this call instead: `{}` with {}",
             self.agent().title(),
-            call.agent_name,
+            call.name,
             rewritten.text()
         );
         if self.agent() == Agent::Codex && changes_more_than_command(call, &rewritten) {
@@ -448,7 +448,7 @@ impl<'a> Composer<'a> {
 
 /// Whether a rewrite of a shell call changes what Codex does not show and cannot change: its hooks know `command` alone.
 fn changes_more_than_command(call: &crate::tools::AgentToolCall, rewritten: &Json) -> bool {
-    if call.agent_name != "Bash" {
+    if call.name != "Bash" {
         return false;
     }
     let (old, new) = (call.agent_input.as_object().unwrap_or_default(), rewritten.as_object().unwrap_or_default());

@@ -164,7 +164,7 @@ impl Reader<'_> {
         if patch.is_none() && !is_mcp && !tools::is_known(self.agent, &name) {
             request.unknown.push(UnknownName::Tool(name.clone()));
         }
-        request.call = Some(AgentToolCall::read(self.agent, &name, input));
+        request.call = Some(AgentToolCall::read(&name, input));
         if let (None, Some(call)) = (&patch, &request.call) {
             request.events.push(base.with_text("tool_name", &call.name).with("tool_input", call.input.clone()));
             return Ok(());

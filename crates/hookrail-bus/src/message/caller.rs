@@ -22,6 +22,9 @@ pub struct CallerContext {
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     tools: Vec<ToolNames>,
+    /// The agent whose names the caller's tools have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
     /// The name under which the caller records events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<String>,
@@ -31,7 +34,7 @@ impl CallerContext {
     /// The surroundings of a program with this environment.
     #[must_use]
     pub fn new(environment: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { environment: environment.into_iter().collect(), tools: Vec::new(), program: None }
+        Self { environment: environment.into_iter().collect(), ..Self::default() }
     }
 
     /// Sets the names of the caller's tools in the dialects.
@@ -39,6 +42,19 @@ impl CallerContext {
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolNames>) -> Self {
         self.tools = tools.into_iter().collect();
         self
+    }
+
+    /// Sets the agent whose names the caller's tools have.
+    #[must_use]
+    pub fn for_agent(mut self, name: impl Into<String>) -> Self {
+        self.agent = Some(name.into());
+        self
+    }
+
+    /// Returns the agent whose names the caller's tools have.
+    #[must_use]
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
     }
 
     /// Sets the name under which the caller records events.
@@ -90,16 +106,17 @@ impl<'de> Deserialize<'de> for CallerContext {
             environment: BTreeMap<String, String>,
             #[serde(default)]
             tools: Vec<ToolNames>,
+            agent: Option<String>,
             program: Option<String>,
         }
         let json = Json::deserialize(deserializer)?;
         // An error of the parser quotes the value that it did not expect, and errors are logged.
-        let Fields { environment, tools, program } = json.decode().ok_or_else(|| {
+        let Fields { environment, tools, agent, program } = json.decode().ok_or_else(|| {
             D::Error::custom(
-                "`caller` must have an `environment` of strings and `tools` with their names in dialects, and `program` must be a string",
+                "`caller` must have an `environment` of strings and `tools` with their names in dialects, and `agent` and `program` must be strings",
             )
         })?;
-        Ok(Self { environment, tools, program })
+        Ok(Self { environment, tools, agent, program })
     }
 }
 

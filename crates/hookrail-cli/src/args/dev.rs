@@ -47,6 +47,7 @@ impl SampleArgs {
             prompt,
             session_id: None,
             transcript: None,
+            agent: None,
             dialects: Vec::new(),
             no_hooks: false,
             plugin_debug: false,
@@ -85,6 +86,9 @@ pub(crate) struct TryArgs {
     /// The form of the input and of the answer [default: that of a settings file's hook, for a module xcsh]
     #[arg(long, value_name = "NAME", value_parser = dialect_parser())]
     pub(crate) dialect: Option<DialectId>,
+    /// Behave as the bridge of this agent: events and tools have its names, and what it cannot honour is shown
+    #[arg(long, value_name = "AGENT", value_parser = super::bridge::agent_parser())]
+    pub(crate) agent: Option<hookrail_bridge::Agent>,
     /// The project's directory [default: found upwards from the current directory]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,

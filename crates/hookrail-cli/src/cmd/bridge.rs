@@ -37,6 +37,7 @@ use crate::project::{Project, home};
 use crate::project_search::{GuardedProject, find_guarded_project};
 
 use deadline::Deadline;
+pub(super) use firing::event_result;
 use firing::{Asked, Fired};
 use session_file::{SessionFile, agent_folder, remove_old_sessions};
 
@@ -387,7 +388,7 @@ fn project_args(root: PathBuf) -> ProjectArgs {
 }
 
 /// The fields of an event, as another process is given them.
-fn event_input(event: &Event) -> Json {
+pub(super) fn event_input(event: &Event) -> Json {
     let mut members = event.fields().clone();
     let base = [
         ("session_id", event.session_id().to_owned()),

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit> {
         }
         output::warnings(&told(&report, &project));
     }
-    let fixable = findings.iter().filter(|finding| finding.fix.is_some()).count();
+    let fixable = fix::count_possible(project.root(), &findings);
     let found: Vec<Diagnostic> = findings.into_iter().map(|Finding { diagnostic, .. }| diagnostic).collect();
     let failed = found.iter().any(|diagnostic| fails(args, diagnostic));
     match if args.json { CheckFormat::Json } else { args.format } {

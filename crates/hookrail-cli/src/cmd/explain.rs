@@ -5,32 +5,28 @@ use std::collections::BTreeMap;
 use hookrail::document::explain_document;
 use hookrail::plan::Plan;
 use hookrail::{Json, JsonObject};
-use hookrail_bridge::tools::{AgentToolCall, dialect_names};
 use hookrail_bridge::{Agent, Loss};
 use serde_json::json;
 
-use super::fire;
-use crate::args::{EventArgs, ExplainArgs};
+use super::{as_agent, fire};
+use crate::args::EventCommand;
 use crate::errors::{Exit, Result};
 use crate::project::Project;
 use crate::request::RequestedEvent;
 use crate::{foreign_hooks, output, render, request};
 
-pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
-    let ExplainArgs { agent, event: args } = args;
+pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let named = in_neutral_words(&args.event, *agent);
+    let (agent, named) = (args.event.agent, as_agent::in_neutral_words(&args.event));
     let RequestedEvent { event, fields } = request::build_event(&named, project.root())?;
-    let mut builder = fire::narrow(project.builder(&args.project)?, &args.event);
-    if let Some(tool) = event.text("tool_name").filter(|_| agent.is_some()) {
-        builder = builder.tool(dialect_names(&tool));
-    }
-    let system = builder.build();
+    let system = as_agent::host(fire::narrow(project.builder(&args.project)?, &args.event), agent).build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;
     }
     let mut plan = Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
+    let notes = std::mem::take(&mut plan.notes);
+    plan.diagnostics.extend(notes);
     let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));
     plan.diagnostics.extend(findings);
     let losses = agent.map(|agent| (agent, losses(agent, &plan)));
@@ -58,17 +54,6 @@ pub(crate) struct PlannedLoss {
     pub(crate) detail: String,
     /// The hooks that can ask for it.
     pub(crate) hooks: Vec<String>,
-}
-
-/// The event and the tool under their neutral names, if an agent's own were given.
-fn in_neutral_words(args: &EventArgs, agent: Option<Agent>) -> EventArgs {
-    let mut args = args.clone();
-    let Some(agent) = agent else { return args };
-    if let Some(event) = agent.find_event(&args.name) {
-        args.name = event.kind.name().to_owned();
-    }
-    args.tool = args.tool.map(|tool| AgentToolCall::read(agent, &tool, Json::empty_object()).name);
-    args
 }
 
 fn losses(agent: Agent, plan: &Plan) -> Vec<PlannedLoss> {

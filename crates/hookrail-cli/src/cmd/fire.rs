@@ -3,6 +3,7 @@
 use hookrail::document::outcome_document;
 use hookrail::{Builder, Effects, Event, HookSystem, Outcome};
 
+use super::as_agent;
 use super::firing::{self, Detail};
 use crate::args::{EventArgs, FireCommand};
 use crate::errors::{Exit, Result};
@@ -14,10 +15,16 @@ use crate::{foreign_hooks, output, render, request, verbosity};
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;
     let project = Project::open(&args.project)?;
-    let RequestedEvent { event, fields } = request::build_event(&args.event, project.root())?;
+    let named = as_agent::in_neutral_words(&args.event);
+    let RequestedEvent { event, fields } = request::build_event(&named, project.root())?;
+    let asked = args.event.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
-    let (builder, journal) = project.recorded_builder(&args.project, default, "hookrail fire")?;
-    let system = narrow(builder, &args.event).lend_runtime().build();
+    // What a bridge would do is tried out, so nothing of it is recorded.
+    let (builder, journal) = match &asked {
+        Some(_) => (project.builder(&args.project)?, None),
+        None => project.recorded_builder(&args.project, default, "hookrail fire")?,
+    };
+    let system = as_agent::host(narrow(builder, &args.event), args.event.agent).lend_runtime().build();
     if !args.event.no_hooks
         && let Err(failure) = Project::require_modules(&system)
     {
@@ -33,7 +40,11 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         }
         let is_shown = !args.event.json && verbosity::is_detailed();
         let detail = if is_shown { Detail::Everything } else { Detail::Summary };
-        let mut fired = firing::fire(&system, event, &mut firing::listen()?, detail).await;
+        let mut interrupts = firing::listen()?;
+        let (mut fired, told) = match &asked {
+            Some(asked) => firing::fire_as_agent(&system, asked, &mut interrupts, detail).await,
+            None => (firing::fire(&system, event, &mut interrupts, detail).await, None),
+        };
         fired.explain(&system, fields);
         if args.event.json {
             fired.outcome.report_loading(&system.snapshot());
@@ -42,10 +53,12 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         let foreign = foreign_hooks::diagnostics(project.root());
         let printed = if args.event.json {
             fired.outcome.diagnostics.extend(foreign);
-            output::json(&outcome_document(&fired.outcome))
+            let document = outcome_document(&fired.outcome);
+            output::json(&told.map_or_else(|| document.clone(), |told| told.add_to(&document)))
         } else {
             let report = fired.report(&system, &project.places);
-            output::text(&format!("{report}{}", foreign_hooks::closing_lines(&foreign)))
+            let told = told.map(|told| told.report()).unwrap_or_default();
+            output::text(&format!("{report}{}{told}", foreign_hooks::closing_lines(&foreign)))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.
         let findings = system.shutdown().await;

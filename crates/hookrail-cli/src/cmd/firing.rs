@@ -4,7 +4,9 @@ use std::pin::pin;
 
 use hookrail::plan::SkipReason;
 use hookrail::{Decision, Diagnostic, Event, FireOptions, HookSystem, Outcome};
+use hookrail_bridge::AgentRequest;
 
+use super::as_agent::{self, ToldAgent};
 use crate::errors::{Exit, Failure, Result};
 use crate::interrupt::{Interrupts, Signal};
 use crate::lint::{MatcherFix, explain_failures, matcher_fixes, misnamed_event, with_advice};
@@ -67,7 +69,53 @@ pub(super) async fn fire(system: &HookSystem, event: Event, interrupts: &mut Int
     FiredEvent { outcome, subject, signal, trace: trace.map(TraceCollector::finish), configuration: None }
 }
 
+/// Fires the events of a bridge's request, and lays what the agent is told over their common outcome.
+pub(super) async fn fire_as_agent(
+    system: &HookSystem,
+    request: &AgentRequest,
+    interrupts: &mut Interrupts,
+    detail: Detail,
+) -> (FiredEvent, Option<ToldAgent>) {
+    let mut outcomes = Vec::new();
+    let mut all: Option<FiredEvent> = None;
+    for event in &request.events {
+        let one = fire(system, event.clone(), interrupts, detail).await;
+        outcomes.push(one.outcome.clone());
+        let is_over = one.signal.is_some();
+        all = Some(match all {
+            Some(earlier) => earlier.joined(one),
+            None => one,
+        });
+        if is_over {
+            break;
+        }
+    }
+    // A request of a bridge has at least one event.
+    let mut all = match all {
+        Some(all) => all,
+        None => fire(system, Event::new(request.kind(), &request.cwd), interrupts, detail).await,
+    };
+    let told = as_agent::tell(request, &outcomes, &mut all.outcome);
+    (all, Some(told))
+}
+
 impl FiredEvent {
+    /// One event of this and another about the same call, such as two files of one patch: the stricter decision stands.
+    fn joined(self, other: Self) -> Self {
+        let (mut first, second) = match other.outcome.effects.decision > self.outcome.effects.decision {
+            true => (other, self),
+            false => (self, other),
+        };
+        first.outcome.runs.extend(second.outcome.runs);
+        for finding in second.outcome.diagnostics {
+            if !first.outcome.diagnostics.contains(&finding) {
+                first.outcome.diagnostics.push(finding);
+            }
+        }
+        first.signal = first.signal.or(second.signal);
+        first
+    }
+
     /// Adds the causes of failures, and what there is to report about the event's fields, to the diagnostics of the
     /// outcome.
     pub(super) fn explain(&mut self, system: &HookSystem, fields: FieldReport) {

@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use hookrail::document::{explain_document, list_document, outcome_document};
 use hookrail::{Builder, EventKind, FireOptions};
-use hookrail_bridge::tools;
 use hookrail_inspect::{DEFAULT_LAST, Inspector, JournalLines, PageTitle, TesterMode, Trial, Workbench, export};
 use hookrail_journal::Record;
 
 use super::journal::{failure, filter, open};
-use super::replay::is_bridged;
+use super::replay::agent_of;
 use super::trust;
 use crate::args::{EventArgs, InspectArgs, ProjectArgs, SelectArgs};
 use crate::errors::{Exit, Failure, Result};
@@ -162,10 +161,9 @@ impl TriedEvent {
 
     /// Adds the names of tools by which the event was fired.
     fn with_tools(&self, builder: Builder) -> Builder {
-        match self.record.as_ref().is_some_and(is_bridged) {
-            // A bridge names the tools of its agent in the words of each dialect.
-            true => tools::all_dialect_names().into_iter().fold(builder, Builder::tool),
-            false => builder,
+        match self.record.as_ref().and_then(agent_of) {
+            Some(agent) => builder.host_tools(agent.tools()),
+            None => builder,
         }
     }
 }
@@ -181,6 +179,7 @@ fn described(trial: &Trial, project: &Project) -> Result<RequestedEvent> {
         prompt: None,
         session_id: Some("inspect".to_owned()),
         transcript: None,
+        agent: None,
         dialects: Vec::new(),
         no_hooks: false,
         plugin_debug: false,

@@ -2,6 +2,7 @@
 //! to the engine's JSON documents.
 
 mod agent;
+mod as_agent;
 pub(crate) mod bridge;
 #[cfg(feature = "fleet")]
 mod bundle;

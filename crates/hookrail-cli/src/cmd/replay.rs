@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use hookrail::hook::{Action, ProcessLifetime};
 use hookrail::{CancelToken, Event, EventKind, FireOptions, Hook, HookSystem, Level};
-use hookrail_bridge::tools;
+use hookrail_bridge::Agent;
 use hookrail_journal::{Filter, Record, RecordKind, Unreadable};
 
 use super::journal::{failure, filter, open};
@@ -159,14 +159,14 @@ fn recall_ahead(
 struct EventOrigin {
     /// What the names of all its events begin with.
     instance: String,
-    /// Whether it is that of a bridge, which knows what each tool is called in the dialects.
-    is_bridged: bool,
+    /// The agent whose bridge it is that of: its tools have the names of that agent.
+    agent: Option<Agent>,
 }
 
 impl EventOrigin {
     fn of(record: &Record) -> Self {
         let instance = record.fire.split('-').next().unwrap_or_default().to_owned();
-        Self { instance, is_bridged: is_bridged(record) }
+        Self { instance, agent: agent_of(record) }
     }
 }
 
@@ -202,7 +202,7 @@ impl Target {
             configuration_errors: 0,
             systems: VecDeque::new(),
         };
-        let system = target.build(Vec::new())?;
+        let system = target.build(None)?;
         Project::require_modules(&system)?;
         let snapshot = system.snapshot();
         target.keeps_state = snapshot.hooks().iter().any(|hook| keeps_state(hook));
@@ -210,9 +210,9 @@ impl Target {
         Ok(target)
     }
 
-    fn build(&self, tools: Vec<hookrail::ToolNames>) -> Result<HookSystem> {
+    fn build(&self, agent: Option<Agent>) -> Result<HookSystem> {
         let builder = self.project.builder(&self.args)?;
-        let builder = tools.into_iter().fold(builder, hookrail::Builder::tool);
+        let builder = agent.map(Agent::tools).into_iter().fold(builder, hookrail::Builder::host_tools);
         let builder = match self.isolation {
             Isolation::Sandbox => builder.rehearse(),
             Isolation::None => builder,
@@ -222,14 +222,12 @@ impl Target {
 
     /// Returns the hook system for events of an origin.
     fn system_for(&mut self, origin: &EventOrigin) -> Option<&HookSystem> {
-        let (keeps_state, is_bridged) = (self.keeps_state, origin.is_bridged);
-        let serves =
-            |made: &EventOrigin| made.is_bridged == is_bridged && (!keeps_state || made.instance == origin.instance);
+        let (keeps_state, agent) = (self.keeps_state, origin.agent);
+        let serves = |made: &EventOrigin| made.agent == agent && (!keeps_state || made.instance == origin.instance);
         let at = match self.systems.iter().rposition(|(made, _)| serves(made)) {
             Some(at) => at,
             None => {
-                let tools = if is_bridged { tools::all_dialect_names() } else { Vec::new() };
-                let system = self.build(tools).ok()?;
+                let system = self.build(agent).ok()?;
                 if self.systems.len() >= MOST_SYSTEMS
                     && let Some((_, oldest)) = self.systems.pop_front()
                 {
@@ -254,9 +252,9 @@ fn keeps_state(hook: &Hook) -> bool {
     matches!(hook.action, Action::Module(_)) || hook.exec.lifetime == ProcessLifetime::Worker
 }
 
-/// Returns whether a bridge fired the recorded event, which knows what each tool is called in the dialects.
-pub(super) fn is_bridged(record: &Record) -> bool {
-    record.host.as_ref().is_some_and(|host| host.name.starts_with("hookrail bridge"))
+/// Returns the agent whose bridge fired the recorded event.
+pub(super) fn agent_of(record: &Record) -> Option<Agent> {
+    Agent::from_name(record.host.as_ref()?.name.strip_prefix("hookrail bridge ")?)
 }
 
 /// Returns a recorded event as it was fired, in this directory; none if its fields were not recorded.

@@ -10,6 +10,7 @@ use hookrail::hook::{Action, Owner};
 use hookrail::sources::{Location, Origin, SourceKind};
 use hookrail::{DialectId, Event, EventKind, Hook, HookSystem};
 
+use super::as_agent;
 use super::firing::{self, Detail, FiredEvent};
 use crate::args::{ProjectArgs, TryArgs};
 use crate::errors::{Exit, Failure, Result};
@@ -43,7 +44,8 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
             .hint("give the script or the module itself, not its folder"));
     }
     let dialect = args.dialect.unwrap_or_else(|| usual_dialect(&file));
-    let kind = request::find_kind(&args.event)?;
+    let of_agent = args.agent.and_then(|agent| agent.find_event(&args.event));
+    let kind = of_agent.map_or_else(|| request::find_kind(&args.event), |event| Ok(event.kind))?;
     if kind.spec().column(dialect).is_none() {
         let others = DialectId::CONFIGURED.into_iter().filter_map(|other| {
             let column = kind.spec().column(other)?;
@@ -61,9 +63,11 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
         no_plugins: true,
     };
     let project = Project::open(&options)?;
-    let event = args.sample.to_event(&args.event, sample.text());
+    let event = args.sample.to_event(kind.name(), sample.text());
     let RequestedEvent { event, fields } = request::build_event(&event, project.root())?;
+    let asked = args.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let mut builder = project.builder(&options)?.only_named_hooks().lend_runtime();
+    builder = as_agent::host(builder, args.agent);
     if dialect != DialectId::Xcsh {
         builder = builder.hook(script_hook(kind, dialect, &args.script, &file)?);
     }
@@ -71,11 +75,21 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     Project::require_modules(&system)?;
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
-        let event = with_project(event, project.root());
-        let mut fired = firing::fire(&system, event, &mut firing::listen()?, Detail::Everything).await;
+        let mut interrupts = firing::listen()?;
+        let (mut fired, told) = match asked {
+            Some(mut asked) => {
+                asked.events = asked.events.into_iter().map(|event| with_project(event, project.root())).collect();
+                firing::fire_as_agent(&system, &asked, &mut interrupts, Detail::Everything).await
+            }
+            None => {
+                let event = with_project(event, project.root());
+                (firing::fire(&system, event, &mut interrupts, Detail::Everything).await, None)
+            }
+        };
         fired.explain(&system, fields);
         fired.advise(&system);
         let report = format!("{}{}", fired.report(&system, &project.places), unasked(&fired, &system, dialect));
+        let report = report + &told.map(|told| told.report()).unwrap_or_default();
         let printed = output::text(&report);
         let findings = system.shutdown().await;
         output::warnings(&render::diagnostic::all(&findings, &project.places));

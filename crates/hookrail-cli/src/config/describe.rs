@@ -6,7 +6,11 @@ use serde_json::{Map, Value, json};
 
 use hookrail::module::CAPABILITY_NAMES;
 
-use super::table::{POLICIES, SECTIONS, SettingKind, SettingScope, settings_of_section};
+use hookrail::tools::ToolUse;
+
+use super::table::{
+    POLICIES, SECTIONS, SettingKind, SettingScope, TOOLS_MEANING, TOOLS_SECTION, quoted_words, settings_of_section,
+};
 
 /// Returns the value of a setting that no file sets.
 fn default_value(kind: SettingKind) -> Value {
@@ -26,6 +30,10 @@ pub(crate) fn reference() -> String {
     let mut page = String::new();
     for section in SECTIONS {
         let _ = write!(page, "\n## [{section}]\n\n| key | value | default | file | meaning |\n|---|---|---|---|---|\n");
+        if section == TOOLS_SECTION {
+            let words = quoted_words(&ToolUse::ALL.map(ToolUse::name));
+            let _ = writeln!(page, "| name of a tool | {words} | none | user | {TOOLS_MEANING} |");
+        }
         for row in settings_of_section(section) {
             let files = match row.scope {
                 SettingScope::UserOnly => "user",
@@ -47,6 +55,10 @@ pub(crate) fn schema() -> Value {
     let sections: Map<String, Value> = SECTIONS
         .iter()
         .map(|section| {
+            if *section == TOOLS_SECTION {
+                let words = json!({"enum": ToolUse::ALL.map(ToolUse::name), "description": TOOLS_MEANING});
+                return ((*section).to_owned(), json!({"type": "object", "additionalProperties": words}));
+            }
             let keys: Map<String, Value> = settings_of_section(section)
                 .map(|row| (row.key.to_owned(), value_schema(row.kind, row.meaning)))
                 .collect();

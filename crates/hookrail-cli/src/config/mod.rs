@@ -18,7 +18,9 @@ use hookrail::hook::SandboxProfile;
 use hookrail::module::Capabilities;
 use hookrail::process::{OutputLimits, RunLimits};
 use hookrail::sources::Location;
+use hookrail::tools::ToolUse;
 use hookrail::{Builder, Code, Diagnostic, OnFailure};
+use hookrail_bridge::tools;
 
 pub(crate) use describe::{reference, schema};
 pub(crate) use journal::{JournalSettings, RecordWhen};
@@ -43,6 +45,7 @@ pub(crate) struct Configuration {
     sandbox_floor: Option<SandboxProfile>,
     pub(crate) journal: JournalSettings,
     pub(crate) telemetry: TelemetrySettings,
+    tools: Vec<(String, ToolUse)>,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
 }
 
@@ -107,6 +110,9 @@ impl Configuration {
         let findings =
             project_config.values.iter().filter_map(|configured| check_against_user(configured, &user, &user_hooks));
         project_config.findings.extend(findings);
+        project_config
+            .findings
+            .extend(project_config.tools.drain(..).map(|tool| only_the_user(&tool.name, tool.location)));
         project_config.values.retain(|configured| configured.row.scope == SettingScope::UserAndProject);
         // The lower value of both, so that a project's file can never allow more than the user's.
         let project_hooks = user_hooks.lower_of(&user_hooks.overridden_by(&project_config));
@@ -120,6 +126,7 @@ impl Configuration {
             sandbox_floor: user.sandbox_floor(),
             journal: JournalSettings::new(&user),
             telemetry: TelemetrySettings::new(&user),
+            tools: user.tools.into_iter().map(|tool| (tool.name, tool.tool_use)).collect(),
             files,
         }
     }
@@ -138,7 +145,10 @@ impl Configuration {
             .capabilities(self.user_hooks.run.capabilities)
             .output_limits(self.user_hooks.run.output)
             .on_load_failure(self.on_load_failure)
-            .narrow_project(self.project_hooks.run);
+            .narrow_project(self.project_hooks.run)
+            .tool_table(
+                self.tools.into_iter().fold(tools::table(), |table, (name, tool_use)| table.with_use(name, tool_use)),
+            );
         if let Some(floor) = self.sandbox_floor {
             builder = builder.sandbox_floor(floor);
         }
@@ -167,6 +177,12 @@ fn read_project_file(file: &Path, trust: ProjectFileTrust) -> ConfigFile {
     ignored
 }
 
+fn only_the_user(key: &str, location: Location) -> Diagnostic {
+    let message = format!("`{key}` can only be set in the user configuration");
+    let hint = "it affects more than this project; set it in the user's `hookrail/config.toml`";
+    Diagnostic::new(Code::ConfigUserOnly, message).at(location).hint(hint)
+}
+
 /// Returns a diagnostic if a project's file sets what only the user's file can set, or more than the user allows.
 fn check_against_user(
     configured: &ConfiguredSetting,
@@ -175,9 +191,7 @@ fn check_against_user(
 ) -> Option<Diagnostic> {
     let key = configured.row.key;
     if configured.row.scope == SettingScope::UserOnly {
-        let message = format!("`{key}` can only be set in the user configuration");
-        let hint = "it affects more than this project; set it in the user's `hookrail/config.toml`";
-        return Some(Diagnostic::new(Code::ConfigUserOnly, message).at(configured.location.clone()).hint(hint));
+        return Some(only_the_user(key, configured.location.clone()));
     }
     let message = match &configured.value {
         SettingValue::Number(number) => {

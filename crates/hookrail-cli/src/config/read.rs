@@ -12,11 +12,14 @@ use std::sync::Mutex;
 use hookrail::hook::SandboxProfile;
 use hookrail::module::{CAPABILITY_NAMES, Capabilities, CapabilityProblem};
 use hookrail::sources::{Location, nearest, read_file};
+use hookrail::tools::ToolUse;
 use hookrail::{Code, Diagnostic, OnFailure, lock};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::table::{POLICIES, SECTIONS, Setting, SettingKind, SettingRow, settings_of_section};
+use super::table::{
+    POLICIES, SECTIONS, Setting, SettingKind, SettingRow, TOOLS_SECTION, quoted_words, settings_of_section,
+};
 
 /// The consequence of a malformed list of capabilities.
 const ONLY_READING: &str = "until this is fixed, modules may only read";
@@ -30,6 +33,8 @@ const LEAST: &str = "until this is fixed, modules may only read, hooks of projec
 pub(crate) struct ConfigFile {
     pub(crate) state: ConfigFileState,
     pub(crate) values: Vec<ConfiguredSetting>,
+    /// What tools are that no table has.
+    pub(crate) tools: Vec<ConfiguredTool>,
     pub(crate) findings: Vec<Diagnostic>,
 }
 
@@ -48,6 +53,14 @@ pub(crate) enum ConfigFileState {
 pub(crate) struct ConfiguredSetting {
     pub(crate) row: &'static SettingRow,
     pub(crate) value: SettingValue,
+    pub(crate) location: Location,
+}
+
+/// One key of the section `tools`.
+#[derive(Debug)]
+pub(crate) struct ConfiguredTool {
+    pub(crate) name: String,
+    pub(crate) tool_use: ToolUse,
     pub(crate) location: Location,
 }
 
@@ -256,6 +269,10 @@ impl ConfigReader<'_> {
             return;
         };
         for (key, value) in table {
+            if section == TOOLS_SECTION {
+                self.read_tool(key.get_ref(), key.span(), value);
+                continue;
+            }
             self.read_setting(section, key.get_ref(), key.span(), value);
         }
     }
@@ -322,6 +339,22 @@ impl ConfigReader<'_> {
             None => {
                 let message = format!("`{name}` must be {}", row.kind.expected());
                 self.report(Code::SettingValue, message, value.span(), fallback_hint(row.kind));
+            }
+        }
+    }
+
+    /// Reads what a tool is. A malformed value says nothing, and the tool is judged by its input.
+    fn read_tool(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let written = value.get_ref().as_str();
+        match written.and_then(|word| ToolUse::ALL.into_iter().find(|known| known.name() == word)) {
+            Some(tool_use) => {
+                let location = Location::in_text(self.file, self.text, at);
+                self.config.tools.push(ConfiguredTool { name: name.to_owned(), tool_use, location });
+            }
+            None => {
+                let message = format!("`{name}` must be {}", quoted_words(&ToolUse::ALL.map(ToolUse::name)));
+                let near = written.and_then(|word| suggestion(word, ToolUse::ALL.map(ToolUse::name)));
+                self.report(Code::SettingValue, message, value.span(), near);
             }
         }
     }

@@ -208,7 +208,15 @@ pub(crate) const TABLE: &[SettingRow] = &[
 pub(crate) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 
 /// The names of the sections.
-pub(crate) const SECTIONS: [&str; 7] = ["limits", "modules", "bus", "guard", "sandbox", "journal", "telemetry"];
+pub(crate) const SECTIONS: [&str; 8] =
+    ["limits", "modules", "bus", "guard", "sandbox", TOOLS_SECTION, "journal", "telemetry"];
+
+/// The section whose keys are names of tools.
+pub(crate) const TOOLS_SECTION: &str = "tools";
+
+/// What a key of that section says.
+pub(crate) const TOOLS_MEANING: &str = "What a tool is that no table of tools has: guards of tools that do the same are asked about it. \
+     Without an entry guards of file tools are asked if its input has a path, and guards of the shell tool if it has a command.";
 
 /// Returns the settings of a section.
 pub(crate) fn settings_of_section(section: &str) -> impl Iterator<Item = &'static SettingRow> {
@@ -251,7 +259,7 @@ impl SettingKind {
 }
 
 /// Lists words for a message: `"a", "b" or "c"`.
-fn quoted_words(words: &[&str]) -> String {
+pub(crate) fn quoted_words(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

@@ -2,6 +2,7 @@
 //! the old file or the new one.
 
 use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -98,7 +99,14 @@ struct FixedFile {
     refused: Vec<String>,
 }
 
-fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<FixedFile> {
+/// How many of the findings [`apply`] would try to make go away.
+pub(crate) fn count_possible(root: &Path, findings: &[Finding]) -> usize {
+    let is_possible = |finding: &&Finding| finding.fix.as_ref().is_some_and(|fix| changeable(root, fix.file()).is_ok());
+    findings.iter().filter(is_possible).count()
+}
+
+/// A file that may be changed, or why it is left alone.
+fn changeable(root: &Path, file: &Path) -> io::Result<Metadata> {
     let about = std::fs::symlink_metadata(file)?;
     let is_inside = file.canonicalize()?.starts_with(root);
     if !is_inside || !about.is_file() {
@@ -107,6 +115,11 @@ fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<FixedFile> {
     if about.permissions().readonly() {
         return Err(io::Error::other("it is read-only"));
     }
+    Ok(about)
+}
+
+fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<FixedFile> {
+    let about = changeable(root, file)?;
     let mut edits: Vec<(Range<usize>, &str)> = Vec::new();
     let mut permissions = about.permissions();
     let mut converts = false;

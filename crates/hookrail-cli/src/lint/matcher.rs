@@ -4,31 +4,14 @@
 use std::sync::Arc;
 
 use hookrail::sources::nearest;
+use hookrail::tools::NEUTRAL_TOOLS;
 use hookrail::{Code, DialectId, Hook, HookSystem};
-use hookrail_bridge::tools::{ToolVocabulary, vocabularies};
+use hookrail_bridge::tools;
 
 use super::Finding;
 use super::fix::Fix;
 use super::scene::Scene;
 use crate::sample::usual_values;
-
-/// Tools of LLxprt Code that have no counterpart in other agents.
-const OTHER_TOOLS: [&str; 14] = [
-    "read_many_files",
-    "save_memory",
-    "google_web_search",
-    "todo_write",
-    "todo_read",
-    "task",
-    "apply_patch",
-    "insert_at_line",
-    "delete_line_range",
-    "read_line_range",
-    "direct_web_fetch",
-    "ast_edit",
-    "ast_read_file",
-    "codesearch",
-];
 
 /// What other agents call a value that a matcher selects.
 const VALUES_ELSEWHERE: [(&str, &str); 5] = [
@@ -146,6 +129,12 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         .copied()
         .filter(|name| !known.iter().any(|tool| tool.contains(name)) && !name.contains("__"))
         .collect();
+    let elsewhere = tools::table().selected_elsewhere(hook.dialect, pattern);
+    if !strange.is_empty() && strange.iter().all(|name| elsewhere.iter().any(|(known, _)| known == name)) {
+        let better = names.iter().map(|name| translated(hook.dialect, name)).collect::<Vec<_>>().join("|");
+        let message = format!("`{pattern}` has names of other agents' tools; hook `{hook}` runs for `{better}`");
+        return finding(Code::MatcherElsewhere, message, format!("write `{better}`"), Some(better));
+    }
     if !strange.is_empty() {
         let better = names.iter().map(|name| translated(hook.dialect, name)).collect::<Vec<_>>().join("|");
         let shown = strange.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
@@ -188,14 +177,9 @@ fn is_list_with(pattern: &str, separator: char) -> bool {
 /// Returns the tools that hooks of a dialect may know, by the names they have there.
 pub(crate) fn known_tools(dialect: DialectId) -> Vec<&'static str> {
     // A matcher is compared with the host's own name for a tool too.
-    let named = vocabularies().map(|tool| tool.name_in(dialect)).chain(vocabularies().map(|tool| tool.name));
-    let own: &[&str] = match dialect {
-        DialectId::Llxprt => &OTHER_TOOLS,
-        DialectId::Xcode => &["todoWrite", "task", "webSearch", "askUser"],
-        _ => &[],
-    };
+    let neutral = NEUTRAL_TOOLS.iter().map(|tool| tool.name);
     let mut known: Vec<&'static str> = Vec::new();
-    for name in named.chain(own.iter().copied()) {
+    for name in tools::table().names_known_in(dialect).into_iter().chain(neutral) {
         if !known.contains(&name) {
             known.push(name);
         }
@@ -209,19 +193,7 @@ fn translated(dialect: DialectId, name: &str) -> String {
     if known.contains(&name) {
         return name.to_owned();
     }
-    let is_meant = |tool: &ToolVocabulary| {
-        let of_agents = tool.agents.iter().map(|(_, name)| *name);
-        let of_dialects = DialectId::CONFIGURED.into_iter().map(|dialect| tool.name_in(dialect));
-        of_agents.chain(of_dialects).any(|other| other == name)
-    };
-    let meant = vocabularies().find(is_meant).map(|tool| tool.name_in(dialect));
-    // Claude Code's editor of several places has no table entry of its own.
-    let meant = meant.or_else(|| matches!(name, "MultiEdit" | "NotebookEdit").then(|| translated_edit(dialect)));
-    meant.or_else(|| nearest(name, known)).unwrap_or(name).to_owned()
-}
-
-fn translated_edit(dialect: DialectId) -> &'static str {
-    vocabularies().find(|tool| tool.name == "replace").map_or("replace", |tool| tool.name_in(dialect))
+    tools::table().name_in(dialect, name).or_else(|| nearest(name, known)).unwrap_or(name).to_owned()
 }
 
 fn tools_hint(known: &[&str]) -> String {

@@ -21,6 +21,7 @@ use crate::matcher::Matcher;
 use crate::outcome::{Decision, Effects, EndKind, Health, Outcome};
 use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 use crate::snapshot::Policy;
+use crate::tools::ToolColumn;
 
 /// What a dialect is: its events, its configuration, and what it adds to documents and logs. All of it is pure, apart
 /// from [`Dialect::load`].
@@ -38,6 +39,11 @@ pub(crate) trait Dialect: Sync {
     /// Folders named by the environment in which this dialect keeps data. Modules must not change what is in them.
     fn folders(&self, _environment: &Environment) -> Vec<PathBuf> {
         Vec::new()
+    }
+
+    /// What the dialect calls the tools; none if its hooks get the host's names.
+    fn tools(&self) -> Option<&'static ToolColumn> {
+        None
     }
 
     /// Variables that hold the project's directory in the environment of its hooks. A path through any other variable

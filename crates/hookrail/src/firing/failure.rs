@@ -141,6 +141,10 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
             Diagnostic::new(Code::BadOutput, format!("the worker of hook `{hook}` gave no answer: {why}{said}"))
                 .hint("a worker answers every line with one line that has the same `id`")
         }
+        (RawEnd::Contradicted(why), _) => {
+            Diagnostic::new(Code::BadOutput, format!("the answer of hook `{hook}` cannot be used: {why}"))
+                .hint("rewrite one of the names; the others follow")
+        }
         (RawEnd::Unanswered(why), _) => about_remote(hook, why),
         (RawEnd::Threw(message), _) => Diagnostic::new(Code::HookThrew, format!("hook `{hook}` threw: {message}")),
         (RawEnd::OverLimit(limit), _) => {

@@ -172,7 +172,7 @@ impl Firing {
             };
             if self.localized.is_none() {
                 self.before_part = self.event.field(TOOL_INPUT).cloned();
-                self.localized = Some(self.snapshot.tools.localize_event(*dialect, &mut self.event));
+                self.localized = Some(self.snapshot.tools.localize_event(*dialect, self.plan.tool, &mut self.event));
             }
             let requests = part.next(&mut self.event);
             if requests.is_empty() {
@@ -308,14 +308,14 @@ impl Firing {
         }
         let tools = &self.snapshot.tools;
         for (dialect, part) in &self.parts {
-            let localized = tools.localize_event(*dialect, &mut self.event);
+            let localized = tools.localize_event(*dialect, self.plan.tool, &mut self.event);
             part.reapply_floor(&mut self.event);
             localized.restore_event(&mut self.event);
         }
         let mut again = Vec::new();
         for (at, (dialect, part)) in self.parts.iter().enumerate() {
             let mut in_their_words = self.event.clone();
-            tools.localize_event(*dialect, &mut in_their_words);
+            tools.localize_event(*dialect, self.plan.tool, &mut in_their_words);
             let later = self.parts.iter().skip(at + 1).filter_map(|(_, part)| part.least_changing()).min();
             for planned in part.unjudged(&in_their_words, later) {
                 let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };

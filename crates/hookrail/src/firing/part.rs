@@ -1,6 +1,7 @@
 //! One dialect's part of a fired event: how parallel stages, chains and detached stages run. All dialects share this
 //! code.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::dialect::{Flow, FoldContext, Folded, Launch, Protocol, Reply};
 use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::json::Json;
-use crate::outcome::{EndKind, Health, HookRun};
+use crate::outcome::{Decision, EndKind, Health, HookRun};
 use crate::run::{AnswerWait, HookRole, RawEnd, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
@@ -188,6 +189,7 @@ impl<D: Protocol> Part<D> {
 
     /// Takes the end of the run at an index.
     fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>) {
+        let (failed, mut end) = (OnceCell::new(), end);
         let Some(slot) = self.slots.get_mut(at) else { return };
         if *end.how() == RawEnd::ContentChanged && !slot.planned.guards(event.kind()) {
             slot.left_out = Some(LeftOut::ContentChanged);
@@ -198,7 +200,19 @@ impl<D: Protocol> Part<D> {
         reply.authority = slot.planned.authority;
         // Settled once, against the input that the hook was sent: later the answer may be laid over another one.
         if let (Some(localized), Some(sent), Some(answer)) = (localized, event.field(TOOL_INPUT), &mut reply.answer) {
-            D::settle_tool_input(answer, &|answered| localized.settle(sent, answered));
+            let contradiction = OnceCell::new();
+            D::settle_tool_input(answer, &|answered| match localized.settle(sent, answered) {
+                Ok(settled) => settled,
+                Err(two) => {
+                    let _ = contradiction.set(two);
+                    None
+                }
+            });
+            if let Some(two) = contradiction.into_inner().filter(|_| reply.decision != Some(Decision::Deny)) {
+                end = failed.get_or_init(|| end.failed_as(RawEnd::Contradicted(two.to_string())));
+                reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
+                reply.authority = slot.planned.authority;
+            }
         }
         let mut reported = failure::report(hook, reply.health, reply.end, end);
         if event.kind().spec().gated_by(D::ID) {

@@ -15,6 +15,7 @@ use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::MatchResult;
 use crate::skips::{Skipped, Skips, UnplannedHooks};
 use crate::snapshot::{Snapshot, Subscribers};
+use crate::tools::{NameElsewhere, ToolMeaning, ToolTable};
 
 /// What would happen.
 #[derive(Clone, Debug)]
@@ -29,6 +30,10 @@ pub struct Plan {
     pub skipped: Skips,
     /// What planning noticed.
     pub diagnostics: Vec<Diagnostic>,
+    /// Why a hook runs whose matcher does not name the tool. These are for who asks for the plan; an outcome has none of them.
+    pub notes: Vec<Diagnostic>,
+    /// What the tool of the event is.
+    pub(crate) tool: ToolMeaning,
 }
 
 /// One dialect's part of a plan.
@@ -73,16 +78,35 @@ impl Plan {
     /// Plans an event.
     #[must_use]
     pub fn new(snapshot: &Arc<Snapshot>, event: &Event) -> Self {
+        Self::about_tool(snapshot, event, snapshot.tools.meaning(event))
+    }
+
+    /// Plans an event whose tool is this.
+    pub(crate) fn about_tool(snapshot: &Arc<Snapshot>, event: &Event, tool: ToolMeaning) -> Self {
         let unplanned = Arc::new(Unplanned {
             snapshot: Arc::clone(snapshot),
-            input: PlanInput::new(snapshot, event),
+            input: PlanInput::new(snapshot, event, tool),
             skipped: OnceLock::new(),
         });
         let skipped = Skips::of_plan(Arc::clone(&unplanned) as Arc<dyn UnplannedHooks>);
-        let mut plan =
-            Self { event: event.kind(), parts: Vec::new(), shadow: Vec::new(), skipped, diagnostics: Vec::new() };
+        let mut plan = Self {
+            event: event.kind(),
+            parts: Vec::new(),
+            shadow: Vec::new(),
+            skipped,
+            diagnostics: Vec::new(),
+            notes: Vec::new(),
+            tool,
+        };
+        if let (ToolMeaning::Ambiguous(_), Some(table)) = (tool, snapshot.tools.table()) {
+            plan.notes.push(ambiguous(table, &event.text("tool_name").unwrap_or_default()));
+        }
         for dialect in DialectId::ORDER {
             plan.add_part(snapshot, &unplanned.input, dialect);
+        }
+        // Only for a guard that knows other tools an unknown one gets further names of its arguments.
+        if matches!(tool, ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_)) && !plan.is_a_guard_reached() {
+            plan.tool = ToolMeaning::AsGiven;
         }
         plan
     }
@@ -108,6 +132,10 @@ impl Plan {
         self.parts.is_empty() && self.shadow.is_empty()
     }
 
+    fn is_a_guard_reached(&self) -> bool {
+        self.notes.iter().any(|note| note.code == Code::ToolUnknown)
+    }
+
     fn add_part(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
         let Some(subscribers) = snapshot.subscribers(input.event, dialect) else { return };
         if !input.concerns(dialect) {
@@ -115,13 +143,14 @@ impl Plan {
         }
         let (mut planned, mut shadow) = (Vec::new(), Vec::new());
         let subject = input.subject_for(snapshot, dialect);
-        for (hook, verdict) in matching(subscribers, subject.as_ref()) {
+        for (hook, verdict, reach) in matching(subscribers, subject.as_ref(), input.event) {
             if reasons::skip_reason(snapshot, hook, input.event).is_some() {
                 continue;
             }
             if verdict == MatchResult::LimitReached && !hook.is_shadow() {
                 self.diagnostics.push(limit_reached(hook, subject.as_ref().map_or("", |subject| subject.text)));
             }
+            self.notes.extend(reach.and_then(|reach| reach.note(hook, subject.as_ref()?)));
             match hook.action {
                 Action::NotExecutable(_) => {}
                 // They leave before anything is decided that concerns the others.
@@ -172,24 +201,94 @@ pub(super) struct PlanInput {
     /// The text that each dialect's matchers are compared with, in the order of the dialects. One is kept with every
     /// plan, so it holds nothing that can be found again.
     subjects: [Option<Box<str>>; DialectId::ORDER.len()],
+    tool: ToolMeaning,
 }
 
 /// What the matchers of one dialect are compared with.
 pub(super) struct Subject<'a> {
     pub(super) field: &'static str,
     pub(super) text: &'a str,
-    /// The name of the same tool in the dialect, if the host has declared one. A matcher may match either.
+    /// The name of the same tool in the dialect, if the host has declared one or the tool is known. A matcher may match either.
     pub(super) in_dialect: Option<&'a str>,
+    /// The name of a known tool in the table, which a matcher may match too.
+    pub(super) in_table: Option<&'a str>,
+    tool: ToolMeaning,
+    table: Option<&'a ToolTable>,
 }
 
+/// Why a hook is asked about a tool that its matcher does not name.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reach {
+    /// The matcher names the tool as another agent does.
+    Elsewhere(NameElsewhere),
+    /// The hook is a guard of this tool, and a tool that is not known may do the same.
+    Guard(&'static str),
+}
+
+impl Reach {
+    fn note(self, hook: &Hook, subject: &Subject<'_>) -> Option<Diagnostic> {
+        let (pattern, tool) = (hook.matcher_in_force().pattern()?, subject.text);
+        let finding = match self {
+            Self::Elsewhere(NameElsewhere { name, whose, .. }) => {
+                let message =
+                    format!("`{pattern}` of hook `{hook}` matches `{tool}` because {whose} calls it `{name}`");
+                let own = subject.in_dialect.unwrap_or(tool);
+                Diagnostic::new(Code::MatcherElsewhere, message).hint(format!("the name here is `{own}`"))
+            }
+            Self::Guard(covered) => {
+                let message = format!(
+                    "`{tool}` is in no table of tools; hook `{hook}` is asked because it guards `{covered}` and the input could mean the same"
+                );
+                let hint = format!("say what it is in the user's `config.toml`: `[tools]`, `{tool} = \"none\"`");
+                Diagnostic::new(Code::ToolUnknown, message).hint(hint)
+            }
+        };
+        Some(finding.at(hook.origin.location.clone()))
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// The further names that a matcher is compared with.
+    pub(super) fn other_names(&self) -> Vec<&'a str> {
+        let names = self.in_dialect.into_iter().chain(self.in_table.filter(|name| Some(*name) != self.in_dialect));
+        names.filter(|name| *name != self.text).collect()
+    }
+
+    /// Why a hook is asked although its matcher does not match; nothing if it is not.
+    pub(super) fn reach(&self, hook: &Hook, event: EventKind) -> Option<Reach> {
+        let table = self.table.filter(|_| self.field == TOOL_NAME)?;
+        let matcher = hook.matcher_in_force();
+        match self.tool {
+            ToolMeaning::AsGiven => None,
+            ToolMeaning::Known(tool) => {
+                table.name_elsewhere(hook.dialect, matcher.pattern()?, tool).map(Reach::Elsewhere)
+            }
+            ToolMeaning::Unknown(carried) | ToolMeaning::Ambiguous(carried) => {
+                let covered = || table.covered_tool(hook.dialect, matcher, carried);
+                if hook.guards(event) { covered().map(Reach::Guard) } else { None }
+            }
+        }
+    }
+}
+
+fn ambiguous(table: &ToolTable, name: &str) -> Diagnostic {
+    let meanings: Vec<String> =
+        table.meanings_of(name).into_iter().map(|(tool, whose)| format!("`{tool}` ({whose})")).collect();
+    let message = format!("`{name}` has several meanings: {}; it is not translated", meanings.join(", "));
+    Diagnostic::new(Code::ToolAmbiguous, message).hint("name the agent with `--agent`")
+}
+
+/// The field with the name of a tool.
+const TOOL_NAME: &str = "tool_name";
+
 impl PlanInput {
-    fn new(snapshot: &Snapshot, event: &Event) -> Self {
+    fn new(snapshot: &Snapshot, event: &Event, tool: ToolMeaning) -> Self {
         let subject = |dialect: DialectId| {
             snapshot.subscribers(event.kind(), dialect)?;
             let field = event.kind().spec().matched_on(dialect)?;
             Some(dialect.contract().matcher_subject(event, field).into_boxed_str())
         };
-        Self { event: event.kind(), launch: event.is_launch(), subjects: DialectId::ORDER.map(subject) }
+        Self { event: event.kind(), launch: event.is_launch(), subjects: DialectId::ORDER.map(subject), tool }
     }
 
     /// Whether the dialect takes part in this occurrence of the event.
@@ -206,17 +305,35 @@ impl PlanInput {
         let field = self.event.spec().matched_on(dialect)?;
         let mut subjects = DialectId::ORDER.into_iter().zip(&self.subjects);
         let text = subjects.find_map(|(other, text)| text.as_deref().filter(|_| other == dialect))?;
-        let in_dialect = if field == "tool_name" { snapshot.tools.name_in(dialect, text) } else { None };
-        Some(Subject { field, text, in_dialect })
+        let tools = &snapshot.tools;
+        let in_dialect = if field == TOOL_NAME { tools.name_in(dialect, text, self.tool) } else { None };
+        let in_table = match self.tool {
+            ToolMeaning::Known(tool) if field == TOOL_NAME => Some(tool.name),
+            _ => None,
+        };
+        Some(Subject { field, text, in_dialect, in_table, tool: self.tool, table: tools.table() })
     }
 }
 
 /// The hooks that match, in order.
-fn matching<'a>(subscribers: &'a Subscribers, subject: Option<&Subject<'_>>) -> Vec<(&'a Arc<Hook>, MatchResult)> {
-    match subject {
-        Some(subject) => subscribers.matching(subject.text, subject.in_dialect),
-        None => subscribers.hooks.iter().map(|hook| (hook, MatchResult::Matches)).collect(),
+fn matching<'a>(
+    subscribers: &'a Subscribers,
+    subject: Option<&Subject<'_>>,
+    event: EventKind,
+) -> Vec<(&'a Arc<Hook>, MatchResult, Option<Reach>)> {
+    let Some(subject) = subject else {
+        return subscribers.hooks.iter().map(|hook| (hook, MatchResult::Matches, None)).collect();
+    };
+    let by_name = subscribers.matching(subject.text, &subject.other_names()).into_iter();
+    let mut by_name = by_name.map(|(hook, verdict)| (hook, verdict, None)).peekable();
+    if subject.tool == ToolMeaning::AsGiven {
+        return by_name.collect();
     }
+    let reached = |hook| {
+        let found = by_name.next_if(|(named, ..)| Arc::ptr_eq(named, hook));
+        found.or_else(|| Some((hook, MatchResult::Matches, Some(subject.reach(hook, event)?))))
+    };
+    subscribers.hooks.iter().filter_map(reached).collect()
 }
 
 /// The hooks without duplicates of the same work. `dropped` receives each duplicate with the hook that stays.

@@ -24,7 +24,9 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
         for hook in &subscribers.hooks {
             let reason = skip_reason(snapshot, hook, input.event)
                 .or_else(|| (!input.concerns(dialect)).then(not_a_launch))
-                .or_else(|| input.subject_for(snapshot, dialect).and_then(|subject| mismatch(hook, &subject)))
+                .or_else(|| {
+                    input.subject_for(snapshot, dialect).and_then(|subject| mismatch(hook, &subject, input.event))
+                })
                 .or_else(|| not_executable(hook));
             match reason {
                 Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
@@ -86,10 +88,13 @@ fn not_a_launch() -> (SkipReason, String) {
 }
 
 /// The reason if the matcher does not match.
-fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>) -> Option<(SkipReason, String)> {
+fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>, event: EventKind) -> Option<(SkipReason, String)> {
     let matcher = hook.matcher_in_force();
-    let by_other_name = subject.in_dialect.map(|name| matcher.test(name));
-    if by_other_name == Some(MatchResult::Matches) || matcher.test(subject.text).is_match() {
+    let by_other_name = subject.other_names().into_iter().any(|name| matcher.test(name) == MatchResult::Matches);
+    if by_other_name || matcher.test(subject.text).is_match() {
+        return None;
+    }
+    if subject.reach(hook, event).is_some() {
         return None;
     }
     let pattern = matcher.pattern().unwrap_or_default();

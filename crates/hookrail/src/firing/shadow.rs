@@ -31,6 +31,8 @@ impl ShadowFiring {
                 shadow: Vec::new(),
                 skipped: Skips::default(),
                 diagnostics: Vec::new(),
+                notes: Vec::new(),
+                tool: plan.tool,
             };
             let firing = Firing::of_shadow(Arc::clone(snapshot), Arc::new(plan), event.clone());
             Some(Self { hook: Arc::clone(&only.hook), timeout: only.timeout, firing: Box::new(firing) })

@@ -194,6 +194,20 @@ impl RunEnd {
         }
     }
 
+    /// The same run with another end, for an answer that the engine cannot use.
+    pub(crate) fn failed_as(&self, how: RawEnd) -> Self {
+        match self {
+            Self::Process(end) => Self::Process(ProcessEnd { how, ..end.clone() }),
+            Self::Module(end) => {
+                let returned = ModuleReturn { how, ..end.returned.clone() };
+                Self::Module(ModuleEnd { returned, ..end.clone() })
+            }
+            Self::Native(end) => Self::Native(NativeEnd { how, ..end.clone() }),
+            Self::Remote(end) => Self::Remote(RemoteEnd { how, ..end.clone() }),
+            Self::NotRun(_) => Self::NotRun(how),
+        }
+    }
+
     /// The kind of an end without an answer; nothing if there is an answer or silence for the dialect to read. Raw ends
     /// become kinds only here.
     pub(crate) fn failure(&self) -> Option<EndKind> {
@@ -208,7 +222,7 @@ impl RunEnd {
             RawEnd::SpawnFailed(_) => Some(EndKind::SpawnFailed),
             RawEnd::Threw(_) => Some(EndKind::Threw),
             RawEnd::OverLimit(_) => Some(EndKind::Limit),
-            RawEnd::HeldBack | RawEnd::BrokeProtocol(_) => Some(EndKind::BadOutput),
+            RawEnd::HeldBack | RawEnd::BrokeProtocol(_) | RawEnd::Contradicted(_) => Some(EndKind::BadOutput),
             RawEnd::Unanswered(why) => Some(match why {
                 RemoteFailure::NotConnected(_) => EndKind::NotConnected,
                 RemoteFailure::NoResponders => EndKind::NoResponders,
@@ -252,6 +266,8 @@ pub enum RawEnd {
     OverLimit(String),
     /// A worker wrote something that is not an answer, or exited without one.
     BrokeProtocol(String),
+    /// The answer says two things that exclude each other.
+    Contradicted(String),
     /// Workers elsewhere gave no answer.
     Unanswered(RemoteFailure),
     /// The entry is broken and was never started.
@@ -292,6 +308,7 @@ impl RawEnd {
             | Self::Threw(_)
             | Self::OverLimit(_)
             | Self::BrokeProtocol(_)
+            | Self::Contradicted(_)
             // A network that is down is no accident that its author did not think of: `onFailure` is about it.
             | Self::Unanswered(_)
             | Self::ContentChanged => false,

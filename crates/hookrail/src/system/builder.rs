@@ -36,7 +36,7 @@ use crate::run::{
 use crate::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::{Location, SourceKind};
-use crate::tools::ToolNames;
+use crate::tools::{ToolColumn, ToolNames, ToolTable};
 use crate::trust::{FilePlaces, FileTrustStore, Fingerprint, Grants, TrustError, TrustStore};
 
 /// Describes a hook system.
@@ -72,6 +72,7 @@ pub struct Builder {
     shadow_elsewhere: Option<Arc<StartElsewhere>>,
     ledger: Option<RunLedger>,
     tools: Vec<ToolNames>,
+    tool_table: Option<Arc<ToolTable>>,
     findings: Vec<Diagnostic>,
     files: Vec<PathBuf>,
     own_sources: Vec<OwnSource>,
@@ -288,6 +289,19 @@ impl Builder {
         self
     }
 
+    /// Sets the table that says what tools are called which the host did not declare. Without one their names pass unchanged.
+    pub fn tool_table(mut self, table: ToolTable) -> Self {
+        self.tool_table = Some(Arc::new(table));
+        self
+    }
+
+    /// Says that the host has the tools of this column, under the names that they have there.
+    pub fn host_tools(mut self, column: &'static ToolColumn) -> Self {
+        let table = self.tool_table.take().map(|table| ToolTable::clone(&table)).unwrap_or_default();
+        self.tool_table = Some(Arc::new(table.of_host(column)));
+        self
+    }
+
     /// How many hook processes run at once; more wait, and waiting does not count against their time.
     pub fn most_processes(mut self, count: usize) -> Self {
         self.most_processes = count.max(1);
@@ -463,6 +477,7 @@ impl Settings {
                 path_in(&self.parts.world.environment, "HOME").as_deref(),
             ))
             .with_tools(self.described.tools.iter().cloned())
+            .with_tool_table(self.described.tool_table.clone())
             .with_sources(loaded.sources, self.described.on_load_failure)
     }
 

@@ -13,6 +13,7 @@ use crate::event::{Event, EventKind};
 use crate::firing::Plan;
 use crate::json::Json;
 use crate::snapshot::Snapshot;
+use crate::tools::ToolMeaning;
 
 /// The number of cached plans. Two texts with the same slot replace each other, which costs planning again and nothing
 /// else.
@@ -31,27 +32,29 @@ pub(super) struct ConfigurationInForce {
 /// The last text of a slot, and its plan.
 #[derive(Debug, Default)]
 struct CachedPlan {
-    /// The kind of the event and the text: all that a plan depends on.
+    /// The kind of the event, the text and what the tool of that name is: all that a plan depends on.
     event: Option<EventKind>,
     text: String,
+    tool: ToolMeaning,
     /// The plan, if the text has occurred at least twice. For a tool that is called once, caching would only cost the
     /// time of dropping the replaced plan: a third of the time of planning one hook.
     plan: Option<Arc<Plan>>,
 }
 
 impl CachedPlan {
-    fn is_for(&self, event: EventKind, text: &str) -> bool {
-        self.event == Some(event) && self.text == text
+    fn is_for(&self, event: EventKind, text: &str, tool: ToolMeaning) -> bool {
+        self.event == Some(event) && self.text == text && self.tool == tool
     }
 
     /// The plan, if it was made for an event like this.
-    fn plan_for(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
-        self.plan.as_ref().filter(|_| self.is_for(event, text)).cloned()
+    fn plan_for(&self, event: EventKind, text: &str, tool: ToolMeaning) -> Option<Arc<Plan>> {
+        self.plan.as_ref().filter(|_| self.is_for(event, text, tool)).cloned()
     }
 
     /// Remembers a text in place of the one before. Returns the plan of that one, to be dropped without the lock.
-    fn remember(&mut self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
+    fn remember(&mut self, event: EventKind, text: &str, tool: ToolMeaning) -> Option<Arc<Plan>> {
         self.event = Some(event);
+        self.tool = tool;
         self.text.clear();
         self.text.push_str(text);
         self.plan.take()
@@ -72,15 +75,16 @@ impl ConfigurationInForce {
 
     /// The plan for an event.
     pub(super) fn plan(&self, event: &Event) -> Arc<Plan> {
-        let make = || Arc::new(Plan::new(&self.snapshot, event));
+        let tool = self.snapshot.tools.meaning(event);
+        let make = || Arc::new(Plan::about_tool(&self.snapshot, event, tool));
         let Some(text) = deciding_text(event) else { return make() };
         let Some(place) = self.place(event.kind(), text) else { return make() };
         let mut kept = lock(place);
-        if let Some(plan) = kept.plan_for(event.kind(), text) {
+        if let Some(plan) = kept.plan_for(event.kind(), text, tool) {
             return plan;
         }
-        if !kept.is_for(event.kind(), text) {
-            let before = kept.remember(event.kind(), text);
+        if !kept.is_for(event.kind(), text, tool) {
+            let before = kept.remember(event.kind(), text, tool);
             drop(kept);
             drop(before);
             return make();
@@ -89,15 +93,19 @@ impl ConfigurationInForce {
         // Planned without the lock: with very many hooks a plan takes a moment.
         let plan = make();
         let mut kept = lock(place);
-        if kept.is_for(event.kind(), text) {
+        if kept.is_for(event.kind(), text, tool) {
             kept.plan = Some(Arc::clone(&plan));
         }
         plan
     }
 
-    /// The cached plan for events of a kind with this text, such as a tool's name.
+    /// The cached plan for events of a kind with this text, such as a tool's name, if nothing else decides.
     pub(super) fn cached_plan(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
-        lock(self.place(event, text)?).plan_for(event, text)
+        // With a table the plan also depends on what the input carries.
+        if self.snapshot.tools.table().is_some() {
+            return None;
+        }
+        lock(self.place(event, text)?).plan_for(event, text, ToolMeaning::AsGiven)
     }
 
     fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<CachedPlan>> {

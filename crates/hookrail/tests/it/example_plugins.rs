@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::common::json;
 use hookrail::dialect::xcode::{PluginPlaces, install};
-use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem, Outcome, ToolNames};
+use hookrail::tools::ToolTable;
+use hookrail::{Builder, Environment, EventKind, HookSystem, Outcome};
 use hookrail_testkit::TestProject;
 use pretty_assertions::assert_eq;
 
@@ -74,12 +75,10 @@ fn the_lint_gate_with_the_names_of_this_projects_agent() {
 }
 
 #[test]
-fn the_original_lint_gate_works_where_tool_names_are_declared() {
-    let Some(node) = node("the_original_lint_gate_works_where_tool_names_are_declared") else { return };
+fn the_original_lint_gate_works_where_tools_are_known() {
+    let Some(node) = node("the_original_lint_gate_works_where_tools_are_known") else { return };
     let (place, builder) = installed("ts-lint-gate-original", &node);
-    let write_file = ToolNames::new("write_file").in_dialect(DialectId::Xcode, "writeFile", [("path", "filePath")]);
-    let replace = ToolNames::new("replace").in_dialect(DialectId::Xcode, "edit", [("path", "filePath")]);
-    let system = builder.tool(write_file).tool(replace).build();
+    let system = builder.tool_table(ToolTable::default()).build();
     place.write("bad.ts", "var x = 1");
     place.write("good.ts", "const x = 1");
     for tool in ["write_file", "replace"] {
@@ -93,8 +92,8 @@ fn the_original_lint_gate_works_where_tool_names_are_declared() {
 }
 
 #[test]
-fn without_declared_names_the_original_does_not_match() {
-    let Some(node) = node("without_declared_names_the_original_does_not_match") else { return };
+fn without_a_table_the_original_does_not_match() {
+    let Some(node) = node("without_a_table_the_original_does_not_match") else { return };
     let (_place, builder) = installed("ts-lint-gate-original", &node);
     assert_eq!(call(&builder.build(), "write_file", r#"{"path":"a.ts"}"#).runs.len(), 0);
 }

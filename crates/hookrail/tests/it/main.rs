@@ -38,6 +38,7 @@ mod shadow;
 mod starting;
 mod system_floor;
 mod tool_names;
+mod tool_table;
 mod translator;
 mod trust;
 mod trusted_for_this_run;

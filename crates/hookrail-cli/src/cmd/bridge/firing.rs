@@ -8,7 +8,7 @@ use hookrail::plan::SkipReason;
 use hookrail::{
     Code, Decision, Effects, EndKind, Event, EventKind, FireOptions, HookSystem, JsonObject, Level, Outcome,
 };
-use hookrail_bridge::{Agent, AgentRequest, EventResult, Lateness, tools};
+use hookrail_bridge::{Agent, AgentRequest, EventResult, Lateness};
 use hookrail_journal::Journal;
 
 use super::deadline::Deadline;
@@ -66,13 +66,18 @@ impl From<Outcome> for FiredEvent {
         let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
         let errors = outcome.diagnostics.iter().filter(|found| found.level == Level::Error);
         let errors = errors.map(|found| found.message.clone()).collect();
-        let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
-        let denied_by = denier.map(|run| run.hook.label.to_string());
-        let aggregated = AggregatedHookResult::from_outcome(&outcome);
-        let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
-        let effects = with_context_before_tool(outcome.effects, outcome.event, specific.as_ref());
-        Self { said: EventResult { effects, denied_by }, untrusted, errors }
+        Self { said: event_result(&outcome), untrusted, errors }
     }
+}
+
+/// What the agent has to be told about an outcome.
+pub(in crate::cmd) fn event_result(outcome: &Outcome) -> EventResult {
+    let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
+    let denied_by = denier.map(|run| run.hook.label.to_string());
+    let aggregated = AggregatedHookResult::from_outcome(outcome);
+    let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
+    let effects = with_context_before_tool(outcome.effects.clone(), outcome.event, specific.as_ref());
+    EventResult { effects, denied_by }
 }
 
 /// The effects with the context that an LLxprt hook gave before a tool. LLxprt itself does not use it there, so the engine has
@@ -278,8 +283,7 @@ pub(super) fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::
     let options = project_args(project.root().to_owned());
     let host = recorded_host(agent).name;
     let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
-    let names = tools::all_dialect_names().into_iter();
-    Ok((names.fold(builder.lend_runtime(), hookrail::Builder::tool), journal))
+    Ok((builder.lend_runtime().host_tools(agent.tools()), journal))
 }
 
 async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) -> LeftHooks {

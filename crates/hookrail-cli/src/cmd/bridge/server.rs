@@ -10,7 +10,7 @@ use std::time::Duration;
 use hookrail::document::read_effects;
 use hookrail::plan::SkipReason;
 use hookrail::{Decision, Event, EventKind, Json, JsonObject, Level};
-use hookrail_bridge::{Agent, EventResult, tools};
+use hookrail_bridge::{Agent, EventResult};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
 
 use super::firing::{FiredEvent, with_context_before_tool};
@@ -106,7 +106,7 @@ fn ran_no_hook(code: ErrorCode) -> bool {
 fn surroundings(agent: Agent) -> Option<CallerContext> {
     let variables: Option<Vec<(String, String)>> =
         std::env::vars_os().map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
-    Some(CallerContext::new(variables?).with_tools(tools::all_dialect_names()).with_program(recorded_host(agent).name))
+    Some(CallerContext::new(variables?).for_agent(agent.name()).with_program(recorded_host(agent).name))
 }
 
 fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {

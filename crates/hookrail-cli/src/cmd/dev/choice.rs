@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use hookrail::plan::SkipReason;
 use hookrail::sources::nearest;
-use hookrail::{Event, EventKind, Hook, HookSystem, JsonObject, ToolNames};
-use hookrail_bridge::tools;
+use hookrail::{Event, EventKind, Hook, HookSystem, JsonObject};
+use hookrail_bridge::Agent;
 use hookrail_journal::{Filter, Record, RecordKind};
 
 use super::super::{journal, replay};
@@ -55,7 +55,7 @@ impl fmt::Display for EventSource {
 
 /// Loads the hooks and chooses the event.
 pub(super) fn choose(args: &DevArgs, project: &Project) -> Result<(HookSystem, ChosenEvent)> {
-    let system = build(args, project, Vec::new())?;
+    let system = build(args, project, None)?;
     Project::require_modules(&system)?;
     let hook = args.name.as_deref().map(|name| find_hook(&system, name)).transpose()?;
     let label = hook.as_ref().map(|hook| Arc::clone(&hook.label));
@@ -78,9 +78,9 @@ pub(super) fn choose(args: &DevArgs, project: &Project) -> Result<(HookSystem, C
     Ok((system, ChosenEvent { event, fields: FieldReport::default(), source: EventSource::Sample, hook: label }))
 }
 
-fn build(args: &DevArgs, project: &Project, tools: Vec<ToolNames>) -> Result<HookSystem> {
+fn build(args: &DevArgs, project: &Project, agent: Option<Agent>) -> Result<HookSystem> {
     let builder = project.builder(&args.project)?.lend_runtime();
-    Ok(tools.into_iter().fold(builder, hookrail::Builder::tool).build())
+    Ok(agent.map(Agent::tools).into_iter().fold(builder, hookrail::Builder::host_tools).build())
 }
 
 /// Finds a hook by its name, or by a part of it that no other hook has.
@@ -154,10 +154,9 @@ fn recorded(
 ) -> Result<Option<(HookSystem, Event, String)>> {
     for record in last_records(project, hook).into_iter().rev() {
         let Some(event) = replay::event_of(&record, record.cwd.as_str().into()) else { continue };
-        let system = match replay::is_bridged(&record) {
-            // A bridge names the tools of its agent in the words of each dialect.
-            true => build(args, project, tools::all_dialect_names())?,
-            false => system.clone(),
+        let system = match replay::agent_of(&record) {
+            Some(agent) => build(args, project, Some(agent))?,
+            None => system.clone(),
         };
         if hook.is_none_or(|hook| takes_part(&system, &event, hook)) {
             return Ok(Some((system, event, record.at)));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hookrail::Builder;
 use hookrail::process::RunLedger;
+use hookrail_bridge::Agent;
 use hookrail_bus::{BusOptions, CallerContext, CallerRefusal};
 #[cfg(feature = "fleet")]
 use hookrail_fleet::ask::AskClient;
@@ -122,5 +123,10 @@ fn describe_caller(directory: &Path, caller: &CallerContext) -> std::result::Res
     let described = Project::open(&options).and_then(|project| project.builder(&options));
     let builder = described.map_err(|failure| CallerRefusal::Unusable(failure.message().to_owned()))?;
     let builder = builder.environment(caller.environment());
-    Ok(caller.tools().iter().cloned().fold(builder, Builder::tool))
+    let builder = caller.tools().iter().cloned().fold(builder, Builder::tool);
+    let Some(name) = caller.agent() else { return Ok(builder) };
+    match Agent::from_name(name) {
+        Some(agent) => Ok(builder.host_tools(agent.tools())),
+        None => Err(CallerRefusal::Unsupported(format!("the server does not know the agent `{name}`"))),
+    }
 }

@@ -306,8 +306,9 @@ fn load(case: &Case, mut builder: Builder, module: Option<PathBuf>) -> HookSyste
     if let Some(dialect) = case.dialect {
         builder = builder.only_dialects(vec![dialect]);
     }
-    if case.agent.is_some() {
-        builder = tools::all_dialect_names().into_iter().fold(builder, Builder::tool);
+    builder = builder.tool_table(tools::table());
+    if let Some(agent) = case.agent {
+        builder = builder.host_tools(agent.tools());
     }
     builder.build()
 }

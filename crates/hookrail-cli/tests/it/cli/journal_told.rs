@@ -85,11 +85,7 @@ fn a_denial_at_the_deadline_is_found_and_belongs_to_its_event() {
         assert_eq!(told.code, 2, "{told:?}");
         let denied = records(&sandbox, &["--decision", "deny"]);
         let corrected = one_of_kind(&denied, "corrected");
-        assert_eq!(
-            (&corrected["event"], &corrected["tool"]),
-            (&json!("before-tool"), &json!("run_shell_command")),
-            "{corrected}"
-        );
+        assert_eq!((&corrected["event"], &corrected["tool"]), (&json!("before-tool"), &json!("Bash")), "{corrected}");
         assert_eq!((&corrected["session"], denied.len()), (&json!("s1"), 1), "{denied:#?}");
         assert_eq!(corrected["reason"], "loss.late-answer: denied instead, with advice", "{corrected}");
         // A server writes the event when its hooks have ended, which is after the agent has its answer.
@@ -98,14 +94,11 @@ fn a_denial_at_the_deadline_is_found_and_belongs_to_its_event() {
         let all = records(&sandbox, &["--session", "s1"]);
         let (fired, lost) = (one_of_kind(&all, "fired"), one_of_kind(&all, "lost"));
         assert_eq!((&fired["fire"], &lost["fire"]), (&corrected["fire"], &corrected["fire"]), "{all:#?}");
-        assert_eq!(
-            (&lost["tool"], &fired["host"]["name"]),
-            (&json!("run_shell_command"), &json!("hookrail bridge claude"))
-        );
+        assert_eq!((&lost["tool"], &fired["host"]["name"]), (&json!("Bash"), &json!("hookrail bridge claude")));
         assert_eq!(fired["host"], corrected["host"]);
         let text = sandbox.run(&["log", "--session", "s1"]).ends_with(0).stdout;
-        assert!(text.contains(" denied    before-tool run_shell_command  told instead\n"), "{text}");
-        assert!(text.contains(" cancelled before-tool run_shell_command ls"), "{text}");
+        assert!(text.contains(" denied    before-tool Bash  told instead\n"), "{text}");
+        assert!(text.contains(" cancelled before-tool Bash ls"), "{text}");
     }
 }
 
@@ -182,6 +175,6 @@ fn denials_after_a_stop_and_of_a_bridge_that_fails_are_recorded() {
     std::fs::write(&state, "no folder").unwrap();
     let told = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse"), &payload).ends_with(2);
     let record = records(&sandbox, &["--decision", "deny"]).pop().unwrap_or_else(|| panic!("{told:?}"));
-    assert_eq!((&record["session"], &record["tool"]), (&json!("s1"), &json!("run_shell_command")), "{record}");
+    assert_eq!((&record["session"], &record["tool"]), (&json!("s1"), &json!("Bash")), "{record}");
     assert!(record["reason"].as_str().unwrap().starts_with("the state of the session cannot be used"), "{record}");
 }

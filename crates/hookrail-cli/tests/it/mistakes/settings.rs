@@ -151,8 +151,7 @@ pub(crate) fn matchers() -> Vec<Row> {
     let session = "{\n  \"hooksConfig\": {\"enabled\": true},\n  \"hooks\": {\n    \"SessionStart\": [{\"matcher\": \"starup\", \
         \"hooks\": [{\"type\": \"command\", \"name\": \"greet\", \"command\": \"true\"}]}]\n  }\n}\n";
     vec![
-        matcher("the matcher `Write|Edit` of Claude Code", "\"Write|Edit\"", "matcher-no-tool", Skipped("matcher")),
-        matcher("the matcher `Bash` of Claude Code", "\"Bash\"", "matcher-no-tool", Skipped("matcher")),
+        matcher("the matcher `Bash` of Claude Code", "\"Bash\"", "matcher-elsewhere", Skipped("matcher")),
         matcher("a matcher in the wrong case", "\"Write_File\"", "matcher-no-tool", Skipped("matcher")),
         matcher("a matcher with a typing error", "\"wite_file\"", "matcher-no-tool", Skipped("matcher")),
         matcher("a matcher with commas", "\"write_file, replace\"", "matcher-no-tool", Skipped("matcher")),

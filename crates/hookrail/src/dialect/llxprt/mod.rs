@@ -35,6 +35,7 @@ mod rewrite;
 mod schema;
 mod settings;
 mod specific;
+mod tool_names;
 mod tools;
 
 pub use super::command_hooks::{
@@ -73,6 +74,7 @@ use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Effects, Outcome};
 use crate::payload::list;
 use crate::run::{ChildExit, ExitMeaning, RunEnd, RunInput};
+use crate::tools::ToolColumn;
 
 /// The LLxprt dialect.
 pub(crate) struct Llxprt;
@@ -88,6 +90,10 @@ impl Dialect for Llxprt {
 
     fn project_variables(&self) -> &'static [&'static str] {
         &command::PROJECT_VARIABLES
+    }
+
+    fn tools(&self) -> Option<&'static ToolColumn> {
+        Some(&tool_names::TOOLS)
     }
 
     /// One sequential group makes the whole event sequential.

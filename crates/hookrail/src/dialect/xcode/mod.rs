@@ -25,6 +25,7 @@ mod shell;
 #[cfg(all(test, unix))]
 mod shell_tests;
 mod stdin;
+mod tool_names;
 mod variables;
 
 pub use install::{PluginError, install, preview, set_enabled, uninstall};
@@ -47,6 +48,7 @@ use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, join};
 use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
+use crate::tools::ToolColumn;
 
 use answer::{Answer, AnswerDecision};
 
@@ -60,6 +62,10 @@ impl Dialect for Xcode {
 
     fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         load::load(context)
+    }
+
+    fn tools(&self) -> Option<&'static ToolColumn> {
+        Some(&tool_names::TOOLS)
     }
 
     fn folders(&self, environment: &Environment) -> Vec<PathBuf> {

@@ -9,6 +9,7 @@ mod events;
 mod fold;
 mod load;
 mod payload;
+mod tool_names;
 
 pub(crate) use discover::resolve_path as resolve_module_path;
 pub(crate) use discover::{discoverable, find_module_file};
@@ -27,6 +28,7 @@ use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput};
+use crate::tools::ToolColumn;
 use crate::trust::HookEdit;
 
 /// The dialect.
@@ -48,6 +50,10 @@ impl Dialect for Xcsh {
         let loaded = load::load(context, &mut last_good);
         *memory = Some(last_good);
         loaded
+    }
+
+    fn tools(&self) -> Option<&'static ToolColumn> {
+        Some(&tool_names::TOOLS)
     }
 
     /// Handlers have no matchers.
@@ -144,6 +150,7 @@ fn reason_of_failure(hook: &Hook, how: &RawEnd) -> String {
         | RawEnd::StatusUnknown
         | RawEnd::OutputLimit
         | RawEnd::BrokeProtocol(_)
+        | RawEnd::Contradicted(_)
         | RawEnd::Returned(_)
         | RawEnd::Decided(_)
         | RawEnd::Unanswered(_) => "it gave no result of a module".to_owned(),

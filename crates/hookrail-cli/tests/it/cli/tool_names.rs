@@ -1,0 +1,76 @@
+//! One call, many names: what `fire`, `explain` and `check` say about tools of other agents and tools that nobody knows.
+
+use serde_json::Value;
+
+use super::sandbox::Sandbox;
+
+/// A project whose hook for these tools answers so, as a guard or not.
+fn answering(matcher: &str, answer: &str, policy: &str) -> Sandbox {
+    let sandbox = Sandbox::with_hooks(&format!(
+        r#""BeforeTool": [{{"matcher": "{matcher}", "hooks": [{{"type": "command", "name": "h", "command": "cat .llxprt/answer.json", "onFailure": "{policy}"}}]}}]"#
+    ));
+    sandbox.write(".llxprt/answer.json", answer);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox
+}
+
+const DENY: &str = r#"{"decision": "deny", "reason": "no"}"#;
+const SHELL: &str = r#"{"command": "git push --force"}"#;
+
+#[test]
+fn a_matcher_with_another_agents_name_denies_and_is_explained() {
+    let sandbox = answering("Bash", DENY, "allow");
+    for tool in ["Bash", "run_shell_command", "shell", "bash"] {
+        sandbox.run(&["fire", "BeforeTool", "--tool", tool, "--tool-input", SHELL]).ends_with(2);
+    }
+    let plan = sandbox.run(&["explain", "BeforeTool", "--tool", "run_shell_command", "--json"]).ends_with(0);
+    assert!(plan.stdout.contains("matcher-elsewhere") && plan.stdout.contains("Claude Code"), "{}", plan.stdout);
+    let plan = sandbox.run(&["explain", "BeforeTool", "--tool", "Bash", "--json"]).ends_with(0);
+    assert!(!plan.stdout.contains("matcher-elsewhere"), "the name that was given needs no note: {}", plan.stdout);
+    let found = sandbox.run(&["check", "--json"]).ends_with(0);
+    assert!(
+        found.stdout.contains("matcher-elsewhere") && !found.stdout.contains("matcher-no-tool"),
+        "{}",
+        found.stdout
+    );
+    // The control: a tool that is called so nowhere.
+    sandbox.run(&["fire", "BeforeTool", "--tool", "deploy", "--tool-input", SHELL]).ends_with(0);
+}
+
+#[test]
+fn a_guard_is_asked_about_an_unknown_tool_until_the_user_says_what_it_is() {
+    let write = r#"{"path": ".env"}"#;
+    let fire = ["fire", "BeforeTool", "--tool", "my_company_put", "--tool-input", write];
+    let guard = answering("write_file", DENY, "block");
+    guard.run(&fire).ends_with(2);
+    let plan = guard.run(&[&["explain"][..], &fire[1..]].concat()).ends_with(0);
+    assert!(plan.stdout.contains("my_company_put") && plan.stdout.contains("1 hook would run"), "{}", plan.stdout);
+    for (said, status) in [("write", 2), ("read", 0), ("none", 0), ("run", 0)] {
+        guard.write_home(".config/hookrail/config.toml", format!("[tools]\nmy_company_put = \"{said}\"\n"));
+        guard.run(&fire).ends_with(status);
+    }
+    guard.write_home(".config/hookrail/config.toml", "[tools]\nmy_company_put = \"wirte\"\n");
+    guard.run(&fire).ends_with(2);
+    let found = guard.run(&["check"]).ends_with(0);
+    assert!(found.stdout.contains("did you mean `write`?"), "{}", found.stdout);
+    answering("write_file", DENY, "allow").run(&fire).ends_with(0);
+}
+
+#[test]
+fn with_an_agent_fire_answers_as_its_bridge_and_records_nothing() {
+    let sandbox = answering("run_shell_command", r#"{"decision": "ask", "reason": "really?"}"#, "allow");
+    let fire = |agent: &str, status: i32| -> Value {
+        let args = ["fire", "PreToolUse", "--agent", agent, "--tool", "Bash", "--tool-input", SHELL, "--json"];
+        serde_json::from_str(&sandbox.run(&args).ends_with(status).stdout).unwrap()
+    };
+    assert_eq!(fire("claude", 4)["losses"], serde_json::json!([]));
+    let codex = fire("codex", 2);
+    assert_eq!((&codex["decision"], &codex["losses"][0]["what"]), (&"deny".into(), &"loss.ask".into()), "{codex}");
+    assert!(!sandbox.run(&["log", "--json"]).stdout.contains("\"fired\""), "nothing is recorded");
+    assert!(!sandbox.home.join(".local/state/hookrail/bridge").exists(), "no state is kept");
+    let patch = r#"{"command": "*** Begin Patch\n*** Add File: .env\n+x\n*** End Patch"}"#;
+    let guard = answering("write_file", DENY, "allow");
+    guard.run(&["fire", "PreToolUse", "--agent", "codex", "--tool", "apply_patch", "--tool-input", patch]).ends_with(2);
+    let ran = guard.run(&["fire", "PermissionRequest", "--agent", "pi"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+}

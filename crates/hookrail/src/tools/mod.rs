@@ -1,0 +1,163 @@
+//! What tools are called: by the host, by the dialects, by agents.
+//!
+//! `table` has the neutral tools and `column` is how one dialect or agent names them; `assembled` puts the columns together
+//! and says what the tool of an event is. `names` is what a host declares about its own tools, and `localize` translates an
+//! event into a dialect's names and back. Without a table undeclared names pass unchanged.
+
+mod assembled;
+mod column;
+mod localize;
+mod names;
+mod table;
+
+pub use assembled::{ToolTable, ToolUse, plain_names};
+pub use column::{ColumnTool, ToolColumn};
+pub use names::ToolNames;
+pub use table::{NEUTRAL_TOOLS, NeutralTool, ToolAccess};
+
+pub(crate) use assembled::{NameElsewhere, ToolMeaning};
+pub(crate) use localize::LocalizedTool;
+
+use std::sync::Arc;
+
+use crate::dialect::registry::DialectId;
+use crate::event::Event;
+use crate::json::Json;
+
+/// Everything that is known about tools: what the host declared, and the table that it chose.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tools {
+    declared: Vec<ToolNames>,
+    table: Option<Arc<ToolTable>>,
+}
+
+impl Tools {
+    /// Adds a tool, in place of an earlier declaration of it.
+    pub(crate) fn declare(&mut self, tool: ToolNames) {
+        self.declared.retain(|known| known.name != tool.name);
+        self.declared.push(tool);
+    }
+
+    pub(crate) fn set_table(&mut self, table: Option<Arc<ToolTable>>) {
+        self.table = table;
+    }
+
+    pub(crate) fn table(&self) -> Option<&ToolTable> {
+        self.table.as_deref()
+    }
+
+    fn declared(&self, tool: &str) -> Option<&ToolNames> {
+        self.declared.iter().find(|known| known.name == tool)
+    }
+
+    /// What the tool of an event is. A tool that the host declared itself is what the host says.
+    pub(crate) fn meaning(&self, event: &Event) -> ToolMeaning {
+        let Some(table) = &self.table else { return ToolMeaning::AsGiven };
+        let Some(name) = event.field("tool_name").and_then(Json::as_str) else { return ToolMeaning::AsGiven };
+        match self.declared(&name) {
+            Some(_) => ToolMeaning::AsGiven,
+            None => table.meaning(&name, event.field("tool_input")),
+        }
+    }
+
+    /// The name of a tool in a dialect, if it was declared or is known.
+    pub(crate) fn name_in(&self, dialect: DialectId, tool: &str, meaning: ToolMeaning) -> Option<&str> {
+        match (meaning, &self.table) {
+            (ToolMeaning::Known(known), Some(table)) => table.name_in(dialect, known.name),
+            (ToolMeaning::AsGiven, _) => {
+                let names = self.declared(tool)?.dialects.iter().find(|names| names.dialect == dialect)?;
+                Some(&names.name)
+            }
+            (ToolMeaning::Known(_) | ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_), _) => None,
+        }
+    }
+
+    /// Translates an event into a dialect's names. Returns what is needed to translate it back.
+    pub(crate) fn localize_event(&self, dialect: DialectId, meaning: ToolMeaning, event: &mut Event) -> LocalizedTool {
+        let names = || {
+            let tool = event.field("tool_name").and_then(Json::as_str)?;
+            let members = || event.field("tool_input").and_then(Json::as_object).unwrap_or_default();
+            match (meaning, &self.table) {
+                (ToolMeaning::AsGiven, _) | (_, None) => {
+                    self.declared(&tool)?.dialects.iter().find(|names| names.dialect == dialect).cloned()
+                }
+                (ToolMeaning::Known(known), Some(table)) => table.names_in_dialect(dialect, known, &tool, &members()),
+                (ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_), Some(table)) => {
+                    table.names_for_unknown(dialect, &tool, &members())
+                }
+            }
+        };
+        match names() {
+            Some(names) => names.localize(event),
+            None => LocalizedTool::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EventKind;
+
+    fn tools() -> Tools {
+        let mut tools = Tools::default();
+        let pairs = [("path", "filePath"), ("a", "b"), ("b", "c")];
+        tools.declare(ToolNames::new("write_file").in_dialect(DialectId::Xcode, "writeFile", pairs));
+        tools
+    }
+
+    fn event(input: &str) -> Event {
+        let event = Event::new(EventKind::BeforeTool, "/p").with_text("tool_name", "write_file");
+        event.with("tool_input", Json::parse(input).unwrap())
+    }
+
+    fn input(event: &Event) -> String {
+        event.field("tool_input").unwrap().text().to_owned()
+    }
+
+    #[test]
+    fn arguments_are_renamed_and_nothing_is_lost() {
+        for (host, theirs) in [
+            (r#"{"path":1.0,"x":2}"#, r#"{"filePath":1.0,"x":2}"#),
+            (r#"{"path":1,"filePath":2}"#, r#"{"filePath":1,"path":2}"#),
+            (r#"{"a":1,"b":2,"c":3}"#, r#"{"b":1,"c":2,"a":3}"#),
+            (r#"{"b":2,"c":3}"#, r#"{"c":2,"b":3}"#),
+            (r#"{"c":3}"#, r#"{"c":3}"#),
+            ("{}", "{}"),
+        ] {
+            let mut event = event(host);
+            let localized = tools().localize_event(DialectId::Xcode, ToolMeaning::AsGiven, &mut event);
+            assert_eq!(input(&event), theirs);
+            assert_eq!(event.text("tool_name").unwrap(), "writeFile");
+            localized.restore_event(&mut event);
+            assert_eq!(event.field("tool_input").unwrap().text(), Json::parse(host).unwrap().text());
+            assert_eq!(event.text("tool_name").unwrap(), "write_file");
+        }
+    }
+
+    #[test]
+    fn a_rewrite_comes_back_in_the_hosts_words() {
+        for (rewritten, expected) in [
+            (r#"{"filePath":"x","new":1}"#, r#"{"path":"x","new":1}"#),
+            (r#"{"path":"x"}"#, r#"{"path":"x"}"#),
+            (r#"{"b":1,"c":2,"a":3}"#, r#"{"a":1,"b":2,"c":3}"#),
+        ] {
+            let mut event = event(r#"{"path":"y"}"#);
+            let localized = tools().localize_event(DialectId::Xcode, ToolMeaning::AsGiven, &mut event);
+            event.set("tool_input", Json::parse(rewritten).unwrap());
+            localized.restore_event(&mut event);
+            assert_eq!(input(&event), expected);
+        }
+    }
+
+    #[test]
+    fn undeclared_names_pass_unchanged() {
+        let original = event(r#"{ "path": 1 }"#);
+        let mut same = original.clone();
+        let localized = tools().localize_event(DialectId::Llxprt, ToolMeaning::AsGiven, &mut same);
+        assert_eq!(input(&same), input(&original));
+        localized.restore_event(&mut same);
+        assert_eq!(input(&same), input(&original));
+        assert_eq!(tools().name_in(DialectId::Xcode, "other", ToolMeaning::AsGiven), None);
+    }
+}
