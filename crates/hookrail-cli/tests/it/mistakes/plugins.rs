@@ -67,7 +67,7 @@ pub(crate) fn rows() -> Vec<Row> {
         plugin(
             "the matcher `Bash` in a plugin",
             r#"{"PreToolUse": [{"matcher": "Bash", "command": "true"}]}"#,
-            "matcher-no-tool",
+            "matcher-elsewhere",
             Nothing,
         ),
         plugin(
