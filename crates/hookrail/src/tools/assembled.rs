@@ -87,9 +87,14 @@ pub(crate) struct NameElsewhere {
     pub(crate) tool: &'static NeutralTool,
 }
 
-/// The names of a pattern that is nothing but a list of them, such as `Write|Edit`.
+/// The names of a pattern that is nothing but a list of them, such as `Write|Edit`, `^Bash$` or `^(Write|Edit)$`.
 #[must_use]
 pub fn plain_names(pattern: &str) -> Option<Vec<&str>> {
+    let anchored = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix('$'));
+    let grouped = anchored.and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.strip_suffix(')'));
+    let is_one = |names: &&str| !names.contains('|');
+    // Without a group the anchors of `^Write|Edit$` belong to one name each.
+    let pattern = grouped.or(anchored.filter(is_one)).unwrap_or(pattern);
     let is_name = |name: &&str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
     };
@@ -137,7 +142,7 @@ impl ToolTable {
         dialect_column(dialect).map(|column| column.names().collect()).unwrap_or_default()
     }
 
-    /// What a dialect calls the tool that any agent calls so; none if nobody does or the dialect has no such tool.
+    /// What a dialect calls the tool that any agent calls so; none if no agent does or the dialect has no such tool.
     #[must_use]
     pub fn name_in(&self, dialect: DialectId, name: &str) -> Option<&'static str> {
         let column = dialect_column(dialect)?;

@@ -186,7 +186,7 @@ impl Row {
         }
     }
 
-    /// The agent in one of its modes. Where nobody can be asked it denies.
+    /// The agent in one of its modes. Where no user can be asked it denies.
     fn agent(&self, tool: &str, input: &Value, mode: &[&str], stdin: &str) -> Verdict {
         let script = json!({"turns": [{"calls": [{"name": tool, "args": input}]}, {"text": "done"}]});
         let file = self.sandbox.home.join("script.json");

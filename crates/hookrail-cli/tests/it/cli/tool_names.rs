@@ -1,4 +1,4 @@
-//! One call, many names: what `fire`, `explain` and `check` say about tools of other agents and tools that nobody knows.
+//! One call, many names: what `fire`, `explain` and `check` say about tools of other agents and tools that are in no table.
 
 use serde_json::Value;
 

@@ -57,12 +57,12 @@ fn everything_about_a_module_is_shown() {
     let shown = sandbox.run(&[&FIRE[..], &["--hook", "m.ts", "-v"]].concat()).ends_with(2).stdout;
     for part in [
         "event           {",
-        "\"toolName\": \"write_file\"",
+        "\"toolName\": \"write\"",
         "console         on the console",
         "errors, logger  an error",
         "info: to the log",
         "returned        {",
-        "\"reason\": \"not write_file\"",
+        "\"reason\": \"not write\"",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -121,11 +121,9 @@ fn the_option_for_colour_wins_over_the_environment() {
 
 #[test]
 fn a_wrong_matcher_is_shown_with_its_fix() {
-    for (matcher, fix) in [
-        ("Write", "fix: did you mean `write_file`?"),
-        ("Write_File", "fix: did you mean `write_file`?"),
-        ("write_file, replace", "fix: write `write_file|replace`"),
-    ] {
+    for (matcher, fix) in
+        [("Write_File", "fix: did you mean `write_file`?"), ("write_file, replace", "fix: write `write_file|replace`")]
+    {
         let sandbox = Sandbox::with_hooks(&format!(
             r#""BeforeTool": [{{"matcher": "{matcher}", "hooks": [{{"type": "command", "name": "guard", "command": "exit 2"}}]}}]"#
         ));
@@ -134,6 +132,11 @@ fn a_wrong_matcher_is_shown_with_its_fix() {
         let document = fire(&sandbox, &["--json"]).ends_with(0).json();
         assert!(!document.to_string().contains("did you mean"), "{document}");
     }
+    // The name that another agent has for the tool selects it.
+    let elsewhere = Sandbox::with_hooks(
+        r#""BeforeTool": [{"matcher": "Write", "hooks": [{"type": "command", "name": "guard", "command": "exit 2"}]}]"#,
+    );
+    fire(&elsewhere, &[]).ends_with(2);
     let right = Sandbox::with_hooks(
         r#""BeforeTool": [{"matcher": "replace", "hooks": [{"type": "command", "name": "guard", "command": "exit 2"}]}]"#,
     );
