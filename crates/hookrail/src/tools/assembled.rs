@@ -87,14 +87,9 @@ pub(crate) struct NameElsewhere {
     pub(crate) tool: &'static NeutralTool,
 }
 
-/// The names of a pattern that is nothing but a list of them, such as `Write|Edit`, `^Bash$` or `^(Write|Edit)$`.
+/// The names of a pattern that is nothing but a list of them, such as `Write|Edit`.
 #[must_use]
 pub fn plain_names(pattern: &str) -> Option<Vec<&str>> {
-    let anchored = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix('$'));
-    let grouped = anchored.and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.strip_suffix(')'));
-    let is_one = |names: &&str| !names.contains('|');
-    // Without a group the anchors of `^Write|Edit$` belong to one name each.
-    let pattern = grouped.or(anchored.filter(is_one)).unwrap_or(pattern);
     let is_name = |name: &&str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
     };
