@@ -19,5 +19,5 @@ pub use batch::{CaseSummary, folders, run_all};
 pub use case::{CaseExpectation, ConformanceCase, FileExpectation};
 pub use coverage::{COVERAGE_COMMAND, RULES, coverage};
 pub use load::{LoadError, load};
-pub use pattern::Mismatch;
+pub use pattern::{Mismatch, mismatches};
 pub use run::{CaseVerdict, run};

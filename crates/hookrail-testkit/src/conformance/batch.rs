@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use super::case::ConformanceCase;
 use super::run::{CaseVerdict, run};
 
-/// The folder with cases of the bridge, which have another shape and a test of their own.
-const BRIDGE_CASES: &str = "agents";
+/// The folders with cases of another shape and tests of their own: those of the bridge, and attacks.
+const OTHER_CASES: [&str; 2] = ["agents", "attacks"];
 
 /// Returns the folders of cases of the dialects under `root`, sorted by name.
 ///
@@ -20,7 +20,7 @@ pub fn folders(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(root)? {
         let path = entry?.path();
-        if path.is_dir() && !path.ends_with(BRIDGE_CASES) {
+        if path.is_dir() && !OTHER_CASES.iter().any(|other| path.ends_with(other)) {
             folders.push(path);
         }
     }

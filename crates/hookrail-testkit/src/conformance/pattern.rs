@@ -32,6 +32,14 @@ impl std::fmt::Display for Mismatch {
 const OPERATORS: &[&str] =
     &["$absent", "$contains", "$has", "$json", "$lacks", "$length", "$not", "$present", "$squeezed"];
 
+/// Returns what differs between a document and a pattern.
+#[must_use]
+pub fn mismatches(pattern: &Value, found: &Value, place: &str) -> Vec<Mismatch> {
+    let mut out = Vec::new();
+    compare(pattern, Some(found), place, &mut out);
+    out
+}
+
 /// Compares `found` with `pattern` and adds what differs to `out`.
 pub(super) fn compare(pattern: &Value, found: Option<&Value>, place: &str, out: &mut Vec<Mismatch>) {
     match pattern {

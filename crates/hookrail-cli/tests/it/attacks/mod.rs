@@ -2,17 +2,22 @@
 //! or to turn off what guards its user. Each is probed with every command of the real binary; `lab.rs` holds what must be
 //! true of all of them, and each attack adds what is special about it.
 //!
+//! `data.rs` runs the attacks that are data, in `conformance/attacks`; a new attack belongs there if its form can express it.
+//!
 //! `docs/reliability/attacks.md` is generated from the table: `HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test it attacks::`.
 
 #![cfg(unix)]
 
 mod cases;
 mod commands;
+mod data;
 mod documentation;
+mod entry;
 mod environment;
 mod files;
 mod granted;
 mod guards;
+mod hosts;
 mod lab;
 mod layers;
 mod links;
