@@ -89,8 +89,9 @@ fn without_quotes(word: &str) -> String {
 
 /// Whether a word gives a value to a variable of the shell.
 pub(super) fn is_assignment(word: &str) -> bool {
+    let (word, is_whole) = beginning(word);
     let name = word.split(['=', '+', '[']).next().unwrap_or_default();
-    word.contains('=')
+    (word.contains('=') || !is_whole)
         && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
@@ -114,27 +115,53 @@ fn compares_numbers(word: &str) -> bool {
     matches!(word, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")
 }
 
+/// The longest beginning of a word that is judged, so that reading a command takes time in proportion to its length. No name
+/// and no option is longer.
+const LONGEST_BEGINNING: usize = 256;
+
+/// The beginning of a word, and whether that is the whole word.
+fn beginning(word: &str) -> (&str, bool) {
+    (word.get(..word.floor_char_boundary(LONGEST_BEGINNING)).unwrap_or(word), word.len() <= LONGEST_BEGINNING)
+}
+
 /// The words of a simple command without its redirections.
+#[derive(Default)]
 pub(super) struct CommandWords {
     words: Vec<String>,
-    /// Whether the next word is a file to read or to write.
-    next_is_file: bool,
+    /// How many words there are with the redirections.
+    count: usize,
+    /// What the next word is, when it is the operand of a redirection.
+    operand: Option<Operand>,
+}
+
+/// The word after the operator of a redirection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operand {
+    /// A file to read or to write.
+    File,
+    /// Text, after `<<<`, or the end of a here-document.
+    Text,
 }
 
 impl CommandWords {
-    pub(super) fn new(raw: &[String]) -> Self {
-        let (mut words, mut next_is_file) = (Vec::new(), false);
-        let mut raw = raw.iter();
-        while let Some(word) = raw.next() {
-            let operator = word.trim_start_matches(|character: char| character.is_ascii_digit());
-            if !operator.starts_with(['<', '>']) || operator.starts_with("<(") || operator.starts_with(">(") {
-                words.push(without_quotes(word));
-            } else if operator.trim_start_matches(['<', '>', '&', '-', '|']).is_empty() {
-                // The operand is the next word. After `<<<` it is text.
-                next_is_file = raw.next().is_none() && !operator.starts_with("<<");
-            }
+    /// Adds a word that is complete.
+    pub(super) fn push(&mut self, word: &str) {
+        let (word, _) = beginning(word);
+        self.count += 1;
+        if self.operand.take().is_some() {
+            return;
         }
-        Self { words, next_is_file }
+        let operator = word.trim_start_matches(|character: char| character.is_ascii_digit());
+        if !operator.starts_with(['<', '>']) || operator.starts_with("<(") || operator.starts_with(">(") {
+            self.words.push(without_quotes(word));
+        } else if operator.trim_start_matches(['<', '>', '&', '-', '|']).is_empty() {
+            self.operand = Some(if operator.starts_with("<<") { Operand::Text } else { Operand::File });
+        }
+    }
+
+    /// How many words the command has, its redirections included.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     fn file_name(word: &str) -> &str {
@@ -142,13 +169,17 @@ impl CommandWords {
     }
 
     /// The words after the last word that is a shell's name.
-    fn words_after_shell(&self) -> Option<&[String]> {
-        let at = self.words.iter().rposition(|word| SHELLS.contains(&Self::file_name(word)))?;
-        self.words.get(at + 1..)
+    fn after_shell(words: &[String]) -> Option<&[String]> {
+        let at = words.iter().rposition(|word| SHELLS.contains(&Self::file_name(word)))?;
+        words.get(at + 1..)
     }
 
     /// The command itself, without prefixes such as assignments and `env`.
     fn command(&self) -> Option<(&str, &[String])> {
+        Self::command_of(&self.words)
+    }
+
+    fn command_of(words: &[String]) -> Option<(&str, &[String])> {
         const PREFIXES: [&str; 17] = [
             "!", "time", "if", "then", "else", "elif", "while", "until", "do", "exec", "command", "builtin", "nohup",
             "env", "sudo", "nice", "{",
@@ -158,14 +189,18 @@ impl CommandWords {
             PREFIXES.contains(&word.as_str())
                 || (word.split_once('=').is_some_and(|(name, _)| !name.contains('/')) && !word.starts_with('-'))
         };
-        let skipped = self.words.iter().take_while(is_prefix).count();
-        let (first, rest) = self.words.get(skipped..)?.split_first()?;
+        let skipped = words.iter().take_while(is_prefix).count();
+        let (first, rest) = words.get(skipped..)?.split_first()?;
         Some((Self::file_name(first), rest))
     }
 
     /// Whether the next word is code for a shell: the text after `sh -c`, or an argument of `eval` or `trap`.
     pub(super) fn next_is_code_for_a_shell(&self) -> bool {
-        let follows_option = self.words_after_shell().is_some_and(|words| {
+        Self::is_before_code(&self.words)
+    }
+
+    fn is_before_code(words: &[String]) -> bool {
+        let follows_option = Self::after_shell(words).is_some_and(|words| {
             let takes_code = |word: &String| {
                 word == "--command"
                     || word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
@@ -175,7 +210,7 @@ impl CommandWords {
             at.is_some_and(|at| words.iter().skip(at + 1).all(is_option))
         });
         follows_option
-            || match self.command() {
+            || match Self::command_of(words) {
                 Some(("eval", _)) => true,
                 Some(("trap", before)) => before.iter().all(|word| word == "--"),
                 _ => false,
@@ -184,16 +219,20 @@ impl CommandWords {
 
     /// Whether any word is code for a shell.
     pub(super) fn has_code_for_a_shell(&self) -> bool {
-        let first = |length| Self { words: self.words.iter().take(length).cloned().collect(), next_is_file: false };
-        (1..self.words.len()).any(|length| first(length).next_is_code_for_a_shell())
+        (1..self.words.len()).any(|length| self.words.get(..length).is_some_and(Self::is_before_code))
     }
 
     /// Why a value is unsafe in the next word. `begun` is what the word begins with.
     pub(super) fn why_next_is_unsafe(&self, begun: &str) -> Option<UnsafeUse> {
+        let (begun, is_whole) = beginning(begun);
         let begun = without_quotes(begun);
         let redirects = begun.trim_start_matches(|character: char| character.is_ascii_digit()).starts_with(['<', '>']);
-        if self.next_is_file || (redirects && !begun.contains("<<<")) {
+        if self.operand == Some(Operand::File) || (redirects && !begun.contains("<<<")) {
             return None;
+        }
+        // What follows in an option of this length could be code.
+        if !is_whole && begun.starts_with('-') {
+            return Some(UnsafeUse::ForeignCode);
         }
         if assigns_code(&begun) {
             return Some(UnsafeUse::Assigned);
@@ -323,7 +362,7 @@ impl CommandWords {
             (only_options(words) && !has_code)
                 || words.iter().any(|word| word == "-s" || word == "-" || word == "/dev/stdin")
         };
-        if let Some(words) = self.words_after_shell() {
+        if let Some(words) = Self::after_shell(&self.words) {
             return reads(words);
         }
         let at = self.words.iter().rposition(|word| Self::is_interpreter(Self::file_name(word)));

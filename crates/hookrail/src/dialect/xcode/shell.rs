@@ -60,7 +60,7 @@ struct Scan<'s, 'a> {
     seen: String,
     ask: &'s mut Ask<'a>,
     /// The words of the current command so far.
-    words: Vec<String>,
+    words: CommandWords,
     /// Where in `seen` the current word begins.
     word_begins: usize,
     documents: Vec<Document>,
@@ -98,7 +98,7 @@ impl<'s, 'a> Scan<'s, 'a> {
             at: 0,
             seen: String::new(),
             ask,
-            words: Vec::new(),
+            words: CommandWords::default(),
             word_begins: 0,
             documents: Vec::new(),
             depth,
@@ -139,10 +139,12 @@ impl<'s, 'a> Scan<'s, 'a> {
     }
 
     /// Ends the current word.
-    fn end_word(&mut self) -> Option<String> {
-        let word = self.seen.get(self.word_begins..).map(str::to_owned);
+    fn end_word(&mut self) {
+        let word = self.seen.get(self.word_begins..).unwrap_or_default();
+        if !word.is_empty() {
+            self.words.push(word);
+        }
         self.word_begins = self.seen.len();
-        word.filter(|word| !word.is_empty())
     }
 
     /// Reads on inside of something.
@@ -163,7 +165,7 @@ impl<'s, 'a> Scan<'s, 'a> {
         } else if self.arithmetic > 0 {
             Some(UnsafeUse::Arithmetic)
         } else {
-            self.in_unsafe_word.or_else(|| CommandWords::new(&self.words).why_next_is_unsafe(self.word()))
+            self.in_unsafe_word.or_else(|| self.words.why_next_is_unsafe(self.word()))
         }
     }
 
@@ -175,7 +177,7 @@ impl<'s, 'a> Scan<'s, 'a> {
         if let Some(why) = self.why_unsafe() {
             self.notes.refuse(why);
         }
-        self.notes.fills_variables |= CommandWords::new(&self.words).fills_variables() || is_assignment(self.word());
+        self.notes.fills_variables |= self.words.fills_variables() || is_assignment(self.word());
     }
 
     /// Notes that the shell inserts something here that is not known. A word is judged once.
@@ -208,14 +210,12 @@ impl<'s, 'a> Scan<'s, 'a> {
 
     /// Looks at a simple command when it is complete.
     fn end_command(&mut self) {
-        let last = self.end_word();
-        let mut all = std::mem::take(&mut self.words);
-        all.extend(last);
-        if all.len() > MOST_WORDS {
+        self.end_word();
+        let words = std::mem::take(&mut self.words);
+        if words.count() > MOST_WORDS {
             self.notes.has_code = true;
             return;
         }
-        let words = CommandWords::new(&all);
         self.notes.feeds_an_interpreter |= words.reads_program_from_stdin();
         self.notes.has_code |= words.has_code_for_a_shell();
         self.notes.reads_variables |= words.reads_variables();
@@ -242,7 +242,7 @@ impl<'s, 'a> Scan<'s, 'a> {
             // What a word is depends on those before it, so it is asked once for each word.
             let begins_word = self.word().is_empty();
             if begins_word {
-                is_code = self.words.len() > MOST_WORDS || CommandWords::new(&self.words).next_is_code_for_a_shell();
+                is_code = self.words.count() > MOST_WORDS || self.words.next_is_code_for_a_shell();
                 self.in_code = outer_code || is_code;
             }
             let referred = self.notes.refers;
@@ -263,10 +263,7 @@ impl<'s, 'a> Scan<'s, 'a> {
                 '<' if self.peek(1) == Some('<') && self.peek(2) != Some('<') => self.here_document(),
                 ' ' | '\t' | ';' | '|' | '&' | '\n' | ')' | '{' | '}' => {
                     match next {
-                        ' ' | '\t' => {
-                            let word = self.end_word();
-                            self.words.extend(word);
-                        }
+                        ' ' | '\t' => self.end_word(),
                         _ => self.end_command(),
                     }
                     self.copy(1);
@@ -294,9 +291,8 @@ impl<'s, 'a> Scan<'s, 'a> {
 
     /// A subshell or a substitution.
     fn parenthesis(&mut self) {
-        let words = CommandWords::new(&self.words);
         // `source <(…)`, `bash <(…)`
-        let is_run = words.is_source_command() || (self.word().ends_with('<') && words.runs_files());
+        let is_run = self.words.is_source_command() || (self.word().ends_with('<') && self.words.runs_files());
         self.copy(1);
         // `((…))`, `$((…))`
         let arithmetic = usize::from(self.peek(0) == Some('('));
@@ -317,7 +313,7 @@ impl<'s, 'a> Scan<'s, 'a> {
 
     /// Commands whose output is a part of the current word.
     fn substitution(&mut self, until: Until) {
-        let of_word = self.in_unsafe_word.or_else(|| CommandWords::new(&self.words).why_next_is_unsafe(self.word()));
+        let of_word = self.in_unsafe_word.or_else(|| self.words.why_next_is_unsafe(self.word()));
         let outer = std::mem::replace(&mut self.in_unsafe_word, of_word);
         self.deeper(|scan| scan.plain(until));
         self.in_unsafe_word = outer;

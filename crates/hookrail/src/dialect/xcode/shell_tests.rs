@@ -410,3 +410,24 @@ proptest! {
         prop_assert_eq!(run("sh", &text), run("sh", &pasted(&command, "/a/b-c")), "`{}` → `{}`", command, text);
     }
 }
+
+#[test]
+fn long_words_are_read_in_proportion_to_their_length() {
+    let (done, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for piece in ["${known}", "`", "$x", "\"${known}\"", "a ${known} ", "a=${known}"] {
+            let (text, _) = with_value(&piece.repeat(20_000), HOSTILE);
+            assert!(text.len() >= 20_000, "{piece}");
+        }
+        done.send(()).unwrap();
+    });
+    // In proportion to the square of the length it would take many minutes.
+    ended.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+}
+
+#[test]
+fn a_long_option_takes_no_value() {
+    let option = |length: usize| format!("python3 -{}${{known}}", "u".repeat(length));
+    assert_eq!(with_value(&option(300), HOSTILE).1, Some(UnsafeUse::ForeignCode));
+    assert_eq!(with_value(&option(100), HOSTILE).1, None);
+}
