@@ -74,7 +74,7 @@ named! {
 /// The kind of shell that the command lines of a dialect are written for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CommandShell {
-    /// `bash` where there is one, else `/bin/sh`.
+    /// The shell that the user chose, else `bash` where there is one, else `/bin/sh`.
     #[default]
     Bash,
     /// `/bin/sh`, whatever that is.

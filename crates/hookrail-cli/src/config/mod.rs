@@ -42,6 +42,7 @@ pub(crate) struct Configuration {
     project_hooks: HookLimits,
     pub(crate) bus: BusSettings,
     on_load_failure: OnFailure,
+    shell: Option<PathBuf>,
     sandbox_floor: Option<SandboxProfile>,
     pub(crate) journal: JournalSettings,
     pub(crate) telemetry: TelemetrySettings,
@@ -123,6 +124,7 @@ impl Configuration {
             project_hooks,
             bus: BusSettings::new(&user),
             on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
+            shell: user.path(Setting::RunShell),
             sandbox_floor: user.sandbox_floor(),
             journal: JournalSettings::new(&user),
             telemetry: TelemetrySettings::new(&user),
@@ -149,6 +151,9 @@ impl Configuration {
             .tool_table(
                 self.tools.into_iter().fold(tools::table(), |table, (name, tool_use)| table.with_use(name, tool_use)),
             );
+        if let Some(shell) = self.shell {
+            builder = builder.shell(shell);
+        }
         if let Some(floor) = self.sandbox_floor {
             builder = builder.sandbox_floor(floor);
         }

@@ -24,6 +24,7 @@ pub(crate) enum Setting {
     Watch,
     Metrics,
     OnLoadFailure,
+    RunShell,
     SandboxFloor,
     JournalRecord,
     JournalEvents,
@@ -160,6 +161,10 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row(Setting::OnLoadFailure, "guard", "on_load_failure", SettingKind::Policy, SettingScope::UserOnly,
         "What happens to gating events while a source of hooks exists and cannot be used. A source of the system layer \
          always denies them; a source of a project that is not trusted has no effect."),
+    row(Setting::RunShell, "run", "shell", SettingKind::Path, SettingScope::UserOnly,
+        "The shell for commands that are written for bash, which are those of LLxprt. Without it that is the first of `/bin/bash`, \
+         `/usr/bin/bash`, `/usr/local/bin/bash`, `/run/current-system/sw/bin/bash` and `/bin/sh` that exists. `PATH` has no \
+         effect on it."),
     row(Setting::SandboxFloor, "sandbox", "floor", SettingKind::Sandbox, SettingScope::UserOnly,
         "The most that processes of a project's hooks may do, regardless of their entries. Paths are relative to the project."),
     row(Setting::JournalRecord, "journal", "record", word(&["auto", "always", "never"], "auto", "always"), SettingScope::UserOnly,
@@ -208,8 +213,8 @@ pub(crate) const TABLE: &[SettingRow] = &[
 pub(crate) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 
 /// The names of the sections.
-pub(crate) const SECTIONS: [&str; 8] =
-    ["limits", "modules", "bus", "guard", "sandbox", TOOLS_SECTION, "journal", "telemetry"];
+pub(crate) const SECTIONS: [&str; 9] =
+    ["limits", "modules", "bus", "guard", "run", "sandbox", TOOLS_SECTION, "journal", "telemetry"];
 
 /// The section whose keys are names of tools.
 pub(crate) const TOOLS_SECTION: &str = "tools";

@@ -12,8 +12,8 @@ use crate::breadcrumb::Breadcrumb;
 use crate::config::{LoadMode, SourceReader, SourceReport, SourceStore};
 use crate::diagnostic::Diagnostic;
 use crate::enrolment::{Bundle, Enrolment};
-use crate::hook::{Hook, Trust};
-use crate::run::{Environment, ModuleRunner};
+use crate::hook::{Authority, Hook, Trust};
+use crate::run::{Environment, ModuleRunner, search_path};
 use crate::snapshot::{LoadedModule, Policy};
 use crate::trust::{Fingerprint, Grant, Grants, protect_python};
 
@@ -22,6 +22,8 @@ use crate::trust::{Fingerprint, Grant, Grants, protect_python};
 pub(crate) struct Sources {
     pub(crate) project: PathBuf,
     pub(crate) environment: Arc<Environment>,
+    /// The parts of the search path that lie in the project.
+    pub(crate) project_programs: Arc<[PathBuf]>,
     pub(crate) grants: Grants,
     /// Whether the project and the hooks that it has when the run starts are trusted for this run, whatever was
     /// granted.
@@ -88,6 +90,17 @@ impl Sources {
     pub(crate) fn home(&self) -> Option<PathBuf> {
         // A relative path would mean another place in every directory, perhaps one of the project.
         path_in(&self.environment, "HOME").filter(|home| home.is_absolute())
+    }
+
+    /// Lets the project's own hooks find the project's programs, after all others.
+    fn add_project_programs(&self, hooks: &mut [Hook]) {
+        if self.project_programs.is_empty() {
+            return;
+        }
+        for hook in hooks.iter_mut().filter(|hook| hook.authority() == Authority::Project) {
+            let environment = hook.environment.as_ref().unwrap_or(&self.environment);
+            hook.environment = Some(Arc::new(search_path::with_last(environment, &self.project_programs)));
+        }
     }
 
     /// The folders that the environment names for what dialects keep.
@@ -216,6 +229,7 @@ impl Loader {
         self.sources.coverage.end_of_load(loaded.sources.try_again);
         loaded.sources.roots = [Some(sources.project.clone()), sources.home()].into_iter().flatten().collect();
         protect_python(&mut loaded.hooks, &sources.environment);
+        sources.add_project_programs(&mut loaded.hooks);
         loaded
     }
 }

@@ -17,13 +17,14 @@ use super::limits::EngineLimits;
 use super::module_environment::ModuleEnvironment;
 use super::pool::ProcessPool;
 use super::request::RunRequest;
+use super::runner::ModuleWorld;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
-use super::{Environment, RunLedger};
+use super::{Environment, RunLedger, search_path};
 #[cfg(unix)]
 use crate::exec_options::ShellUse;
 use crate::exec_options::{ProcessLifetime, StdinKind};
-use crate::hook::Action;
+use crate::hook::{Action, Authority};
 
 /// The environment variable that marks all processes of a run.
 pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
@@ -36,6 +37,10 @@ pub(crate) struct ProcessWorld {
     pub(crate) depth: u32,
     /// The project's directory.
     pub(crate) project: PathBuf,
+    /// The shell that the user chose for command lines that are written for bash.
+    pub(crate) instead_of_bash: Option<PathBuf>,
+    /// The parts of the search path that lie in the project.
+    pub(crate) project_programs: Arc<[PathBuf]>,
     /// What hooks may use.
     pub(crate) limits: EngineLimits,
     /// Where running processes are recorded.
@@ -50,6 +55,16 @@ impl ProcessWorld {
     /// The base of the paths of sandbox profiles.
     pub(crate) fn sandbox_place(&self) -> SandboxPlace<'_> {
         SandboxPlace { project: &self.project, environment: &self.environment }
+    }
+
+    /// The world of a module that works in this directory. Only a module of the project finds the project's programs, after
+    /// all others.
+    pub(crate) fn module_world(&self, cwd: &Path, authority: Authority) -> ModuleWorld {
+        let mut world = self.module_environment.world(cwd, &self.project);
+        if authority == Authority::Project && !self.project_programs.is_empty() {
+            world.environment = Arc::new(search_path::with_last(&world.environment, &self.project_programs));
+        }
+        world
     }
 }
 
@@ -140,7 +155,7 @@ pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResul
 fn program(world: &ProcessWorld, request: &RunRequest) -> Option<ChildCommand> {
     match &request.hook.action {
         Action::Shell(line) => {
-            let Shell { program, flags } = shell(request.shell, &world.environment);
+            let Shell { program, flags } = shell(request.shell, world.instead_of_bash.as_deref());
             let line = request.command.as_deref().unwrap_or(line);
             Some(ChildCommand::new(program).args(flags.iter().copied()).arg(line))
         }
@@ -160,7 +175,7 @@ fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Envir
         return None;
     }
     let line = request.command.as_deref().unwrap_or(line);
-    let shell = shell(request.shell, &world.environment).program;
+    let shell = shell(request.shell, world.instead_of_bash.as_deref()).program;
     let plain = direct(line, &request.variables, environment, &request.cwd, &shell)?;
     Some(ChildCommand::new(plain.program).args(plain.arguments))
 }

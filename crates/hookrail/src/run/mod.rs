@@ -20,6 +20,7 @@ mod redaction;
 mod request;
 mod runner;
 mod sandboxes;
+pub(crate) mod search_path;
 mod shell;
 
 pub(crate) use answer_wait::{AnswerWait, ExitMeaning, HookRole};

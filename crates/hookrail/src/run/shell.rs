@@ -1,9 +1,7 @@
 //! Which shell a command line is given to.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::Environment;
 use crate::exec_options::CommandShell;
 
 /// A shell, and the flags that come before the command line.
@@ -12,31 +10,20 @@ pub(super) struct Shell {
     pub(super) flags: &'static [&'static str],
 }
 
-/// The shell of hooks.
-///
-/// Where hooks are written for bash, it is used if the hook's own `PATH` has it, otherwise `sh`. Profile files are never
-/// read.
+/// Where bash is looked for. The search path is not used: a project may have put a folder of its own into it.
 #[cfg(unix)]
-pub(super) fn shell(written_for: CommandShell, environment: &Environment) -> Shell {
-    let bash = match written_for {
-        CommandShell::Bash => find_program("bash", environment.get("PATH")),
+const BASH: [&str; 4] = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"];
+
+/// The shell of hooks. Where hooks are written for bash, that is the one that the user chose instead, else the first bash that
+/// exists, else `sh`. Profile files are never read.
+#[cfg(unix)]
+pub(super) fn shell(written_for: CommandShell, instead_of_bash: Option<&Path>) -> Shell {
+    let bash = || BASH.into_iter().map(Path::new).find(|file| is_program(file));
+    let found = match written_for {
+        CommandShell::Bash => instead_of_bash.or_else(bash),
         CommandShell::Posix => None,
     };
-    Shell { program: bash.unwrap_or_else(|| PathBuf::from("/bin/sh")), flags: &["-c"] }
-}
-
-/// The shell of hooks, which is the same for all of them.
-#[cfg(windows)]
-pub(super) fn shell(_written_for: CommandShell, environment: &Environment) -> Shell {
-    let found = find_program("powershell.exe", environment.get("PATH"));
-    let program = found.unwrap_or_else(|| PathBuf::from("powershell.exe"));
-    Shell { program, flags: &["-NoProfile", "-NonInteractive", "-Command"] }
-}
-
-/// The first regular file of that name on a search path. Relative parts of the path are skipped: they would mean
-/// another program in every directory.
-fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
-    std::env::split_paths(path?).filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| is_program(file))
+    Shell { program: found.unwrap_or(Path::new("/bin/sh")).to_owned(), flags: &["-c"] }
 }
 
 #[cfg(unix)]
@@ -45,7 +32,11 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
+/// The shell of hooks, which is the same for all of them: PowerShell in the system's own folder.
 #[cfg(windows)]
-fn is_program(file: &Path) -> bool {
-    file.is_file()
+pub(super) fn shell(_written_for: CommandShell, _instead_of_bash: Option<&Path>) -> Shell {
+    let system = std::env::var_os("SystemRoot").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let found = system.map(|folder| folder.join(r"System32\WindowsPowerShell\v1.0\powershell.exe"));
+    let program = found.unwrap_or_else(|| PathBuf::from("powershell.exe"));
+    Shell { program, flags: &["-NoProfile", "-NonInteractive", "-Command"] }
 }

@@ -77,6 +77,7 @@ pub struct Builder {
     files: Vec<PathBuf>,
     own_sources: Vec<OwnSource>,
     on_load_failure: OnFailure,
+    shell: Option<PathBuf>,
     sandbox_floors: Vec<Arc<SandboxProfile>>,
     rehearsal: Rehearsal,
     on_redaction: Option<OnRedaction>,
@@ -254,6 +255,13 @@ impl Builder {
         self
     }
 
+    /// The shell for command lines that are written for bash. By default that is bash in one of the places where systems have
+    /// it, else `/bin/sh`; it is never looked for on the search path.
+    pub fn shell(mut self, program: impl Into<PathBuf>) -> Self {
+        self.shell = Some(program.into());
+        self
+    }
+
     /// Lets processes of the project's hooks do no more than this, whatever their entries say. Settings of the system
     /// layer can do the same for hooks of the user.
     pub fn sandbox_floor(mut self, profile: SandboxProfile) -> Self {
@@ -354,13 +362,13 @@ impl Builder {
     /// Loads all configuration. What is wrong with it is in the snapshot's diagnostics; nothing fails.
     pub fn build(mut self) -> HookSystem {
         let environment = self.environment.take().unwrap_or_else(|| std::env::vars_os().collect());
-        let environment = environment_for_hooks(environment);
+        self.project = std::path::absolute(&self.project).unwrap_or(self.project);
+        let (environment, project_programs) = environment_for_hooks(environment, &self.project);
         if self.switch == Switch::On && text_in(&environment, "HOOKRAIL_DISABLE") == Some("1") {
             let why = "HOOKRAIL_DISABLE=1 turns off all hooks but the system layer's";
             self.switch = Switch::SystemOnly(why.into());
         }
         self.trust = self.trust.or_else(|| default_store(&environment));
-        self.project = std::path::absolute(&self.project).unwrap_or(self.project);
         let debug_log = DebugLog::new(dialect::log_files(&environment));
         let depth = text_in(&environment, "HOOKRAIL_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0);
         let environment = Arc::new(environment);
@@ -385,6 +393,8 @@ impl Builder {
                 environment,
                 depth,
                 project: self.project.clone(),
+                instead_of_bash: self.shell.take(),
+                project_programs: project_programs.into(),
                 limits: std::mem::take(&mut self.limits),
                 ledger: self.ledger.take(),
                 sandboxes: Sandboxes::default(),
@@ -418,6 +428,7 @@ impl Settings {
         let sources = Sources {
             project: self.described.project.clone(),
             environment: Arc::clone(&self.parts.world.environment),
+            project_programs: Arc::clone(&self.parts.world.project_programs),
             grants: grants.grants.clone(),
             trust_all: self.described.project_trust == ProjectTrust::ForThisRun,
             plugins: self.described.plugins,

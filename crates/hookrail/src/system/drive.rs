@@ -468,8 +468,7 @@ impl Driver {
         let payload = String::from_utf8_lossy(&request.input);
         let event = request.event.kind().spec().column(hook.dialect).map_or("", |column| column.name);
         let world = shared
-            .module_environment
-            .world(cwd, &shared.project)
+            .module_world(cwd, hook.authority())
             .with_capabilities(shared.limits.for_trust(&hook.trust).capabilities)
             .covering(&hook.trust)
             .in_sandbox(sandbox);

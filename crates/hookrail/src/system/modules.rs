@@ -83,7 +83,7 @@ impl HookSystem {
         let authority = if module.trust == Trust::NotNeeded { Authority::User } else { Authority::Project };
         let floors = snapshot.policy.sandbox_floors.floors_for(authority);
         let sandbox = world.sandboxes.with(authority, floors.iter(), world.sandbox_place())?;
-        let module_world = world.module_environment.world(self.project(), self.project());
+        let module_world = world.module_world(self.project(), authority);
         Ok(module_world
             .with_capabilities(world.limits.for_trust(&module.trust).capabilities)
             .covering(&module.trust)

@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["own_bridge"],
     &["matcher"],
     &["dialect::registry"],
+    &["run::search_path"],
     &["run::environment"],
     &["run::capabilities"],
     &["event"],

@@ -15,7 +15,7 @@ use hookrail_testkit::TestProject;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Which shell the host's search path has to offer.
+/// Which shell command lines are given to.
 #[derive(Clone, Copy, Debug)]
 enum Host {
     Bash,
@@ -32,11 +32,13 @@ struct World {
 impl World {
     fn new(host: Host) -> Self {
         let place = TestProject::new();
-        let bin = place.project.join("bin");
+        // Programs of the project are not on the search path of its user's hooks, so they are elsewhere.
+        let bin = place.path("bin");
         std::fs::create_dir_all(bin.join("folder")).unwrap();
+        std::os::unix::fs::symlink(&bin, place.project.join("bin")).unwrap();
         std::os::unix::fs::symlink(hookrail_testkit::child(), bin.join("child")).unwrap();
         let script = |name: &str, text: &str, mode: u32| {
-            let script = place.write(&format!("bin/{name}"), text);
+            let script = place.write_at(&format!("bin/{name}"), text);
             std::fs::set_permissions(script, std::fs::Permissions::from_mode(mode)).unwrap();
         };
         script("script", "#!/bin/sh\nprintf '<%s>' \"$0\" \"$#\" \"$@\"\n", 0o755);
@@ -49,13 +51,12 @@ impl World {
         script("echo", "#!/bin/sh\nprintf 'the program'\n", 0o755);
         // The first of that name on the search path cannot be executed, the second can.
         script("late", "#!/bin/sh\n", 0o644);
-        place.write_program("second/late", place.read("bin/script"));
+        place.write_program_at("second/late", place.read("bin/script"));
         Self { place, host, extra: Vec::new() }
     }
 
     fn environment(&self) -> Environment {
-        let dir = self.place.project.display();
-        // Where bash is not found, `/bin/sh` is the shell; the programs themselves need no search.
+        let dir = self.place.base.display();
         let path = match self.host {
             Host::Bash => format!("{dir}/bin:{dir}/second:/usr/bin:/bin"),
             Host::OnlySh => format!("{dir}/bin:{dir}/second"),
@@ -72,7 +73,11 @@ impl World {
     fn run(&self, command: &str, shell: ShellUse) -> HookRun {
         let mut hook = hook(EventKind::BeforeTool, command, SourceKind::User);
         hook.exec.shell = shell;
-        let system = HookSystem::builder(&self.place.project).environment(self.environment()).hook(hook).build();
+        let mut builder = HookSystem::builder(&self.place.project).environment(self.environment()).hook(hook);
+        if matches!(self.host, Host::OnlySh) {
+            builder = builder.shell("/bin/sh");
+        }
+        let system = builder.build();
         let event = system.event(EventKind::BeforeTool).session("s").at_time("2026-01-01T00:00:00.000Z");
         let event = event.with_text("tool_name", "t").with("tool_input", json(r#"{"path":"a"}"#));
         let outcome = system.fire_blocking(event);

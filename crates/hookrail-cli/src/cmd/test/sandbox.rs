@@ -166,7 +166,7 @@ impl Sandbox {
         let FilledProject { module, hook_files } = fill(located, &project.survey, &subject, kind, &places)?;
         write_files(case, &places)?;
         let builder = project.standing.describe_copy(&places.project, settings.trust);
-        let builder = builder.environment(environment(case, &places, settings.byte_code));
+        let builder = builder.environment(environment(located, &places, settings.byte_code));
         let system = load(case, builder, module);
         if let Subject::Selected(labels) = &subject {
             leave_only(&system, labels, &located.project, &places);
@@ -314,7 +314,8 @@ fn load(case: &Case, mut builder: Builder, module: Option<PathBuf>) -> HookSyste
 }
 
 /// Returns the environment of the case's hooks. Only the search path is the user's.
-fn environment(case: &Case, places: &Places, byte_code: Option<&Path>) -> Environment {
+fn environment(located: &LocatedCase, places: &Places, byte_code: Option<&Path>) -> Environment {
+    let case = &located.case;
     let mut environment = Environment::new();
     let inherited = SYSTEM_VARIABLES.into_iter().chain(case.inherit_env.iter().map(String::as_str));
     for name in inherited {
@@ -324,7 +325,7 @@ fn environment(case: &Case, places: &Places, byte_code: Option<&Path>) -> Enviro
     }
     let home = |name: &str| places.home.join(name);
     environment = environment
-        .with("PATH", search_path(places))
+        .with("PATH", search_path(places, &located.project))
         .with("HOME", &places.home)
         .with("XDG_CONFIG_HOME", home(".config"))
         .with("XDG_STATE_HOME", home(".local/state"))
@@ -344,10 +345,15 @@ fn environment(case: &Case, places: &Places, byte_code: Option<&Path>) -> Enviro
     environment
 }
 
-/// Returns the case's own programs before those of the user.
-fn search_path(places: &Places) -> OsString {
+/// Returns the case's own programs before those of the user. Folders of the project come last, as they do for its hooks: in the
+/// copy of the project they would be folders like any other.
+fn search_path(places: &Places, project: &Path) -> OsString {
     let users = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let parts = std::iter::once(places.base.join("bin")).chain(std::env::split_paths(&users));
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let root = real(project);
+    let is_own = |part: &PathBuf| part.starts_with(project) || real(part).starts_with(&root);
+    let (own, others): (Vec<_>, Vec<_>) = std::env::split_paths(&users).partition(is_own);
+    let parts = std::iter::once(places.base.join("bin")).chain(others).chain(own);
     std::env::join_paths(parts).unwrap_or(users)
 }
 

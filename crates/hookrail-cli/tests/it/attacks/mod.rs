@@ -24,6 +24,7 @@ mod links;
 mod modules;
 mod names;
 mod places;
+mod programs;
 mod race;
 #[cfg(target_os = "linux")]
 mod sandbox;
