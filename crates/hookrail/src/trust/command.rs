@@ -5,17 +5,21 @@
 //! closed only if it is understood completely, and everything else is open-ended. A list of what makes a command
 //! open-ended would always miss something: of 35 ways to run a file that is not named, such a list missed 19.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use super::interpreter::{Interpreter, Isolation, leads_through};
+use super::node_imports::load_from_elsewhere;
+use super::program_file::ProgramFile;
 use super::siblings::importable_files;
 use crate::config::without_dots;
 use crate::dialect::registry::DialectId;
 use crate::hidden::is_hidden;
 use crate::hook::CommandText;
+use crate::run::search_path::{DEFAULT_SEARCH_PATH, ProjectFolders};
 
 /// Variables that mean the directory in which a command runs.
 const WORKING_DIRECTORY: [&str; 2] = ["PWD", "cwd"];
@@ -28,6 +32,8 @@ pub(super) struct Command {
     pub(super) folders: Arc<[(String, PathBuf)]>,
     /// Where programs are looked for.
     pub(super) search_path: Option<OsString>,
+    /// The user's home directory.
+    pub(super) home: Option<PathBuf>,
 }
 
 /// Why the files that a command names may not be all that it runs.
@@ -57,6 +63,15 @@ pub enum OpenEnd {
     /// Its interpreter also runs files beside the script, and the script lies in no folder for hooks.
     #[error("its interpreter imports files beside the script, which lies in no hook folder")]
     ImportsFromProject,
+    /// Its script loads packages or files that lie in the project and not in the script's folder.
+    #[error("its script loads packages or files from outside of its folder")]
+    ImportsFromElsewhere,
+    /// Its interpreter is reached through a link of the project, as in a virtual environment, and loads files from there.
+    #[error("its interpreter is reached through the project, and can load files from there")]
+    InterpreterOfProject,
+    /// Its program is one of the project that loads libraries, which can lie in the project too.
+    #[error("its program loads libraries when it starts")]
+    LoadsLibraries,
 }
 
 /// A file that a command names or, for some interpreters, can import.
@@ -73,8 +88,32 @@ pub(super) struct ResolvedFile {
 pub(super) struct CommandFiles {
     /// Every file, sorted.
     pub(super) found: Vec<ResolvedFile>,
+    /// Files outside of the project that the command names, sorted.
+    pub(super) outside: Vec<ResolvedFile>,
     /// Whether none was left out because there are too many.
     pub(super) complete: bool,
+    /// Why the command may run others, as far as its words and its program tell.
+    pub(super) open_end: Option<OpenEnd>,
+}
+
+impl CommandFiles {
+    /// These files and no others.
+    pub(super) fn new(found: Vec<ResolvedFile>, complete: bool) -> Self {
+        Self { found, outside: Vec::new(), complete, open_end: None }
+    }
+}
+
+impl ResolvedFile {
+    /// Whether it lies in the project, by its path or behind a link.
+    fn is_inside(&self, root: &Path) -> bool {
+        without_dots(&self.path).starts_with(root) || self.real.starts_with(root)
+    }
+
+    /// What a file outside of the project is known by: where it leads. Links such as `python3` lead elsewhere after every
+    /// update of the system, so an interpreter is known by its name.
+    pub(super) fn known_by(&self) -> &OsStr {
+        Interpreter::of_both_names(self).map_or(self.real.as_os_str(), |interpreter| interpreter.name().as_ref())
+    }
 }
 
 impl Command {
@@ -86,18 +125,21 @@ impl Command {
         }
     }
 
-    /// The files inside the project, by their path or behind a link, that the command names when it is started in
-    /// `cwd`, and those that its interpreter can import.
+    /// The files that the command names when it is started in `cwd`: those inside the project, by their path or behind a
+    /// link, with what its interpreter can import, and those outside.
     pub(super) fn files(&self, root: &Path, cwd: &Path) -> CommandFiles {
-        let meant = |word: &String| self.file_inside(root, cwd, word);
-        let mut found: BTreeSet<ResolvedFile> = self.possible_words().iter().filter_map(meant).collect();
+        let words = self.possible_words();
+        let named: BTreeSet<ResolvedFile> = words.iter().filter_map(|word| self.file(cwd, word)).collect();
+        let (mut found, outside): (BTreeSet<_>, BTreeSet<_>) = named.into_iter().partition(|file| file.is_inside(root));
         let mut complete = true;
-        if let Ok(Some((interpreter, folder))) = self.closed(root, cwd) {
-            let siblings = importable_files(&folder, interpreter);
+        let closed = self.closed(root, cwd);
+        if let Ok(Some((interpreter, folder))) = &closed {
+            let siblings = importable_files(folder, *interpreter);
             complete = siblings.complete;
             found.extend(siblings.paths.into_iter().filter_map(file_at));
         }
-        CommandFiles { found: found.into_iter().collect(), complete }
+        let (found, outside) = (found.into_iter().collect(), outside.into_iter().collect());
+        CommandFiles { found, outside, complete, open_end: closed.err() }
     }
 
     /// Every regular file that the command names, inside of a project or not.
@@ -109,7 +151,14 @@ impl Command {
 
     /// Why the command may run more of the project than it names; nothing if it is closed.
     pub(super) fn open_end(&self, root: &Path) -> Option<OpenEnd> {
-        self.closed(root, root).err()
+        match self.closed(root, root) {
+            Err(why) => Some(why),
+            Ok(Some((Interpreter::Node, folder))) => {
+                let files = self.files(root, root).found;
+                load_from_elsewhere(root, &folder, &files).then_some(OpenEnd::ImportsFromElsewhere)
+            }
+            Ok(_) => None,
+        }
     }
 
     /// The path of its program, if the command names one by its path.
@@ -122,8 +171,7 @@ impl Command {
     }
 
     fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<ResolvedFile> {
-        let found = self.file(cwd, word)?;
-        (without_dots(&found.path).starts_with(root) || found.real.starts_with(root)).then_some(found)
+        self.file(cwd, word).filter(|found| found.is_inside(root))
     }
 
     fn file(&self, cwd: &Path, word: &str) -> Option<ResolvedFile> {
@@ -175,12 +223,16 @@ impl Command {
             return Err(OpenEnd::HiddenCharacter);
         }
         let (program, arguments) = words.split_first().ok_or(OpenEnd::UnknownProgram)?;
-        let path = self.program(cwd, program).ok_or(OpenEnd::ProgramNotCovered)?;
+        let path = self.program(root, cwd, program).ok_or(OpenEnd::ProgramNotCovered)?;
         if path.real.starts_with(root) {
-            return self.own_program(root, &path);
+            // Nothing covers a program that is found by its name alone.
+            return if names_path(program) {
+                self.own_program(root, cwd, &path)
+            } else {
+                Err(OpenEnd::ProgramNotCovered)
+            };
         }
-        let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
-        let interpreter = Interpreter::of_name(name).ok_or(OpenEnd::UnknownProgram)?;
+        let interpreter = interpreter_outside(root, &path, OpenEnd::UnknownProgram)?;
         let (isolation, rest) = interpreter.skip_options(arguments)?;
         let script = rest.first().ok_or(OpenEnd::NoScript)?;
         let script = self.file_inside(root, cwd, script).ok_or(OpenEnd::NoScript)?;
@@ -188,8 +240,12 @@ impl Command {
     }
 
     /// A program that is a file of the project.
-    fn own_program(&self, root: &Path, path: &ResolvedFile) -> Result<ImportsFrom, OpenEnd> {
-        let Some(line) = first_line(&path.real) else { return Ok(None) };
+    fn own_program(&self, root: &Path, cwd: &Path, path: &ResolvedFile) -> Result<ImportsFrom, OpenEnd> {
+        let line = match ProgramFile::read(&path.real) {
+            ProgramFile::Script(line) => line,
+            ProgramFile::LoadsLibraries => return Err(OpenEnd::LoadsLibraries),
+            ProgramFile::Other => return Ok(None),
+        };
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let (program, option) = match *words.as_slice() {
             ["/usr/bin/env" | "/bin/env", name] if !name.starts_with('-') => (name, None),
@@ -197,25 +253,41 @@ impl Command {
             [program, option] => (program, Some(option.to_owned())),
             _ => return Err(OpenEnd::UnknownShebang),
         };
-        let real = self.program(root, program).ok_or(OpenEnd::UnknownShebang)?.real;
-        let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
-        if real.starts_with(root) {
+        let program = self.program(root, cwd, program).ok_or(OpenEnd::UnknownShebang)?;
+        if program.real.starts_with(root) {
             return Err(OpenEnd::UnknownShebang);
         }
-        let interpreter = Interpreter::of_name(name).ok_or(OpenEnd::UnknownShebang)?;
+        let interpreter = interpreter_outside(root, &program, OpenEnd::UnknownShebang)?;
         let (isolation, rest) = interpreter.skip_options(option.as_slice())?;
         if rest.is_empty() { imports_of(root, interpreter, isolation, path) } else { Err(OpenEnd::UnknownShebang) }
     }
 
-    /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path, as
-    /// the engine does when it starts a hook.
-    fn program(&self, cwd: &Path, program: &str) -> Option<ResolvedFile> {
-        if program.contains('/') || program.starts_with('$') {
+    /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path that
+    /// lie outside of the project: hooks search the others after these, and nothing covers what is found there.
+    fn program(&self, root: &Path, cwd: &Path, program: &str) -> Option<ResolvedFile> {
+        if names_path(program) {
             return self.file(cwd, program);
         }
-        let search_path = self.search_path.as_deref().unwrap_or(OsStr::new("/usr/bin:/bin"));
+        let search_path = self.search_path.as_deref().unwrap_or(OsStr::new(DEFAULT_SEARCH_PATH));
         let mut folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
-        folders.find_map(|folder| file_at(folder.join(program)))
+        let project = LazyCell::new(|| ProjectFolders::new(root, self.home.as_deref()));
+        folders.find_map(|folder| file_at(folder.join(program)).filter(|_| !project.contain(&folder)))
+    }
+}
+
+/// Whether a word names a program by its path.
+fn names_path(program: &str) -> bool {
+    program.contains('/') || program.starts_with('$')
+}
+
+/// The interpreter that a program outside of the project is. A shell that is reached through a link of the project loads
+/// nothing from there.
+fn interpreter_outside(root: &Path, program: &ResolvedFile, unknown: OpenEnd) -> Result<Interpreter, OpenEnd> {
+    let interpreter = Interpreter::of_program(program).ok_or(unknown)?;
+    match interpreter {
+        Interpreter::Shell => Ok(interpreter),
+        _ if leads_through(root, &program.path) => Err(OpenEnd::InterpreterOfProject),
+        _ => Ok(interpreter),
     }
 }
 
@@ -228,7 +300,7 @@ fn imports_of(
     isolation: Isolation,
     script: &ResolvedFile,
 ) -> Result<ImportsFrom, OpenEnd> {
-    if interpreter.importable_endings().is_empty() || isolation == Isolation::Isolated {
+    if !interpreter.imports_siblings() || isolation == Isolation::Isolated {
         return Ok(None);
     }
     // An interpreter looks beside the target of a link, not beside the link.
@@ -256,75 +328,6 @@ fn is_hook_folder(root: &Path, folder: &Path) -> bool {
     parts.by_ref().any(is_agents) && parts.next().is_some()
 }
 
-/// A program that runs a script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interpreter {
-    Shell,
-    Python,
-    Node,
-    Ruby,
-    Perl,
-}
-
-/// Whether an interpreter was told to import nothing from the script's folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Isolation {
-    None,
-    Isolated,
-}
-
-impl Interpreter {
-    fn of_name(name: &str) -> Option<Self> {
-        let version = |rest: &str| rest.chars().all(|character| character.is_ascii_digit() || character == '.');
-        match name {
-            "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" => Some(Self::Shell),
-            "node" | "nodejs" => Some(Self::Node),
-            "ruby" => Some(Self::Ruby),
-            "perl" => Some(Self::Perl),
-            _ => name.strip_prefix("python").filter(|rest| version(rest)).map(|_| Self::Python),
-        }
-    }
-
-    /// The extensions of files that it imports from the folder of a script.
-    pub(super) fn importable_endings(self) -> &'static [&'static str] {
-        match self {
-            Self::Shell => &[],
-            Self::Python => &["py", "pyc", "pyd", "so", "zip", "egg", "pth"],
-            Self::Node => &["js", "mjs", "cjs", "json", "node", "ts", "mts", "cts", "wasm"],
-            Self::Ruby => &["rb", "so", "bundle"],
-            Self::Perl => &["pm", "pl", "pmc", "so", "bundle"],
-        }
-    }
-
-    /// The arguments after options that do not change what is run.
-    fn skip_options(self, mut arguments: &[String]) -> Result<(Isolation, &[String]), OpenEnd> {
-        let harmless = match self {
-            Self::Shell => "eux",
-            Self::Python => "uIBEs",
-            Self::Node | Self::Ruby | Self::Perl => "",
-        };
-        let mut isolation = Isolation::None;
-        while let Some((first, rest)) = arguments.split_first() {
-            let Some(letters) = first.strip_prefix('-') else { break };
-            // `-o pipefail`, also as `-euo pipefail`
-            let sets_pipefail = self == Self::Shell && rest.first().is_some_and(|name| name == "pipefail");
-            let (letters, rest) = match letters.strip_suffix('o').filter(|_| sets_pipefail) {
-                Some(others) => (others, rest.get(1..).unwrap_or_default()),
-                None if letters.is_empty() => return Err(OpenEnd::InterpreterOption),
-                None => (letters, rest),
-            };
-            if !letters.chars().all(|letter| harmless.contains(letter)) {
-                return Err(OpenEnd::InterpreterOption);
-            }
-            if self == Self::Python && letters.contains('I') {
-                isolation = Isolation::Isolated;
-            }
-            arguments = rest;
-        }
-        Ok((isolation, arguments))
-    }
-}
-
 /// The path and its target, if that is a regular file. The kernel resolves it: a `..` after a link leads elsewhere than
 /// the text says.
 fn file_at(path: PathBuf) -> Option<ResolvedFile> {
@@ -335,14 +338,6 @@ fn file_at(path: PathBuf) -> Option<ResolvedFile> {
     let path =
         if is_written_straight || lexical.canonicalize().is_ok_and(|other| other == real) { lexical } else { path };
     real.is_file().then_some(ResolvedFile { path, real })
-}
-
-/// The first line of a script after `#!`; nothing for what is no script.
-fn first_line(file: &Path) -> Option<String> {
-    let mut head = Vec::new();
-    hookrail_spawn::open_regular(file).ok()?.take(512).read_to_end(&mut head).ok()?;
-    let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-    Some(String::from_utf8_lossy(line).into_owned())
 }
 
 /// Splits a line into words, and more finely than a shell: everything that can end a word ends one, and quotes are

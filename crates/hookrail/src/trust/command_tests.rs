@@ -48,7 +48,8 @@ impl Project {
 
     fn command(&self, text: CommandText) -> Command {
         let folders = [("LLXPRT_PROJECT_DIR".to_owned(), self.root.clone())];
-        Command { text, folders: folders.into(), search_path: Some("/usr/local/bin:/usr/bin:/bin".into()) }
+        let search_path = Some("/usr/local/bin:/usr/bin:/bin".into());
+        Command { text, folders: folders.into(), search_path, home: None }
     }
 
     fn line(&self, line: &str) -> Option<OpenEnd> {

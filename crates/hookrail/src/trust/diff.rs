@@ -240,7 +240,9 @@ fn changed(hook: &Arc<Hook>, taken: &Fingerprint, granted: Option<&Grant>) -> Ho
         kind: ChangeKind::Changed,
         hook: Some(Arc::clone(hook)),
         granted: granted.cloned(),
-        files: if granted.is_some() { differences(before, taken.files()) } else { Vec::new() },
+        files: granted.map_or_else(Vec::new, |grant| {
+            differences(before, taken.files()).into_iter().chain(elsewhere(&grant.outside, taken.outside())).collect()
+        }),
     }
 }
 
@@ -257,6 +259,15 @@ fn same_command(grant: &Grant, hook: &Hook, taken: &Fingerprint) -> bool {
 fn shares_a_file(grant: &Grant, hook: &Hook, taken: &Fingerprint) -> bool {
     let paths = taken.paths();
     grant.event == hook.event.name() && grant.files.iter().any(|file| paths.contains(&file.path))
+}
+
+/// The files outside of the project that lead elsewhere.
+fn elsewhere<'f>(before: &'f [GrantedFile], after: &'f [GrantedFile]) -> impl Iterator<Item = FileChange> + 'f {
+    before.iter().filter_map(|file| {
+        let now = after.iter().find(|now| now.path == file.path && now.sha256 != file.sha256)?;
+        let holds = |file: &GrantedFile| FileState::Holds(file.sha256.clone());
+        Some(FileChange { path: file.path.clone(), before: holds(file), after: holds(now) })
+    })
 }
 
 fn differences(before: &[GrantedFile], after: &[NamedFile]) -> Vec<FileChange> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::command::{Command, CommandFiles, OpenEnd, ResolvedFile};
-use super::grants::Grant;
+use super::grants::{Grant, GrantedFile};
 use super::imports;
 use crate::config::{FileStamp, is_absence, is_want_of_resources, read_within};
 use crate::dialect::registry::DialectId;
@@ -176,10 +176,31 @@ impl Eq for Fingerprint {}
 #[derive(Debug)]
 struct InspectedFiles {
     files: Arc<[NamedFile]>,
+    /// The files outside of the project, each with the digest of what it is known by.
+    outside: Vec<GrantedFile>,
+    /// Why the command may run others, as far as its words and its program tell.
+    open_end: Option<OpenEnd>,
     /// Whether these are all there can be.
     coverable: bool,
     /// Whether something could not be read for lack of resources, which says nothing about the files.
     out_of_resources: bool,
+}
+
+impl InspectedFiles {
+    /// Whether these are the same files, and a command that ran no others still runs no others.
+    fn are_still(&self, now: &Self) -> bool {
+        self.files == now.files && !self.opens_in(now) && lead_where(&self.outside, &now.outside)
+    }
+
+    /// Whether a command that is closed here is open-ended there.
+    fn opens_in(&self, other: &Self) -> bool {
+        self.open_end.is_none() && other.open_end.is_some()
+    }
+}
+
+/// Whether files outside of the project lead where they led. One that is gone runs nothing.
+fn lead_where(before: &[GrantedFile], now: &[GrantedFile]) -> bool {
+    before.iter().all(|file| now.iter().all(|now| now.path != file.path || now.sha256 == file.sha256))
 }
 
 /// Where a hook's files are found.
@@ -198,25 +219,24 @@ impl FileOrigin {
     /// has to be read for that; a lack of resources is recorded.
     fn paths(&self, root: &Path, cwd: &Path, starved: &mut bool) -> CommandFiles {
         match self {
-            Self::Command(command) if command.length() > LONGEST_COMMAND => {
-                CommandFiles { found: Vec::new(), complete: false }
-            }
+            Self::Command(command) if command.length() > LONGEST_COMMAND => CommandFiles::new(Vec::new(), false),
             Self::Command(command) => command.files(root, cwd),
             Self::Module(module) => {
                 let imports = imports::files_of(module);
                 *starved |= imports.out_of_resources;
                 let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
                 let found = imports.paths.into_iter().map(|path| ResolvedFile { real: real(&path), path }).collect();
-                CommandFiles { found, complete: imports.complete }
+                CommandFiles::new(found, imports.complete)
             }
-            Self::Nowhere => CommandFiles { found: Vec::new(), complete: true },
+            Self::Nowhere => CommandFiles::new(Vec::new(), true),
         }
     }
 
     /// The files with their content.
     fn inspect(&self, root: &Path, cwd: &Path) -> InspectedFiles {
         let mut out_of_resources = false;
-        let CommandFiles { found, complete: coverable } = self.paths(root, cwd, &mut out_of_resources);
+        let CommandFiles { found, outside, complete: coverable, open_end } =
+            self.paths(root, cwd, &mut out_of_resources);
         let mut budget = LARGEST;
         let mut digest = |path: &Path| {
             if !coverable {
@@ -230,7 +250,10 @@ impl FileOrigin {
         };
         let named = |found: ResolvedFile| NamedFile { digest: digest(&found.real), path: found.path, real: found.real };
         let files = found.into_iter().map(named).collect();
-        InspectedFiles { files, coverable, out_of_resources }
+        let known_by = |file: &ResolvedFile| Digest::of(file.known_by().as_encoded_bytes()).hex();
+        let outside =
+            outside.into_iter().map(|file| GrantedFile { sha256: known_by(&file), path: file.path }).collect();
+        InspectedFiles { files, outside, open_end, coverable, out_of_resources }
     }
 }
 
@@ -457,6 +480,17 @@ impl Fingerprint {
         &self.inspected().files
     }
 
+    /// The files outside of the project that the hook names, each with the digest of what it is known by: where it leads,
+    /// or which interpreter it is.
+    pub(super) fn outside(&self) -> &[GrantedFile] {
+        &self.inspected().outside
+    }
+
+    /// Whether the files outside of the project that a grant names lead where they led.
+    pub(super) fn leads_where(&self, granted: &[GrantedFile]) -> bool {
+        granted.is_empty() || lead_where(granted, self.outside())
+    }
+
     /// The same files, shared: every call of a module carries them, and none copies them.
     pub(crate) fn shared_files(&self) -> Arc<[NamedFile]> {
         Arc::clone(&self.inspected().files)
@@ -503,20 +537,21 @@ impl Fingerprint {
     /// Whether a run in that directory would run exactly the covered files and nothing else of the project.
     #[must_use]
     pub fn still_holds(&self, cwd: &Path) -> bool {
-        let known = self.files();
+        let known = self.inspected();
         let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         // In another directory the words may lead to other files. Each must be a covered one. They may also lead to no
         // file: then bash, for one, looks for a script of that name on the search path. So each covered file must be
         // named there, too.
         let is_known = |file: &NamedFile| {
-            known.iter().any(|known| known.real == file.real && known.digest == file.digest && file.digest.is_some())
+            let mut files = known.files.iter();
+            files.any(|known| known.real == file.real && known.digest == file.digest && file.digest.is_some())
         };
         let elsewhere = || {
-            let files = self.runs.inspect(&self.root, &cwd).files;
-            let is_named = |known: &NamedFile| files.iter().any(|file| file.real == known.real);
-            files.iter().all(is_known) && known.iter().all(is_named)
+            let there = self.runs.inspect(&self.root, &cwd);
+            let is_named = |known: &NamedFile| there.files.iter().any(|file| file.real == known.real);
+            there.files.iter().all(is_known) && known.files.iter().all(is_named) && !known.opens_in(&there)
         };
-        *known == *self.runs.inspect(&self.root, &self.root).files && (*self.root == *cwd || elsewhere())
+        known.are_still(&self.runs.inspect(&self.root, &self.root)) && (*self.root == *cwd || elsewhere())
     }
 }
 
@@ -533,8 +568,10 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// The command of a hook, with what its words are looked up in.
 fn command_of(root: &Path, hook: &Hook) -> Command {
     let text = hook.action.command().unwrap_or(CommandText::Line("".into()));
-    let search_path = hook.environment.as_ref().and_then(|environment| environment.get("PATH")).map(OsStr::to_owned);
-    Command { text, folders: folders(root, hook).into(), search_path }
+    let environment = hook.environment.as_deref();
+    let search_path = environment.and_then(|environment| environment.get("PATH")).map(OsStr::to_owned);
+    let home = environment.and_then(|environment| environment.get("HOME")).map(PathBuf::from);
+    Command { text, folders: folders(root, hook).into(), search_path, home }
 }
 
 /// Every regular file that a hook's command names, inside of a project or not, when it is started in that directory.

@@ -4,7 +4,12 @@ fn command(root: &Path, line: &str) -> Command {
     let name = |name: &str| (name.to_owned(), root.to_owned());
     let folders =
         [name("LLXPRT_PROJECT_DIR"), name("CLAUDE_PROJECT_DIR"), ("pluginDir".to_owned(), root.join("plug in"))];
-    Command { text: CommandText::Line(line.into()), folders: folders.into(), search_path: std::env::var_os("PATH") }
+    Command {
+        text: CommandText::Line(line.into()),
+        folders: folders.into(),
+        search_path: std::env::var_os("PATH"),
+        home: None,
+    }
 }
 
 fn files(root: &Path, line: &str) -> Vec<String> {

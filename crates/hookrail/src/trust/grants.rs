@@ -33,6 +33,10 @@ pub struct Grant {
     /// The files that were reviewed, with the digests of their content.
     #[serde(default)]
     pub files: Vec<GrantedFile>,
+    /// Files outside of the project that its command names, with the digests of what each is known by: where it leads, or
+    /// which interpreter it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<GrantedFile>,
     /// The definition in readable form; grants of the first version do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub described: Option<Definition>,
@@ -57,6 +61,7 @@ impl Grant {
             definition: fingerprint.definition().hex(),
             content: content.map_or_else(String::new, |content| content.hex()),
             files: fingerprint.files().iter().filter_map(granted_file).collect(),
+            outside: fingerprint.outside().to_vec(),
             described: Some(fingerprint.described().clone()),
             capabilities: None,
             on_failure: Some(policy.name().to_owned()),
@@ -135,7 +140,7 @@ impl Grants {
         let Some((grant, definition)) = found else { return Trust::Never(fingerprint) };
         let fingerprint = fingerprint.granted_by(grant);
         match fingerprint.content_under(definition) {
-            Some(content) if content.hex() == grant.content => {
+            Some(content) if content.hex() == grant.content && fingerprint.leads_where(&grant.outside) => {
                 Trust::Granted(fingerprint.narrowed_to(grant.narrowed_to()))
             }
             _ => Trust::Changed(fingerprint),

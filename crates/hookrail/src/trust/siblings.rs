@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use super::command::Interpreter;
 use super::imports::FileSet;
+use super::interpreter::{Importable, Interpreter};
 
 /// The most files that are covered. A hook with more cannot be granted.
 const MOST_FILES: usize = 512;
@@ -14,7 +14,6 @@ const MOST_FILES: usize = 512;
 /// Every file below the folder that can be imported. Links are followed to files but not to folders.
 pub(super) fn importable_files(folder: &Path, interpreter: Interpreter) -> FileSet {
     let mut found = FileSet::complete();
-    let endings = interpreter.importable_endings();
     let mut waiting = vec![folder.to_owned()];
     let mut seen = 0;
     while let Some(folder) = waiting.pop() {
@@ -42,7 +41,7 @@ pub(super) fn importable_files(folder: &Path, interpreter: Interpreter) -> FileS
             } else if kind.is_ok_and(|kind| kind.is_symlink()) && path.is_dir() {
                 // A link to a folder makes everything in it importable, which no grant can list.
                 found.complete = false;
-            } else if path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known)) {
+            } else if interpreter.can_import(&path) == Importable::Yes {
                 found.paths.insert(path);
             }
         }

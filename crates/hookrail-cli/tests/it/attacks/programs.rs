@@ -132,7 +132,8 @@ impl Place {
 
     #[track_caller]
     fn nothing_ran(&self, what: &str) {
-        let traces: Vec<_> = fs::read_dir(self.disk.path("canary")).unwrap().flatten().map(|file| file.path()).collect();
+        let traces: Vec<_> =
+            fs::read_dir(self.disk.path("canary")).unwrap().flatten().map(|file| file.path()).collect();
         assert!(traces.is_empty(), "{what}: {traces:?}");
     }
 
@@ -192,8 +193,11 @@ fn a_relative_or_empty_search_path_supplies_no_program_of_the_project() {
 #[test]
 fn a_folder_of_the_project_on_the_search_path_supplies_no_interpreter_to_a_granted_guard() {
     let python = "import sys\nif 'forbidden' in sys.stdin.read():\n    print('the guard says no', file=sys.stderr)\n    sys.exit(2)\n";
-    let node = "const text = require('fs').readFileSync(0, 'utf8');\nif (text.includes('forbidden')) process.exit(2);\n";
-    for (program, name, text) in [("sh", "guard.sh", GUARD), ("python3", "guard.py", python), ("node", "guard.js", node)] {
+    let node =
+        "const text = require('fs').readFileSync(0, 'utf8');\nif (text.includes('forbidden')) process.exit(2);\n";
+    for (program, name, text) in
+        [("sh", "guard.sh", GUARD), ("python3", "guard.py", python), ("node", "guard.js", node)]
+    {
         if !has_program(program) {
             continue;
         }
@@ -217,7 +221,8 @@ fn a_folder_of_the_project_on_the_search_path_supplies_no_interpreter_to_a_grant
 
 #[test]
 fn hooks_of_the_project_find_its_programs_after_all_others_and_other_hooks_never() {
-    let mut place = Place::with_guard(&json!({"command": "own-tool; echo \"$PATH\" > of-project", "onFailure": "allow"}));
+    let mut place =
+        Place::with_guard(&json!({"command": "own-tool; echo \"$PATH\" > of-project", "onFailure": "allow"}));
     place.disk.write_home(".llxprt/settings.json", settings(&json!({"command": "echo \"$PATH\" > of-user"})));
     let own = place.disk.write_program("node_modules/.bin/own-tool", "#!/bin/sh\n: > found\n");
     let own = own.parent().unwrap().to_owned();
@@ -254,4 +259,233 @@ fn the_users_own_configuration_names_the_shell() {
     let check = place.run(&["check", "--json"]).stdout;
     assert!(check.contains("an absolute path"), "{check}");
     place.guard_decides("a malformed setting");
+}
+
+/// A guard in Python, which denies what mentions `forbidden`.
+const PYTHON_GUARD: &str = "import sys\nif 'forbidden' in sys.stdin.read():\n    print('the guard says no', file=sys.stderr)\n    sys.exit(2)\n";
+
+impl Place {
+    /// Asserts that the only hook is closed, grants it, and lets it decide.
+    #[track_caller]
+    fn grant_closed(&self, what: &str) {
+        self.grant();
+        let status = self.status();
+        assert!(status["openEnded"] == false && status["state"] == "granted", "{what}: {status}");
+        self.guard_decides(what);
+    }
+
+    /// Asserts that the only hook is open-ended, and that whoever grants it is told so.
+    #[track_caller]
+    fn is_open_ended(&self, what: &str, reason: &str) {
+        assert_eq!(self.status()["openEnded"], true, "{what}: {}", self.status());
+        let shown = self.run(&["trust", "grant", "--yes"]);
+        assert!(shown.stdout.contains(reason), "{what}: {shown:?}");
+        self.guard_decides(what);
+    }
+
+    fn write_guard(&self, name: &str) {
+        let text = if name.ends_with(".py") { PYTHON_GUARD } else { GUARD };
+        self.disk.write_program(&format!(".llxprt/hooks/{name}"), text);
+    }
+}
+
+#[test]
+fn a_program_of_the_project_that_is_found_by_its_name_is_open_ended() {
+    let mut place = Place::with_guard(&json!({"command": "own-guard"}));
+    let own = place.disk.write_program("tools/own-guard", format!("#!/bin/sh\n{GUARD}\n"));
+    place.search_first(&[own.parent().unwrap()]);
+    place.is_open_ended("in a folder of the project", "its program is not found, or lies in the project");
+    // A link outside of the project leads into it.
+    let place = {
+        let mut place = Place::with_guard(&json!({"command": "own-guard"}));
+        let own = place.disk.write_program("tools/own-guard", format!("#!/bin/sh\n{GUARD}\n"));
+        fs::create_dir(place.disk.path("bin")).unwrap();
+        symlink(own, place.disk.path("bin/own-guard")).unwrap();
+        let bin = place.disk.path("bin");
+        place.search_first(&[&bin]);
+        place
+    };
+    place.is_open_ended("behind a link", "its program is not found, or lies in the project");
+    // The control: named by its path it is covered.
+    let place = Place::with_guard(&json!({"command": "tools/own-guard"}));
+    let own = place.disk.write_program("tools/own-guard", format!("#!/bin/sh\n{GUARD}\n"));
+    place.grant_closed("named by its path");
+    fs::write(own, place.hostile("own-guard")).unwrap();
+    place.guard_fails("named by its path, and changed");
+}
+
+#[test]
+fn a_link_is_judged_by_the_file_behind_it() {
+    let python = ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| Path::new(path).exists());
+    let Some(python) = python else { return };
+    let link_to = |target: &str| {
+        let place = Place::with_guard(&json!({"command": "tools/sh .llxprt/hooks/guard.py"}));
+        fs::create_dir(place.disk.project.join("tools")).unwrap();
+        symlink(target, place.disk.project.join("tools/sh")).unwrap();
+        place
+    };
+    let place = link_to(python);
+    place.write_guard("guard.py");
+    place.is_open_ended("a link with the name of a shell", "its interpreter is reached through the project");
+    // The control: a link to a shell is a shell, and belongs to the grant.
+    let place = link_to("/bin/sh");
+    place.disk.write(".llxprt/hooks/guard.py", GUARD);
+    place.grant_closed("a link to a shell");
+    fs::remove_file(place.disk.project.join("tools/sh")).unwrap();
+    symlink(place.disk.write_program_at("other", place.hostile("other")), place.disk.project.join("tools/sh")).unwrap();
+    place.guard_fails("a link that leads elsewhere");
+}
+
+#[test]
+fn a_link_outside_of_the_project_that_leads_elsewhere_is_a_change() {
+    let guards = |link: &Path| {
+        let link = link.display();
+        [format!("sh {link}"), format!("{link}"), format!("true; {link}")]
+    };
+    for at in 0..3 {
+        let place = Place::new();
+        let link = place.disk.path("link.sh");
+        place.disk.write(".llxprt/settings.json", settings(&json!({"command": guards(&link)[at]})));
+        let (guard, same) = ("elsewhere/guard.sh", "elsewhere/same.sh");
+        for name in [guard, same] {
+            place.disk.write_program_at(name, format!("#!/bin/sh\n{GUARD}\n"));
+        }
+        place.disk.write_program_at("elsewhere/evil.sh", place.hostile("evil"));
+        symlink(place.disk.path(guard), &link).unwrap();
+        place.grant();
+        place.guard_decides("as it was granted");
+        fs::remove_file(&link).unwrap();
+        symlink(place.disk.path("elsewhere/evil.sh"), &link).unwrap();
+        place.guard_fails(&guards(&link)[at]);
+        assert_eq!(place.status()["state"], "changed");
+        let diff = place.run(&["trust", "diff"]);
+        assert!(diff.code == 1 && diff.stdout.contains("link.sh"), "{diff:?}");
+        // The control: what leads where it led is not a change, however the link is written.
+        fs::remove_file(&link).unwrap();
+        symlink(Path::new("elsewhere/../elsewhere/guard.sh"), &link).unwrap();
+        place.guard_decides("the same file again");
+    }
+}
+
+#[test]
+fn an_interpreter_that_the_first_line_names_and_the_project_supplies_is_open_ended() {
+    for (line, reason) in [
+        ("#!tools/interpreter", "names an interpreter that is not known"),
+        ("#![PROJECT]/tools/interpreter", "names an interpreter that is not known"),
+        ("#!/usr/bin/env interpreter", "names an interpreter that is not known"),
+    ] {
+        let mut place = Place::with_guard(&json!({"command": ".llxprt/hooks/guard"}));
+        let own = place.disk.write_program("tools/interpreter", "#!/bin/sh\nexec /bin/sh \"$@\"\n");
+        let line = line.replace("[PROJECT]", place.disk.project.to_str().unwrap());
+        place.disk.write_program(".llxprt/hooks/guard", format!("{line}\n{GUARD}\n"));
+        place.search_first(&[own.parent().unwrap()]);
+        place.is_open_ended(&line, reason);
+    }
+    let place = Place::with_guard(&json!({"command": ".llxprt/hooks/guard"}));
+    place.disk.write_program(".llxprt/hooks/guard", format!("#!/usr/bin/env sh\n{GUARD}\n"));
+    place.grant_closed("an interpreter of the system");
+}
+
+#[test]
+fn a_program_of_the_project_that_loads_libraries_is_open_ended() {
+    let compiler = ["cc", "gcc", "clang"].into_iter().find(|name| has_program(name));
+    let Some(compiler) = compiler else { return };
+    let source = "#include <stdio.h>\n#include <string.h>\nint main(void) { static char text[65536];\n\
+                  fread(text, 1, sizeof text - 1, stdin); return strstr(text, \"forbidden\") ? 2 : 0; }\n";
+    let build = |options: &[&str]| {
+        let place = Place::with_guard(&json!({"command": ".llxprt/hooks/guard"}));
+        place.disk.write(".llxprt/hooks/guard.c", source);
+        let mut command = Command::new(compiler);
+        command.current_dir(place.disk.project.join(".llxprt/hooks")).args(["guard.c", "-o", "guard"]).args(options);
+        (ProgramOutput::capture(&mut command).code == 0, place)
+    };
+    let (built, place) = build(&["-Wl,-rpath,$ORIGIN"]);
+    assert!(built);
+    place.is_open_ended("a program with libraries", "its program loads libraries when it starts");
+    // The control, where the machine has static libraries.
+    let (built, place) = build(&["-static"]);
+    if built {
+        place.grant_closed("a program without libraries");
+    }
+}
+
+#[test]
+fn a_virtual_environment_in_the_project_is_open_ended() {
+    let python = ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| Path::new(path).exists());
+    let Some(python) = python else { return };
+    for (command, reaches) in [
+        (".venv/bin/python3 .llxprt/hooks/guard.py", "its interpreter is reached through the project"),
+        (".venv/bin/python3 -I .llxprt/hooks/guard.py", "its interpreter is reached through the project"),
+        (
+            "\"$LLXPRT_PROJECT_DIR/.venv/bin/python3\" .llxprt/hooks/guard.py",
+            "its interpreter is reached through the project",
+        ),
+    ] {
+        let place = Place::with_guard(&json!({"command": command}));
+        place.write_guard("guard.py");
+        place.disk.write(".venv/pyvenv.cfg", format!("home = {}\n", Path::new(python).parent().unwrap().display()));
+        fs::create_dir_all(place.disk.project.join(".venv/bin")).unwrap();
+        symlink(python, place.disk.project.join(".venv/bin/python3")).unwrap();
+        place.is_open_ended(command, reaches);
+    }
+    // An activated one supplies nothing to commands that name no interpreter of the project.
+    for command in ["python3 .llxprt/hooks/guard.py", "python3 -I .llxprt/hooks/guard.py"] {
+        let mut place = Place::with_guard(&json!({"command": command}));
+        place.write_guard("guard.py");
+        place.grant_closed(command);
+        place.disk.write(".venv/pyvenv.cfg", format!("home = {}\n", Path::new(python).parent().unwrap().display()));
+        let canary = place.disk.path("canary/pth");
+        for version in 8..20 {
+            let file = format!(".venv/lib/python3.{version}/site-packages/evil.pth");
+            place.disk.write(&file, format!("import os; open({canary:?}, 'w'); os._exit(0)\n"));
+        }
+        let bin = place.disk.project.join(".venv/bin");
+        fs::create_dir_all(&bin).unwrap();
+        symlink(python, bin.join("python3")).unwrap();
+        place.search_first(&[&bin]);
+        place.guard_decides(command);
+        assert_eq!(place.status()["state"], "granted", "{command}");
+    }
+}
+
+#[test]
+fn what_node_loads_from_the_folder_of_a_guard_is_covered_and_packages_make_it_open_ended() {
+    if !has_program("node") {
+        return;
+    }
+    let guard = |load: &str| {
+        format!("const rules = {load};\nif (rules.test(require('node:fs').readFileSync(0, 'utf8'))) process.exit(2);\n")
+    };
+    let place_with = |load: &str| {
+        let place = Place::with_guard(&json!({"command": "node .llxprt/hooks/guard.js"}));
+        place.disk.write(".llxprt/hooks/guard.js", guard(load));
+        place
+    };
+    let (rules, evil) = ("module.exports = /forbidden/;\n", "module.exports = /nothing-at-all/;\n");
+    for (load, present, appears) in [
+        ("require('./rules')", "rules.js", "rules"),
+        ("require('./rules')", "rules/index.js", "rules.js"),
+        ("require('./rules')", "rules/index.js", "rules/package.json"),
+        ("require('./rules.conf')", "rules.conf", "rules.conf"),
+    ] {
+        let place = place_with(load);
+        place.disk.write(&format!(".llxprt/hooks/{present}"), rules);
+        place.grant_closed(&format!("{load} with {present}"));
+        let text = if appears.ends_with(".json") { "{\"main\": \"other\"}" } else { evil };
+        place.disk.write(&format!(".llxprt/hooks/{appears}"), text);
+        place.guard_fails(&format!("{load} after {appears}"));
+    }
+    for load in ["require('rules')", "require('../../lib/rules')"] {
+        let place = place_with(load);
+        place.disk.write("node_modules/rules/index.js", rules);
+        place.disk.write("lib/rules.js", rules);
+        place.is_open_ended(load, "its script loads packages or files from outside of its folder");
+    }
+    // The control: a package in the guard's own folder is covered.
+    let place = place_with("require('rules')");
+    place.disk.write(".llxprt/hooks/node_modules/rules/index.js", rules);
+    place.disk.write("node_modules/rules/index.js", evil);
+    place.grant_closed("a package of its own");
+    place.disk.write(".llxprt/hooks/node_modules/rules/index.js", evil);
+    place.guard_fails("a package that changed");
 }
