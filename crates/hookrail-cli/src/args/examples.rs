@@ -196,7 +196,7 @@ EXAMPLES:
 
 pub(super) const TYPES: &str = "\
 EXAMPLES:
-  hookrail types                           for modules in .xcsh/hooks
+  hookrail types                           for the hooks that the project has
   hookrail types --lang python             for scripts in .llxprt/hooks
   hookrail types --lang node
   hookrail types --out src/types";

@@ -83,15 +83,15 @@ pub(crate) enum TypesLanguage {
     Typescript,
     /// For command hooks in Node: `hook-types.d.ts`
     Node,
-    /// For command hooks in Python: `hook_types.py`, dictionaries with types
+    /// For command hooks in Python: `hook_types.pyi`, dictionaries with types
     Python,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TypesArgs {
-    /// The language
-    #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "typescript")]
-    pub(crate) lang: TypesLanguage,
+    /// The language [default: those of the project's hooks, else typescript]
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) lang: Option<TypesLanguage>,
     /// The directory to write to [default: .xcsh/hooks of the project for TypeScript, else .llxprt/hooks]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -6,6 +6,9 @@ mod schema_type;
 
 use std::path::{Path, PathBuf};
 
+use hookrail::hook::Action;
+use hookrail::{Environment, HookSystem};
+
 use super::new::{FileChange, FileMode, IfExists, NewFile, StagedFiles, read_below};
 use crate::args::{TypesArgs, TypesLanguage};
 use crate::errors::{Exit, Failure, Result};
@@ -34,25 +37,22 @@ const TSCONFIG: &str = r#"{
 "#;
 
 pub(crate) fn run(args: &TypesArgs) -> Result<Exit> {
-    let (folder, files) = match args.lang {
-        TypesLanguage::Typescript => (
-            ".xcsh/hooks",
-            vec![
-                ("pi.d.ts", hookrail_js::module_declarations()),
-                ("world.d.ts", hookrail_js::world_declarations()),
-                ("tsconfig.json", TSCONFIG.to_owned()),
-            ],
-        ),
-        TypesLanguage::Node => (".llxprt/hooks", vec![("hook-types.d.ts", node::declarations())]),
-        TypesLanguage::Python => (".llxprt/hooks", vec![("hook_types.py", python::module())]),
+    let project = || Ok::<PathBuf, Failure>(Project::open(&args.project)?.root().to_owned());
+    let languages = match args.lang {
+        Some(language) => vec![language],
+        None => languages_of(&project()?),
     };
-    let (root, folder) = match &args.out {
-        Some(out) => (existing_folder(out)?, None),
-        None => (Project::open(&args.project)?.root().to_owned(), Some(folder)),
+    let root = match &args.out {
+        Some(out) => existing_folder(out)?,
+        None => project()?,
     };
+    let files = languages.into_iter().flat_map(|language| {
+        let (folder, files) = files_of(language);
+        files.into_iter().map(move |(name, text)| (folder, name, text))
+    });
     let mut planned = Vec::new();
-    for (name, text) in files {
-        let path = folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"));
+    for (folder, name, text) in files {
+        let path = if args.out.is_some() { name.to_owned() } else { format!("{folder}/{name}") };
         let if_exists = match read_below(&root, &path)? {
             // The configuration of the compiler is the author's own as soon as it exists.
             Some(_) if name == "tsconfig.json" && !args.force => IfExists::Keep,
@@ -77,6 +77,55 @@ pub(crate) fn run(args: &TypesArgs) -> Result<Exit> {
     }
     output::text(&text)?;
     Ok(Exit::Fine)
+}
+
+/// Returns the files of a language, and the folder of the project that they belong to.
+fn files_of(language: TypesLanguage) -> (&'static str, Vec<(&'static str, String)>) {
+    match language {
+        TypesLanguage::Typescript => (
+            ".xcsh/hooks",
+            vec![
+                ("pi.d.ts", hookrail_js::module_declarations()),
+                ("world.d.ts", hookrail_js::world_declarations()),
+                ("tsconfig.json", TSCONFIG.to_owned()),
+            ],
+        ),
+        TypesLanguage::Node => (".llxprt/hooks", vec![("hook-types.d.ts", node::declarations())]),
+        // A file that Python could import would change what the guards beside it are granted with.
+        TypesLanguage::Python => (".llxprt/hooks", vec![("hook_types.pyi", python::module())]),
+    }
+}
+
+/// Returns the languages of a project's own hooks. Nothing is trusted, so no module is loaded.
+fn languages_of(root: &Path) -> Vec<TypesLanguage> {
+    let nowhere =
+        Environment::new().with("LLXPRT_SYSTEM_SETTINGS_PATH", root.with_file_name("no-system-settings.json"));
+    let system = HookSystem::builder(root).environment(nowhere).no_bundles().build();
+    let mut languages = Vec::new();
+    for hook in system.snapshot().hooks() {
+        let command = match &hook.action {
+            Action::Module(_) => {
+                languages.push(TypesLanguage::Typescript);
+                continue;
+            }
+            Action::Shell(line) => line.to_string(),
+            Action::Program(words) => words.join(" "),
+            Action::Native(_) | Action::Remote(_) | Action::NotExecutable(_) | Action::Unusable(_) => continue,
+        };
+        let ends_with = |endings: &[&str]| {
+            let mut words =
+                command.split(|character: char| !(character.is_alphanumeric() || "._-".contains(character)));
+            words.any(|word| endings.iter().any(|ending| word.ends_with(ending)))
+        };
+        languages.extend(ends_with(&[".py"]).then_some(TypesLanguage::Python));
+        languages.extend(ends_with(&[".js", ".mjs", ".cjs"]).then_some(TypesLanguage::Node));
+    }
+    if languages.is_empty() {
+        languages.push(TypesLanguage::Typescript);
+    }
+    languages.sort_by_key(|language| *language as u8);
+    languages.dedup();
+    languages
 }
 
 /// Creates the directory that was named, if it does not exist.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::schema_type::SchemaType;
 
-/// Returns the module `hook_types.py`.
+/// Returns the stub `hook_types.pyi`, which type checkers read and Python does not.
 pub(super) fn module() -> String {
     let mut writer = Writer::default();
     let schemas = schemas();

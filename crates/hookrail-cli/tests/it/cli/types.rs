@@ -100,7 +100,7 @@ fn the_type_checker_accepts_a_typed_hook_in_python() {
     let check = |file: &str| {
         let mut command = sandbox.place_command(mypy.to_str().unwrap());
         command.current_dir(sandbox.project.join(".llxprt/hooks"));
-        ProgramOutput::capture(command.args(["--strict", "--cache-dir", "/dev/null", file, "hook_types.py"]))
+        ProgramOutput::capture(command.args(["--strict", "--cache-dir", "/dev/null", file, "hook_types.pyi"]))
     };
     let ran = check("hook.py");
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
@@ -112,7 +112,7 @@ fn the_type_checker_accepts_a_typed_hook_in_python() {
 }
 
 #[test]
-fn the_python_types_can_be_imported_and_the_typed_hook_runs() {
+fn the_python_types_are_python() {
     let sandbox = Sandbox::new();
     sandbox.run(&["types", "--lang", "python"]).ends_with(0);
     let python = |code: &str| {
@@ -124,6 +124,9 @@ fn the_python_types_can_be_imported_and_the_typed_hook_runs() {
         println!("skipped: python3 is missing");
         return;
     }
+    // Python itself does not read a stub.
+    let types = sandbox.project.join(".llxprt/hooks/hook_types");
+    std::fs::rename(types.with_extension("pyi"), types.with_extension("py")).unwrap();
     let code = "import hook_types, typing; hints = typing.get_type_hints(hook_types.BeforeToolInput); \
                 print(sorted(hints)); print(sorted(hook_types.BeforeToolAnswer.__optional_keys__))";
     let ran = python(code).ends_with(0);
@@ -159,7 +162,7 @@ fn generated_files_are_replaced_and_others_are_not() {
     sandbox.run(&["types", "--force"]).ends_with(0);
     assert!(sandbox.read(".xcsh/hooks/pi.d.ts").contains("interface HookAPI"));
     let ran = sandbox.run(&["types", "--lang", "python", "--out", "a/b"]).ends_with(0);
-    assert_eq!(ran.stdout, "created  a/b/hook_types.py\n");
+    assert_eq!(ran.stdout, "created  a/b/hook_types.pyi\n");
     let ran = sandbox.run(&["types", "--out", ".xcsh/hooks/pi.d.ts"]).ends_with(1);
     assert!(ran.stderr.starts_with("error: the directory `.xcsh/hooks/pi.d.ts` cannot be used: "), "{}", ran.stderr);
 }
@@ -170,4 +173,51 @@ fn types_do_not_count_as_hooks() {
     sandbox.run(&["types"]).ends_with(0);
     let ran = sandbox.run(&["check", "--trust-project", "--deny-warnings"]).ends_with(0);
     assert!(!ran.stdout.contains("1 hook"), "{}", ran.stdout);
+}
+
+#[test]
+fn types_are_written_for_the_languages_of_the_hooks() {
+    let hooks = |commands: &[&str]| {
+        let entries: Vec<String> =
+            commands.iter().map(|command| format!(r#"{{"type": "command", "command": "{command}"}}"#)).collect();
+        Sandbox::with_hooks(&format!(r#""BeforeTool": [{{"hooks": [{}]}}]"#, entries.join(", ")))
+    };
+    let written = |sandbox: &Sandbox| sandbox.run(&["types"]).ends_with(0).stdout.replace("created  ", "");
+    assert_eq!(written(&hooks(&["python3 .llxprt/hooks/a.py", "sh a.sh"])), ".llxprt/hooks/hook_types.pyi\n");
+    assert_eq!(written(&hooks(&["node hooks/a.mjs"])), ".llxprt/hooks/hook-types.d.ts\n");
+    let both = ".llxprt/hooks/hook-types.d.ts\n.llxprt/hooks/hook_types.pyi\n";
+    assert_eq!(written(&hooks(&["node a.js", "'$LLXPRT_PROJECT_DIR'/b.py"])), both);
+    assert!(written(&hooks(&["sh a.sh"])).starts_with(".xcsh/hooks/pi.d.ts\n"));
+    let sandbox = hooks(&["python3 a.py"]);
+    sandbox.write(".xcsh/hooks/pre/a.ts", "export default () => {};\n");
+    let all = written(&sandbox);
+    assert!(all.contains("pi.d.ts") && all.contains("hook_types.pyi") && !all.contains("hook-types"), "{all}");
+}
+
+#[test]
+fn types_never_make_a_granted_guard_deny() {
+    for (program, command, text) in [
+        ("python3", "python3 .llxprt/hooks/guard.py", "import sys\nsys.stdin.read()\n"),
+        ("node", "node .llxprt/hooks/guard.js", "require('fs').readFileSync(0);\n"),
+        ("node", "node .xcsh/hooks/guard.cjs", "require('fs').readFileSync(0);\n"),
+    ] {
+        if !hookrail_testkit::has_program(program) {
+            continue;
+        }
+        let sandbox = Sandbox::with_hooks(&format!(
+            r#""BeforeTool": [{{"hooks": [{{"type": "command", "command": "{command}", "onFailure": "block"}}]}}]"#
+        ));
+        sandbox.write(command.split(' ').next_back().unwrap(), text);
+        sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+        let fire = || sandbox.run(&["fire", "BeforeTool", "--tool", "write_file", "--tool-input", "{}"]).code;
+        assert_eq!(fire(), 0, "{command}");
+        for language in ["python", "node", "typescript"] {
+            sandbox.run(&["types", "--lang", language]).ends_with(0);
+            assert_eq!(fire(), 0, "{command} after `types --lang {language}`");
+        }
+        // The control: any other file beside the guard is a change.
+        let folder = command.split(' ').next_back().unwrap().rsplit_once('/').unwrap().0;
+        sandbox.write(&format!("{folder}/json.py"), "");
+        assert_eq!(fire(), 2, "{command} after another file");
+    }
 }
