@@ -286,6 +286,15 @@ impl<'s> SourceReader<'s> {
         })
     }
 
+    /// The text of a file that is shown and not put in force, if it can be read.
+    pub(crate) fn text_to_show(&mut self, path: &Path) -> Option<String> {
+        self.look_at(path);
+        match self.current_state(path) {
+            CurrentState::Text(text) => Some(text),
+            CurrentState::Gone | CurrentState::Unreadable(..) => None,
+        }
+    }
+
     /// The last good text of a source, for a reader that cannot reach the current one.
     pub(crate) fn last_good(&mut self, path: &Path) -> Option<Arc<str>> {
         let text = self.store.good.get(path).cloned()?;

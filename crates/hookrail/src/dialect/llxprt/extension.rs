@@ -9,19 +9,27 @@ use crate::config::{Document, Node, Parsed, Source, SourceId, SourceReader, Usab
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::DialectId;
 use crate::dialect::command_hooks::read_event;
-use crate::hook::{Action, Hook, OnFailure, Owner};
+use crate::hook::{Action, Enablement, Hook, OnFailure, Owner};
 use crate::source::{Location, SourceKind};
 
 const MANIFESTS: [&str; 2] = ["llxprt-extension.json", "gemini-extension.json"];
 
-/// Loads the hooks of every extension in a folder that is enabled for the project, in the order of the folders' names.
+const ENABLEMENT_FILE: &str = "extension-enablement.json";
+
+/// Loads the hooks of every extension in a folder, in the order of the folders' names. Hooks of an extension that is not
+/// enabled for the project are disabled.
 pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut SourceReader<'_>) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut hooks = Vec::new();
     let mut found = Vec::new();
-    let enablement = read_enablement(folder, reading, &mut found);
+    let file = folder.join(ENABLEMENT_FILE);
+    let rules = read_enablement(&file, reading, &mut found);
+    let enablement_of = |extension: &str| match rules.disables(extension, project) {
+        true => Enablement::Disabled(format!("`{}`", file.display()).into()),
+        false => Enablement::Active,
+    };
     for entry in reading.list_folder(place(folder), &mut found) {
         if entry.is_folder() {
-            hooks.extend(load(&entry.path, &enablement, project, reading, &mut found));
+            hooks.extend(load(&entry.path, enablement_of, reading, &mut found));
         }
     }
     (hooks, found)
@@ -29,9 +37,8 @@ pub(super) fn load_all(folder: &Path, project: &Path, reading: &mut SourceReader
 
 /// Reads which extensions are disabled where. A file that cannot be used disables none, because an extension may be a
 /// guard.
-fn read_enablement(folder: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> ExtensionEnablement {
-    let file = folder.join("extension-enablement.json");
-    let read = reading.read_document(place(&file), found, |document| ExtensionEnablement::read(&document));
+fn read_enablement(file: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> ExtensionEnablement {
+    let read = reading.read_document(place(file), found, |document| ExtensionEnablement::read(&document));
     read.into_value().unwrap_or_default()
 }
 
@@ -42,8 +49,7 @@ fn place(path: &Path) -> SourceId<'_> {
 /// Loads the hooks of one extension: all of them, or none.
 fn load(
     dir: &Path,
-    enablement: &ExtensionEnablement,
-    project: &Path,
+    enablement_of: impl Fn(&str) -> Enablement,
     reading: &mut SourceReader<'_>,
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Hook> {
@@ -64,24 +70,38 @@ fn load(
     let Some((owner, mut hooks)) = about.into_value() else {
         return if broken { not_loaded(dir, &manifest, Vec::new(), found) } else { Vec::new() };
     };
-    if enablement.disables(&owner.id, project) {
-        return Vec::new();
+    let enablement = enablement_of(&owner.id);
+    if enablement != Enablement::Active {
+        if let Some(file) = &own_file {
+            hooks = hooks_to_show(file, &owner, reading);
+        }
+        hooks.iter_mut().for_each(|hook| hook.enablement = enablement.clone());
+        return hooks;
     }
     if let Some(file) = &own_file {
-        let own = reading.read_document(place(file), found, |document| {
-            let mut problems = Vec::new();
-            let root = must_be_an_object(&document, &mut problems);
-            let hooks = root.and_then(|root| root.get("hooks"));
-            if root.is_some() && hooks.is_none() {
-                problems.push(document.finding(Code::FileShape, &(0..0), "`hooks/hooks.json` needs a key `hooks`"));
-            }
-            let hooks = hooks.map(|hooks| read_hooks(&document, hooks, &owner, &mut problems));
-            judged(hooks.unwrap_or_default(), problems)
-        });
+        let own = reading.read_document(place(file), found, |document| read_hooks_file(&document, &owner));
         broken |= matches!(own, Source::Unusable(_));
         hooks = own.into_value().unwrap_or_default();
     }
     if broken { not_loaded(dir, &manifest, hooks, found) } else { hooks }
+}
+
+/// The hooks of `hooks/hooks.json`.
+fn read_hooks_file(document: &Document, owner: &Arc<Owner>) -> Parsed<Vec<Hook>> {
+    let mut problems = Vec::new();
+    let root = must_be_an_object(document, &mut problems);
+    let hooks = root.and_then(|root| root.get("hooks"));
+    if root.is_some() && hooks.is_none() {
+        problems.push(document.finding(Code::FileShape, &(0..0), "`hooks/hooks.json` needs a key `hooks`"));
+    }
+    let hooks = hooks.map(|hooks| read_hooks(document, hooks, owner, &mut problems));
+    judged(hooks.unwrap_or_default(), problems)
+}
+
+/// The hooks of a disabled extension. They are listed and never run, so a mistake in the file is no problem.
+fn hooks_to_show(file: &Path, owner: &Arc<Owner>, reading: &mut SourceReader<'_>) -> Vec<Hook> {
+    let document = reading.text_to_show(file).and_then(|text| Document::parse(file, text).ok());
+    document.and_then(|document| read_hooks_file(&document, owner).value).unwrap_or_default()
 }
 
 /// The extension's hooks are lost, but a guard whose failure has an effect counts as failed.

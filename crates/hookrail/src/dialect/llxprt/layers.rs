@@ -79,11 +79,14 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
         for hook in &layer.settings.hooks {
             let mut hook = hook.clone();
             hook.environment = Some(Arc::clone(&environment));
-            hook.enablement = match layer.own_switch {
-                Some(Switch::Off(key)) => Enablement::SwitchedOff(describe_setting(layer, key)),
-                Some(Switch::On) => enablement(&hook, layer.kind, &read, true),
-                None => enablement(&hook, layer.kind, &read, switched_on),
-            };
+            // No switch enables the hook of an extension that is disabled.
+            if hook.enablement == Enablement::Active {
+                hook.enablement = match layer.own_switch {
+                    Some(Switch::Off(key)) => Enablement::SwitchedOff(describe_setting(layer, key)),
+                    Some(Switch::On) => enablement(&hook, layer.kind, &read, true),
+                    None => enablement(&hook, layer.kind, &read, switched_on),
+                };
+            }
             if layer.kind == SourceKind::Project {
                 hook.trust = sources.judge(&hook, reading);
             }
