@@ -3,12 +3,13 @@
 //!
 //! A case is a set of files, a command and what must come of it. [`load`] reads a folder of cases and rejects what
 //! is malformed; [`run`] runs one case in a folder of its own; [`run_all`] runs many; [`coverage`] says which rules
-//! of the specification the cases cite. The format is described in `conformance/README.md`.
+//! of the specification and which statements of the original documents they show. The format is described in `conformance/README.md`.
 
 mod batch;
 mod case;
 mod coverage;
 mod load;
+mod originals;
 mod pattern;
 mod run;
 mod sandbox;
@@ -19,5 +20,6 @@ pub use batch::{CaseSummary, folders, run_all};
 pub use case::{CaseExpectation, ConformanceCase, FileExpectation};
 pub use coverage::{COVERAGE_COMMAND, RULES, coverage};
 pub use load::{LoadError, load};
+pub use originals::{OriginalDocument, OriginalStatement, is_test_path, load_originals};
 pub use pattern::{Mismatch, mismatches};
 pub use run::{CaseVerdict, run};

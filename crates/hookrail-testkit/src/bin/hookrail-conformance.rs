@@ -58,8 +58,6 @@ fn run(program: &str, named: &[String]) -> Result<bool, Box<dyn Error>> {
 
 fn write_coverage(rest: &[String]) -> Result<bool, Box<dyn Error>> {
     let root = Path::new(rest.first().map_or("conformance", String::as_str));
-    let folder = root.join("llxprt");
-    let text = coverage(&load(&folder)?, &folder)?;
-    std::fs::write(root.join("COVERAGE.md"), text)?;
+    std::fs::write(root.join("COVERAGE.md"), coverage(root)?)?;
     Ok(true)
 }

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::case::ConformanceCase;
+use super::originals::ORIGINALS;
 use super::run::{CaseVerdict, run};
 
-/// The folders with cases of another shape and tests of their own: those of the bridge, and attacks.
-const OTHER_CASES: [&str; 2] = ["agents", "attacks"];
+/// The folders with data of another shape and tests of their own: cases of the bridge, attacks, and original documents.
+const OTHER_CASES: [&str; 3] = ["agents", "attacks", ORIGINALS];
 
 /// Returns the folders of cases of the dialects under `root`, sorted by name.
 ///

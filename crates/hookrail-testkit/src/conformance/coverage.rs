@@ -1,11 +1,12 @@
-//! The rules of the specification that the cases cite, and the reasons why the others have no case.
+//! The page that says what the cases cover: the rules of the specification, and the documents of the originals.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::case::ConformanceCase;
-use super::load::LoadError;
+use super::load::{LoadError, load, read_json};
+use super::originals::{OriginalDocument, is_test_path, load_originals};
 
 /// The number of rules in `docs/specification/llxprt.md`.
 pub const RULES: usize = 162;
@@ -22,20 +23,55 @@ pub(super) const REASONS_FILE: &str = "not-covered.json";
 /// The entry in the table for a rule without a case or a reason.
 const NOT_COVERED: &str = "not yet covered";
 
-/// Returns the text of `COVERAGE.md` for the cases of the folder `llxprt`.
+/// How many names a cell of a table has; the others are counted.
+const NAMES_SHOWN: usize = 3;
+
+/// Returns the text of `COVERAGE.md` for the folder `conformance`.
 ///
 /// # Errors
 ///
-/// If the reasons cannot be read.
-pub fn coverage(cases: &[ConformanceCase], folder: &Path) -> Result<String, LoadError> {
+/// If the cases, the documents of the originals or the reasons cannot be read.
+pub fn coverage(root: &Path) -> Result<String, LoadError> {
+    let folder = root.join("llxprt");
+    let rules = rules_section(&load(&folder)?, &folder)?;
+    let documents = documents_section(&load_originals(root)?);
+    Ok(format!("# What the cases cover\n\nWritten by `{COVERAGE_COMMAND}`; do not edit.\n\n{documents}\n{rules}"))
+}
+
+/// The statements of the documents of the originals, each with what shows it.
+fn documents_section(documents: &[OriginalDocument]) -> String {
+    let statements: usize = documents.iter().map(|document| document.rows.len()).sum();
+    let mut text = format!(
+        "## The documents of the originals\n\n\
+         {} documents with {statements} statements. A statement names its lines in the document, and the cases or `tests` \
+         that show it; where hookrail differs on purpose, it says what hookrail does and \
+         [differences](../docs/differences.md) says why. The data is in `originals/`.\n",
+        documents.len()
+    );
+    for document in documents {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\n### {}\n\n{} statements; the cases are in `{}/`.\n\n| lines | statement | shown by |\n|---|---|---|\n",
+            document.document,
+            document.rows.len(),
+            document.dialect
+        );
+        for row in &document.rows {
+            let names: Vec<String> = row.shown_by.iter().map(|name| proof(name)).collect();
+            let _ = writeln!(text, "| {} | {} | {} |", row.lines, cell(&row.says), few(&names));
+        }
+    }
+    text
+}
+
+/// The rules of the dialect `llxprt`, each with its cases.
+fn rules_section(cases: &[ConformanceCase], folder: &Path) -> Result<String, LoadError> {
     let reasons = read_reasons(&folder.join(REASONS_FILE))?;
-    let mut cited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut cited: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in cases {
         for rule in case.cites.iter().filter_map(|citation| citation.strip_prefix("llxprt:")) {
-            let names = cited.entry(rule).or_default();
-            if !names.contains(&case.name.as_str()) {
-                names.push(&case.name);
-            }
+            cited.entry(rule).or_default().push(cell(&case.name));
         }
     }
     let (mut rows, mut covered, mut explained) = (String::new(), 0, 0);
@@ -43,7 +79,7 @@ pub fn coverage(cases: &[ConformanceCase], folder: &Path) -> Result<String, Load
         let text = match (cited.get(rule.as_str()), reasons.get(&rule)) {
             (Some(names), _) => {
                 covered += 1;
-                names.iter().map(|name| name.replace('|', "\\|")).collect::<Vec<_>>().join("<br>")
+                few(names)
             }
             (None, Some(reason)) => {
                 explained += 1;
@@ -51,14 +87,13 @@ pub fn coverage(cases: &[ConformanceCase], folder: &Path) -> Result<String, Load
             }
             (None, None) => format!("*{NOT_COVERED}*"),
         };
-        // Writing to a string cannot fail.
         let _ = writeln!(rows, "| {rule} | {text} |");
     }
     let open = RULES - covered - explained;
     let defects = (1..=DEFECTS).filter(|number| cited.contains_key(format!("B{number}").as_str())).count();
     Ok(format!(
-        "# What the cases cover\n\n\
-         Written by `{COVERAGE_COMMAND}`; do not edit. The rules are those of [the specification](../docs/specification/llxprt.md).\n\n\
+        "## The rules of llxprt\n\n\
+         The rules are those of [the specification](../docs/specification/llxprt.md). \
          {} cases. Of {RULES} rules {covered} have a case, {explained} a reason for having none, {open} neither. \
          {defects} known defects of other implementations are cited.\n\n\
          | rule | cases |\n|---|---|\n{rows}",
@@ -66,11 +101,29 @@ pub fn coverage(cases: &[ConformanceCase], folder: &Path) -> Result<String, Load
     ))
 }
 
+/// The name of a test is set in code style.
+fn proof(name: &str) -> String {
+    if is_test_path(name) { format!("`{name}`") } else { cell(name) }
+}
+
+/// A text that does not end the cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// The first names, and how many more there are.
+fn few(names: &[String]) -> String {
+    let shown = names.iter().take(NAMES_SHOWN).cloned().collect::<Vec<_>>().join("<br>");
+    match names.len().saturating_sub(NAMES_SHOWN) {
+        0 => shown,
+        more => format!("{shown}<br>and {more} more"),
+    }
+}
+
 /// Reads the reasons by rule. There are none if the file does not exist.
 fn read_reasons(file: &Path) -> Result<BTreeMap<String, String>, LoadError> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => serde_json::from_str(&text).map_err(|error| LoadError::Malformed(file.to_owned(), error)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-        Err(error) => Err(LoadError::Unreadable(file.to_owned(), error)),
+    match read_json(file) {
+        Err(LoadError::Unreadable(_, error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        read => read,
     }
 }

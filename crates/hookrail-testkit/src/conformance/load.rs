@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+
 use super::case::ConformanceCase;
 use super::coverage::REASONS_FILE;
 use super::pattern;
@@ -62,12 +64,18 @@ pub fn load(folder: &Path) -> Result<Vec<ConformanceCase>, LoadError> {
 }
 
 fn case_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    let mut files = json_files(folder)?;
+    files.retain(|path| path.file_name().is_some_and(|name| name != REASONS_FILE));
+    Ok(files)
+}
+
+/// Returns the JSON files of a folder, sorted by name.
+pub(super) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let unreadable = |error| LoadError::Unreadable(folder.to_owned(), error);
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        let is_json = path.extension().is_some_and(|extension| extension == "json");
-        if is_json && path.file_name().is_some_and(|name| name != REASONS_FILE) {
+        if path.extension().is_some_and(|extension| extension == "json") {
             files.push(path);
         }
     }
@@ -75,10 +83,14 @@ fn case_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(files)
 }
 
-fn read(file: &Path) -> Result<Vec<ConformanceCase>, LoadError> {
+/// Reads a JSON file.
+pub(super) fn read_json<T: DeserializeOwned>(file: &Path) -> Result<T, LoadError> {
     let text = std::fs::read_to_string(file).map_err(|error| LoadError::Unreadable(file.to_owned(), error))?;
-    let mut cases: Vec<ConformanceCase> =
-        serde_json::from_str(&text).map_err(|error| LoadError::Malformed(file.to_owned(), error))?;
+    serde_json::from_str(&text).map_err(|error| LoadError::Malformed(file.to_owned(), error))
+}
+
+fn read(file: &Path) -> Result<Vec<ConformanceCase>, LoadError> {
+    let mut cases: Vec<ConformanceCase> = read_json(file)?;
     for case in &mut cases {
         file.clone_into(&mut case.file);
     }

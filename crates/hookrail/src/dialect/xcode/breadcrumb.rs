@@ -94,3 +94,14 @@ fn word(answer: &Answer) -> &'static str {
 fn quoted(text: &str) -> String {
     text.trim().chars().take(QUOTED).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_engine_has_a_tag_of_its_own() {
+        let crumb = of_engine(EventKind::BeforeTool, "a run was lost");
+        assert_eq!((crumb.tag, crumb.text.as_str()), ("hooks.bus-error", "before-tool: a run was lost"));
+    }
+}
