@@ -286,6 +286,8 @@ codes! {
     TimeoutLong = "timeout-long", Note;
     /// A matcher matches no known tool, and most likely means one.
     MatcherNoTool = "matcher-no-tool", Warning;
+    /// A matcher matches no known tool and resembles none: the hook runs only if the host has such a tool.
+    MatcherOwnTool = "matcher-own-tool", Note;
     /// A matcher matches none of the values that its event is known to have.
     MatcherNoValue = "matcher-no-value", Warning;
     /// A matcher is a part of the names of several tools and matches all of them.

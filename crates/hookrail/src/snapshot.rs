@@ -335,6 +335,12 @@ impl Snapshot {
         self
     }
 
+    /// The table that says what tools are called, if the program has one.
+    #[must_use]
+    pub fn tool_table(&self) -> Option<&ToolTable> {
+        self.tools.table()
+    }
+
     /// Every hook, in order.
     #[must_use]
     pub fn hooks(&self) -> &[Arc<Hook>] {

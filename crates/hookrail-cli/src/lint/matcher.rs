@@ -85,7 +85,8 @@ pub(crate) fn matcher_fixes(system: &HookSystem) -> Vec<MatcherFix> {
 }
 
 fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
-    let known = known_tools(hook.dialect);
+    let mut known: Vec<&str> = known_tools(hook.dialect);
+    known.extend(&scene.own_tools);
     let finding = |code, message: String, hint: String, better: Option<String>| {
         let diagnostic = scene.about_key(hook, "matcher", code, message).hint(hint);
         let fix = better.and_then(|better| Fix::replace_text(scene, hook, "matcher", pattern, &better));
@@ -115,13 +116,20 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         return finding(Code::MatcherNoTool, message, hint, None);
     }
     let matches_known = known.iter().any(|tool| hook.matcher.test(tool).is_match());
+    if !matches_known && let Some(better) = glob_without_dots(hook.dialect, pattern) {
+        let message = format!("`{pattern}` is a glob, in which a dot is a dot; hook `{hook}` never runs");
+        return finding(Code::MatcherNoTool, message, format!("write `{better}`"), Some(better));
+    }
     if !is_list_with(pattern, '|') {
         // What a pattern with operators means is not guessed, and a tool of an MCP server may have any name.
         if matches_known || pattern.contains("mcp") || pattern.contains("__") {
             return None;
         }
         let message = format!("no known tool matches `{pattern}`; hook `{hook}` runs only if the host has such a tool");
-        return finding(Code::MatcherNoTool, message, tools_hint(&known), None);
+        return match resembles_a_tool(pattern, &known) {
+            true => finding(Code::MatcherNoTool, message, tools_hint(&known), None),
+            false => finding(Code::MatcherOwnTool, message, tools_hint(&known), None),
+        };
     }
     let names: Vec<&str> = pattern.split('|').collect();
     let strange: Vec<&str> = names
@@ -139,9 +147,9 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         let better = names.iter().map(|name| translated(hook.dialect, name)).collect::<Vec<_>>().join("|");
         let shown = strange.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
         let message = format!("no known tool is called {shown}; names are compared with their case");
-        return match better == pattern {
-            true => finding(Code::MatcherNoTool, message, tools_hint(&known), None),
-            false => finding(Code::MatcherNoTool, message, format!("did you mean `{better}`?"), Some(better)),
+        return match (better == pattern, strange.first()) {
+            (true, Some(own)) => finding(Code::MatcherOwnTool, own_tool(&shown, hook), own_tool_hint(own), None),
+            _ => finding(Code::MatcherNoTool, message, format!("did you mean `{better}`?"), Some(better)),
         };
     }
     let is_part = |name: &&str| known.iter().filter(|tool| tool.contains(*name)).count() > 1;
@@ -150,6 +158,14 @@ fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
         known.iter().filter(|tool| tool.contains(*loose)).map(|tool| format!("`{tool}`")).collect();
     let message = format!("`{loose}` is a part of several names and matches {}", matched.join(", "));
     finding(Code::MatcherLoose, message, "anchor it to match one name, as in `^write_file$`".to_owned(), None)
+}
+
+/// The glob that was meant by one with `.*` in it, such as `mcp__.*__write_*`.
+fn glob_without_dots(dialect: DialectId, pattern: &str) -> Option<String> {
+    let is_of_glob = |letter: char| letter.is_ascii_alphanumeric() || "_.:/-*".contains(letter);
+    let meant = pattern.replace(".*", "*");
+    let is_mixed = pattern.contains(".*") && pattern.replace(".*", "").contains('*') && pattern.chars().all(is_of_glob);
+    (dialect == DialectId::Llxprt && is_mixed).then_some(meant)
 }
 
 /// The tool of a pattern that is a name with arguments in brackets, as in `Bash(git *)`.
@@ -196,6 +212,22 @@ fn translated(dialect: DialectId, name: &str) -> String {
     tools::table().name_in(dialect, name).or_else(|| nearest(name, known)).unwrap_or(name).to_owned()
 }
 
+/// Whether a part of a pattern is a part of the name of a tool, whatever its case, or nearly a name.
+fn resembles_a_tool(pattern: &str, known: &[&str]) -> bool {
+    let words = pattern.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
+    let is_part = |word: &str| known.iter().any(|tool| tool.to_ascii_lowercase().contains(word));
+    let mut words = words.map(str::to_ascii_lowercase);
+    words.any(|word| is_part(&word) || nearest(&word, known.iter().copied()).is_some())
+}
+
+fn own_tool(shown: &str, hook: &Hook) -> String {
+    format!("no known tool is called {shown}; hook `{hook}` runs for it only if the host has such a tool")
+}
+
+fn own_tool_hint(name: &str) -> String {
+    format!("say what the tool does under `[tools]` in hookrail's `config.toml`, as in `{name} = \"write\"`")
+}
+
 fn tools_hint(known: &[&str]) -> String {
     let first: Vec<String> = known.iter().take(8).map(|tool| format!("`{tool}`")).collect();
     format!("known tools are {}, …", first.join(", "))
@@ -220,6 +252,14 @@ mod tests {
         ] {
             assert_eq!(translated(dialect, name), meant, "{name}");
         }
+    }
+
+    #[test]
+    fn a_glob_with_the_dots_of_a_pattern_is_seen() {
+        let glob = |pattern: &str| glob_without_dots(DialectId::Llxprt, pattern);
+        assert_eq!(glob("mcp__.*__write_*").as_deref(), Some("mcp__*__write_*"));
+        assert_eq!((glob("mcp__.*__write_.*"), glob("write_*"), glob("(a.*)*")), (None, None, None));
+        assert_eq!(glob_without_dots(DialectId::Xcode, "mcp__.*__write_*"), None);
     }
 
     #[test]

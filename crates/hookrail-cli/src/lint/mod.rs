@@ -101,6 +101,7 @@ const LINTS: &[Lint] = &[
     Lint {
         reports: &[
             (Code::MatcherNoTool, PassesSilently),
+            (Code::MatcherOwnTool, PassesSilently),
             (Code::MatcherNoValue, PassesSilently),
             (Code::MatcherLoose, GuardEffect::None),
         ],

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use hookrail::hook::Enablement;
 use hookrail::plan::Snapshot;
 use hookrail::sources::Location;
+use hookrail::tools::ToolTable;
 use hookrail::{Code, Diagnostic, Hook};
 
 use super::command_line::{CommandUse, commands_of};
@@ -23,6 +24,8 @@ const MAX_FILE_BYTES: u64 = 512 * 1024;
 pub(super) struct Scene<'s> {
     pub(super) root: &'s Path,
     pub(super) hooks: Vec<HookScene<'s>>,
+    /// The tools that the user named in the configuration.
+    pub(super) own_tools: Vec<&'s str>,
     files: &'s [PathBuf],
     texts: RefCell<HashMap<PathBuf, Option<Rc<str>>>>,
     entries: RefCell<HashMap<PathBuf, EntryPlaces>>,
@@ -37,7 +40,8 @@ pub(super) struct HookScene<'s> {
 impl<'s> Scene<'s> {
     pub(super) fn new(root: &'s Path, snapshot: &'s Snapshot) -> Self {
         let hooks = snapshot.hooks().iter().map(|hook| HookScene { hook, commands: commands_of(root, hook) }).collect();
-        Self { root, hooks, files: snapshot.files(), texts: RefCell::default(), entries: RefCell::default() }
+        let own_tools = snapshot.tool_table().into_iter().flat_map(ToolTable::own_tools).collect();
+        Self { root, hooks, own_tools, files: snapshot.files(), texts: RefCell::default(), entries: RefCell::default() }
     }
 
     /// The settings files that were looked for, and other JSON files that may switch hooks off.

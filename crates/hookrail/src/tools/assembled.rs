@@ -119,6 +119,11 @@ impl ToolTable {
         self
     }
 
+    /// The tools that the user said something about.
+    pub fn own_tools(&self) -> impl Iterator<Item = &str> {
+        self.uses.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Every column, the host's first.
     fn columns(&self) -> impl Iterator<Item = &'static ToolColumn> {
         let dialects = DialectId::ORDER.into_iter().filter_map(dialect_column);

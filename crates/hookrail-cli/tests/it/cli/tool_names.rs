@@ -74,3 +74,27 @@ fn with_an_agent_fire_answers_as_its_bridge_and_records_nothing() {
     let ran = guard.run(&["fire", "PermissionRequest", "--agent", "pi"]);
     assert_eq!(ran.code, 1, "{ran:?}");
 }
+
+#[test]
+fn check_tells_a_tool_of_the_users_own_from_a_typing_error() {
+    let guard = answering("my_company_deploy", DENY, "block");
+    let found = guard.run(&["check", "--deny-warnings"]).ends_with(0);
+    assert!(found.stdout.contains("note[matcher-own-tool]"), "{}", found.stdout);
+    assert!(found.stdout.contains(r#"`my_company_deploy = "write"`"#), "{}", found.stdout);
+    guard.run(&["check", "--strict"]).ends_with(1);
+    guard.write_home(".config/hookrail/config.toml", "[tools]\nmy_company_deploy = \"write\"\n");
+    let found = guard.run(&["check", "--strict"]).ends_with(0);
+    assert!(!found.stdout.contains("matcher-"), "{}", found.stdout);
+
+    // A name that nearly is one is a warning, in the settings and in a plugin.
+    let found = answering("write_flie", DENY, "block").run(&["check", "--deny-warnings"]).ends_with(1);
+    assert!(found.stdout.contains("did you mean `write_file`?"), "{}", found.stdout);
+    for (matcher, status) in [("writefile", 1), ("WriteFile|edit", 1), ("^writefile$", 1), ("writeFile|edit", 0)] {
+        let plugin = Sandbox::new();
+        let entry =
+            format!(r#"{{"name": "p", "hooks": {{"PreToolUse": [{{"matcher": "{matcher}", "command": "true"}}]}}}}"#);
+        plugin.write(".x-code/plugins/p/plugin.json", entry);
+        let found = plugin.run(&["check", "--deny-warnings"]).ends_with(status);
+        assert_eq!(found.stdout.contains("matcher-no-tool"), status == 1, "{matcher}: {}", found.stdout);
+    }
+}
