@@ -205,7 +205,7 @@ impl Started {
         }
     }
 
-    /// What the host makes of a verdict: where nobody can be asked, a question is a denial.
+    /// What the host makes of a verdict: where there is no user to ask, a question is a denial.
     pub(crate) fn expected(&self, verdict: Verdict) -> Verdict {
         let can_ask = match self.kind {
             Kind::Agent => false,
