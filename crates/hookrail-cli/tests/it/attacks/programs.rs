@@ -274,7 +274,7 @@ impl Place {
         self.guard_decides(what);
     }
 
-    /// Asserts that the only hook is open-ended, and that whoever grants it is told so.
+    /// Asserts that the only hook is open-ended, and that the user who grants it is told so.
     #[track_caller]
     fn is_open_ended(&self, what: &str, reason: &str) {
         assert_eq!(self.status()["openEnded"], true, "{what}: {}", self.status());
