@@ -116,6 +116,10 @@ pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
         let leads = if file.real == file.path { String::new() } else { format!(" → {}", places.path(&file.real)) };
         line(&mut out, "file", &format!("{}{leads}  {}", places.path(&file.path), paint(QUIET, digest)));
     }
+    for link in fingerprint(hook).map(Fingerprint::links_outside).unwrap_or_default() {
+        let leads = format!("{} → {}", places.path(&link.path), places.path(&link.real));
+        line(&mut out, "file", &format!("{leads}  {}", paint(QUIET, "outside of the project")));
+    }
     if let Some((taken, why)) = fingerprint(hook).and_then(|taken| Some((taken, taken.open_end()?))) {
         let (which, covered) = if taken.files().is_empty() {
             ("none", "only the text of the command")

@@ -13,7 +13,8 @@ use crate::config::{LoadMode, SourceReader, SourceReport, SourceStore};
 use crate::diagnostic::Diagnostic;
 use crate::enrolment::{Bundle, Enrolment};
 use crate::hook::{Authority, Hook, Trust};
-use crate::run::{Environment, ModuleRunner, search_path};
+use crate::run::project_share::{ProjectShare, ShareUse};
+use crate::run::{Environment, ModuleRunner};
 use crate::snapshot::{LoadedModule, Policy};
 use crate::trust::{Fingerprint, Grant, Grants, protect_python};
 
@@ -22,8 +23,8 @@ use crate::trust::{Fingerprint, Grant, Grants, protect_python};
 pub(crate) struct Sources {
     pub(crate) project: PathBuf,
     pub(crate) environment: Arc<Environment>,
-    /// The parts of the search path that lie in the project.
-    pub(crate) project_programs: Arc<[PathBuf]>,
+    /// What the user's environment names of the project as places of code.
+    pub(crate) project_share: Arc<ProjectShare>,
     pub(crate) grants: Grants,
     /// Whether the project and the hooks that it has when the run starts are trusted for this run, whatever was
     /// granted.
@@ -92,14 +93,21 @@ impl Sources {
         path_in(&self.environment, "HOME").filter(|home| home.is_absolute())
     }
 
-    /// Lets the project's own hooks find the project's programs, after all others.
-    fn add_project_programs(&self, hooks: &mut [Hook]) {
-        if self.project_programs.is_empty() {
+    /// Gives the project's own hooks what was taken out of the environment because it is the project's. Variables that are
+    /// withheld as secrets stay out.
+    fn put_share_back(&self, hooks: &mut [Hook], redacted: Option<&Arc<Environment>>) {
+        if self.project_share.is_empty() {
             return;
         }
         for hook in hooks.iter_mut().filter(|hook| hook.authority() == Authority::Project) {
+            // The files of a hook that may not run are not looked at.
+            let open_end = || hook.trust.any_fingerprint().and_then(Fingerprint::open_end);
+            let share_use = match redacted {
+                None if hook.trust.allows() && open_end().is_some() => ShareUse::Everything,
+                _ => ShareUse::Programs,
+            };
             let environment = hook.environment.as_ref().unwrap_or(&self.environment);
-            hook.environment = Some(Arc::new(search_path::with_last(environment, &self.project_programs)));
+            hook.environment = Some(Arc::new(self.project_share.put_back(environment, share_use)));
         }
     }
 
@@ -229,7 +237,7 @@ impl Loader {
         self.sources.coverage.end_of_load(loaded.sources.try_again);
         loaded.sources.roots = [Some(sources.project.clone()), sources.home()].into_iter().flatten().collect();
         protect_python(&mut loaded.hooks, &sources.environment);
-        sources.add_project_programs(&mut loaded.hooks);
+        sources.put_share_back(&mut loaded.hooks, loaded.common.redacted.as_ref());
         loaded
     }
 }

@@ -16,11 +16,12 @@ use super::end::{HeldAnswer, Output, ProcessEnd, RawEnd, SpawnFailure};
 use super::limits::EngineLimits;
 use super::module_environment::ModuleEnvironment;
 use super::pool::ProcessPool;
+use super::project_share::{ProjectShare, ShareUse};
 use super::request::RunRequest;
 use super::runner::ModuleWorld;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
-use super::{Environment, RunLedger, search_path};
+use super::{Environment, RunLedger};
 #[cfg(unix)]
 use crate::exec_options::ShellUse;
 use crate::exec_options::{ProcessLifetime, StdinKind};
@@ -39,8 +40,8 @@ pub(crate) struct ProcessWorld {
     pub(crate) project: PathBuf,
     /// The shell that the user chose for command lines that are written for bash.
     pub(crate) instead_of_bash: Option<PathBuf>,
-    /// The parts of the search path that lie in the project.
-    pub(crate) project_programs: Arc<[PathBuf]>,
+    /// What the user's environment names of the project as places of code.
+    pub(crate) project_share: Arc<ProjectShare>,
     /// What hooks may use.
     pub(crate) limits: EngineLimits,
     /// Where running processes are recorded.
@@ -57,12 +58,11 @@ impl ProcessWorld {
         SandboxPlace { project: &self.project, environment: &self.environment }
     }
 
-    /// The world of a module that works in this directory. Only a module of the project finds the project's programs, after
-    /// all others.
+    /// The world of a module that works in this directory. Only processes of the project's modules get the project's share.
     pub(crate) fn module_world(&self, cwd: &Path, authority: Authority) -> ModuleWorld {
         let mut world = self.module_environment.world(cwd, &self.project);
-        if authority == Authority::Project && !self.project_programs.is_empty() {
-            world.environment = Arc::new(search_path::with_last(&world.environment, &self.project_programs));
+        if authority == Authority::Project && !self.project_share.is_empty() {
+            world.environment = Arc::new(self.project_share.put_back(&world.environment, ShareUse::Programs));
         }
         world
     }

@@ -16,6 +16,7 @@ mod module_environment;
 mod plain;
 mod pool;
 mod process;
+pub(crate) mod project_share;
 mod redaction;
 mod request;
 mod runner;
@@ -30,7 +31,7 @@ pub use end::{
     HeldAnswer, ModuleEnd, NativeEnd, Output, ProcessEnd, RawEnd, Relocation, RelocationReason, RemoteEnd, RunEnd,
     SpawnFailure, Surroundings,
 };
-pub(crate) use environment::for_hooks as environment_for_hooks;
+pub(crate) use environment::with_private_byte_code;
 pub(crate) use hookrail_spawn::ChildExit;
 pub use hookrail_spawn::{
     CancelToken, Environment, Network, OrphanCleanup, OutputHolder, Protection, Readable, RunLedger, Sandbox,

@@ -41,6 +41,11 @@ impl ProjectFolders {
         lie_in(folder) || !self.roots.is_empty() && lie_in(&real_path(folder))
     }
 
+    /// Whether nothing counts as the project's.
+    pub(crate) fn are_none(&self) -> bool {
+        self.roots.is_empty()
+    }
+
     /// The absolute parts of a search path: those outside of the project, and those inside.
     pub(crate) fn divide(&self, path: &OsStr) -> (Vec<PathBuf>, Vec<PathBuf>) {
         std::env::split_paths(path).filter(|part| part.is_absolute()).partition(|part| !self.contain(part))

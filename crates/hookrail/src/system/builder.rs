@@ -29,9 +29,10 @@ use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::recorder::{HostIdentity, OnRecordFailure, Recorder};
 use crate::remote::RemoteClient;
+use crate::run::project_share::ProjectShare;
 use crate::run::{
     Capabilities, EngineLimits, Environment, ModuleEnvironment, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
-    RunLedger, RunLimits, Sandboxes, environment_for_hooks, protected_places,
+    RunLedger, RunLimits, Sandboxes, protected_places, with_private_byte_code,
 };
 use crate::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::snapshot::{Snapshot, Switch};
@@ -363,7 +364,8 @@ impl Builder {
     pub fn build(mut self) -> HookSystem {
         let environment = self.environment.take().unwrap_or_else(|| std::env::vars_os().collect());
         self.project = std::path::absolute(&self.project).unwrap_or(self.project);
-        let (environment, project_programs) = environment_for_hooks(environment, &self.project);
+        let (environment, project_share) = ProjectShare::take_out(&environment, &self.project);
+        let environment = with_private_byte_code(environment);
         if self.switch == Switch::On && text_in(&environment, "HOOKRAIL_DISABLE") == Some("1") {
             let why = "HOOKRAIL_DISABLE=1 turns off all hooks but the system layer's";
             self.switch = Switch::SystemOnly(why.into());
@@ -394,7 +396,7 @@ impl Builder {
                 depth,
                 project: self.project.clone(),
                 instead_of_bash: self.shell.take(),
-                project_programs: project_programs.into(),
+                project_share: Arc::new(project_share),
                 limits: std::mem::take(&mut self.limits),
                 ledger: self.ledger.take(),
                 sandboxes: Sandboxes::default(),
@@ -428,7 +430,7 @@ impl Settings {
         let sources = Sources {
             project: self.described.project.clone(),
             environment: Arc::clone(&self.parts.world.environment),
-            project_programs: Arc::clone(&self.parts.world.project_programs),
+            project_share: Arc::clone(&self.parts.world.project_share),
             grants: grants.grants.clone(),
             trust_all: self.described.project_trust == ProjectTrust::ForThisRun,
             plugins: self.described.plugins,

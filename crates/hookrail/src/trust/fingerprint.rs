@@ -486,6 +486,15 @@ impl Fingerprint {
         &self.inspected().outside
     }
 
+    /// The links outside of the project that the hook names and where they lead, which a grant remembers. Interpreters are left
+    /// out: their links change with every update of the system.
+    #[must_use]
+    pub fn links_outside(&self) -> Vec<NamedFile> {
+        let named = self.runs.paths(&self.root, &self.root, &mut false).outside.into_iter();
+        let links = named.filter(|file| file.path != file.real && file.known_by() == file.real.as_os_str());
+        links.map(|file| NamedFile { path: file.path, real: file.real, digest: None }).collect()
+    }
+
     /// Whether the files outside of the project that a grant names lead where they led.
     pub(super) fn leads_where(&self, granted: &[GrantedFile]) -> bool {
         granted.is_empty() || lead_where(granted, self.outside())

@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["dialect::registry"],
     &["run::search_path"],
     &["run::environment"],
+    &["run::project_share"],
     &["run::capabilities"],
     &["event"],
     &["tools"],

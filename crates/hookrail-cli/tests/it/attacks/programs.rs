@@ -29,15 +29,15 @@ const HOSTS: [Host; 3] = [Host::Fire, Host::Agent, Host::Bridge];
 pub(super) struct Place {
     disk: TestProject,
     path: OsString,
-    cwd: PathBuf,
+    /// Variables over those that every program gets.
+    variables: Vec<(&'static str, OsString)>,
 }
 
 impl Place {
     pub(super) fn new() -> Self {
         let disk = TestProject::new();
         fs::create_dir_all(disk.path("canary")).unwrap();
-        let cwd = disk.project.clone();
-        Self { disk, path: std::env::var_os("PATH").unwrap(), cwd }
+        Self { disk, path: std::env::var_os("PATH").unwrap(), variables: Vec::new() }
     }
 
     /// A place whose user has a guard as this command.
@@ -56,7 +56,8 @@ impl Place {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = self.disk.command(env!("CARGO_BIN_EXE_hookrail"));
-        command.args(args).env("PATH", &self.path).env("CLAUDE_PROJECT_DIR", &self.disk.project).current_dir(&self.cwd);
+        command.args(args).env("PATH", &self.path).env("CLAUDE_PROJECT_DIR", &self.disk.project);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -352,7 +353,8 @@ fn a_link_outside_of_the_project_that_leads_elsewhere_is_a_change() {
         }
         place.disk.write_program_at("elsewhere/evil.sh", place.hostile("evil"));
         symlink(place.disk.path(guard), &link).unwrap();
-        place.grant();
+        let shown = place.run(&["trust", "grant", "--yes"]).stdout;
+        assert!(shown.contains("outside of the project") && shown.contains("elsewhere/guard.sh"), "{shown}");
         place.guard_decides("as it was granted");
         fs::remove_file(&link).unwrap();
         symlink(place.disk.path("elsewhere/evil.sh"), &link).unwrap();
@@ -488,4 +490,51 @@ fn what_node_loads_from_the_folder_of_a_guard_is_covered_and_packages_make_it_op
     place.grant_closed("a package of its own");
     place.disk.write(".llxprt/hooks/node_modules/rules/index.js", evil);
     place.guard_fails("a package that changed");
+}
+
+#[test]
+fn variables_that_name_places_of_the_project_bring_no_code_into_guards() {
+    let mut place = Place::new();
+    let canary = |name: &str| place.disk.path("canary").join(name).display().to_string();
+    place.disk.write("lib/json.py", format!("import os\nopen({:?}, 'w')\nos._exit(0)\n", canary("python")));
+    place.disk.write("lib/evil.sh", format!(": > '{}'; exit 0\n", canary("bash")));
+    let module = format!("require('fs').writeFileSync({:?}, ''); process.exit(0);\n", canary("node"));
+    place.disk.write("lib/evil.js", module);
+    let lib = place.disk.project.join("lib");
+    let outside = place.disk.write_at("outside/outside.py", "").parent().unwrap().to_owned();
+    place.variables = vec![
+        ("PYTHONPATH", std::env::join_paths([&lib, &outside]).unwrap()),
+        ("BASH_ENV", lib.join("evil.sh").into()),
+        ("NODE_OPTIONS", format!("--require {}", lib.join("evil.js").display()).into()),
+    ];
+    // What the user has elsewhere is found as before.
+    let python = format!("import json, outside\n{PYTHON_GUARD}");
+    let node = "if (require('fs').readFileSync(0, 'utf8').includes('forbidden')) process.exit(2);\n";
+    for (program, name, text) in
+        [("bash", "guard.sh", GUARD), ("python3", "guard.py", &python), ("node", "guard.js", node)]
+    {
+        if !has_program(program) {
+            continue;
+        }
+        let path = place.disk.write_at(name, text);
+        place.disk.write(&format!(".llxprt/hooks/{name}"), text);
+        let users = settings(&json!({"command": format!("{program} {}", path.display())}));
+        let projects = settings(&json!({"command": format!("{program} .llxprt/hooks/{name}")}));
+        for (home, project) in [(users.as_str(), "{}"), ("{}", projects.as_str())] {
+            place.disk.write_home(".llxprt/settings.json", home);
+            place.disk.write(".llxprt/settings.json", project);
+            place.grant();
+            place.guard_decides(&format!("{home} {project}"));
+        }
+    }
+    // The control: an open-ended hook of the project runs code of the project anyway, and has the variables.
+    place.disk.write_home(".llxprt/settings.json", "{}");
+    place.disk.write(
+        ".llxprt/settings.json",
+        settings(&json!({"command": "echo \"$PYTHONPATH\" > seen", "onFailure": "allow"})),
+    );
+    place.variables.retain(|(name, _)| *name == "PYTHONPATH");
+    place.grant();
+    assert!(place.allows(Host::Fire, "fine"));
+    assert!(place.disk.read("seen").starts_with(lib.to_str().unwrap()), "{}", place.disk.read("seen"));
 }
