@@ -3,7 +3,6 @@
 //! [`Answer::compose`] looks every effect up in the answer table ([`Agent::handling`]). An effect that the agent can express
 //! goes to the agent's writer as it is; any other is turned into what the table says, and recorded as a [`Loss`].
 
-mod combine;
 mod compose;
 mod write;
 

@@ -22,7 +22,6 @@ mod effect;
 mod events;
 pub mod install;
 mod loss;
-pub mod patch;
 mod pieces;
 pub mod request;
 mod sample;

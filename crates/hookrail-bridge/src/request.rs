@@ -6,14 +6,12 @@ mod reader;
 
 use std::path::PathBuf;
 
-use hookrail::payload::ToolResponse;
 use hookrail::{Event, EventKind, Json, JsonObject};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::Agent;
 use crate::events::AgentEvent;
-use crate::patch::{Operation, Patch, PatchError};
 use crate::pieces::{PiecePlace, ResponsePiece};
 use crate::tools::AgentToolCall;
 pub use known::UnknownName;
@@ -119,9 +117,6 @@ pub enum RequestError {
         /// What went wrong.
         message: String,
     },
-    /// A patch that cannot be parsed.
-    #[error("the patch cannot be read: {0}")]
-    Patch(#[from] PatchError),
 }
 
 /// What came in and cannot be used, with what is known about it.
@@ -150,12 +145,10 @@ pub struct AgentRequest {
     pub cwd: PathBuf,
     /// The project directory that the agent declares.
     pub declared_project: Option<PathBuf>,
-    /// The neutral events: one, or one for each file and hunk of a patch.
+    /// The neutral event.
     pub events: Vec<Event>,
     /// The tool call of a tool event.
     pub call: Option<AgentToolCall>,
-    /// The parsed patch.
-    pub patch: Option<(Patch, Vec<Operation>)>,
     /// The tool's result in the agent's own shape.
     pub agent_result: Option<Json>,
     /// The prompt of a prompt event.
@@ -178,13 +171,6 @@ impl AgentRequest {
     pub fn state_key(&self) -> Option<&str> {
         let transcript = self.events.first().map_or("", Event::transcript_path);
         [self.session_id.as_str(), transcript].into_iter().find(|key| !key.is_empty())
-    }
-
-    /// The text of the tool's result, as hooks get it. Every event of the request has the same.
-    pub(crate) fn result_text(&self) -> String {
-        let response = self.events.first().and_then(|event| event.field("tool_response"));
-        let content = response.and_then(|response| ToolResponse::read(response).content);
-        content.and_then(|content| content.as_str()).unwrap_or_default()
     }
 
     /// A key that the before and the after event of one call share. Gemini and Copilot give their calls no id.

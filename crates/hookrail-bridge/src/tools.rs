@@ -31,9 +31,11 @@ static CLAUDE: ToolColumn = ToolColumn {
         tool("write_file", "Write", &[FILE_PATH]),
         tool("replace", "Edit", &[FILE_PATH]),
         tool("replace", "MultiEdit", &[FILE_PATH]),
-        tool("replace", "NotebookEdit", &[("file_path", &["notebook_path"])]),
+        tool("replace", "NotebookEdit", &[("file_path", &["notebook_path"]), ("new_string", &["new_source"])]),
         tool("read_file", "Read", &[FILE_PATH]),
         tool("run_shell_command", "Bash", &[COMMAND]),
+        tool("run_shell_command", "Monitor", &[COMMAND]),
+        tool("run_shell_command", "PowerShell", &[COMMAND]),
         tool("list_directory", "LS", &[("directory", &["path"])]),
         tool("glob", "Glob", &[PATTERN]),
         tool("search_file_content", "Grep", &[PATTERN, ("include", &["glob"])]),
@@ -48,7 +50,15 @@ static CLAUDE: ToolColumn = ToolColumn {
 
 static CODEX: ToolColumn = ToolColumn {
     whose: "Codex CLI",
-    tools: &[tool("run_shell_command", "Bash", &[COMMAND]), same("apply_patch", &[("patch", &["command"])])],
+    tools: &[
+        tool("run_shell_command", "Bash", &[COMMAND]),
+        // What it calls them itself; hooks are told `Bash`.
+        tool("run_shell_command", "shell", &[COMMAND]),
+        tool("run_shell_command", "local_shell", &[COMMAND]),
+        tool("run_shell_command", "exec_command", &[("command", &["cmd"])]),
+        tool("run_shell_command", "write_stdin", &[("command", &["chars"])]),
+        same("apply_patch", &[("patch", &["command"])]),
+    ],
     others: &[],
 };
 
@@ -95,6 +105,12 @@ static COPILOT: ToolColumn = ToolColumn {
         tool("replace", "edit", &[PATH, ("old_string", &["old_str"]), ("new_string", &["new_str"])]),
         tool("read_file", "view", &[PATH]),
         tool("run_shell_command", "bash", &[COMMAND]),
+        // Keys for a shell that runs already, which may be a command line.
+        tool("run_shell_command", "write_bash", &[("command", &["input"])]),
+        tool("run_shell_command", "powershell", &[COMMAND]),
+        tool("run_shell_command", "write_powershell", &[("command", &["input"])]),
+        // The text itself is the input.
+        same("apply_patch", &[("patch", &["input"])]),
         tool("search_file_content", "grep", &[PATTERN]),
         same("glob", &[PATTERN]),
         same("task", &[PROMPT]),
@@ -104,7 +120,7 @@ static COPILOT: ToolColumn = ToolColumn {
         tool("read_file", "Read", &[PATH]),
         tool("run_shell_command", "Bash", &[COMMAND]),
     ],
-    others: &["write_bash", "read_bash", "stop_bash"],
+    others: &["read_bash", "stop_bash"],
 };
 
 static OPENCODE: ToolColumn = ToolColumn {
@@ -112,6 +128,7 @@ static OPENCODE: ToolColumn = ToolColumn {
     tools: &[
         tool("write_file", "write", &[CAMEL_PATH]),
         tool("replace", "edit", &[CAMEL_PATH, ("old_string", &["oldString"]), ("new_string", &["newString"])]),
+        tool("replace", "multiedit", &[CAMEL_PATH]),
         tool("read_file", "read", &[CAMEL_PATH]),
         tool("run_shell_command", "bash", &[COMMAND]),
         tool("list_directory", "list", &[("directory", &["path"])]),
@@ -121,6 +138,7 @@ static OPENCODE: ToolColumn = ToolColumn {
         same("task", &[PROMPT]),
         tool("todo_write", "todowrite", &[]),
         same("apply_patch", &[("patch", &["patchText"])]),
+        tool("apply_patch", "patch", &[("patch", &["patchText"])]),
     ],
     others: &["todoread", "skill"],
 };
@@ -166,6 +184,11 @@ pub(crate) fn is_known(agent: Agent, name: &str) -> bool {
     let has_name = |agent: Agent| agent.tools().tools.iter().any(|tool| tool.name == name);
     // Codex and Qwen take Claude Code's names in matchers, and a call that is recognised can be guarded.
     has_name(agent) || (matches!(agent, Agent::Codex | Agent::Qwen) && has_name(Agent::Claude))
+}
+
+/// Whether an agent has a patch under a name, whose input may be the text alone.
+pub(crate) fn is_patch(agent: Agent, name: &str) -> bool {
+    agent.tools().tools.iter().any(|tool| tool.tool == "apply_patch" && tool.name == name)
 }
 
 /// The member that carries an input that is not an object: hooks get objects.

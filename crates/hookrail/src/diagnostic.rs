@@ -212,6 +212,8 @@ codes! {
     AnswerDuplicateKey = "answer-duplicate-key", Warning;
     /// A tool's input has a key more than once, so that parsers disagree about it; denied if a guard matches.
     InputDuplicateKey = "input-duplicate-key", Error;
+    /// A patch cannot be read, or a hook's change cannot be put back into it; the call is denied.
+    PatchUnusable = "patch-unusable", Error;
     /// A field of an answer is not known.
     AnswerUnknownField = "answer-unknown-field", Note;
     /// A field of an answer has no effect on this event.

@@ -107,7 +107,7 @@ pub use tools::ToolNames;
 
 /// Which hooks run for an event, and why others do not.
 pub mod plan {
-    pub use crate::firing::{Batch, Firing, PartPlan, Plan, PlannedHook, Step};
+    pub use crate::firing::{AskedAbout, Batch, Firing, PartPlan, Plan, PlannedHook, Step};
     pub use crate::skips::{SkipReason, Skipped, Skips};
     pub use crate::snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
 }

@@ -2,7 +2,7 @@
 
 use hookrail::{Decision, Effects, EventKind, Json};
 
-use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, combine, stop_reason, write};
+use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, stop_reason, write};
 use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
 use crate::request::{AgentRequest, UnknownName};
@@ -94,7 +94,7 @@ impl<'a> Composer<'a> {
             suppress_output,
             clear_context,
             additional_context,
-            tool_input: _, // All rewrites of a patch are put back at once.
+            tool_input: _, // The last one counts.
             tool_output,
             prompt,
             messages,
@@ -275,11 +275,7 @@ impl<'a> Composer<'a> {
         };
         self.lose(EffectKind::ToolOutput, handling);
         if handling.is_honoured() || self.agent() == Agent::Copilot {
-            let earlier = self.message.output.take();
-            self.message.output = Some(earlier.map_or_else(
-                || text.to_owned(),
-                |earlier| combine::combined(&self.request.result_text(), &earlier, text),
-            ));
+            self.message.output = Some(text.to_owned());
         }
         if !handling.is_honoured() {
             self.add_context(format!("a hook replaces the result of this call by:\n{text}"));
@@ -308,41 +304,14 @@ impl<'a> Composer<'a> {
     }
 
     fn take_rewrite(&mut self, results: &[EventResult]) {
-        let inputs: Vec<Option<Json>> = results.iter().map(|result| result.effects.tool_input.clone()).collect();
         let Some(call) = &self.request.call else { return };
-        let rewritten = match &self.request.patch {
-            Some((patch, operations)) => {
-                if inputs.iter().all(Option::is_none) {
-                    return;
-                }
-                match patch.with_rewrites(&self.request.cwd, operations, &inputs) {
-                    Ok(changed) if changed == *patch => return,
-                    Ok(changed) => {
-                        let mut members = call.agent_input.as_object().unwrap_or_default();
-                        members.set("command", Json::string(&changed.to_text()));
-                        members.to_json()
-                    }
-                    Err(error) => {
-                        self.lose(EffectKind::ToolInput, Handling::Denied);
-                        let wanted: Vec<String> =
-                            inputs.iter().flatten().map(|input| input.text().to_owned()).collect();
-                        self.deny(format!(
-                            "a hook changes this patch, and {error}. Make these changes instead: {}",
-                            wanted.join(", ")
-                        ));
-                        return;
-                    }
-                }
-            }
-            None => {
-                let Some(input) = inputs.into_iter().flatten().next_back() else { return };
-                let agent_input = call.to_agent(&input);
-                if agent_input.same_as(&call.agent_input) {
-                    return;
-                }
-                agent_input
-            }
+        let Some(input) = results.iter().filter_map(|result| result.effects.tool_input.as_ref()).next_back() else {
+            return;
         };
+        let rewritten = call.to_agent(input);
+        if rewritten.same_as(&call.agent_input) {
+            return;
+        }
         let advice = format!(
             "a hook changes this call, and {} cannot run it changed. Make this call instead: `{}` with {}",
             self.agent().title(),

@@ -8,7 +8,6 @@ use hookrail::{Event, EventKind, Json, JsonKind, JsonObject};
 use super::{AgentRequest, Incoming, RequestError, UnknownName, first_text, known};
 use crate::Agent;
 use crate::events::AgentEvent;
-use crate::patch::Patch;
 use crate::tools::{self, AgentToolCall};
 
 pub(super) struct Reader<'a> {
@@ -34,7 +33,6 @@ impl Reader<'_> {
             cwd,
             events: Vec::new(),
             call: None,
-            patch: None,
             agent_result: None,
             prompt: None,
             last_piece: None,
@@ -160,22 +158,12 @@ impl Reader<'_> {
             request.agent_result = result;
             base = base.with("tool_response", response.to_json());
         }
-        let patch = if self.is_patch(&name) { Some(self.patch(&input)?) } else { None };
-        if patch.is_none() && !is_mcp && !tools::is_known(self.agent, &name) {
+        if !is_mcp && !tools::is_known(self.agent, &name) {
             request.unknown.push(UnknownName::Tool(name.clone()));
         }
-        request.call = Some(AgentToolCall::read(&name, input));
-        if let (None, Some(call)) = (&patch, &request.call) {
-            request.events.push(base.with_text("tool_name", &call.name).with("tool_input", call.input.clone()));
-            return Ok(());
-        }
-        let Some(patch) = patch else { return Ok(()) };
-        let operations = patch.operations(&request.cwd);
-        let events = operations.iter().map(|operation| {
-            base.clone().with_text("tool_name", operation.tool).with("tool_input", operation.input.clone())
-        });
-        request.events.extend(events);
-        request.patch = Some((patch, operations));
+        let call = AgentToolCall::read(&name, input);
+        request.events.push(base.with_text("tool_name", &call.name).with("tool_input", call.input.clone()));
+        request.call = Some(call);
         Ok(())
     }
 
@@ -189,19 +177,11 @@ impl Reader<'_> {
         });
         match input {
             Some(input) if input.as_object().is_some() => Ok(input),
-            _ if self.is_patch(tool) || tools::is_known(self.agent, tool) => Err(RequestError::NoToolInput),
+            Some(input) if input.as_str().is_some() && tools::is_patch(self.agent, tool) => Ok(input),
+            _ if tools::is_known(self.agent, tool) => Err(RequestError::NoToolInput),
             Some(input) if input.kind() != JsonKind::Null => Ok(input),
             _ => Ok(Json::empty_object()),
         }
-    }
-
-    fn is_patch(&self, tool: &str) -> bool {
-        self.agent == Agent::Codex && tool == "apply_patch"
-    }
-
-    fn patch(&self, input: &Json) -> Result<Patch, RequestError> {
-        let command = input.as_object().and_then(|input| input.get("command")?.as_str());
-        Ok(Patch::parse(&command.ok_or(RequestError::NoToolInput)?)?)
     }
 
     fn mcp_context(&self) -> Option<Json> {

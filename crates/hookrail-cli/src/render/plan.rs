@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use hookrail::OnFailure;
 use hookrail::event::Stage;
-use hookrail::plan::{PartPlan, Plan, PlannedHook};
+use hookrail::plan::{AskedAbout, PartPlan, Plan, PlannedHook};
 
 use super::hooks::{self, NAME};
 use super::path_display::PathDisplay;
@@ -71,7 +71,12 @@ fn title(part: &PartPlan) -> String {
         Stage::Chain => "one after the other",
         Stage::Detached => "all at once; the host does not wait",
     };
-    format!("{} ({}): {how}", part.dialect, part.stage.name())
+    let about = match part.about {
+        AskedAbout::Event => "",
+        AskedAbout::EachFile => "; about each file of the patch",
+        AskedAbout::Patch => "; about the call as a patch of its file",
+    };
+    format!("{} ({}): {how}{about}", part.dialect, part.stage.name())
 }
 
 fn rows(part: &PartPlan, number: &mut usize, places: &PathDisplay) -> String {

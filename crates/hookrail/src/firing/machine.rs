@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::part::{AnyPart, PartEnd};
-use super::plan::{PartPlan, Plan};
+use super::plan::{AskedAbout, PartPlan, Plan, PlannedHook};
 use super::shadow::ShadowFiring;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
@@ -13,8 +13,9 @@ use crate::json::Json;
 use crate::outcome::{Decision, Effects, HookRun, Outcome};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
 use crate::run::{RunEnd, RunId, RunRequest};
+use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
-use crate::tools::LocalizedTool;
+use crate::tools::{ShownTool, View};
 
 /// The field with the arguments of a tool call.
 pub(crate) const TOOL_INPUT: &str = "tool_input";
@@ -25,17 +26,35 @@ pub struct Firing {
     plan: Arc<Plan>,
     original: Event,
     event: Event,
-    /// The host's names for the tool and its arguments, while the event has those of a dialect.
-    localized: Option<LocalizedTool>,
+    /// How the event is shown to the current part, while it is.
+    shown: Option<ShownTool>,
     /// The tool's input before the current part.
     before_part: Option<Json>,
     /// The event after all parts. A second look at the final input must leave it unchanged.
     settled: Event,
-    parts: Vec<(DialectId, Box<dyn AnyPart>)>,
+    parts: Vec<PartInTurn>,
+    files: Files,
     phase: Phase,
     waiting: BTreeSet<RunId>,
     outcome: Outcome,
     next_run: usize,
+}
+
+/// One part of the event, and what its hooks are shown.
+struct PartInTurn {
+    dialect: DialectId,
+    stage: Stage,
+    view: View,
+    part: Box<dyn AnyPart>,
+}
+
+/// The files of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Files {
+    /// Hooks are asked about them after the patch itself; those that match both are asked about what is named here.
+    Ahead(AskedAbout),
+    /// There are none, or their parts are among the others.
+    InTurn,
 }
 
 /// The state of an event.
@@ -102,25 +121,92 @@ impl Firing {
     }
 
     fn begin(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event, outcome: Outcome) -> Self {
-        let mut next_run = 0;
-        let mut parts = Vec::new();
-        for part in &plan.parts {
-            parts.push((part.dialect, part.dialect.part(part, next_run)));
-            next_run += part.hooks.len();
-        }
-        Self {
+        let files = Files::of(&snapshot, &plan, &event);
+        let mut firing = Self {
             snapshot,
             plan,
             original: event.clone(),
             settled: event.clone(),
             event,
-            localized: None,
+            shown: None,
             before_part: None,
-            parts,
+            parts: Vec::new(),
+            files,
             phase: Phase::Part(0),
             waiting: BTreeSet::new(),
             outcome,
-            next_run,
+            next_run: 0,
+        };
+        let plan = Arc::clone(&firing.plan);
+        for part in &plan.parts {
+            let view = match part.about {
+                AskedAbout::Event => View::Call,
+                AskedAbout::Patch => View::Patch,
+                AskedAbout::EachFile => continue,
+            };
+            firing.add_part(part, view, |planned| {
+                planned.file_tools.is_empty() || files != Files::Ahead(AskedAbout::EachFile)
+            });
+        }
+        firing
+    }
+
+    /// Adds a part with those of its hooks that are wanted.
+    fn add_part(&mut self, plan: &PartPlan, view: View, is_wanted: impl Fn(&PlannedHook) -> bool) {
+        let PartPlan { dialect, stage, .. } = *plan;
+        let (part, count) = if plan.hooks.iter().all(&is_wanted) {
+            (dialect.part(plan, self.next_run), plan.hooks.len())
+        } else {
+            let hooks: Vec<PlannedHook> = plan.hooks.iter().filter(|planned| is_wanted(planned)).cloned().collect();
+            let count = hooks.len();
+            (dialect.part(&PartPlan { hooks, ..*plan }, self.next_run), count)
+        };
+        if count > 0 {
+            self.next_run += count;
+            self.parts.push(PartInTurn { dialect, stage, view, part });
+        }
+    }
+
+    /// The hooks that are asked about the files of a patch, part by part.
+    fn asked_about_files(&self) -> Vec<(PartPlan, Vec<PlannedHook>)> {
+        let Files::Ahead(both) = self.files else { return Vec::new() };
+        let is_asked = |part: &PartPlan| match part.about {
+            AskedAbout::EachFile => true,
+            AskedAbout::Event => both == AskedAbout::EachFile,
+            AskedAbout::Patch => false,
+        };
+        let asked = |part: &PartPlan| {
+            let hooks: Vec<PlannedHook> =
+                part.hooks.iter().filter(|planned| !planned.file_tools.is_empty()).cloned().collect();
+            (part.clone(), hooks)
+        };
+        let parts = self.plan.parts.iter().filter(|part| is_asked(part)).map(asked);
+        parts.filter(|(_, hooks)| !hooks.is_empty()).collect()
+    }
+
+    /// Adds a part for each file of the patch, as hooks that were asked about the patch itself left it.
+    fn add_files(&mut self) {
+        let asked = self.asked_about_files();
+        self.files = Files::InTurn;
+        if asked.is_empty() {
+            return;
+        }
+        let files = match self.snapshot.tools.files_of_patch(&self.event) {
+            Ok(files) => files,
+            Err(unreadable) => {
+                let why = unreadable.to_string();
+                for planned in asked.iter().flat_map(|(_, hooks)| hooks) {
+                    self.outcome.skipped.extend([Skipped::new(&planned.hook, SkipReason::ChainEnded, why.as_str())]);
+                }
+                self.refuse(self.parts.len(), Diagnostic::new(Code::PatchUnusable, why), "the patch cannot be read");
+                return;
+            }
+        };
+        for (part, hooks) in asked {
+            let part = PartPlan { hooks, ..part };
+            for (at, tool) in files.tools.iter().enumerate() {
+                self.add_part(&part, View::File(at), |planned| planned.file_tools.contains(tool));
+            }
         }
     }
 
@@ -166,21 +252,28 @@ impl Firing {
         while self.waiting.is_empty()
             && let Some(at) = self.phase.part()
         {
-            let Some((dialect, part)) = self.parts.get_mut(at) else {
+            let Some(PartInTurn { dialect, stage, view, part }) = self.parts.get_mut(at) else {
                 self.after_last_part();
                 continue;
             };
-            if self.localized.is_none() {
+            if self.shown.is_none() {
                 self.before_part = self.event.field(TOOL_INPUT).cloned();
-                self.localized = Some(self.snapshot.tools.localize_event(*dialect, self.plan.tool, &mut self.event));
+                match self.snapshot.tools.show(*dialect, self.plan.tool, *view, &mut self.event) {
+                    Ok(shown) => self.shown = Some(shown),
+                    Err(why) => {
+                        self.cannot_show(at, &why.to_string());
+                        continue;
+                    }
+                }
             }
             let requests = part.next(&mut self.event);
+            let stage = *stage;
             if requests.is_empty() {
                 self.finish_part(at);
                 continue;
             }
             self.waiting.extend(requests.iter().map(|request| request.id));
-            return Step::Run(Batch { stage: self.stage_of(at), requests });
+            return Step::Run(Batch { stage, requests });
         }
         if self.phase != Phase::Done {
             return Step::Wait;
@@ -199,8 +292,8 @@ impl Firing {
             self.outcome.effects.messages.extend(returned.messages.iter().cloned());
             self.outcome.effects.entries.extend(returned.entries.iter().cloned());
         }
-        if let Some((_, part)) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
-            part.ended(run, end, &mut self.event, self.localized.as_ref());
+        if let Some(in_turn) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
+            in_turn.part.ended(run, end, &mut self.event, self.shown.as_ref());
         }
     }
 
@@ -209,32 +302,57 @@ impl Firing {
         if !self.waiting.remove(&run) {
             return;
         }
-        if let Some((_, part)) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
-            part.left_out(run);
+        if let Some(in_turn) = self.phase.part().and_then(|at| self.parts.get_mut(at)) {
+            in_turn.part.left_out(run);
         }
     }
 
-    fn stage_of(&self, at: usize) -> Stage {
-        self.plan.parts.get(at).map_or(Stage::Chain, |part| part.stage)
+    /// Leaves out a part whose hooks cannot be shown the call, and denies what they could have denied.
+    fn cannot_show(&mut self, at: usize, why: &str) {
+        if let Some(in_turn) = self.parts.get(at) {
+            self.outcome.skipped.extend(in_turn.part.skip(why));
+        }
+        self.phase = match self.phase {
+            Phase::SecondLook(_) => Phase::SecondLook(at + 1),
+            Phase::Part(_) | Phase::Done => Phase::Part(at + 1),
+        };
+        self.refuse(at + 1, Diagnostic::new(Code::PatchUnusable, why), "a hook could not be shown the call");
+    }
+
+    /// Denies the event because of a finding of the engine itself, if it can be denied.
+    fn refuse(&mut self, from: usize, finding: Diagnostic, why: &str) {
+        let message = finding.message.clone();
+        self.outcome.diagnostics.push(finding);
+        if !self.event.kind().spec().is_gating() {
+            return;
+        }
+        let effects = Effects::deny(message);
+        for dialect in DialectId::ORDER {
+            dialect.contract().record_refusal(&mut self.outcome, &effects);
+        }
+        self.outcome.effects.absorb(effects);
+        self.end_early(from, why);
     }
 
     fn finish_part(&mut self, at: usize) {
         let before = self.before_part.take();
-        let Some((dialect, part)) = self.parts.get_mut(at) else { return };
+        let Some(PartInTurn { dialect, part, .. }) = self.parts.get_mut(at) else { return };
         let dialect = *dialect;
         let end = part.finish(&mut self.event, &self.snapshot.policy);
-        if let Some(localized) = self.localized.take() {
-            localized.restore_event(&mut self.event);
-        }
+        let restored = self.shown.take().map_or(Ok(()), |shown| shown.restore_event(&mut self.event));
         if let Phase::SecondLook(_) = self.phase {
-            self.take_second_look(dialect, end);
+            self.take_second_look(dialect, end, restored.is_err());
             self.phase = Phase::SecondLook(at + 1);
             return;
         }
-        self.take_part(dialect, end);
+        let is_first = !self.parts.iter().take(at).any(|earlier| earlier.dialect == dialect);
+        self.take_part(dialect, end, is_first);
         self.phase = Phase::Part(at + 1);
         if self.outcome.is_denied() {
             self.end_early(at + 1, "an earlier hook denied the event");
+        } else if let Err(unfit) = restored {
+            let finding = Diagnostic::new(Code::PatchUnusable, unfit.to_string());
+            self.refuse(at + 1, finding, "a rewrite cannot be put back into the patch");
         } else if self.event.field(TOOL_INPUT) != before.as_ref() {
             self.refuse_repeated_keys(at + 1);
         }
@@ -246,20 +364,15 @@ impl Firing {
         let Some(key) = self.event.field(TOOL_INPUT).and_then(Json::repeated_key) else { return };
         let kind = self.event.kind();
         let finding = repeated_key_finding(key);
-        let message = finding.message.clone();
-        self.outcome.diagnostics.push(finding);
-        if kind.spec().is_gating() && self.plan.hooks().any(|(_, planned)| planned.guards(kind)) {
-            let effects = Effects::deny(message);
-            for dialect in DialectId::ORDER {
-                dialect.contract().record_refusal(&mut self.outcome, &effects);
-            }
-            self.outcome.effects.absorb(effects);
-            self.end_early(from, "the tool input has a key twice");
+        if self.plan.hooks().any(|(_, planned)| planned.guards(kind)) {
+            self.refuse(from, finding, "the tool input has a key twice");
+        } else {
+            self.outcome.diagnostics.push(finding);
         }
     }
 
-    /// Records the result of a part.
-    fn take_part(&mut self, dialect: DialectId, mut end: PartEnd) {
+    /// Records the result of a part. A dialect has several if its hooks are asked about several files.
+    fn take_part(&mut self, dialect: DialectId, mut end: PartEnd, is_first: bool) {
         if !self.event.kind().spec().gated_by(dialect) {
             self.without_effect(dialect, &mut end.folded.effects, &end.runs);
         }
@@ -267,8 +380,10 @@ impl Firing {
         self.outcome.skipped.extend(end.skipped);
         self.outcome.diagnostics.extend(end.diagnostics);
         self.outcome.diagnostics.extend(end.folded.diagnostics);
-        if let Some(detail) = end.folded.detail {
-            detail.record(&mut self.outcome);
+        match end.folded.detail {
+            Some(detail) if is_first => detail.record(&mut self.outcome),
+            Some(detail) => detail.amend(&mut self.outcome, &end.folded.effects),
+            None => {}
         }
         self.outcome.effects.absorb(end.folded.effects);
     }
@@ -293,52 +408,77 @@ impl Firing {
 
     /// Records the parts that have not started as not run, once the event is denied.
     fn end_early(&mut self, from: usize, why: &str) {
-        for (_, part) in self.parts.iter().skip(from) {
-            self.outcome.skipped.extend(part.skip(why));
+        for in_turn in self.parts.iter().skip(from) {
+            self.outcome.skipped.extend(in_turn.part.skip(why));
+        }
+        for planned in self.asked_about_files().iter().flat_map(|(_, hooks)| hooks) {
+            self.outcome.skipped.extend([Skipped::new(&planned.hook, SkipReason::ChainEnded, why)]);
         }
         self.finish();
     }
 
     /// Applies the system layer's rewrites last, and asks guards again about an input that they have not judged.
     fn after_last_part(&mut self) {
+        if self.files != Files::InTurn {
+            self.add_files();
+            return;
+        }
         // Most events have no guard above the project, so nothing was judged that could have changed.
-        if matches!(self.phase, Phase::SecondLook(_)) || !self.parts.iter().any(|(_, part)| part.has_judged()) {
+        if matches!(self.phase, Phase::SecondLook(_)) || !self.parts.iter().any(|in_turn| in_turn.part.has_judged()) {
             self.finish();
             return;
         }
-        let tools = &self.snapshot.tools;
-        for (dialect, part) in &self.parts {
-            let localized = tools.localize_event(*dialect, self.plan.tool, &mut self.event);
-            part.reapply_floor(&mut self.event);
-            localized.restore_event(&mut self.event);
-        }
-        let mut again = Vec::new();
-        for (at, (dialect, part)) in self.parts.iter().enumerate() {
-            let mut in_their_words = self.event.clone();
-            tools.localize_event(*dialect, self.plan.tool, &mut in_their_words);
-            let later = self.parts.iter().skip(at + 1).filter_map(|(_, part)| part.least_changing()).min();
-            for planned in part.unjudged(&in_their_words, later) {
-                let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, hooks: vec![planned] };
-                again.push((*dialect, dialect.part(&plan, self.next_run)));
-                self.next_run += 1;
-            }
+        if let Err(why) = self.reapply_floor() {
+            self.refuse(self.parts.len(), Diagnostic::new(Code::PatchUnusable, why), "a rewrite cannot be applied");
+            return;
         }
         let first = self.parts.len();
+        let again = self.unjudged();
         if again.is_empty() {
             self.finish();
-        } else {
-            self.settled = self.event.clone();
-            self.parts.extend(again);
-            self.phase = Phase::SecondLook(first);
+            return;
         }
+        self.settled = self.event.clone();
+        for (plan, view) in again {
+            self.add_part(&plan, view, |_| true);
+        }
+        self.phase = Phase::SecondLook(first);
+    }
+
+    /// Applies the rewrites of the system layer again, so that they come last.
+    fn reapply_floor(&mut self) -> Result<(), String> {
+        for PartInTurn { dialect, view, part, .. } in &self.parts {
+            let shown = self.snapshot.tools.show(*dialect, self.plan.tool, *view, &mut self.event);
+            let shown = shown.map_err(|why| why.to_string())?;
+            part.reapply_floor(&mut self.event);
+            shown.restore_event(&mut self.event).map_err(|unfit| unfit.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The guards that have not judged what the event has now, each as a part of its own.
+    fn unjudged(&self) -> Vec<(PartPlan, View)> {
+        let mut again = Vec::new();
+        for (at, PartInTurn { dialect, view, part, .. }) in self.parts.iter().enumerate() {
+            let mut in_their_words = self.event.clone();
+            // What cannot be shown is not what was judged, so the event as it is stands for it.
+            let _ = self.snapshot.tools.show(*dialect, self.plan.tool, *view, &mut in_their_words);
+            let later = self.parts.iter().skip(at + 1).filter_map(|in_turn| in_turn.part.least_changing()).min();
+            for planned in part.unjudged(&in_their_words, later) {
+                let about = AskedAbout::Event;
+                let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, about, hooks: vec![planned] };
+                again.push((plan, *view));
+            }
+        }
+        again
     }
 
     /// Applies the result of asking guards again. It can only restrict: a rewrite becomes a deny, and is undone.
-    fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd) {
+    fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd, is_unfit: bool) {
         let Some(field) = self.event.kind().spec().guarded() else { return };
         // A hook that adds context to a prompt a second time does not demand a change.
         let can_demand = self.event.kind().spec().rewritable.is_some();
-        let demands_change = can_demand && !is_same(self.event.field(field), self.settled.field(field));
+        let demands_change = can_demand && (is_unfit || !is_same(self.event.field(field), self.settled.field(field)));
         self.event = self.settled.clone();
         let folded = std::mem::take(&mut end.folded);
         // Destructured: whether a new effect restricts has to be decided here.
@@ -373,7 +513,7 @@ impl Firing {
             second.amend(&mut self.outcome, &effects);
         }
         end.folded.effects = effects;
-        self.take_part(dialect, end);
+        self.take_part(dialect, end, false);
     }
 
     /// Determines what was rewritten between the first and the last part, and ends the event.
@@ -416,6 +556,18 @@ impl Firing {
                 .map(|base| response_with_only_text(base, &stop.reason));
             effects.llm_response = Some(ModelResponse::of_text(&stop.reason).to_json());
         }
+    }
+}
+
+impl Files {
+    /// Whether hooks are asked about files of a patch, and about what those are asked that match the patch and the files: where
+    /// the patch itself names files, about them.
+    fn of(snapshot: &Snapshot, plan: &Plan, event: &Event) -> Self {
+        if !plan.hooks().any(|(_, planned)| !planned.file_tools.is_empty()) {
+            return Self::InTurn;
+        }
+        let in_parts = snapshot.tools.files_of_patch(event).is_ok_and(|files| files.is_in_parts);
+        Self::Ahead(if in_parts { AskedAbout::EachFile } else { AskedAbout::Event })
     }
 }
 

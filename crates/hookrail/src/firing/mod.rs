@@ -12,7 +12,7 @@ mod reasons;
 mod shadow;
 
 pub use machine::{Batch, Firing, Step};
-pub use plan::{PartPlan, Plan, PlannedHook};
+pub use plan::{AskedAbout, PartPlan, Plan, PlannedHook};
 
 pub(crate) use failure::report as report_failure;
 pub(crate) use machine::TOOL_INPUT;

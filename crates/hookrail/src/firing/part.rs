@@ -17,15 +17,15 @@ use crate::outcome::{Decision, EndKind, Health, HookRun};
 use crate::run::{AnswerWait, HookRole, RawEnd, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::Policy;
-use crate::tools::LocalizedTool;
+use crate::tools::ShownTool;
 use crate::trust::HookEdit;
 
 /// A part of any dialect, with the dialect's type erased.
 pub(crate) trait AnyPart: Send + Sync {
     /// What to run next; nothing when the part is over.
     fn next(&mut self, event: &mut Event) -> Vec<RunRequest>;
-    /// Takes the end of a run. `localized` is how the event was translated into the names of the part's dialect.
-    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>);
+    /// Takes the end of a run. `shown` is how the event is shown to the part's hooks.
+    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, shown: Option<&ShownTool>);
     /// Records that the host does not wait for a run.
     fn left_out(&mut self, run: RunId);
     /// Folds the part.
@@ -188,7 +188,7 @@ impl<D: Protocol> Part<D> {
     }
 
     /// Takes the end of the run at an index.
-    fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>) {
+    fn accept_end(&mut self, at: usize, end: &RunEnd, event: &mut Event, shown: Option<&ShownTool>) {
         let (failed, mut end) = (OnceCell::new(), end);
         let Some(slot) = self.slots.get_mut(at) else { return };
         if *end.how() == RawEnd::ContentChanged && !slot.planned.guards(event.kind()) {
@@ -199,17 +199,17 @@ impl<D: Protocol> Part<D> {
         let mut reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
         reply.authority = slot.planned.authority;
         // Settled once, against the input that the hook was sent: later the answer may be laid over another one.
-        if let (Some(localized), Some(sent), Some(answer)) = (localized, event.field(TOOL_INPUT), &mut reply.answer) {
+        if let (Some(shown), Some(sent), Some(answer)) = (shown, event.field(TOOL_INPUT), &mut reply.answer) {
             let contradiction = OnceCell::new();
-            D::settle_tool_input(answer, &|answered| match localized.settle(sent, answered) {
+            D::settle_tool_input(answer, &|answered| match shown.settle(sent, answered) {
                 Ok(settled) => settled,
-                Err(two) => {
-                    let _ = contradiction.set(two);
+                Err(why) => {
+                    let _ = contradiction.set(why);
                     None
                 }
             });
-            if let Some(two) = contradiction.into_inner().filter(|_| reply.decision != Some(Decision::Deny)) {
-                end = failed.get_or_init(|| end.failed_as(RawEnd::Contradicted(two.to_string())));
+            if let Some(why) = contradiction.into_inner().filter(|_| reply.decision != Some(Decision::Deny)) {
+                end = failed.get_or_init(|| end.failed_as(RawEnd::Contradicted(why.to_string())));
                 reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
                 reply.authority = slot.planned.authority;
             }
@@ -284,9 +284,9 @@ impl<D: Protocol> AnyPart for Part<D> {
         requests
     }
 
-    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, localized: Option<&LocalizedTool>) {
+    fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, shown: Option<&ShownTool>) {
         if let Some(at) = self.slot_index(run) {
-            self.accept_end(at, end, event, localized);
+            self.accept_end(at, end, event, shown);
         }
     }
 

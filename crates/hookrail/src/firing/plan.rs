@@ -15,7 +15,7 @@ use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::MatchResult;
 use crate::skips::{Skipped, Skips, UnplannedHooks};
 use crate::snapshot::{Snapshot, Subscribers};
-use crate::tools::{NameElsewhere, ToolMeaning, ToolTable};
+use crate::tools::{NameElsewhere, NeutralTool, ToolAccess, ToolMeaning, ToolTable};
 
 /// What would happen.
 #[derive(Clone, Debug)]
@@ -43,8 +43,21 @@ pub struct PartPlan {
     pub dialect: DialectId,
     /// How its hooks run.
     pub stage: Stage,
+    /// What its hooks are asked about.
+    pub about: AskedAbout,
     /// The hooks that run, in order.
     pub hooks: Vec<PlannedHook>,
+}
+
+/// What the hooks of a part are asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedAbout {
+    /// The event.
+    Event,
+    /// Each file of a patch.
+    EachFile,
+    /// A call of a file tool, as a patch of that file.
+    Patch,
 }
 
 /// A hook that runs, with its settings after deduplication.
@@ -58,6 +71,8 @@ pub struct PlannedHook {
     pub on_failure: OnFailure,
     /// Its authority: the highest of all its duplicates.
     pub authority: Authority,
+    /// The neutral tools of the files of a patch that it is asked about.
+    pub(crate) file_tools: Vec<&'static str>,
 }
 
 impl PlannedHook {
@@ -104,6 +119,9 @@ impl Plan {
         for dialect in DialectId::ORDER {
             plan.add_part(snapshot, &unplanned.input, dialect);
         }
+        for dialect in DialectId::ORDER {
+            plan.add_other_parts(snapshot, &unplanned.input, dialect);
+        }
         // Only for a guard that knows other tools an unknown one gets further names of its arguments.
         if matches!(tool, ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_)) && !plan.is_a_guard_reached() {
             plan.tool = ToolMeaning::AsGiven;
@@ -137,40 +155,130 @@ impl Plan {
     }
 
     fn add_part(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
-        let Some(subscribers) = snapshot.subscribers(input.event, dialect) else { return };
         if !input.concerns(dialect) {
             return;
         }
-        let (mut planned, mut shadow) = (Vec::new(), Vec::new());
         let subject = input.subject_for(snapshot, dialect);
-        for (hook, verdict, reach) in matching(subscribers, subject.as_ref(), input.event) {
-            if reasons::skip_reason(snapshot, hook, input.event).is_some() {
+        let selected = self.select(snapshot, input.event, dialect, subject.as_ref());
+        self.push_parts(dialect, AskedAbout::Event, selected);
+    }
+
+    /// Adds the hooks that know only file tools if the tool is a patch, and those that know only patches if it is a file tool.
+    fn add_other_parts(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
+        let mut files: Vec<PlannedHook> = Vec::new();
+        let mut shadow: Vec<PlannedHook> = Vec::new();
+        for Otherwise { about, tool, subject } in input.subjects_otherwise(snapshot, dialect) {
+            let selected = self.select(snapshot, input.event, dialect, subject.as_ref());
+            match about {
+                AskedAbout::EachFile => {
+                    for planned in without_duplicates(&selected.planned, |_, _| {}) {
+                        self.add_file_tool(tool.name, planned, &mut files, |plan| &mut plan.parts);
+                    }
+                    for planned in without_duplicates(&selected.shadow, |_, _| {}) {
+                        self.add_file_tool(tool.name, planned, &mut shadow, |plan| &mut plan.shadow);
+                    }
+                }
+                AskedAbout::Patch | AskedAbout::Event => {
+                    let is_new = |hook: &&Arc<Hook>| self.planned(hook).is_none() && knows(hook, subject.as_ref());
+                    let planned = selected.planned.into_iter().filter(is_new).collect();
+                    let shadow = selected.shadow.into_iter().filter(is_new).collect();
+                    self.push_parts(dialect, about, Selected { planned, shadow });
+                }
+            }
+        }
+        let only = |hooks: Vec<PlannedHook>| {
+            let all: Vec<&Arc<Hook>> = hooks.iter().map(|planned| &planned.hook).collect();
+            let stage = dialect.contract().stage(input.event, &all);
+            PartPlan { dialect, stage, about: AskedAbout::EachFile, hooks }
+        };
+        if !files.is_empty() {
+            self.parts.push(only(files));
+        }
+        self.shadow.extend(shadow.into_iter().map(|planned| only(vec![planned])));
+    }
+
+    /// Notes that a hook is asked about files of a patch with this tool: where it is planned already, else among those that are
+    /// asked about nothing else.
+    fn add_file_tool(
+        &mut self,
+        tool: &'static str,
+        planned: PlannedHook,
+        files: &mut Vec<PlannedHook>,
+        parts: impl Fn(&mut Self) -> &mut Vec<PartPlan>,
+    ) {
+        let hooks = parts(self).iter_mut().flat_map(|part| &mut part.hooks);
+        let known = hooks.chain(files.iter_mut()).find(|known| Arc::ptr_eq(&known.hook, &planned.hook));
+        match known {
+            Some(known) => known.file_tools.push(tool),
+            None if planned.hook.matcher_in_force().test(NO_TOOL).is_match() => {}
+            None => files.push(PlannedHook { file_tools: vec![tool], ..planned }),
+        }
+    }
+
+    /// The hooks that match, without those that cannot run.
+    fn select<'s>(
+        &mut self,
+        snapshot: &'s Snapshot,
+        event: EventKind,
+        dialect: DialectId,
+        subject: Option<&Subject<'_>>,
+    ) -> Selected<'s> {
+        let mut selected = Selected::default();
+        let Some(subscribers) = snapshot.subscribers(event, dialect) else { return selected };
+        for (hook, verdict, reach) in matching(subscribers, subject, event) {
+            if reasons::skip_reason(snapshot, hook, event).is_some() {
                 continue;
             }
             if verdict == MatchResult::LimitReached && !hook.is_shadow() {
-                self.diagnostics.push(limit_reached(hook, subject.as_ref().map_or("", |subject| subject.text)));
+                self.diagnostics.push(limit_reached(hook, subject.map_or("", |subject| subject.text)));
             }
-            self.notes.extend(reach.and_then(|reach| reach.note(hook, subject.as_ref()?)));
+            self.notes.extend(reach.and_then(|reach| reach.note(hook, subject?)));
             match hook.action {
                 Action::NotExecutable(_) => {}
                 // They leave before anything is decided that concerns the others.
-                _ if hook.is_shadow() => shadow.push(hook),
-                _ => planned.push(hook),
+                _ if hook.is_shadow() => selected.shadow.push(hook),
+                _ => selected.planned.push(hook),
             }
         }
-        for only in without_duplicates(&shadow, |_, _| {}) {
-            let stage = dialect.contract().stage(input.event, &[&only.hook]);
-            self.shadow.push(PartPlan { dialect, stage, hooks: vec![only] });
+        selected
+    }
+
+    fn push_parts(&mut self, dialect: DialectId, about: AskedAbout, selected: Selected<'_>) {
+        for only in without_duplicates(&selected.shadow, |_, _| {}) {
+            let stage = dialect.contract().stage(self.event, &[&only.hook]);
+            self.shadow.push(PartPlan { dialect, stage, about, hooks: vec![only] });
         }
-        if planned.is_empty() {
+        if selected.planned.is_empty() {
             return;
         }
         // The mode is decided before duplicates leave, so that dropping the one sequential entry cannot turn a
         // chain of guards into a race.
-        let stage = dialect.contract().stage(input.event, &planned);
-        let hooks = without_duplicates(&planned, |_, _| {});
-        self.parts.push(PartPlan { dialect, stage, hooks });
+        let stage = dialect.contract().stage(self.event, &selected.planned);
+        let hooks = without_duplicates(&selected.planned, |_, _| {});
+        self.parts.push(PartPlan { dialect, stage, about, hooks });
     }
+
+    fn planned(&self, hook: &Arc<Hook>) -> Option<&PlannedHook> {
+        let mut all = self.hooks().chain(self.shadow_hooks()).map(|(_, planned)| planned);
+        all.find(|planned| Arc::ptr_eq(&planned.hook, hook))
+    }
+}
+
+/// The hooks that match, in order.
+#[derive(Default)]
+struct Selected<'s> {
+    planned: Vec<&'s Arc<Hook>>,
+    shadow: Vec<&'s Arc<Hook>>,
+}
+
+/// A name that no tool has. A matcher that matches it too, such as one that names what it leaves out, knows no tool by its name.
+const NO_TOOL: &str = "\u{1}";
+
+/// Whether a hook names the tool that it is asked about.
+pub(super) fn knows(hook: &Hook, subject: Option<&Subject<'_>>) -> bool {
+    let (Some(subject), matcher) = (subject, hook.matcher_in_force()) else { return false };
+    let is_named = || [subject.text].into_iter().chain(subject.other_names()).any(|name| matcher.test(name).is_match());
+    !matcher.test(NO_TOOL).is_match() && (is_named() || subject.is_named_elsewhere(hook))
 }
 
 fn limit_reached(hook: &Hook, subject: &str) -> Diagnostic {
@@ -216,6 +324,14 @@ pub(super) struct Subject<'a> {
     table: Option<&'a ToolTable>,
 }
 
+/// What the matchers of a dialect are compared with if a call is shown as something else.
+pub(super) struct Otherwise<'a> {
+    about: AskedAbout,
+    tool: &'static NeutralTool,
+    /// Nothing if hooks of the dialect have no matchers.
+    pub(super) subject: Option<Subject<'a>>,
+}
+
 /// Why a hook is asked about a tool that its matcher does not name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reach {
@@ -252,6 +368,16 @@ impl<'a> Subject<'a> {
     pub(super) fn other_names(&self) -> Vec<&'a str> {
         let names = self.in_dialect.into_iter().chain(self.in_table.filter(|name| Some(*name) != self.in_dialect));
         names.filter(|name| *name != self.text).collect()
+    }
+
+    /// Whether the hook names the tool as another agent does.
+    fn is_named_elsewhere(&self, hook: &Hook) -> bool {
+        match (self.tool, self.table, hook.matcher_in_force().pattern()) {
+            (ToolMeaning::Known(tool), Some(table), Some(pattern)) => {
+                table.name_elsewhere(hook.dialect, pattern, tool).is_some()
+            }
+            _ => false,
+        }
     }
 
     /// Why a hook is asked although its matcher does not match; nothing if it is not.
@@ -315,6 +441,36 @@ impl PlanInput {
     }
 }
 
+impl PlanInput {
+    /// What else the call can be shown as to hooks of a dialect: the files of a patch, or the patch of a file.
+    pub(super) fn subjects_otherwise<'a>(&'a self, snapshot: &'a Snapshot, dialect: DialectId) -> Vec<Otherwise<'a>> {
+        let (ToolMeaning::Known(given), Some(table)) = (self.tool, snapshot.tools.table()) else { return Vec::new() };
+        let (about, names): (AskedAbout, &[&str]) = match given.access {
+            ToolAccess::Patch => (AskedAbout::EachFile, &["write_file", "replace"]),
+            ToolAccess::Write => (AskedAbout::Patch, &["apply_patch"]),
+            ToolAccess::Read | ToolAccess::Run | ToolAccess::Fetch | ToolAccess::Other => return Vec::new(),
+        };
+        if dialect.contract().tools().is_none() || snapshot.subscribers(self.event, dialect).is_none() {
+            return Vec::new();
+        }
+        let has_matchers = self.event.spec().matched_on(dialect) == Some(TOOL_NAME);
+        let otherwise = |tool: &'static NeutralTool| {
+            let text = table.name_in(dialect, tool.name).unwrap_or(tool.name);
+            let meaning = ToolMeaning::Known(tool);
+            let subject = Subject {
+                field: TOOL_NAME,
+                text,
+                in_dialect: None,
+                in_table: Some(tool.name),
+                tool: meaning,
+                table: Some(table),
+            };
+            Otherwise { about, tool, subject: has_matchers.then_some(subject) }
+        };
+        names.iter().filter_map(|name| NeutralTool::find(name)).map(otherwise).collect()
+    }
+}
+
 /// The hooks that match, in order.
 fn matching<'a>(
     subscribers: &'a Subscribers,
@@ -370,6 +526,7 @@ pub(super) fn without_duplicates(
                 timeout: hook.timeout,
                 on_failure: hook.policy_in_force(),
                 authority: hook.authority(),
+                file_tools: Vec::new(),
             });
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::plan::{PlanInput, PlannedHook, Subject, without_duplicates};
+use super::plan::{PlanInput, PlannedHook, Subject, knows, without_duplicates};
 use crate::dialect::registry::DialectId;
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, Hook, Trust};
@@ -25,7 +25,10 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
             let reason = skip_reason(snapshot, hook, input.event)
                 .or_else(|| (!input.concerns(dialect)).then(not_a_launch))
                 .or_else(|| {
-                    input.subject_for(snapshot, dialect).and_then(|subject| mismatch(hook, &subject, input.event))
+                    let subject = input.subject_for(snapshot, dialect)?;
+                    let otherwise = || input.subjects_otherwise(snapshot, dialect);
+                    mismatch(hook, &subject, input.event)
+                        .filter(|_| !otherwise().iter().any(|other| knows(hook, other.subject.as_ref())))
                 })
                 .or_else(|| not_executable(hook));
             match reason {

@@ -63,7 +63,7 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    fn covers(self, access: ToolAccess) -> bool {
+    pub(super) fn covers(self, access: ToolAccess) -> bool {
         match access {
             ToolAccess::Read => self.reads,
             ToolAccess::Write => self.writes,
@@ -208,15 +208,15 @@ impl ToolTable {
     }
 
     /// Every name of an argument of a tool.
-    fn names_of(&self, tool: &NeutralTool, argument: &str) -> impl Iterator<Item = &'static str> {
+    pub(super) fn names_of(&self, tool: &NeutralTool, argument: &str) -> impl Iterator<Item = &'static str> {
         let entries = self.columns().flat_map(|column| column.tools).filter(|entry| entry.tool == tool.name);
         entries.flat_map(|entry| entry.names_of(argument).iter().copied())
     }
 
-    /// Every name of an argument of any tool.
-    fn names_anywhere(&self, argument: &str) -> impl Iterator<Item = &'static str> {
+    /// Every name of an argument of any tool, without those that say nothing at a tool that is not known.
+    pub(super) fn names_anywhere(&self, argument: &str) -> impl Iterator<Item = &'static str> {
         let entries = self.columns().flat_map(|column| column.tools);
-        entries.flat_map(|entry| entry.names_of(argument).iter().copied())
+        entries.flat_map(|entry| entry.names_of(argument).iter().copied()).filter(|name| !VAGUE.contains(name))
     }
 
     /// The names of a call in a dialect; none if the dialect has no such tool.
@@ -238,20 +238,34 @@ impl ToolTable {
         members: &JsonObject,
     ) -> Option<DialectNames> {
         let theirs = column.called(given).filter(|entry| entry.tool == tool.name).or_else(|| column.entry_of(tool))?;
-        // The host's own entry comes first, then those of agents that call the tool so.
-        let hosts: Vec<&'static ColumnTool> =
-            self.entries_called(given).map(|(_, entry)| entry).filter(|entry| entry.tool == tool.name).collect();
+        let hosts = self.entries_at_hosts(tool, given);
         let mut names = DialectNames::new(theirs.name);
         for argument in tool.arguments {
             let of_dialect = theirs.names_of(argument);
-            let of_hosts = || hosts.iter().flat_map(|entry| entry.names_of(argument)).copied();
-            let carrier = carrier_among(of_hosts().chain(self.names_of(tool, argument)), members);
-            let Some(host) = carrier.or_else(|| of_hosts().next()).or_else(|| of_dialect.first().copied()) else {
+            let first = || hosts.iter().find_map(|entry| entry.names_of(argument).first()).or(of_dialect.first());
+            let Some(host) = self.carrier(tool, argument, &hosts, members).or_else(|| first().copied()) else {
                 continue;
             };
             names.add_argument(host, of_dialect);
         }
         Some(names)
+    }
+
+    /// The entries of a tool where it is called so: the host's own first, then those of other agents.
+    pub(super) fn entries_at_hosts(&self, tool: &NeutralTool, given: &str) -> Vec<&'static ColumnTool> {
+        self.entries_called(given).map(|(_, entry)| entry).filter(|entry| entry.tool == tool.name).collect()
+    }
+
+    /// The name under which a call has an argument.
+    pub(super) fn carrier(
+        &self,
+        tool: &NeutralTool,
+        argument: &str,
+        hosts: &[&'static ColumnTool],
+        members: &JsonObject,
+    ) -> Option<&'static str> {
+        let of_hosts = hosts.iter().flat_map(|entry| entry.names_of(argument)).copied();
+        carrier_among(of_hosts.chain(self.names_of(tool, argument)), members)
     }
 
     /// The names of a call of a tool that is not known: its own, with the dialect's names of a path or command as aliases.
@@ -322,11 +336,17 @@ impl ToolTable {
     }
 }
 
+/// Names of a command line that many tools have for something else.
+const VAGUE: [&str; 2] = ["input", "chars"];
+
 fn dialect_column(dialect: DialectId) -> Option<&'static ToolColumn> {
     dialect.contract().tools()
 }
 
 /// The first name under which an input has a value.
-fn carrier_among(mut names: impl Iterator<Item = &'static str>, members: &JsonObject) -> Option<&'static str> {
+pub(super) fn carrier_among(
+    mut names: impl Iterator<Item = &'static str>,
+    members: &JsonObject,
+) -> Option<&'static str> {
     names.find(|name| members.get(name).is_some_and(|value| value.kind() != JsonKind::Null))
 }

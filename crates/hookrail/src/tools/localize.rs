@@ -131,22 +131,25 @@ impl LocalizedTool {
         Ok(Some(settled.to_json()))
     }
 
+    /// A tool input with the host's names; nothing if it was not translated.
+    pub(super) fn in_hosts_names(&self, theirs: &Json) -> Option<Json> {
+        let (original, sent) = self.input.as_ref()?;
+        if sent.text() == theirs.text() {
+            return Some(original.clone());
+        }
+        let mut object = theirs.as_object()?;
+        self.aliases.iter().for_each(|alias| alias.gather(&mut object));
+        let back: Vec<(String, String)> =
+            self.arguments.iter().map(|(host, theirs)| (theirs.clone(), host.clone())).collect();
+        Some(renamed(&object, &back).to_json())
+    }
+
     /// Translates the event back into the host's names. An input that no hook changed is restored byte for byte.
-    pub(crate) fn restore_event(self, event: &mut Event) {
-        let Some(name) = self.name else { return };
-        event.set("tool_name", name);
-        let Some(now) = event.field("tool_input").cloned() else { return };
-        let back: Vec<(String, String)> = self.arguments.into_iter().map(|(host, theirs)| (theirs, host)).collect();
-        match self.input {
-            Some((original, theirs)) if theirs.text() == now.text() => event.set("tool_input", original),
-            // It was not translated.
-            None => {}
-            Some(_) => {
-                if let Some(mut object) = now.as_object() {
-                    self.aliases.iter().for_each(|alias| alias.gather(&mut object));
-                    event.set("tool_input", renamed(&object, &back).to_json());
-                }
-            }
+    pub(crate) fn restore_event(&self, event: &mut Event) {
+        let Some(name) = &self.name else { return };
+        event.set("tool_name", name.clone());
+        if let Some(back) = event.field("tool_input").and_then(|now| self.in_hosts_names(now)) {
+            event.set("tool_input", back);
         }
     }
 }

@@ -1,23 +1,29 @@
 //! What tools are called: by the host, by the dialects, by agents.
 //!
 //! `table` has the neutral tools and `column` is how one dialect or agent names them; `assembled` puts the columns together
-//! and says what the tool of an event is. `names` is what a host declares about its own tools, and `localize` translates an
-//! event into a dialect's names and back. Without a table undeclared names pass unchanged.
+//! and says what the tool of an event is. `accesses` says what a call does with files, and `patch` reads patches. `names` is what
+//! a host declares about its own tools, and `localize` translates an event into a dialect's names and back; `shown` shows it as a
+//! patch, or file by file, to a hook that knows only that. Without a table undeclared names pass unchanged.
 
+mod accesses;
 mod assembled;
 mod column;
 mod localize;
 mod names;
+mod patch;
+mod shown;
 mod table;
 
+pub use accesses::{CallAccess, UnreadablePatch};
 pub use assembled::{ToolTable, ToolUse, plain_names};
 pub use column::{ColumnTool, ToolColumn};
 pub use names::ToolNames;
 pub use table::{NEUTRAL_TOOLS, NeutralTool, ToolAccess};
 
 pub(crate) use assembled::{NameElsewhere, ToolMeaning};
-pub(crate) use localize::LocalizedTool;
+pub(crate) use shown::{ShownTool, View};
 
+use localize::LocalizedTool;
 use std::sync::Arc;
 
 use crate::dialect::registry::DialectId;
@@ -73,7 +79,7 @@ impl Tools {
     }
 
     /// Translates an event into a dialect's names. Returns what is needed to translate it back.
-    pub(crate) fn localize_event(&self, dialect: DialectId, meaning: ToolMeaning, event: &mut Event) -> LocalizedTool {
+    fn localize_event(&self, dialect: DialectId, meaning: ToolMeaning, event: &mut Event) -> LocalizedTool {
         let names = || {
             let tool = event.field("tool_name").and_then(Json::as_str)?;
             let members = || event.field("tool_input").and_then(Json::as_object).unwrap_or_default();

@@ -56,6 +56,10 @@ const fn tool(name: &'static str, access: ToolAccess, arguments: &'static [&'sta
 pub(super) const PATH: &str = "file_path";
 /// The argument with a command line.
 pub(super) const COMMAND: &str = "command";
+/// The argument with a URL.
+pub(super) const URL: &str = "url";
+/// The argument with a patch.
+pub(super) const PATCH: &str = "patch";
 
 /// Every neutral tool. What an argument is called elsewhere stands in the column of each dialect and agent.
 pub static NEUTRAL_TOOLS: &[NeutralTool] = &[
@@ -66,9 +70,9 @@ pub static NEUTRAL_TOOLS: &[NeutralTool] = &[
     tool("list_directory", ToolAccess::Other, &["directory"]),
     tool("glob", ToolAccess::Other, &["pattern"]),
     tool("search_file_content", ToolAccess::Other, &["pattern", "include"]),
-    tool("web_fetch", ToolAccess::Fetch, &["url"]),
+    tool("web_fetch", ToolAccess::Fetch, &[URL]),
     tool("google_web_search", ToolAccess::Other, &["query"]),
     tool("task", ToolAccess::Other, &["prompt"]),
     tool("todo_write", ToolAccess::Other, &["todos"]),
-    tool("apply_patch", ToolAccess::Patch, &["patch"]),
+    tool("apply_patch", ToolAccess::Patch, &[PATCH]),
 ];

@@ -26,6 +26,7 @@ mod loading;
 mod mixed_event;
 mod module_dependencies;
 mod no_dialect_in_the_core;
+mod patches;
 mod plans;
 mod plugins;
 mod properties;
