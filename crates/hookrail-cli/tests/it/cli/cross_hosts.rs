@@ -1,19 +1,23 @@
 //! Every hook of the repository in every host: the same decision about the same call, whatever the host calls the tool.
 //!
-//! The rows are the test cases of the examples, which are the recipes of `add` too, and of what `new` writes; the example of
-//! X-Code's document is among them. A new example brings its cases and so its row.
+//! The rows are the test cases of the examples, which are the recipes of `add` too, of what `new` writes, and of the examples that
+//! the three systems publish. A new example brings its cases and so its row.
 
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use hookrail::{EventKind, Json};
+use hookrail::tools::{ColumnTool, NeutralTool, ToolAccess, ToolColumn};
+use hookrail::{DialectId, EventKind, Json};
 use hookrail_bridge::{Agent, EffectKind, tools};
 use hookrail_testkit::has_program;
 use serde_json::{Value, json};
 
+#[cfg(target_os = "linux")]
+use super::pseudo_terminal::OnTerminal;
 use super::sandbox::{ProgramOutput, Sandbox};
 
 /// What happens to a call.
@@ -24,19 +28,51 @@ enum Verdict {
     Denied,
 }
 
+impl Verdict {
+    fn of(outcome: &Value) -> Self {
+        match outcome["decision"].as_str() {
+            Some("deny") => Self::Denied,
+            Some("ask") => Self::Asks,
+            _ => Self::Passes,
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")
     }
 }
 
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq)]
+struct Call {
+    tool: String,
+    input: Value,
+}
+
+/// How the agent is used.
+#[derive(Clone, Copy, Debug)]
+enum AgentMode {
+    Headless,
+    Prompt,
+    Piped,
+    Interactive,
+}
+
+impl AgentMode {
+    const ALL: [Self; 4] = [Self::Headless, Self::Prompt, Self::Piped, Self::Interactive];
+}
+
+/// The end of a question of the agent.
+const QUESTION: &str = "[y/N] ";
+
 /// One call, and what the hooks of a project say about it.
 struct Row {
     name: String,
     sandbox: Sandbox,
     variables: Vec<(String, String)>,
-    tool: String,
-    input: Value,
+    call: Call,
     expected: Verdict,
 }
 
@@ -108,7 +144,10 @@ fn install(sandbox: &Sandbox, folder: &Path, case: &Value) {
         let text = std::fs::read_to_string(folder.join(settings)).unwrap();
         sandbox.write(".llxprt/settings.json", &text);
         for (target, source) in case["copy"].as_object().into_iter().flatten() {
-            let target = sandbox.project.join(target);
+            let target = match target.strip_prefix("~/") {
+                Some(below) => sandbox.home.join(below),
+                None => sandbox.project.join(target),
+            };
             std::fs::create_dir_all(target.parent().unwrap()).unwrap();
             std::fs::copy(folder.join(source.as_str().unwrap()), target).unwrap();
         }
@@ -138,11 +177,11 @@ impl Row {
             variables.push((name.clone(), value.as_str().unwrap_or_default().to_owned()));
         }
         sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
-        let (tool, input) = (filled["tool"].as_str().unwrap().to_owned(), filled["tool_input"].clone());
-        Self { name, sandbox, variables, tool, input, expected }
+        let call = Call { tool: filled["tool"].as_str().unwrap().to_owned(), input: filled["tool_input"].clone() };
+        Self { name, sandbox, variables, call, expected }
     }
 
-    fn run(&self, args: &[&str], stdin: &str) -> ProgramOutput {
+    fn command(&self, args: &[&str]) -> Command {
         let mut command = self.sandbox.command(args);
         command.envs(self.variables.iter().cloned());
         for variable in
@@ -150,57 +189,113 @@ impl Row {
         {
             command.env(variable, &self.sandbox.project);
         }
-        ProgramOutput::with_input(&mut command, stdin)
+        command
     }
 
-    /// The call in the words of each host that has such a tool.
-    fn in_words_of(&self, column: &'static hookrail::tools::ToolColumn) -> Option<(String, Value)> {
-        let call = tools::table().call_for(column, &self.tool, &Json::from(self.input.clone()))?;
-        Some((call.0, call.1.to_value()))
+    fn run(&self, args: &[&str], stdin: &str) -> ProgramOutput {
+        ProgramOutput::with_input(&mut self.command(args), stdin)
     }
 
-    fn fire(&self, tool: &str, input: &Value, more: &[&str]) -> Verdict {
-        let input = input.to_string();
-        let args = ["fire", "before-tool", "--json", "--tool", tool, "--tool-input", &input];
+    /// The call in the words of an agent, if it has such a tool.
+    fn in_words_of(&self, column: &'static ToolColumn) -> Option<Call> {
+        let (tool, input) = tools::table().call_for(column, &self.call.tool, &Json::from(self.call.input.clone()))?;
+        Some(Call { tool, input: input.to_value() })
+    }
+
+    /// The call as a patch in the words of an agent that has those.
+    fn as_patch_of(&self, column: &'static ToolColumn) -> Option<Call> {
+        let input = Json::from(json!({"patch_content": self.as_patch()?}));
+        let (tool, input) = tools::table().call_for(column, "apply_patch", &input)?;
+        Some(Call { tool, input: input.to_value() })
+    }
+
+    /// A file tool's call as the patch that does the same.
+    fn as_patch(&self) -> Option<String> {
+        let (tool, input) =
+            tools::table().call_in(DialectId::Llxprt, &self.call.tool, &Json::from(self.call.input.clone()));
+        let input = input.to_value();
+        let path = ["file_path", "path", "absolute_path"].iter().find_map(|name| input[*name].as_str())?.to_owned();
+        let lines = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
+        let body = match tool.as_str() {
+            "write_file" => {
+                format!("*** Add File: {path}\n{}", lines("+", input["content"].as_str().unwrap_or_default()))
+            }
+            "replace" => format!(
+                "*** Update File: {path}\n@@\n{}{}",
+                lines("-", input["old_string"].as_str()?),
+                lines("+", input["new_string"].as_str()?)
+            ),
+            _ => return None,
+        };
+        Some(format!("*** Begin Patch\n{body}*** End Patch\n"))
+    }
+
+    /// What `fire` says, with the losses that it reports.
+    fn fire(&self, call: &Call, more: &[&str]) -> (Verdict, Value) {
+        let input = call.input.to_string();
+        let args = ["fire", "before-tool", "--json", "--tool", &call.tool, "--tool-input", &input];
         let ran = self.run(&[&args, more].concat(), "");
         let outcome: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}: {ran:?}", self.name));
-        match outcome["decision"].as_str() {
-            Some("deny") => Verdict::Denied,
-            Some("ask") => Verdict::Asks,
-            _ => Verdict::Passes,
-        }
+        (Verdict::of(&outcome), outcome["losses"].clone())
     }
 
-    fn bus(&self, tool: &str, input: &Value) -> Verdict {
-        let payload =
-            json!({"eventName": "BeforeTool", "correlationId": "1", "input": {"tool_name": tool, "tool_input": input}});
-        let request = json!({"type": "HOOK_EXECUTION_REQUEST", "payload": payload});
-        let ran = self.run(&["serve", "--stdio"], &format!("{request}\n"));
-        let answer = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let answer = answer.into_iter().find(|line| line["type"] == "HOOK_EXECUTION_RESPONSE");
-        let answer = answer.unwrap_or_else(|| panic!("{}: {ran:?}", self.name));
-        match answer["payload"]["outcome"]["decision"].as_str() {
-            Some("deny") => Verdict::Denied,
-            Some("ask") => Verdict::Asks,
-            _ => Verdict::Passes,
-        }
+    /// What one server says about several calls.
+    fn bus(&self, calls: &[Call]) -> Vec<Verdict> {
+        let request = |(number, Call { tool, input }): (usize, &Call)| {
+            let input = json!({"tool_name": tool, "tool_input": input});
+            let payload = json!({"eventName": "BeforeTool", "correlationId": number.to_string(), "input": input});
+            format!("{}\n", json!({"type": "HOOK_EXECUTION_REQUEST", "payload": payload}))
+        };
+        let requests: String = calls.iter().enumerate().map(request).collect();
+        let ran = self.run(&["serve", "--stdio"], &requests);
+        let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let answer = |number: usize| {
+            let is_it = |line: &&Value| {
+                line["type"] == "HOOK_EXECUTION_RESPONSE" && line["payload"]["correlationId"] == number.to_string()
+            };
+            lines.iter().find(is_it).unwrap_or_else(|| panic!("{}: {ran:?}", self.name))
+        };
+        (0..calls.len()).map(|number| Verdict::of(&answer(number)["payload"]["outcome"])).collect()
     }
 
-    /// The agent in one of its modes. Where no user can be asked it denies.
-    fn agent(&self, tool: &str, input: &Value, mode: &[&str], stdin: &str) -> Verdict {
-        let script = json!({"turns": [{"calls": [{"name": tool, "args": input}]}, {"text": "done"}]});
+    /// The agent in one of its modes. Where no user can be asked it denies, and a user who is asked says no.
+    fn agent(&self, call: &Call, mode: AgentMode) -> Verdict {
+        let script = json!({"turns": [{"calls": [{"name": call.tool, "args": call.input}]}, {"text": "done"}]});
         let file = self.sandbox.home.join("script.json");
         std::fs::write(&file, script.to_string()).unwrap();
         let args = ["agent", "--retry-delay-ms", "1", "--script", file.to_str().unwrap()];
-        let ran = self.run(&[&args, mode].concat(), stdin);
-        let text = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(text.contains("done"), "{}: {ran:?}", self.name);
+        let output = |ran: ProgramOutput| format!("{}{}", ran.stdout, ran.stderr);
+        let text = match mode {
+            AgentMode::Headless => output(self.run(&[&args[..], &["--headless", "--prompt", "go"]].concat(), "")),
+            AgentMode::Prompt => output(self.run(&[&args[..], &["--prompt", "go"]].concat(), "")),
+            AgentMode::Piped => output(self.run(&args, "go\n")),
+            AgentMode::Interactive => self.talk(&args),
+        };
+        assert!(text.contains("done"), "{} {mode:?}: {text}", self.name);
         // A hook may also have kept the tool from being offered.
-        let is_refused = text.contains("denied") || text.contains("is not available");
+        let is_refused = text.contains("denied") || text.contains("is not available") || text.contains(QUESTION);
         if is_refused { Verdict::Denied } else { Verdict::Passes }
     }
 
-    fn bridge(&self, agent: Agent, tool: &str, input: &Value) -> Verdict {
+    #[cfg(target_os = "linux")]
+    fn talk(&self, args: &[&str]) -> String {
+        let mut command = self.command(args);
+        let mut terminal = OnTerminal::of(command.env("TERM", "xterm"), "");
+        terminal.sees("/help");
+        terminal.types("go\r");
+        while terminal.sees_one_of(&["done", QUESTION]) == 1 {
+            terminal.types("n\r");
+        }
+        terminal.types("/exit\r");
+        terminal.everything()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn talk(&self, args: &[&str]) -> String {
+        self.run(args, "go\n").stdout
+    }
+
+    fn bridge(&self, agent: Agent, Call { tool, input }: &Call) -> Verdict {
         let (event, sample) = agent.sample_tool_event(&self.sandbox.project);
         let mut payload: Value = serde_json::from_str(&sample).unwrap();
         for (key, value) in [("tool_name", json!(tool)), ("toolName", json!(tool)), ("tool", json!(tool))] {
@@ -234,30 +329,11 @@ impl Row {
     }
 }
 
-/// A file tool's call as the patch with which Codex does the same.
-fn as_patch(row: &Row) -> Option<(String, Value)> {
-    let llxprt = tools::table().call_in(hookrail::DialectId::Llxprt, &row.tool, &Json::from(row.input.clone()));
-    let input = llxprt.1.to_value();
-    let path = ["file_path", "path", "absolute_path"].iter().find_map(|name| input[*name].as_str())?.to_owned();
-    let lines = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
-    let body = match llxprt.0.as_str() {
-        "write_file" => {
-            format!("*** Add File: {path}\n{}", lines("+", input["content"].as_str().unwrap_or_default()))
-        }
-        "replace" => format!(
-            "*** Update File: {path}\n@@\n{}{}",
-            lines("-", input["old_string"].as_str()?),
-            lines("+", input["new_string"].as_str()?)
-        ),
-        _ => return None,
-    };
-    Some(("apply_patch".to_owned(), json!({"command": format!("*** Begin Patch\n{body}*** End Patch\n")})))
-}
-
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     let mut files = Vec::new();
     case_files(&repository().join("examples"), &mut files);
+    case_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/published"), &mut files);
     for file in files {
         let folder = file.parent().unwrap();
         for (case, expected) in cases(&file) {
@@ -308,54 +384,129 @@ fn templates() -> Vec<Row> {
     rows
 }
 
-#[test]
-fn every_hook_says_the_same_in_every_host() {
-    let rows = rows();
-    assert!(rows.iter().any(|row| row.name.contains("ts-lint-gate-original") && row.expected == Verdict::Denied));
+/// What differs from what is expected of one row.
+fn differences(row: &Row) -> Vec<String> {
     let mut differences = Vec::new();
-    for row in &rows {
-        let mut note = |host: &str, found: Verdict, expected: Verdict| {
-            if found != expected {
-                differences.push(format!("{} in {host}: {found}, not {expected}", row.name));
-            }
-        };
-        note("fire", row.fire(&row.tool, &row.input, &[]), row.expected);
-        note("the bus", row.bus(&row.tool, &row.input), row.expected);
-        for agent in Agent::ALL {
-            let call = row.in_words_of(agent.tools()).or_else(|| as_patch(row).filter(|_| agent == Agent::Codex));
-            let Some((tool, input)) = call else { continue };
+    let mut note = |host: String, found: Verdict, expected: Verdict| {
+        if found != expected {
+            differences.push(format!("{} in {host}: {found}, not {expected}", row.name));
+        }
+    };
+    note("fire".to_owned(), row.fire(&row.call, &[]).0, row.expected);
+    let mut calls = vec![row.call.clone()];
+    for agent in Agent::ALL {
+        let (direct, patch) = (row.in_words_of(agent.tools()), row.as_patch_of(agent.tools()));
+        if let Some(call) = direct.as_ref().or(patch.as_ref()) {
             let expected = row.expected_of(agent);
-            note(&format!("bridge {agent}"), row.bridge(agent, &tool, &input), expected);
-            note(&format!("fire --agent {agent}"), row.fire(&tool, &input, &["--agent", agent.name()]), expected);
-            if tool != "apply_patch" {
-                note(&format!("fire with the names of {agent}"), row.fire(&tool, &input, &[]), row.expected);
-                note(&format!("the bus with the names of {agent}"), row.bus(&tool, &input), row.expected);
+            note(format!("bridge {agent}"), row.bridge(agent, call), expected);
+            if expected != row.expected {
+                let (found, losses) = row.fire(call, &["--agent", agent.name()]);
+                note(format!("fire --agent {agent}"), found, expected);
+                assert!(losses.to_string().contains("loss.ask"), "{}: what is lost is reported: {losses}", row.name);
             }
         }
+        calls.extend(direct.into_iter().chain(patch));
     }
-    assert_eq!(differences, Vec::<String>::new());
+    // One server answers under every name that an agent has for the tool.
+    for (call, found) in calls.iter().zip(row.bus(&calls)) {
+        note(format!("the bus, {call:?}"), found, row.expected);
+    }
+    let expected = if row.expected == Verdict::Asks { Verdict::Denied } else { row.expected };
+    if let Some(mut call) = row.in_words_of(hookrail_agent::tool_names()) {
+        // The agent checks the arguments of its tools before it asks hooks.
+        if call.tool == "write_file" && call.input.get("content").is_none() {
+            call.input["content"] = json!("x");
+        }
+        for mode in AgentMode::ALL {
+            note(format!("the agent, {mode:?}"), row.agent(&call, mode), expected);
+        }
+    }
+    differences
 }
 
 #[test]
-fn every_hook_says_the_same_in_every_mode_of_the_agent() {
-    let mut differences = Vec::new();
-    for row in rows() {
-        let Some((tool, mut input)) = row.in_words_of(hookrail_agent::tool_names()) else { continue };
-        // The agent checks the arguments of its tools before it asks hooks.
-        if tool == "write_file" && input.get("content").is_none() {
-            input["content"] = json!("x");
-        }
-        let expected = if row.expected == Verdict::Asks { Verdict::Denied } else { row.expected };
-        for (mode, args, stdin) in [
-            ("headless", &["--headless", "--prompt", "go"][..], ""),
-            ("prompt", &["--prompt", "go"][..], ""),
-            ("piped", &[][..], "go\n"),
-        ] {
-            let found = row.agent(&tool, &input, args, stdin);
-            if found != expected {
-                differences.push(format!("{} in the agent, {mode}: {found}, not {expected}", row.name));
+fn every_hook_says_the_same_in_every_host() {
+    let rows = rows();
+    for published in
+        ["ts-lint-gate-original", "llxprt-reference", "llxprt-architecture", "llxprt-specification", "policy"]
+    {
+        let has = |verdict| rows.iter().any(|row| row.name.contains(published) && row.expected == verdict);
+        assert!(has(Verdict::Denied) && has(Verdict::Passes), "{published}");
+    }
+    let found: Vec<String> = rows.iter().flat_map(differences).collect();
+    assert_eq!(found, Vec::<String>::new());
+}
+
+/// A project with a guard of these tools that denies what names the forbidden thing.
+fn guarded(matcher: &str) -> Row {
+    let sandbox = Sandbox::with_hooks(&format!(
+        r#""BeforeTool": [{{"matcher": "{matcher}", "hooks": [{{"type": "command", "name": "guard",
+            "command": "if grep -q forbidden; then echo no >&2; exit 2; fi", "onFailure": "block"}}]}}]"#,
+    ));
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let call = Call { tool: String::new(), input: Value::Null };
+    Row { name: "guard".to_owned(), sandbox, variables: Vec::new(), call, expected: Verdict::Denied }
+}
+
+/// The main argument of a tool that writes or runs something, with a value that names a word.
+fn main_argument(entry: &ColumnTool, word: &str) -> Option<Value> {
+    let tool = NeutralTool::find(entry.tool)?;
+    let value = match tool.access {
+        ToolAccess::Write => word.to_owned(),
+        ToolAccess::Run => format!("touch {word}"),
+        ToolAccess::Patch => format!("*** Begin Patch\n*** Add File: {word}\n+x\n*** End Patch\n"),
+        ToolAccess::Read | ToolAccess::Fetch | ToolAccess::Other => return None,
+    };
+    let main = tool.arguments.first()?;
+    let (_, names) = entry.arguments.iter().find(|(argument, _)| argument == main)?;
+    Some(json!({*names.first()?: value}))
+}
+
+#[test]
+fn every_tool_that_writes_or_runs_reaches_the_guard_of_files_and_commands() {
+    let row = guarded("write_file|replace|run_shell_command");
+    let mut found = Vec::new();
+    let mut check = |agent: Agent, call: Call, expected: Verdict| {
+        for (host, verdict) in
+            [("fire", row.fire(&call, &["--agent", agent.name()]).0), ("bridge", row.bridge(agent, &call))]
+        {
+            if verdict != expected {
+                found.push(format!("{host} {agent}: {call:?}: {verdict}, not {expected}"));
             }
         }
+    };
+    for agent in Agent::ALL {
+        for entry in agent.tools().tools {
+            for (word, expected) in [("forbidden", Verdict::Denied), ("harmless", Verdict::Passes)] {
+                let Some(input) = main_argument(entry, word) else { continue };
+                check(agent, Call { tool: entry.name.to_owned(), input }, expected);
+            }
+        }
+        // A tool that is in no table, with something that a guard could ask about and without.
+        for (name, expected) in [("path", Verdict::Denied), ("command", Verdict::Denied), ("title", Verdict::Passes)] {
+            check(agent, Call { tool: "BrandNewTool".to_owned(), input: json!({name: "forbidden"}) }, expected);
+        }
     }
-    assert_eq!(differences, Vec::<String>::new());
+    let patch = |word: &str| json!(format!("*** Begin Patch\n*** Delete File: {word}\n*** End Patch\n"));
+    for (word, expected) in [("forbidden", Verdict::Denied), ("harmless", Verdict::Passes)] {
+        let call = Call { tool: "apply_patch".to_owned(), input: patch(word) };
+        let verdict = row.bridge(Agent::Copilot, &call);
+        assert_eq!(verdict, expected, "the text of a patch as the whole input, {word}");
+    }
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn a_hook_that_knows_patches_is_asked_about_file_tools_in_every_host() {
+    let mut row = guarded("apply_patch");
+    for (word, expected) in [("forbidden", Verdict::Denied), ("harmless", Verdict::Passes)] {
+        row.call = Call { tool: "write_file".to_owned(), input: json!({"path": word, "content": "x"}) };
+        assert_eq!(row.fire(&row.call, &[]).0, expected);
+        assert_eq!(row.bus(std::slice::from_ref(&row.call)), [expected]);
+        assert_eq!(row.agent(&row.call, AgentMode::Headless), expected);
+        for agent in [Agent::Claude, Agent::Copilot, Agent::Pi] {
+            let call = row.in_words_of(agent.tools()).unwrap();
+            assert_eq!(row.bridge(agent, &call), expected, "{agent}");
+        }
+    }
 }

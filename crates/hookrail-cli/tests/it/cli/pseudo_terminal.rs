@@ -75,12 +75,29 @@ impl OnTerminal {
 
     pub(crate) fn sees(&mut self, text: &str) {
         while !self.seen.contains(text) {
-            let mut bytes = [0; 4096];
-            // The terminal fails when the last one who had it is gone.
-            let count = self.terminal.read(&mut bytes).unwrap_or(0);
-            assert!(count > 0, "{text:?} is not in {:?}", self.seen);
-            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+            self.reads(text);
         }
+    }
+
+    /// Waits for the first of several texts behind everything that was seen before. Returns which it is.
+    pub(crate) fn sees_one_of(&mut self, texts: &[&str]) -> usize {
+        let before = self.seen.len();
+        loop {
+            let new = &self.seen[before..];
+            let first = texts.iter().enumerate().filter_map(|(index, text)| Some((new.find(text)?, index))).min();
+            match first {
+                Some((_, index)) => return index,
+                None => self.reads(&texts.join(" or ")),
+            }
+        }
+    }
+
+    fn reads(&mut self, wanted: &str) {
+        let mut bytes = [0; 4096];
+        // The terminal fails when the last one who had it is gone.
+        let count = self.terminal.read(&mut bytes).unwrap_or(0);
+        assert!(count > 0, "{wanted:?} is not in {:?}", self.seen);
+        self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
     }
 
     /// Answers the question, and gives how the command ended.
