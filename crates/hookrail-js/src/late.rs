@@ -16,6 +16,8 @@ pub(crate) type LateListener = Arc<dyn Fn() + Send + Sync>;
 pub(crate) struct LateHandlers {
     /// The events, each with the instance that registered last.
     events: Mutex<BTreeMap<String, u32>>,
+    /// The events in which the engine asks the module since its last inspection.
+    inspected: Mutex<Vec<String>>,
     listener: Mutex<Option<LateListener>>,
 }
 
@@ -26,16 +28,22 @@ impl LateHandlers {
     }
 
     pub(crate) fn heard_by(listener: Option<LateListener>) -> Arc<Self> {
-        Arc::new(Self { events: Mutex::default(), listener: Mutex::new(listener) })
+        Arc::new(Self { listener: Mutex::new(listener), ..Self::default() })
     }
 
     pub(crate) fn set_listener(&self, listener: &LateListener) {
         *lock(&self.listener) = Some(Arc::clone(listener));
     }
 
-    /// Records a registration of an instance, and tells the listener if the event is new.
+    /// Records the events that an inspection found.
+    pub(crate) fn set_inspected(&self, events: &[String]) {
+        *lock(&self.inspected) = events.to_vec();
+    }
+
+    /// Records a registration of an instance, and tells the listener if the engine does not know of the event.
     pub(crate) fn add(&self, event: &str, generation: u32) {
-        let is_new = lock(&self.events).insert(event.to_owned(), generation).is_none();
+        let is_first = lock(&self.events).insert(event.to_owned(), generation).is_none();
+        let is_new = is_first && !lock(&self.inspected).iter().any(|known| known == event);
         let listener = lock(&self.listener).clone();
         if let Some(listener) = listener.filter(|_| is_new) {
             listener();

@@ -42,6 +42,8 @@ pub(crate) struct ModuleHost {
     on_caller: Option<u32>,
     /// Why there is no instance, when one could not be made.
     unopened: Option<ModuleInspection>,
+    /// What an inspection found, while it waits for what the factory started.
+    registered: Option<Registrations>,
     /// Work that has not started.
     waiting: VecDeque<ModuleWork>,
     answers: Answers,
@@ -112,6 +114,7 @@ impl ModuleHost {
             armed: None,
             on_caller: None,
             unopened: None,
+            registered: None,
             waiting: VecDeque::new(),
             answers: Answers::new(),
         }
@@ -121,10 +124,24 @@ impl ModuleHost {
         self.instance.as_mut().map(|instance| instance.shared.state_mut())
     }
 
-    /// When the thread has to check timers and abandoned calls.
+    /// When the thread has to check timers and abandoned calls, or stop waiting for what the factory started.
     pub(crate) fn arm(&mut self) -> Option<Instant> {
-        self.armed = self.state().and_then(|state| state.next_due());
+        let _ = self.has_settled();
+        self.armed = self.state().and_then(|state| state.next_due().into_iter().chain(state.tail).min());
         self.armed
+    }
+
+    /// Whether everything has ended that the factory started and did not wait for, or the time for that is up.
+    fn has_settled(&mut self) -> bool {
+        let Some(Instance { vm, shared }) = &mut self.instance else { return true };
+        let state = shared.state_mut();
+        let Some(until) = state.tail else { return true };
+        let goes_on = !self.ops.is_empty() || vm.has_work() || state.has_tail(until);
+        if goes_on && Instant::now() < until && state.budget.stopped().is_none() {
+            return false;
+        }
+        state.tail = None;
+        true
     }
 
     pub(crate) fn has_ops(&self) -> bool {
@@ -145,6 +162,7 @@ impl ModuleHost {
     /// the work. If the module then waits for something, its own thread continues.
     pub(crate) fn work_on_caller(&mut self, work: ModuleWork) -> Option<ModuleWork> {
         let is_next = self.waiting.is_empty() && self.config.queued.load(Ordering::Relaxed) == 0;
+        let is_next = is_next && self.has_settled();
         let Some(state) = self.state().filter(|state| is_next && !state.is_loading()) else { return Some(work) };
         if let Some(clock) = &work.call.clock {
             state.budget.watch(Arc::clone(clock));
@@ -183,11 +201,31 @@ impl ModuleHost {
         }
     }
 
-    /// The result of loading, once there is one.
+    /// The result of loading, once there is one and everything has settled that the factory started.
     pub(crate) fn inspection_result(&mut self) -> Option<InspectionResult> {
-        let Some(instance) = &mut self.instance else {
+        if self.instance.is_none() {
             return self.unopened.take().map(InspectionResult::without_files);
+        }
+        let mut result = match self.registered.take() {
+            Some(registered) => Ok(registered),
+            None => self.load_result()?,
         };
+        if let Ok(registered) = &mut result {
+            if !self.has_settled() {
+                self.registered = result.ok();
+                return None;
+            }
+            registered.add_events(self.config.late.events());
+            registered.unsettled = self.left_behind();
+        }
+        let state = self.instance.as_mut()?.shared.state_mut();
+        let found = inspection_of(state, result);
+        Some(InspectionResult { found, version: state.sources.version.clone(), missing: state.sources.missing.clone() })
+    }
+
+    /// What the factory registered, once it has ended.
+    fn load_result(&mut self) -> Option<Result<Registrations, LoadFailure>> {
+        let instance = self.instance.as_mut()?;
         let state = instance.shared.state_mut();
         let lost = state.rejections.drain(..).next().map(|rejection| rejection.message);
         let report = match (state.budget.stopped(), state.finished.pop()) {
@@ -196,13 +234,21 @@ impl ModuleHost {
             (None, None) if lost.is_some() => CallReport::default(),
             (None, None) => return None,
         };
-        let mut result = outcome::load_result(&mut instance.shared, &report, lost);
-        if let Ok(registered) = &mut result {
-            registered.add_events(self.config.late.events());
+        let result = outcome::load_result(&mut instance.shared, &report, lost);
+        instance.shared.state_mut().begin_tail();
+        Some(result)
+    }
+
+    /// Why the module may register more than its inspection saw.
+    fn left_behind(&mut self) -> Option<String> {
+        let Instance { vm, shared } = self.instance.as_mut()?;
+        let state = shared.state_mut();
+        if let Some(stop) = state.budget.stopped() {
+            return Some(self.config.limits.why_stopped(stop));
         }
-        let state = instance.shared.state_mut();
-        let found = inspection_of(state, result);
-        Some(InspectionResult { found, version: state.sources.version.clone(), missing: state.sources.missing.clone() })
+        let goes_on = !self.ops.is_empty() || vm.has_work() || state.can_go_on();
+        let goes_on = || goes_on.then(|| "its factory started work that has not ended".to_owned());
+        state.refusals.first().cloned().or_else(goes_on)
     }
 
     pub(crate) fn take_message(&mut self, message: WorkerMessage) {
@@ -242,7 +288,7 @@ impl ModuleHost {
 
     /// Whether the next work in the queue could start now.
     pub(crate) fn has_waiting(&mut self) -> bool {
-        !self.waiting.is_empty() && self.state().is_none_or(|state| !state.is_loading())
+        !self.waiting.is_empty() && self.state().is_none_or(|state| !state.is_loading()) && self.has_settled()
     }
 
     /// Starts the next work in the queue. If there is no instance, starts to load the module for it.
@@ -379,7 +425,9 @@ impl ModuleHost {
                 self.refuse_waiting(exhausted, &failure);
                 self.close(&|_| RawEnd::Cancelled);
             } else {
-                shared.state_mut().printed_at_load = Some((call.stdout, call.stderr));
+                let state = shared.state_mut();
+                state.printed_at_load = Some((call.stdout, call.stderr));
+                state.begin_tail();
             }
         } else if let Some(reply) = call.reply.take() {
             self.answers.push((reply, outcome::call_return(shared, call, report)));
@@ -439,7 +487,7 @@ impl ModuleHost {
         self.ops.drain().for_each(|(_, op)| op.abort());
         self.config.processes.sweep(self.generation, None);
         let state = instance.shared.state_mut();
-        if state.is_loading() {
+        if state.is_loading() || state.tail.is_some() {
             self.answer_waiting(end);
         }
         for (number, call) in std::mem::take(&mut state.calls) {

@@ -260,6 +260,7 @@ impl ModuleRunner for Modules {
                 late.settle(&registered.events);
             }
             registered.add_events(late.events());
+            late.set_inspected(&registered.events);
         }
         looked.found
     }

@@ -215,6 +215,7 @@ pub(crate) fn load_result(
         events: names("events"),
         commands,
         renderers: names("renderers"),
+        unsettled: None,
         unsupported: names("unsupported"),
         mistakes: mistakes.into_iter().map(MistakeEntry::read).collect(),
         enforce: match members.get("enforce").and_then(Json::as_str).as_deref() {

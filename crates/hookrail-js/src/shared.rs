@@ -61,6 +61,8 @@ pub(crate) struct InstanceState {
     /// Calls that were abandoned and have not ended, each with the rest of its time.
     pub(crate) abandoned: HashMap<u32, Arc<WallClock>>,
     pub(crate) timers: Timers,
+    /// Until when calls wait for work that the factory started and did not wait for. `None` if nothing is waited for.
+    pub(crate) tail: Option<Instant>,
     pub(crate) watchers: HashMap<u32, Box<dyn Watcher + Send>>,
     pub(crate) components: HashMap<u32, ShownComponent>,
     /// Rejected promises that have no handler yet.
@@ -202,6 +204,7 @@ impl Shared {
             printed_at_load: None,
             abandoned: HashMap::new(),
             timers: Timers::default(),
+            tail: None,
             watchers: HashMap::new(),
             components: HashMap::new(),
             rejections: Vec::new(),
@@ -339,9 +342,9 @@ impl Shared {
     }
 
     /// Sets a timer, if the account has memory for it.
-    pub(crate) fn set_timer(&self, number: u32, wait: Duration) {
+    pub(crate) fn set_timer(&self, number: u32, wait: Duration, kind: TimerKind) {
         if let Some(held) = self.hold_memory(TIMER_MEMORY) {
-            self.state().timers.set(number, wait, held);
+            self.state().timers.set(number, wait, SetTimer { kind, _held: held });
         }
     }
 
@@ -416,6 +419,16 @@ impl InstanceState {
         !(self.timers.due.is_empty() && self.watchers.is_empty() && self.started_tasks.is_empty())
     }
 
+    /// Begins to wait for the work that the factory started and did not wait for.
+    pub(crate) fn begin_tail(&mut self) {
+        self.tail = Instant::now().checked_add(FACTORY_TAIL);
+    }
+
+    /// Whether a timer or an operation that has not started could still register a handler before this time.
+    pub(crate) fn has_tail(&self, until: Instant) -> bool {
+        !self.started_tasks.is_empty() || self.timers.next_once().is_some_and(|at| at < until)
+    }
+
     /// When the next timer is due or the time of an abandoned call is used up.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let timer = self.timers.due.keys().next().map(|(at, _)| *at);
@@ -424,10 +437,27 @@ impl InstanceState {
     }
 }
 
+/// How long the first call of an instance waits for work that the factory started and did not wait for. A process that
+/// fires one event would otherwise end before a handler is registered that a running agent would have.
+pub(crate) const FACTORY_TAIL: Duration = Duration::from_secs(1);
+
+/// Whether a timer is due once or again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerKind {
+    Once,
+    Repeating,
+}
+
+#[derive(Debug)]
+struct SetTimer {
+    kind: TimerKind,
+    _held: MemoryHold,
+}
+
 /// Timers, ordered by when they are due.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
-    due: BTreeMap<(Instant, u32), MemoryHold>,
+    due: BTreeMap<(Instant, u32), SetTimer>,
     by_number: HashMap<u32, Instant>,
 }
 
@@ -435,10 +465,10 @@ pub(crate) struct Timers {
 const TIMER_MEMORY: usize = 192;
 
 impl Timers {
-    fn set(&mut self, number: u32, wait: Duration, held: MemoryHold) {
+    fn set(&mut self, number: u32, wait: Duration, timer: SetTimer) {
         self.clear(number);
         if let Some(at) = Instant::now().checked_add(wait) {
-            self.due.insert((at, number), held);
+            self.due.insert((at, number), timer);
             self.by_number.insert(number, at);
         }
     }
@@ -447,6 +477,11 @@ impl Timers {
         if let Some(at) = self.by_number.remove(&number) {
             self.due.remove(&(at, number));
         }
+    }
+
+    /// When the first timer is due that does not repeat.
+    fn next_once(&self) -> Option<Instant> {
+        self.due.iter().find(|(_, timer)| timer.kind == TimerKind::Once).map(|((at, _), _)| *at)
     }
 
     /// Removes a timer that is due, and returns it.

@@ -14,7 +14,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, O
 use crate::clock::StopReason;
 use crate::ops;
 use crate::rules;
-use crate::shared::{FinishedCall, Rejection, Shared, lent};
+use crate::shared::{FinishedCall, Rejection, Shared, TimerKind, lent};
 use crate::source::{FileLoader, FileResolver, load_required, resolve_required, script};
 
 /// A runtime with the prelude in it.
@@ -240,12 +240,19 @@ fn native_functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     };
     native.set("finished", Func::from(finished))?;
     native.set("write", Func::from(|stream: u32, text: String| with_lent(|shared| shared.print(stream, &text))))?;
-    let again = |shared: &Shared, number: u32, wait: f64| {
-        shared.set_timer(number, milliseconds(wait));
-        number
+    let timer = |wait: f64, repeats: bool| {
+        with_lent(|shared| {
+            let number = shared.next_number();
+            let kind = if repeats { TimerKind::Repeating } else { TimerKind::Once };
+            shared.set_timer(number, milliseconds(wait), kind);
+            number
+        })
     };
-    native.set("timer", Func::from(move |wait: f64| with_lent(|shared| again(shared, shared.next_number(), wait))))?;
-    native.set("again", Func::from(move |number: u32, wait: f64| with_lent(|shared| again(shared, number, wait))))?;
+    native.set("timer", Func::from(timer))?;
+    let again = |number: u32, wait: f64| {
+        with_lent(|shared| shared.set_timer(number, milliseconds(wait), TimerKind::Repeating));
+    };
+    native.set("again", Func::from(again))?;
     native.set("clear", Func::from(|number: u32| with_lent(|shared| shared.state().timers.clear(number))))?;
     native.set("rules", rules::table())?;
     let resolve = |ctx: Ctx<'js>, base: String, name: String| resolve_required(&ctx, &base, &name);

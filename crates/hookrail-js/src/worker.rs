@@ -20,7 +20,7 @@ use crate::limits::RuntimeLimits;
 use crate::machine::EventLoop;
 use crate::module_host::{Answers, ModuleHost, TaskResult};
 use crate::processes::{Processes, SharedProcesses};
-use crate::shared::CallState;
+use crate::shared::{CallState, FACTORY_TAIL};
 use crate::source::Version;
 
 /// A message to a module's thread.
@@ -159,7 +159,7 @@ pub(crate) fn inspect_module(module: &Path, world: ModuleWorld, limits: RuntimeL
         let failure = failure(format!("there is no thread for it: {error}"));
         return InspectionResult::without_files(ModuleInspection::OutOfResources(failure));
     }
-    receive.recv_timeout(limits.load).unwrap_or_else(|_| {
+    receive.recv_timeout(limits.load + FACTORY_TAIL).unwrap_or_else(|_| {
         retired.store(true, Ordering::Relaxed);
         let failure = failure(format!("it took longer than {} s", limits.load.as_secs()));
         InspectionResult::without_files(ModuleInspection::Failed(failure))

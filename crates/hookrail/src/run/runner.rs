@@ -334,6 +334,9 @@ pub struct Registrations {
     pub mistakes: Vec<RegistrationMistake>,
     /// What it exports under the name `enforce`.
     pub enforce: EnforceExport,
+    /// Why it may register more while it runs: its factory left work behind that had not ended, or was refused
+    /// something that a call is not refused.
+    pub unsettled: Option<String>,
 }
 
 impl Registrations {

@@ -216,12 +216,7 @@ fn find_obstacle(path: &Path) -> Option<LoadObstacle> {
 fn add_hooks(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
     match inspection {
         ModuleInspection::Registered(registered) => add_registered(registered, hook, loaded),
-        ModuleInspection::Unknown(why) => {
-            let message = format!("what `{hook}` registers is known only when it runs: {why}");
-            let location = hook.origin.location.clone();
-            loaded.diagnostics.push(Diagnostic::new(Code::ModuleOpaque, message).at(location));
-            loaded.hooks.push(hook.clone());
-        }
+        ModuleInspection::Unknown(why) => add_opaque(&why, hook, loaded),
         ModuleInspection::Failed(failure) => loaded.diagnostics.push(load_error(hook, &failure)),
         // Its events are not known, so it is asked in all of them, and fails there if it cannot be loaded.
         ModuleInspection::OutOfResources(failure) => {
@@ -229,6 +224,14 @@ fn add_hooks(inspection: ModuleInspection, hook: &Hook, loaded: &mut Loaded) {
             loaded.hooks.push(hook.clone());
         }
     }
+}
+
+/// A module that may register more than is known is asked in every event, so that no guard of it is missed.
+fn add_opaque(why: &str, hook: &Hook, loaded: &mut Loaded) {
+    let message = format!("what `{hook}` registers is known only when it runs: {why}");
+    let location = hook.origin.location.clone();
+    loaded.diagnostics.push(Diagnostic::new(Code::ModuleOpaque, message).at(location));
+    loaded.hooks.push(hook.clone());
 }
 
 fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
@@ -243,8 +246,16 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
         }
     }
     let hook = &hook;
+    let events = registered.events.iter().filter_map(|name| event_named(DialectId::Xcsh, name));
+    let is_guard = events.into_iter().any(|event| event == EventKind::BeforeTool);
+    let unsettled = registered.unsettled.filter(|_| !is_guard);
+    if let Some(why) = &unsettled {
+        add_opaque(why, hook, loaded);
+    }
     for name in &registered.events {
         match event_named(DialectId::Xcsh, name) {
+            // The hook above is for every event.
+            Some(_) if unsettled.is_some() => {}
             Some(event) => {
                 let mut hook = hook.clone();
                 (hook.event, hook.scope) = (event, EventScope::One);
