@@ -14,9 +14,10 @@ pub(crate) fn listed_messages(own: &Json) -> Vec<Json> {
     let facts = own.as_object().unwrap_or_default();
     let with_facts = |message: Json| {
         let Some(mut members) = message.as_object() else { return message };
-        for (name, value) in facts.iter().filter(|(name, _)| !matches!(*name, "role" | "parts")) {
+        for (name, value) in facts.iter().filter(|(name, _)| !matches!(*name, "role" | "parts" | RESULT_DETAILS)) {
             members.set(name.to_owned(), value.clone());
         }
+        set_details(&mut members, facts.get(RESULT_DETAILS));
         if members.get("customType").is_some() {
             members.set("role", Json::string("custom"));
         }
@@ -79,15 +80,30 @@ pub(crate) fn with_facts(message: &Json, entry: &SessionEntry) -> Json {
         let usage = entry.field("usage").cloned().unwrap_or_else(|| TokenUsage::default().to_module_json());
         set_origin(&mut members, &model, usage);
     }
-    let call = members.get("toolCallId").and_then(Json::as_str);
-    let details = entry.field("details").and_then(Json::as_object);
-    if let Some(details) = call.and_then(|call| details?.get(&call).cloned()) {
-        members.set("details", details);
+    if entry.kind == SessionEntryKind::Message
+        && let Some(details) = entry.field("details")
+    {
+        match members.get("toolCallId") {
+            Some(_) => set_details(&mut members, Some(details)),
+            // It is still one message with all results.
+            None => members.set(RESULT_DETAILS, details.clone()),
+        }
     }
     if let Some(time) = entry.milliseconds() {
         members.set("timestamp", number(time));
     }
     members.to_json()
+}
+
+/// The member in which a message with results carries the details of all of them, by the call, until it is split.
+const RESULT_DETAILS: &str = "resultDetails";
+
+/// Sets the details that a module gave to the result of a call.
+fn set_details(result: &mut JsonObject, by_call: Option<&Json>) {
+    let call = result.get("toolCallId").and_then(Json::as_str);
+    if let Some(details) = call.and_then(|call| by_call?.as_object()?.get(&call).cloned()) {
+        result.set("details", details);
+    }
 }
 
 /// Sets the members that every message of a model has.

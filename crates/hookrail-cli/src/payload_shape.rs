@@ -9,7 +9,7 @@ use hookrail::sources::nearest;
 use hookrail::{Code, Diagnostic, DialectId, EventKind, Json, JsonObject};
 
 /// The members that every hook input may have beside the event's own fields.
-const COMMON: [&str; 11] = [
+const COMMON: [&str; 12] = [
     "session_id",
     "transcript_path",
     "cwd",
@@ -18,6 +18,7 @@ const COMMON: [&str; 11] = [
     "previous_outputs",
     "model_id",
     "launch",
+    "conversation_turn",
     "agent_id",
     "agent_type",
     "tool_output",

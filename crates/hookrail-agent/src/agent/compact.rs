@@ -263,7 +263,7 @@ impl ReferenceAgent {
         request.set("purpose", Json::string("summary"));
         request.set("contents", list(&contents));
         let guard = self.guard();
-        let called = guard.model_call(request.to_json(), |permit| async move {
+        let called = guard.model_call_beside(request.to_json(), |permit| async move {
             let mut discarded = DiscardingStream;
             tokio::select! {
                 responded = self.model.respond(&permit, &mut discarded) => responded,

@@ -23,7 +23,7 @@ impl ReferenceAgent {
             request.set("systemInstruction", text_message("system", &system));
         }
         let guard = self.guard();
-        let called = guard.model_call(request.to_json(), |permit| async move {
+        let called = guard.model_call_beside(request.to_json(), |permit| async move {
             self.model.respond(&permit, &mut DiscardingStream).await
         });
         let result = called.await.map_err(|error| HostError::new(error.to_string()))?;

@@ -65,6 +65,8 @@ pub(super) struct HostState {
     status: Mutex<StatusLine>,
     pub(super) pending: PendingMessages,
     pub(super) stop: RequestedStop,
+    /// The entry of the answer whose call is about to be judged. Modules see it in the session from the run of the tool on.
+    pub(super) judged_answer: Mutex<Option<String>>,
 }
 
 /// A stop that comes from beside the turn: from a sub-agent, from a notification, from the model call of a module.
@@ -262,6 +264,12 @@ impl Host for AgentHost {
 
     fn session(&self, query: &SessionQuery) -> Json {
         let session = self.session_now();
+        let hidden = lock(&self.host_state.judged_answer).clone();
+        let is_hidden = |id: &str| hidden.as_deref() == Some(id);
+        let leaf = match session.leaf() {
+            Some(id) if is_hidden(id) => session.entry(id).and_then(|entry| entry.parent.as_deref()),
+            leaf => leaf,
+        };
         let text = |text: Option<&str>| text.map_or_else(Json::null, Json::string);
         let entry = |id: Option<&str>| id.and_then(|id| session.entry(id)).map_or_else(Json::null, shape::entry);
         match query {
@@ -271,12 +279,15 @@ impl Host for AgentHost {
             SessionQuery::File => {
                 session.file().map_or_else(Json::null, |file| Json::string(&file.display().to_string()))
             }
-            SessionQuery::LeafId => text(session.leaf()),
-            SessionQuery::LeafEntry => entry(session.leaf()),
+            SessionQuery::LeafId => text(leaf),
+            SessionQuery::LeafEntry => entry(leaf),
             SessionQuery::Entry(id) => entry(Some(id)),
-            SessionQuery::Branch(id) => shape::all_entries(session.path_to(id.as_deref().or(session.leaf()))),
+            SessionQuery::Branch(id) => {
+                let path = session.path_to(id.as_deref().or(leaf)).into_iter();
+                shape::all_entries(path.filter(|entry| !is_hidden(&entry.id)))
+            }
             SessionQuery::Header => session.header().clone(),
-            SessionQuery::Entries => shape::all_entries(session.entries()),
+            SessionQuery::Entries => shape::all_entries(session.entries().iter().filter(|entry| !is_hidden(&entry.id))),
             SessionQuery::Tree => session.tree(),
             _ => Json::null(),
         }

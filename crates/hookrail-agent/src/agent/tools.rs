@@ -2,6 +2,7 @@
 
 use hookrail::guard::{Notes, Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, Visibility};
 use hookrail::{Json, JsonObject, Stop};
+use hookrail_spawn::lock;
 
 use super::ReferenceAgent;
 use crate::message::{RequestedCall, tool_response};
@@ -31,7 +32,13 @@ struct ToolHooks {
 
 impl ReferenceAgent {
     /// Runs calls. After a hook stopped the agent or the user interrupted it, the other calls are answered with the reason.
-    pub(super) async fn run_calls(&self, calls: &[RequestedCall], offered: &[String]) -> RanCalls {
+    /// The entry of the answer is `answer`.
+    pub(super) async fn run_calls(
+        &self,
+        calls: &[RequestedCall],
+        offered: &[String],
+        answer: Option<&str>,
+    ) -> RanCalls {
         let mut ran = RanCalls::default();
         for call in calls {
             let why = match (&ran.stop, self.is_cancelled()) {
@@ -41,7 +48,7 @@ impl ReferenceAgent {
             };
             match why {
                 Some(why) => ran.responses.push(tool_response(call, &Json::string(&why), true)),
-                None => self.run_call(call, offered, &mut ran).await,
+                None => self.run_call(call, offered, answer, &mut ran).await,
             }
         }
         ran
@@ -62,7 +69,7 @@ impl ReferenceAgent {
         }
     }
 
-    async fn run_call(&self, call: &RequestedCall, offered: &[String], ran: &mut RanCalls) {
+    async fn run_call(&self, call: &RequestedCall, offered: &[String], answer: Option<&str>, ran: &mut RanCalls) {
         let input = match self.check_call(call, offered) {
             Ok(input) => input,
             Err(problem) => {
@@ -77,7 +84,13 @@ impl ReferenceAgent {
         self.view().show(&ViewEvent::ToolCall { id: &call.id, tool: &call.name, input: &input });
         self.refresh_hooks();
         let request = ToolCall::new(&call.id, &call.name, input);
-        let result = self.guard().tool_call(request, |permit| self.run_tool(permit)).await;
+        self.set_judged_answer(answer);
+        let run = |permit| {
+            self.set_judged_answer(None);
+            self.run_tool(permit)
+        };
+        let result = self.guard().tool_call(request, run).await;
+        self.set_judged_answer(None);
         self.keep_receipt(&format!("tool {}", call.name), &result.receipt);
         let (end, failed) = match result.end {
             ToolEnd::Ran => ("ran", false),
@@ -99,6 +112,12 @@ impl ReferenceAgent {
         }
         ran.notes.push(result.notes);
         ran.stop = ran.stop.take().or(result.stop);
+    }
+
+    /// Keeps an answer from modules that look at the session before its tools run: the original records it after that. It
+    /// is in the session all the same, so that it is not lost with the process.
+    fn set_judged_answer(&self, answer: Option<&str>) {
+        *lock(&self.host_state.judged_answer) = answer.map(str::to_owned);
     }
 
     /// Shows a result as the user sees it and as the model reads it, unless a hook hides both.

@@ -246,7 +246,7 @@ impl ReferenceAgent {
         let said = if answer.reply.is_empty() { None } else { self.keep_answer(said, *usage) };
         self.round_ended(index).await;
         let ran = match &answer.stop {
-            None => self.run_calls(calls, &answer.offered).await,
+            None => self.run_calls(calls, &answer.offered, said.as_deref()).await,
             Some(stop) => self.refuse_calls(calls, &stop.reason),
         };
         let results = match ran.responses.is_empty() {

@@ -439,6 +439,50 @@ fn what_a_module_says_about_a_summary_is_kept() {
 }
 
 #[test]
+fn context_is_asked_for_the_conversation_and_not_for_a_summary() {
+    let world = World::with(
+        &[("BeforeModel", "", "cat >> model.log; echo >> model.log")],
+        json!({"summaries": ["in short"], "completions": ["by the way"], "turns": [{"text": "one"}, {"text": "two"}, {"text": "three"}]}),
+    );
+    world.module(
+        r#"import { appendFileSync } from "node:fs";
+        export default (pi) => {
+            pi.on("context", (event, ctx) => appendFileSync(ctx.cwd + "/module.log", JSON.stringify({ name: "context", last: event.messages.at(-1).content[0].text }) + "\n"));
+            pi.registerCommand("aside", { handler: async (_args, ctx) => {
+                const { complete } = await import("@oh-my-pi/pi-ai");
+                const said = await complete(ctx.model, { messages: [{ role: "user", content: "aside", timestamp: 1 }] });
+                appendFileSync(ctx.cwd + "/module.log", JSON.stringify({ name: "aside", last: said.content[0].text }) + "\n");
+            } });
+        };"#,
+    );
+    world.lines(&[], &["first", "second", "/compact", "/aside", "third"]).ends_with(0);
+    let told: Vec<(String, String)> = lines(&world, "module.log")
+        .iter()
+        .map(|line| (line["name"].as_str().unwrap().to_owned(), line["last"].as_str().unwrap().to_owned()))
+        .collect();
+    let told: Vec<(&str, &str)> = told.iter().map(|(name, last)| (name.as_str(), last.as_str())).collect();
+    let expected = [("context", "first"), ("context", "second"), ("aside", "by the way"), ("context", "third")];
+    assert_eq!(told, expected);
+    assert_eq!(lines(&world, "model.log").len(), 5, "hooks of settings are asked about every model call");
+}
+
+#[test]
+fn an_answer_is_in_the_session_of_modules_after_its_calls_were_judged() {
+    let world = World::new(one_call("run_shell_command", json!({"command": "echo hi"}), json!({})));
+    world.module(&noting(
+        &["tool_call", "tool_result"],
+        r#"(event, ctx) => { const session = ctx.sessionManager; const role = (entry) => entry.message?.role ?? entry.type;
+            return { branch: session.getBranch().map(role), entries: session.getEntries().map(role), leaf: role(session.getLeafEntry()), same: session.getLeafId() === session.getBranch().at(-1).id }; }"#,
+    ));
+    world.say("go").ends_with(0);
+    let told = lines(&world, "module.log");
+    let seen = |roles: &[&str]| json!([roles, roles, roles.last(), true]);
+    let told: Vec<Value> =
+        told.iter().map(|line| json!([line["branch"], line["entries"], line["leaf"], line["same"]])).collect();
+    assert_eq!(told, [seen(&["user"]), seen(&["user", "assistant"])]);
+}
+
+#[test]
 fn the_end_of_an_automatic_compaction_has_its_result() {
     let world = World::new(json!({"context_window": 4500, "summaries": ["in short"], "turns": [
         {"text": "one"}, {"error": {"kind": "overflow", "message": "too long"}}, {"text": "two"}
@@ -592,7 +636,8 @@ fn replaced_parts_and_details_stay_in_the_conversation() {
     let results: Vec<&Value> = noted.iter().map(|line| &line["results"]).filter(|it| **it != json!([])).collect();
     assert!(!results.is_empty(), "{noted:?}");
     assert_eq!(*results[0], json!([[["one", "two"], {"x": 1}]]), "{noted:?}");
-    assert_eq!(results.last().unwrap()[0][0], json!(["one", "two"]), "the model call after it: {noted:?}");
+    assert_eq!(*results[1], *results[0], "the model call after it: {noted:?}");
+    assert_eq!(noted.iter().filter(|line| line["name"] == "context" && line["results"] == *results[0]).count(), 1);
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub enum Occurrences {
     /// Only those at which the agent itself starts or ends, and not those of a session that begins or ends while the agent
     /// runs.
     LaunchOnly,
+    /// Only model calls that continue the conversation, and not those beside it, such as the one for a summary.
+    ConversationOnly,
 }
 
 /// What an answer to an event may do.

@@ -246,9 +246,15 @@ impl Event {
         self.field(name).and_then(Json::as_str)
     }
 
-    /// Whether the agent itself starts or ends with this event; true unless its host says otherwise.
-    pub(crate) fn is_launch(&self) -> bool {
-        self.field("launch").and_then(Json::as_bool) != Some(false)
+    /// Whether every dialect takes part in this occurrence of the event; true unless its host says otherwise. The
+    /// [`Occurrences`](super::Occurrences) of a column say which dialects take part only then.
+    pub(crate) fn is_for_all(&self) -> bool {
+        let field = match self.kind() {
+            EventKind::SessionStart | EventKind::SessionEnd => "launch",
+            EventKind::BeforeModel => "conversation_turn",
+            _ => return true,
+        };
+        self.field(field).and_then(Json::as_bool) != Some(false)
     }
 
     /// The event's own fields.

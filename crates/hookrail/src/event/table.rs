@@ -177,7 +177,11 @@ events! {
         name: "before-model",
         fires: "before a model is called, with the assembled request",
         gating: true,
-        fields: [llm_request: Object needed conversation, messages: List conversation],
+        fields: [
+            llm_request: Object needed conversation,
+            messages: List conversation,
+            conversation_turn: Flag optional,
+        ],
         judged: llm_request,
         rewritable: llm_request,
     }

@@ -304,8 +304,8 @@ impl UnplannedHooks for Unplanned {
 /// Everything of an event that its plan depends on.
 pub(super) struct PlanInput {
     pub(super) event: EventKind,
-    /// Whether the agent itself starts or ends with the event.
-    launch: bool,
+    /// Whether every dialect takes part in this occurrence of the event.
+    for_all: bool,
     /// The text that each dialect's matchers are compared with, in the order of the dialects. One is kept with every
     /// plan, so it holds nothing that can be found again.
     subjects: [Option<Box<str>>; DialectId::ORDER.len()],
@@ -414,16 +414,17 @@ impl PlanInput {
             let field = event.kind().spec().matched_on(dialect)?;
             Some(dialect.contract().matcher_subject(event, field).into_boxed_str())
         };
-        Self { event: event.kind(), launch: event.is_launch(), subjects: DialectId::ORDER.map(subject), tool }
+        Self { event: event.kind(), for_all: event.is_for_all(), subjects: DialectId::ORDER.map(subject), tool }
     }
 
     /// Whether the dialect takes part in this occurrence of the event.
     pub(super) fn concerns(&self, dialect: DialectId) -> bool {
-        let occurrences = self.event.spec().column(dialect).map_or(Occurrences::All, |column| column.occurrences);
-        match occurrences {
-            Occurrences::All => true,
-            Occurrences::LaunchOnly => self.launch,
-        }
+        self.for_all || self.occurrences(dialect) == Occurrences::All
+    }
+
+    /// Which occurrences of the event the dialect takes part in.
+    pub(super) fn occurrences(&self, dialect: DialectId) -> Occurrences {
+        self.event.spec().column(dialect).map_or(Occurrences::All, |column| column.occurrences)
     }
 
     /// The text that the dialect's matchers are compared with; nothing if its hooks for the event have no matchers.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::plan::{PlanInput, PlannedHook, Subject, knows, without_duplicates};
 use crate::dialect::registry::DialectId;
-use crate::event::EventKind;
+use crate::event::{EventKind, Occurrences};
 use crate::hook::{Action, Enablement, Hook, Trust};
 use crate::matcher::MatchResult;
 use crate::skips::{SkipReason, Skipped};
@@ -23,7 +23,7 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
         let mut matching = Vec::new();
         for hook in &subscribers.hooks {
             let reason = skip_reason(snapshot, hook, input.event)
-                .or_else(|| (!input.concerns(dialect)).then(not_a_launch))
+                .or_else(|| (!input.concerns(dialect)).then(|| not_this_time(input.occurrences(dialect))))
                 .or_else(|| {
                     let subject = input.subject_for(snapshot, dialect)?;
                     let otherwise = || input.subjects_otherwise(snapshot, dialect);
@@ -84,9 +84,13 @@ pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) ->
     never.then(|| (SkipReason::HooksOff, "no settings file switches hooks on".to_owned()))
 }
 
-/// The reason for a hook whose dialect knows only the start and the end of the agent.
-fn not_a_launch() -> (SkipReason, String) {
-    let detail = "the agent itself does not start or end here (`launch` is false)";
+/// The reason for a hook whose dialect does not take part in this occurrence of the event.
+fn not_this_time(occurrences: Occurrences) -> (SkipReason, String) {
+    let detail = match occurrences {
+        Occurrences::LaunchOnly => "the agent itself does not start or end here (`launch` is false)",
+        Occurrences::ConversationOnly => "the model call is beside the conversation (`conversation_turn` is false)",
+        Occurrences::All => "its dialect does not take part here",
+    };
     (SkipReason::Matcher, detail.to_owned())
 }
 

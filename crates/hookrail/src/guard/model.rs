@@ -84,7 +84,20 @@ impl Guard {
         F: FnOnce(ModelPermit) -> R,
         R: Future<Output = Result<Json, E>>,
     {
-        self.model_call_of(request, None, call).await
+        self.model_call_of(request, ModelTurn::Conversation(None), call).await
+    }
+
+    /// Like [`Guard::model_call`], for a request beside the conversation, such as the one for a summary. The `context`
+    /// handlers of modules are not asked, because they shape the conversation.
+    ///
+    /// # Errors
+    /// The error of the call itself, as `call` gave it.
+    pub async fn model_call_beside<F, R, E>(&self, request: Json, call: F) -> Result<ModelResult, E>
+    where
+        F: FnOnce(ModelPermit) -> R,
+        R: Future<Output = Result<Json, E>>,
+    {
+        self.model_call_of(request, ModelTurn::Beside, call).await
     }
 
     /// Like [`Guard::model_call`], for a host that knows more about its conversation than the request says: `messages` is the
@@ -103,10 +116,10 @@ impl Guard {
         F: FnOnce(ModelPermit) -> R,
         R: Future<Output = Result<Json, E>>,
     {
-        self.model_call_of(request, Some(messages), call).await
+        self.model_call_of(request, ModelTurn::Conversation(Some(messages)), call).await
     }
 
-    async fn model_call_of<F, R, E>(&self, request: Json, messages: Option<Json>, call: F) -> Result<ModelResult, E>
+    async fn model_call_of<F, R, E>(&self, request: Json, turn: ModelTurn, call: F) -> Result<ModelResult, E>
     where
         F: FnOnce(ModelPermit) -> R,
         R: Future<Output = Result<Json, E>>,
@@ -129,7 +142,11 @@ impl Guard {
             return Ok(result.not_called(None, None));
         }
         let event = self.event(EventKind::BeforeModel).with("llm_request", request.clone());
-        let event = messages.map_or(event.clone(), |messages| event.with("messages", messages));
+        let event = match turn {
+            ModelTurn::Conversation(None) => event,
+            ModelTurn::Conversation(Some(messages)) => event.with("messages", messages),
+            ModelTurn::Beside => event.with("conversation_turn", Json::boolean(false)),
+        };
         let before = self.fire(event).await;
         result.add(&before);
         let request = match &before.effects.llm_request {
@@ -161,6 +178,14 @@ impl Guard {
         }
         Ok(result)
     }
+}
+
+/// What a model call is to the conversation.
+enum ModelTurn {
+    /// It continues it. The host may list the messages in the shape of modules.
+    Conversation(Option<Json>),
+    /// It has no part in it.
+    Beside,
 }
 
 impl ModelResult {

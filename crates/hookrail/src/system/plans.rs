@@ -123,8 +123,8 @@ fn fingerprint(event: EventKind, text: &str) -> u64 {
 /// The text of the only field that the matchers of all dialects are compared with; nothing if there are several such
 /// fields, or if the text is too long to be cached or contains escapes.
 fn deciding_text(event: &Event) -> Option<&str> {
-    // A plan also depends on whether the event is a launch. An event that is none is too rare to be cached.
-    if !event.is_launch() {
+    // A plan also depends on whether every dialect takes part. An event in which some do not is too rare to be cached.
+    if !event.is_for_all() {
         return None;
     }
     let spec = event.kind().spec();

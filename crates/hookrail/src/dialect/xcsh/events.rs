@@ -47,7 +47,11 @@ columns! {
         fold: Fold::LastResult,
     }
     BeforeModel => BASE {
-        name: "context", fields: [messages], can: Abilities::REPLACE_MESSAGES, fold: Fold::ChainMessages,
+        name: "context",
+        fields: [messages],
+        can: Abilities::REPLACE_MESSAGES,
+        fold: Fold::ChainMessages,
+        occurrences: Occurrences::ConversationOnly,
     }
     BeforeCompact => CANCEL {
         name: "session_before_compact", fields: [preparation, branch_entries, custom_instructions],
