@@ -9,7 +9,7 @@ use hookrail::trust::Fingerprint;
 use hookrail::{DialectId, Environment, EventKind, Hook, HookSystem, Level};
 
 /// The files and folders in which a project configures hooks.
-const CONFIGURATION: [&str; 9] = [
+const CONFIGURATION: [&str; 10] = [
     ".llxprt/settings.json",
     ".llxprt/hooks",
     ".x-code/plugins",
@@ -17,6 +17,7 @@ const CONFIGURATION: [&str; 9] = [
     ".x-code/settings.local.json",
     ".xcsh/hooks",
     ".claude/hooks",
+    ".codex/hooks",
     ".hookrail/config.toml",
     ".hookrail/rules",
 ];

@@ -30,6 +30,8 @@ enum Provider {
     Nested,
     /// `pre/` and `post/` of another program's folder.
     Neighbour,
+    /// The files `pre-TOOL` and `post-TOOL` of another program's folder. Its other files are that program's.
+    Prefixed,
 }
 
 /// The folders in which modules are looked for, in load order. A file that two of them lead to counts once.
@@ -43,6 +45,8 @@ fn roots(project: &Path, home: Option<&Path>) -> Vec<(PathBuf, SourceKind, Provi
         project(".xcsh/hooks", Provider::Nested),
         user(".claude/hooks", Provider::Neighbour),
         project(".claude/hooks", Provider::Neighbour),
+        user(".codex/hooks", Provider::Prefixed),
+        project(".codex/hooks", Provider::Prefixed),
     ];
     all.into_iter().flatten().collect()
 }
@@ -120,24 +124,29 @@ fn source(folder: &Path, kind: SourceKind) -> SourceId<'_> {
 
 fn files_in(root: &Path, kind: SourceKind, provider: Provider, list: &mut Lister<'_>) -> Vec<ModuleFile> {
     let mut found = Vec::new();
+    let flat = match provider {
+        Provider::Own | Provider::Prefixed => regular_files(list(root)),
+        Provider::Nested | Provider::Neighbour => Vec::new(),
+    };
     for when in ["pre", "post"] {
         let folder = root.join(when);
         let files = match provider {
             Provider::Own | Provider::Neighbour => regular_files(list(&folder)),
             Provider::Nested => nested_files(&folder, list),
+            Provider::Prefixed => prefixed_files(&flat, when),
         };
         for path in files {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = file_name(&path);
             // Test cases may stand beside the hooks that they test.
             if name.contains(".hooktest.") {
                 continue;
             }
-            let key = Some(format!("{when}:{}:{name}", tool_of(&name, provider)));
+            let key = Some(format!("{when}:{}:{name}", tool_of(&name, when, provider)));
             found.push(ModuleFile { path, named: None, kind, key, shadowed_by: None });
         }
     }
     if provider == Provider::Own {
-        let flat = regular_files(list(root)).into_iter().filter(|path| is_module(path));
+        let flat = flat.into_iter().filter(|path| is_module(path));
         found.extend(flat.map(|path| ModuleFile { path, named: None, kind, key: None, shadowed_by: None }));
     }
     found
@@ -171,17 +180,32 @@ fn nested_files(folder: &Path, list: &mut Lister<'_>) -> Vec<PathBuf> {
     files
 }
 
-fn tool_of(name: &str, provider: Provider) -> &str {
+/// The files whose name says when they run, by their ending TypeScript or JavaScript.
+fn prefixed_files(files: &[PathBuf], when: &str) -> Vec<PathBuf> {
+    let is_prefixed = |path: &&PathBuf| {
+        let name = file_name(path);
+        let tool = name.strip_prefix(when).and_then(|rest| rest.strip_prefix('-'));
+        tool.is_some_and(|tool| tool.ends_with(".ts") || tool.ends_with(".js")) && is_module(path)
+    };
+    files.iter().filter(is_prefixed).cloned().collect()
+}
+
+fn tool_of<'n>(name: &'n str, when: &str, provider: Provider) -> &'n str {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     match provider {
         Provider::Own => stem,
+        Provider::Prefixed => stem.strip_prefix(when).and_then(|tool| tool.strip_prefix('-')).unwrap_or(stem),
         Provider::Nested | Provider::Neighbour if ["sh", "bash", "zsh", "fish"].contains(&ending) => stem,
         Provider::Nested | Provider::Neighbour => name,
     }
 }
 
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+    file_name(path).starts_with('.')
 }
 
 /// The regular files of a folder by name, without hidden ones. A link is not a regular file.
@@ -208,7 +232,7 @@ pub(crate) fn find_module_file(path: &Path) -> Option<PathBuf> {
 
 /// Whether a file can be a module, by its name.
 pub(super) fn is_module(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = file_name(path);
     let declares_only = [".d.ts", ".d.mts", ".d.cts"].iter().any(|ending| name.ends_with(ending));
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
     ENDINGS.contains(&ending.as_str()) && !declares_only
