@@ -8,6 +8,7 @@ mod object_writer;
 
 pub(crate) use object_writer::{ObjectWriter, WrittenObject};
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -468,31 +469,30 @@ fn compact(text: &str) -> String {
     out
 }
 
-/// The text of a JSON string in which every half of a surrogate pair that stands alone is the replacement character. JavaScript
-/// writes such texts, and no other language can hold them.
-fn without_lone_surrogates(text: &str) -> String {
-    let unit = |rest: &str| u32::from_str_radix(rest.strip_prefix("\\u")?.get(..4)?, 16).ok();
+/// JSON text in which every half of a surrogate pair that stands alone is the replacement character. JavaScript writes such
+/// texts, and no other language can hold them; the decision beside one must not be lost.
+pub(crate) fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\u") {
+        return Cow::Borrowed(text);
+    }
+    let unit = |rest: &str| u16::from_str_radix(rest.strip_prefix("\\u")?.get(..4)?, 16).ok();
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
         out.push_str(before);
-        let length = match unit(escape) {
-            Some(0xd800..=0xdbff) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) => 12,
-            Some(0xd800..=0xdfff) => {
-                out.push('\u{fffd}');
-                rest = escape.get(6..).unwrap_or_default();
-                continue;
-            }
-            Some(_) => 6,
-            None => 2,
+        let (length, is_lone) = match unit(escape) {
+            Some(0xd800..=0xdbff) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) => (12, false),
+            Some(0xd800..=0xdfff) => (6, true),
+            Some(_) => (6, false),
+            None => (1 + escape.chars().nth(1).map_or(0, char::len_utf8), false),
         };
         let (whole, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
-        out.push_str(whole);
+        out.push_str(if is_lone { "\u{fffd}" } else { whole });
         rest = after;
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 #[cfg(test)]
@@ -502,6 +502,8 @@ mod tests {
         let text = |json: &str| super::Json::parse(json).unwrap().as_str();
         assert_eq!(text(r#""a\ud800b""#).as_deref(), Some("a\u{fffd}b"));
         assert_eq!(text(r#""\udc00\\ud800 \ud83d\ude00 \u0041""#).as_deref(), Some("\u{fffd}\\ud800 \u{1f600} A"));
+        // An escape that is none does not hide what follows it.
+        assert_eq!(super::without_lone_surrogates(r"\é\ud800"), "\\é\u{fffd}");
     }
 
     use super::*;

@@ -53,6 +53,16 @@ impl ToolColumn {
 }
 
 impl ColumnTool {
+    /// A tool of the table, its name here, and the names of its arguments.
+    #[must_use]
+    pub const fn new(
+        tool: &'static str,
+        name: &'static str,
+        arguments: &'static [(&'static str, &'static [&'static str])],
+    ) -> Self {
+        Self { tool, name, arguments }
+    }
+
     /// The names of an argument, the tool's own first.
     pub(super) fn names_of(&self, argument: &str) -> &'static [&'static str] {
         self.arguments.iter().find(|(known, _)| *known == argument).map_or(&[], |(_, names)| names)

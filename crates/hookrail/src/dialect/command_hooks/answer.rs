@@ -1,6 +1,5 @@
 //! Turns the raw end of a process into an answer: exit codes, JSON, plain text, and failures.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::blame::{foreign_status, silent_failure};
@@ -13,7 +12,7 @@ use crate::dialect::answer_words::decision_in_broken;
 use crate::dialect::{Reply, failure_decision, failure_reason};
 use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
-use crate::json::{Json, JsonKind, JsonObject};
+use crate::json::{Json, JsonKind, JsonObject, without_lone_surrogates};
 use crate::outcome::{Decision, Effects, EndKind, Health};
 use crate::run::{RawEnd, RunEnd};
 
@@ -267,32 +266,6 @@ fn parse(text: &str) -> Parsed {
         JsonKind::Boolean | JsonKind::Number if matches!(value.text(), "false" | "0") => Parsed::Nothing,
         JsonKind::Boolean | JsonKind::Number | JsonKind::Array => Parsed::Text,
     }
-}
-
-/// Replaces lone surrogates. JSON can write half of a surrogate pair as an escape, which no text can hold, and the
-/// decision beside it must not be lost.
-fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
-    if !text.contains("\\u") {
-        return Cow::Borrowed(text);
-    }
-    let unit = |at: usize| {
-        text.get(at..at + 6)
-            .filter(|escape| escape.starts_with("\\u"))
-            .and_then(|escape| u16::from_str_radix(escape.get(2..)?, 16).ok())
-    };
-    let mut repaired = String::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let (taken, replaced) = match unit(at) {
-            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => (12, false),
-            Some(0xD800..=0xDFFF) => (6, true),
-            _ if rest.starts_with('\\') => (1 + rest.chars().nth(1).map_or(0, char::len_utf8), false),
-            _ => (rest.chars().next().map_or(1, char::len_utf8), false),
-        };
-        repaired.push_str(if replaced { "\\ufffd" } else { rest.get(..taken).unwrap_or(rest) });
-        at += taken;
-    }
-    Cow::Owned(repaired)
 }
 
 /// Escapes line breaks, tabs and other control characters inside strings; `None` if there is nothing to escape.

@@ -4,19 +4,11 @@ use crate::tools::{ColumnTool, ToolColumn};
 
 const FILE_PATH: (&str, &[&str]) = ("file_path", &["filePath", "path"]);
 
-const fn tool(
-    tool: &'static str,
-    name: &'static str,
-    arguments: &'static [(&'static str, &'static [&'static str])],
-) -> ColumnTool {
-    ColumnTool { tool, name, arguments }
-}
-
 pub(super) static TOOLS: ToolColumn = ToolColumn {
     whose: "X-Code",
     tools: &[
-        tool("write_file", "writeFile", &[FILE_PATH, ("content", &["content"])]),
-        tool(
+        ColumnTool::new("write_file", "writeFile", &[FILE_PATH, ("content", &["content"])]),
+        ColumnTool::new(
             "replace",
             "edit",
             &[
@@ -26,15 +18,15 @@ pub(super) static TOOLS: ToolColumn = ToolColumn {
                 ("replace_all", &["replaceAll"]),
             ],
         ),
-        tool("read_file", "readFile", &[FILE_PATH]),
-        tool("run_shell_command", "shell", &[("command", &["command"]), ("timeout", &["timeout"])]),
-        tool("list_directory", "listDir", &[("directory", &["dirPath", "path"])]),
-        tool("glob", "glob", &[("pattern", &["pattern"])]),
-        tool("search_file_content", "grep", &[("pattern", &["pattern"]), ("include", &["glob"])]),
-        tool("web_fetch", "webFetch", &[("url", &["url"])]),
-        tool("google_web_search", "webSearch", &[("query", &["query"])]),
-        tool("task", "task", &[("prompt", &["prompt"])]),
-        tool("todo_write", "todoWrite", &[("todos", &["todos"])]),
+        ColumnTool::new("read_file", "readFile", &[FILE_PATH]),
+        ColumnTool::new("run_shell_command", "shell", &[("command", &["command"]), ("timeout", &["timeout"])]),
+        ColumnTool::new("list_directory", "listDir", &[("directory", &["dirPath", "path"])]),
+        ColumnTool::new("glob", "glob", &[("pattern", &["pattern"])]),
+        ColumnTool::new("search_file_content", "grep", &[("pattern", &["pattern"]), ("include", &["glob"])]),
+        ColumnTool::new("web_fetch", "webFetch", &[("url", &["url"])]),
+        ColumnTool::new("google_web_search", "webSearch", &[("query", &["query"])]),
+        ColumnTool::new("task", "task", &[("prompt", &["prompt"])]),
+        ColumnTool::new("todo_write", "todoWrite", &[("todos", &["todos"])]),
     ],
     others: &["askUser", "activateSkill"],
 };
