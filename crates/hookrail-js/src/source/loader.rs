@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookrail::module::LoadFailure;
+use hookrail::trust::NamedFile;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};
@@ -59,18 +60,28 @@ pub(super) fn resolve_import(shared: &Shared, base: &str, name: &str) -> Result<
     Ok(resolved)
 }
 
-/// Whether a file may be imported. The files of a module are known before it runs: those of its import declarations,
+/// Whether a file may be imported. The code of a module is known before it runs: the files of its import declarations,
 /// and those that its grant covers. Any other file is chosen while the module runs, so importing it needs the
-/// capability to read it.
+/// capability to read it. So does data that is not the module's own: importing it is reading it.
 fn check_import(shared: &Shared, base: &str, name: &str, path: &Path) -> Result<(), OpError> {
-    let import = (base.to_owned(), name.to_owned());
-    if !path.is_absolute() || shared.state().sources.static_imports.contains(&import) {
+    if !path.is_absolute() {
         return Ok(());
     }
-    if shared.world().covered.as_ref().is_some_and(|covered| covered.iter().any(|file| file.path == path)) {
+    let import = (base.to_owned(), name.to_owned());
+    let is_covered = |file: &NamedFile| file.path == path;
+    let is_known = shared.state().sources.static_imports.contains(&import)
+        || shared.world().covered.as_ref().is_some_and(|covered| covered.iter().any(is_covered));
+    if is_known && (resolve::is_code(path) || is_own(&shared.config.module, path)) {
         return Ok(());
     }
     require_read(shared, path, FinalLink::Followed).map(drop)
+}
+
+/// Whether a file lies in the folder of the module or below it, through all links. A file that is gone is in memory since
+/// the module was inspected, so only its name is left to judge.
+fn is_own(module: &Path, path: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    module.parent().is_some_and(|folder| real(path).starts_with(real(folder)))
 }
 
 /// The size in bytes of the largest file that the TypeScript front end parses.

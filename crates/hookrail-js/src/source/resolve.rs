@@ -9,6 +9,12 @@ use super::virtuals;
 /// The extensions that an import may leave out, in the order in which they are tried.
 const EXTENSIONS: [&str; 7] = ["ts", "mts", "cts", "js", "mjs", "cjs", "json"];
 
+/// Whether a file is imported as code and not as data.
+pub(super) fn is_code(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ending != "json" && EXTENSIONS.contains(&ending))
+}
+
 /// The name of the module that `specifier` means in the file `base`. `is_in_version` tells which files are in memory since
 /// the module was inspected. Those can be imported even if they were removed from the disk.
 pub(super) fn resolve(base: &str, specifier: &str, is_in_version: impl Fn(&Path) -> bool) -> Result<String, String> {

@@ -118,6 +118,28 @@ fn an_import_that_is_chosen_while_the_module_runs_is_reading_a_file() {
 }
 
 #[test]
+fn data_that_is_not_the_module_s_own_is_read_by_an_import() {
+    let lab = Lab::new();
+    let secret = lab.write("home/secret.json", r#"{"key":"secret"}"#);
+    let text = lab.write("home/secret", "export default 'secret';");
+    lab.write("home/code.js", "export default 'code';");
+    lab.write("hook/own/part.json", r#"{"key":"own"}"#);
+    std::os::unix::fs::symlink(&secret, lab.at("hook/link.json")).unwrap();
+    let said = |capabilities: &[&str], import: &str| {
+        lab.does_with(capabilities, &format!("import got from '{import}';"), &[work("got.key ?? got")]).join("|")
+    };
+    let secrets =
+        [secret.display().to_string(), "../home/secret.json".into(), "./link.json".into(), text.display().to_string()];
+    for import in &secrets {
+        let refused = said(&["write"], import);
+        assert!(refused.contains("no `read` capability"), "{import}: {refused}");
+        assert_eq!(said(&["read", "write"], import), "ok secret", "{import}");
+    }
+    assert_eq!(said(&["write"], "./own/part.json"), "ok own");
+    assert_eq!(said(&["write"], "../home/code.js"), "ok code");
+}
+
+#[test]
 fn hook_places_are_never_written() {
     let lab = Lab::new();
     lab.write("home/.xcsh/agent/hooks/pre/guard.ts", "export default () => {};");

@@ -145,6 +145,29 @@ attacks! { "Modules";
     }
 }
 
+/// Importing data from outside the module's folder is reading it, also if an import declaration names the file.
+#[test]
+fn a_module_without_read_names_a_secret_in_an_import() {
+    for (capabilities, is_refused) in [("write", true), ("read,write", false)] {
+        for place in ["project", "home"] {
+            let lab = Lab::new();
+            let secret = lab.write_outside(&format!("{place}/secret.json"), r#"{"key":"secret"}"#);
+            let source = format!(
+                "import fs from \"node:fs\";\nimport secret from \"{}\" with {{ type: \"json\" }};\n\
+                 export default (pi) => {{ pi.on(\"tool_call\", () => {{ {} }}); }};\n",
+                secret.display(),
+                trace_if(&lab, "secret.key")
+            );
+            lab.write(".xcsh/hooks/pre/a.ts", source);
+            grant_with(&lab, capabilities);
+            let ran = lab.run(&["fire", "tool_call", "--tool", "bash"], "");
+            assert_eq!(lab.base.join("canary/module").exists(), !is_refused, "{capabilities} {place}: {ran:?}");
+            let says_why = ran.code == 2 && ran.stdout.contains("no `read` capability");
+            assert_eq!(says_why, is_refused, "{capabilities} {place}: {ran:?}");
+        }
+    }
+}
+
 #[test]
 fn the_prompt_and_the_status_show_what_modules_may_do() {
     let lab = Lab::new();
