@@ -4,6 +4,7 @@ use hookrail::Json;
 use hookrail::host::HookFailure;
 use hookrail::module::{
     EnforceExport, LoadFailure, ModuleReturn, RegisteredCommand, RegistrationKind, RegistrationMistake, Registrations,
+    UnreadableResult,
 };
 use hookrail::process::{Output, RawEnd};
 use serde::Deserialize;
@@ -17,8 +18,19 @@ use crate::shared::{CallState, FinishedCall, Shared};
 pub(crate) struct CallReport {
     pub(crate) result: Option<Json>,
     pub(crate) failures: Vec<HandlerFailure>,
-    /// Names of members of the handlers' results that mean nothing in the event.
-    pub(crate) unknown: Vec<String>,
+    pub(crate) remarks: AnswerRemarks,
+}
+
+/// What means nothing in the results of the handlers.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct AnswerRemarks {
+    /// Members beside others that mean something.
+    unknown: Vec<String>,
+    /// Members of results in which no member means something.
+    strangers: Vec<String>,
+    /// Values that are no objects, in words.
+    values: Vec<String>,
 }
 
 /// A failure of a handler.
@@ -65,9 +77,8 @@ impl CallReport {
     pub(crate) fn read(finished: &FinishedCall) -> Self {
         let result = finished.result.as_deref().map(Json::parse).transpose();
         let failures = finished.failures.as_deref().map_or_else(|| Ok(Vec::new()), serde_json::from_str);
-        let unknown =
-            finished.unknown.as_deref().and_then(|names| serde_json::from_str(names).ok()).unwrap_or_default();
-        let read = result.and_then(|result| Ok(Self { result, failures: failures?, unknown }));
+        let remarks = finished.remarks.as_deref().map_or_else(|| Ok(AnswerRemarks::default()), serde_json::from_str);
+        let read = result.and_then(|result| Ok(Self { result, failures: failures?, remarks: remarks? }));
         read.unwrap_or_else(|error| Self::failed(HandlerFailure::new(error.to_string())))
     }
 
@@ -110,7 +121,10 @@ pub(crate) fn call_return(shared: &mut Shared, mut call: CallState, mut report: 
         None => ModuleReturn::new(RawEnd::Returned(result)),
     };
     out.failures = failures.map(|failure| failure.message).collect();
-    out.unknown_members = report.unknown;
+    let AnswerRemarks { unknown, strangers, values } = report.remarks;
+    out.unknown_members = unknown;
+    out.unreadable = strangers.into_iter().map(UnreadableResult::Member).collect();
+    out.unreadable.extend(values.into_iter().map(UnreadableResult::Value));
     out.refusals = std::mem::take(&mut shared.state_mut().refusals);
     (out.messages, out.entries) = (call.messages, call.entries);
     (out.stdout, out.stderr) = (Output::whole(call.stdout), Output::whole(call.stderr));

@@ -119,8 +119,8 @@ pub(crate) struct FinishedCall {
     pub(crate) call: u32,
     pub(crate) result: Option<String>,
     pub(crate) failures: Option<String>,
-    /// Names of members of the handlers' results that have no meaning in the event, as JSON text.
-    pub(crate) unknown: Option<String>,
+    /// What means nothing in the handlers' results, as JSON text.
+    pub(crate) remarks: Option<String>,
 }
 
 /// One call in progress.

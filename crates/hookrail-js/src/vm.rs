@@ -235,8 +235,8 @@ fn native_functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     native.set("sync", Func::from(|op: String| with_lent(|shared| ops::run_op(shared, &op))))?;
     native
         .set("start", Func::from(|call: u32, task: String| with_lent(|shared| ops::start_task(shared, call, &task))))?;
-    let finished = |call: u32, result: Option<String>, failures: Option<String>, unknown: Option<String>| {
-        with_lent(|shared| record_finished(shared, FinishedCall { call, result, failures, unknown }));
+    let finished = |call: u32, result: Option<String>, failures: Option<String>, remarks: Option<String>| {
+        with_lent(|shared| record_finished(shared, FinishedCall { call, result, failures, remarks }));
     };
     native.set("finished", Func::from(finished))?;
     native.set("write", Func::from(|stream: u32, text: String| with_lent(|shared| shared.print(stream, &text))))?;
@@ -272,7 +272,7 @@ fn with_lent<T: Default>(work: impl FnOnce(&Shared) -> T) -> T {
 fn record_finished(shared: &Shared, finished: FinishedCall) {
     let most = shared.config.limits.result;
     let mut state = shared.state();
-    let FinishedCall { call, result, failures, unknown } = finished;
+    let FinishedCall { call, result, failures, remarks } = finished;
     let is_going_on = state.calls.contains_key(&call) || state.abandoned.contains_key(&call);
     if !is_going_on || state.finished.iter().any(|known| known.call == call) {
         return;
@@ -283,8 +283,8 @@ fn record_finished(shared: &Shared, finished: FinishedCall) {
     } else {
         (result, failures)
     };
-    let unknown = unknown.filter(|names| !is_long(names));
-    state.finished.push(FinishedCall { call, result, failures, unknown });
+    let remarks = remarks.filter(|remarks| !is_long(remarks));
+    state.finished.push(FinishedCall { call, result, failures, remarks });
 }
 
 fn milliseconds(wait: f64) -> Duration {

@@ -204,7 +204,7 @@ codes! {
     StderrTruncated = "stderr-truncated", Note;
     /// A hook's answer is not valid.
     BadOutput = "bad-output", Warning;
-    /// A guard with a failure policy printed something that is no answer to its event, so it failed.
+    /// A guard gave something that is no answer to its event. One with a failure policy has failed; a module's is a warning.
     UnreadableAnswer = "unreadable-answer", Error;
     /// A field of an answer has the wrong type or an unknown value and was left out.
     AnswerField = "answer-field", Warning;

@@ -41,5 +41,6 @@ pub use crate::run::{
     CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, CutOffProcess, EnforceExport,
     HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
     ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, RegistrationKind, RegistrationMistake, Registrations,
+    UnreadableResult,
 };
 pub use crate::system::{CommandOffer, HookFailure, Host};

@@ -194,7 +194,7 @@
 
 	// What the prelude tells the host about a call: a result, which may be absent, failures, and the names of members of
 	// results that mean nothing, if there are any.
-	function tell(call, result, failures, unknown) {
+	function tell(call, result, failures, remarks) {
 		let json;
 		try {
 			json = stringify(result);
@@ -205,7 +205,7 @@
 		} catch (error) {
 			failures[failures.length] = describe(error);
 		}
-		native.finished(call, json, failures.length === 0 ? undefined : encode(failures), unknown === undefined ? undefined : encode(unknown));
+		native.finished(call, json, failures.length === 0 ? undefined : encode(failures), remarks === undefined ? undefined : encode(remarks));
 	}
 
 	const { prototype } = String;

@@ -71,16 +71,32 @@
 	// Adds the members of an answer that mean nothing in this event: the host warns of them. Most events ignore what
 	// handlers return, and an arrow function returns whatever it calls, so there only members count that mean something
 	// in another event.
-	function addUnknown(rule, answer, unknown) {
-		if (typeof answer !== "object" || answer === null || isArray(answer)) return unknown;
+	function addUnknown(rule, answer, remarks) {
+		if (typeof answer !== "object" || isArray(answer)) {
+			return canDeny(rule) ? addRemark(remarks, "values", isArray(answer) ? "an array" : answer === true ? "true" : `a ${typeof answer}`) : remarks;
+		}
 		const names = keys(answer);
+		const kind = canDeny(rule) && !isReadable(rule, names) ? "strangers" : "unknown";
 		for (let at = 0; at < names.length; at++) {
 			const name = names[at];
-			if (rule.members === undefined ? !meansSomething(name) : has(rule.members, name)) continue;
-			if (unknown === undefined) unknown = [];
-			if (unknown.length < 16 && !has(unknown, name)) unknown[unknown.length] = slice(name, 0, 100);
+			if (rule.members === undefined ? meansSomething(name) : !has(rule.members, name)) remarks = addRemark(remarks, kind, name);
 		}
-		return unknown;
+		return remarks;
+	}
+
+	const canDeny = (rule) => rule.combine === "block" || rule.combine === "cancel";
+
+	// Whether an answer has a member that says what to do. A reason alone does not.
+	function isReadable(rule, names) {
+		for (let at = 0; at < names.length; at++) if (names[at] !== "reason" && has(rule.members, names[at])) return true;
+		return false;
+	}
+
+	function addRemark(remarks, kind, text) {
+		remarks ??= { __proto__: null, unknown: [], strangers: [], values: [] };
+		const list = remarks[kind];
+		if (list.length < 16 && !has(list, text)) list[list.length] = slice(text, 0, 100);
+		return remarks;
 	}
 
 	function meansSomething(name) {
@@ -140,7 +156,7 @@
 		const context = contextOf(call);
 		const failures = [];
 		const state = { __proto__: null, result: undefined, messages: undefined };
-		let unknown;
+		let remarks;
 		for (let at = 0; at < (wanted?.length ?? 0); at++) {
 			try {
 				const handler = wanted[at];
@@ -149,7 +165,7 @@
 				let answer = handler(payload, context);
 				// Only these can be promises; a handler that answers at once is not made to wait.
 				if (typeof answer === "object" || typeof answer === "function") answer = await answer;
-				if (answer) unknown = addUnknown(rule, answer, unknown);
+				if (answer) remarks = addUnknown(rule, answer, remarks);
 				if (!combine(rule.combine, answer, state)) break;
 			} catch (error) {
 				const failure = describe(error);
@@ -163,7 +179,7 @@
 			}
 		}
 		delete signals[call];
-		tell(call, state.result, failures, unknown);
+		tell(call, state.result, failures, remarks);
 	}
 
 	function command(call, name, args) {

@@ -44,7 +44,7 @@ pub use request::{RunId, RunRequest};
 pub use runner::{
     CutOffProcess, EnforceExport, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
     ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, RegistrationKind,
-    RegistrationMistake, Registrations,
+    RegistrationMistake, Registrations, UnreadableResult,
 };
 
 pub(crate) use command::{ProcessRun, ProcessWorld};

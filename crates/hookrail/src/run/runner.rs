@@ -261,8 +261,10 @@ pub struct ModuleReturn {
     pub partial: Option<Json>,
     /// Messages about other failures.
     pub failures: Vec<String>,
-    /// Names of members in the result that have no meaning in this event.
+    /// Names of members in the result that have no meaning in this event, beside others that have.
     pub unknown_members: Vec<String>,
+    /// Results, in an event that can be denied, that say nothing about it. They have no effect.
+    pub unreadable: Vec<UnreadableResult>,
     /// Why operations were refused that need a capability which the module does not have here.
     pub refusals: Vec<String>,
     /// Messages it sent to the conversation.
@@ -284,6 +286,7 @@ impl ModuleReturn {
             partial: None,
             failures: Vec::new(),
             unknown_members: Vec::new(),
+            unreadable: Vec::new(),
             refusals: Vec::new(),
             messages: Vec::new(),
             entries: Vec::new(),
@@ -291,6 +294,15 @@ impl ModuleReturn {
             stderr: Output::default(),
         }
     }
+}
+
+/// A result of a handler that says nothing about its event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnreadableResult {
+    /// A member of an object in which no member has a meaning.
+    Member(String),
+    /// A value that is no object, in words.
+    Value(String),
 }
 
 /// A process that a module started and that was still running when the shutdown could not wait any longer.

@@ -210,7 +210,7 @@ pub(crate) fn modules() -> Vec<Row> {
             "a module that returns `decision`",
             "export default (pi) => pi.on('tool_call', () => ({ decision: 'deny' }));\n",
             Some("answer-unknown-field"),
-            Code("answer-unknown-field"),
+            Code("unreadable-answer"),
         ),
         module("a module that registers nothing", "export default (pi) => {};\n", Some("module-api"), Nothing),
         module(

@@ -27,7 +27,7 @@ use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, EndKind};
-use crate::run::{RawEnd, RunEnd, RunInput};
+use crate::run::{RawEnd, RunEnd, RunInput, UnreadableResult};
 use crate::tools::ToolColumn;
 use crate::trust::HookEdit;
 
@@ -87,8 +87,10 @@ impl Protocol for Xcsh {
         let denies = result.as_ref().is_some_and(|result| is_blocking(kind, result));
         let answer = result.map(|result| ModuleAnswer { result });
         let mut reply = Reply::new(hook, end, kind_of_end, denies.then_some(Decision::Deny), answer);
-        let unknown = end.module().map(|report| report.unknown_members.as_slice()).unwrap_or_default();
-        reply.diagnostics.extend(unknown.iter().map(|member| unknown_member(hook, kind, member)));
+        if let Some(report) = end.module() {
+            reply.diagnostics.extend(report.unknown_members.iter().map(|member| unknown_member(hook, kind, member)));
+            reply.diagnostics.extend(report.unreadable.iter().map(|result| unreadable_result(hook, kind, result)));
+        }
         reply
     }
 
@@ -111,27 +113,60 @@ const DENY_WORDS: [&str; 9] =
 /// Warns about a member of a result without a meaning: a guard that returns `{ blocked: true }` blocks nothing, and its
 /// author has to know.
 fn unknown_member(hook: &Hook, kind: EventKind, member: &str) -> Diagnostic {
-    let event = events::column(kind).map_or(kind.name(), |column| column.name);
-    let members = result_members(kind);
-    let hint = if members.is_empty() {
-        format!("what a `{event}` handler returns is ignored")
-    } else if DENY_WORDS.contains(&member) && members.contains(&"block") {
+    let message = format!("`{hook}` returned `{}` for `{}`, which means nothing there", visible(member), name_of(kind));
+    answer_warning(hook, Code::AnswerUnknownField, message).hint(member_hint(kind, member))
+}
+
+/// Warns about a result that says nothing in an event that can be denied. As in the original it has no effect.
+fn unreadable_result(hook: &Hook, kind: EventKind, result: &UnreadableResult) -> Diagnostic {
+    let event = name_of(kind);
+    let (returned, hint) = match result {
+        UnreadableResult::Member(member) => (format!("`{}`", visible(member)), member_hint(kind, member)),
+        UnreadableResult::Value(value) => (visible(value), deny_hint(kind)),
+    };
+    let message = format!("`{hook}` returned {returned} for `{event}`, which is no result of it; nothing is denied");
+    answer_warning(hook, Code::UnreadableAnswer, message).hint(hint)
+}
+
+/// A warning about an answer: in the other dialects an unknown field rarely carries a decision, and an unreadable answer is a
+/// failure.
+fn answer_warning(hook: &Hook, code: Code, message: String) -> Diagnostic {
+    let mut finding = Diagnostic::new(code, message).at(hook.origin.location.clone());
+    finding.level = Level::Warning;
+    finding
+}
+
+fn name_of(kind: EventKind) -> &'static str {
+    events::column(kind).map_or(kind.name(), |column| column.name)
+}
+
+fn visible(text: &str) -> String {
+    text.chars().map(|character| if is_hidden(character) { '\u{fffd}' } else { character }).collect()
+}
+
+/// How a handler denies in an event in which it can.
+fn deny_hint(kind: EventKind) -> String {
+    if result_members(kind).contains(&"block") {
         "return `{ block: true, reason: \"…\" }` to block the tool".to_owned()
-    } else if DENY_WORDS.contains(&member) && members.contains(&"cancel") {
+    } else {
         "return `{ cancel: true }` to cancel".to_owned()
+    }
+}
+
+fn member_hint(kind: EventKind, member: &str) -> String {
+    let event = name_of(kind);
+    let members = result_members(kind);
+    let can_deny = members.contains(&"block") || members.contains(&"cancel");
+    if members.is_empty() {
+        format!("what a `{event}` handler returns is ignored")
+    } else if can_deny && DENY_WORDS.iter().any(|word| word.eq_ignore_ascii_case(member)) {
+        deny_hint(kind)
     } else if let Some(known) = nearest(member, members.iter().copied()) {
         format!("did you mean `{known}`?")
     } else {
         let known: Vec<String> = members.iter().map(|known| format!("`{known}`")).collect();
         format!("a `{event}` handler can return {}", known.join(", "))
-    };
-    let member: String =
-        member.chars().map(|character| if is_hidden(character) { '\u{fffd}' } else { character }).collect();
-    let message = format!("`{hook}` returned `{member}` for `{event}`, which means nothing there");
-    let mut finding = Diagnostic::new(Code::AnswerUnknownField, message).hint(hint).at(hook.origin.location.clone());
-    // A note in the other dialects, where an unknown field rarely carries a decision.
-    finding.level = Level::Warning;
-    finding
+    }
 }
 
 /// Why a module has no result, in the words of its dialect. What a handler threw is used as it is.
