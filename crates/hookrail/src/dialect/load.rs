@@ -16,7 +16,7 @@ use crate::hook::{Authority, Hook, Trust};
 use crate::run::project_share::{ProjectShare, ShareUse};
 use crate::run::{Environment, ModuleRunner};
 use crate::snapshot::{LoadedModule, Policy};
-use crate::trust::{Fingerprint, Grant, Grants, protect_python};
+use crate::trust::{Fingerprint, Grant, Grants, ModuleMemory, protect_python};
 
 /// Where configuration comes from, and how far the project is trusted.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub(crate) struct Sources {
     pub(crate) modules: Vec<PathBuf>,
     /// How modules are inspected.
     pub(crate) inspector: Inspector,
+    /// Which modules had a guard when they were last loaded.
+    pub(crate) module_memory: Option<ModuleMemory>,
 }
 
 /// How modules are inspected, to learn what they register.

@@ -38,7 +38,7 @@ use crate::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::snapshot::{Snapshot, Switch};
 use crate::source::{Location, SourceKind};
 use crate::tools::{ToolColumn, ToolNames, ToolTable};
-use crate::trust::{FilePlaces, FileTrustStore, Fingerprint, Grants, TrustError, TrustStore};
+use crate::trust::{FilePlaces, FileTrustStore, Fingerprint, Grants, ModuleMemory, TrustError, TrustStore};
 
 /// Describes a hook system.
 ///
@@ -427,6 +427,7 @@ impl Settings {
         let mut diagnostics = self.described.findings.clone();
         let mut kept = Vec::new();
         let grants = self.grants(loader, mode, &mut kept, &mut diagnostics);
+        let store = self.described.trust.as_ref();
         let sources = Sources {
             project: self.described.project.clone(),
             environment: Arc::clone(&self.parts.world.environment),
@@ -438,6 +439,7 @@ impl Settings {
             configured: self.described.configured,
             modules: self.described.module_files.clone(),
             inspector: self.inspector(),
+            module_memory: store.and_then(|store| ModuleMemory::beside(&**store, &self.described.project)),
         };
         let mut loaded = loader.load(&sources, mode, |reading, found| {
             for source in &self.described.own_sources {

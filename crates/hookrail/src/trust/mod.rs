@@ -11,6 +11,7 @@ mod grants;
 mod identity;
 mod imports;
 mod interpreter;
+mod module_memory;
 mod node_imports;
 mod program_file;
 mod project_code;
@@ -26,6 +27,7 @@ pub(crate) use fingerprint::files_named_by;
 pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};
 pub use grants::{Grant, GrantedFile, Grants};
 pub(crate) use identity::{FilePlaces, HookIdentity, IdentityCell, NamesakeCounter};
+pub(crate) use module_memory::ModuleMemory;
 pub(crate) use project_code::{findings as project_code_findings, protect_python};
 pub use store::{FileTrustStore, TrustError, TrustStore};
 

@@ -324,6 +324,7 @@ impl Lab {
                 if path.ends_with("hookrail/sessions")
                     || path.ends_with("hookrail/running")
                     || path.ends_with("hookrail/journal")
+                    || path.ends_with("hookrail/guard-modules")
                     || path.ends_with(".cache/hookrail/python")
                     || path.ends_with(".x-code/logs")
                     || path.ends_with("state/hookrail/trust.lock")

@@ -90,3 +90,54 @@ fn a_result_of_another_shape_is_reported_and_denies_nothing() {
         assert!(!fired.stdout.contains("unreadable-answer"), "{answer}: {fired:?}");
     }
 }
+
+/// A module that cannot be loaded once the file `broken` is in the project.
+fn breakable(registers: &str) -> String {
+    format!(
+        "import {{ existsSync }} from 'node:fs';\nif (existsSync('broken')) throw new Error('a file is there');\n\
+         export default (pi) => {{ {registers} }};\n"
+    )
+}
+
+const PASSES: &str = "pi.on('tool_call', () => undefined);";
+
+#[test]
+fn a_guard_that_loaded_before_and_cannot_be_loaded_now_has_failed() {
+    let sandbox = guarded_by(&breakable(PASSES));
+    every_host(&sandbox, None);
+    sandbox.write("broken", "");
+    every_host(&sandbox, Some("cannot be loaded now"));
+    std::fs::remove_file(sandbox.project.join("broken")).unwrap();
+    every_host(&sandbox, None);
+    sandbox.write_home(GUARD, "export default (pi) => {");
+    every_host(&sandbox, Some("cannot be loaded now"));
+    // Taking a module of one's own away is the user's act.
+    std::fs::remove_file(sandbox.home.join(GUARD)).unwrap();
+    every_host(&sandbox, None);
+}
+
+#[test]
+fn a_module_that_never_loaded_or_had_no_guard_is_an_error_that_denies_nothing() {
+    let never = guarded_by("export default (pi) => {");
+    every_host(&never, None);
+    assert!(fire(&never).stdout.contains("module-load"));
+    for registers in ["pi.on('session_start', () => {});", ""] {
+        let sandbox = guarded_by(&breakable(registers));
+        every_host(&sandbox, None);
+        sandbox.write("broken", "");
+        every_host(&sandbox, None);
+        assert!(fire(&sandbox).stdout.contains("module-load"), "{registers}");
+    }
+}
+
+#[test]
+fn a_granted_guard_that_cannot_be_loaded_has_failed() {
+    let sandbox = guarded_by("export default () => {};");
+    sandbox.write(".xcsh/hooks/pre/gate.ts", breakable(PASSES));
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    every_host(&sandbox, None);
+    // The grant says that it is a guard, whatever the state remembers.
+    std::fs::remove_dir_all(sandbox.home.join(".local/state/hookrail/guard-modules")).unwrap();
+    sandbox.write("broken", "");
+    every_host(&sandbox, Some("cannot be loaded now"));
+}

@@ -11,16 +11,16 @@ use super::discover::{self, ModuleFile};
 use crate::config::{KeptReason, LoadMode, SourceId, SourceReader, is_absence, is_want_of_resources};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
-use crate::dialect::{DialectId, Inspector, LoadContext, Loaded};
+use crate::dialect::{DialectId, Inspector, LoadContext, Loaded, Sources};
 use crate::event::EventKind;
-use crate::hook::{Action, Enablement, Enforcement, EventScope, Hook, Trust};
+use crate::hook::{Action, Enablement, Enforcement, EventScope, Hook, OnFailure, Trust};
 use crate::run::{
     Capabilities, EnforceExport, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, RegistrationKind,
     RegistrationMistake, Registrations,
 };
 use crate::snapshot::LoadedModule;
 use crate::source::{LineIndex, Location, Origin, SourceKind};
-use crate::trust::{Digest, NamedFile};
+use crate::trust::{Digest, Fingerprint, ModuleMemory, NamedFile};
 
 /// What is known of every module that could be loaded.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ fn load_file(context: &mut LoadContext<'_, '_>, file: &ModuleFile, last_good: &m
         }
         hook.trust =
             if file.kind == SourceKind::Project { sources.judge_gone(&hook, reading) } else { Trust::NotNeeded };
-        take_failed(&failure, problem.reason, hook, reading, last_good, loaded);
+        take_failed(&failure, problem.reason, hook, sources, reading, last_good, loaded);
         return;
     }
     if file.kind == SourceKind::Project {
@@ -116,10 +116,10 @@ fn inspect(
     }
     match inspection {
         ModuleInspection::Failed(failure) => {
-            take_failed(&failure, KeptReason::Unusable, hook, reading, last_good, loaded);
+            take_failed(&failure, KeptReason::Unusable, hook, sources, reading, last_good, loaded);
         }
         ModuleInspection::OutOfResources(failure) if last_good.0.contains_key(&*path) => {
-            take_failed(&failure, KeptReason::OutOfResources, hook, reading, last_good, loaded);
+            take_failed(&failure, KeptReason::OutOfResources, hook, sources, reading, last_good, loaded);
         }
         ModuleInspection::OutOfResources(_) => {
             reading.report.try_again = true;
@@ -128,16 +128,22 @@ fn inspect(
         inspection => {
             reading.module_in_force(&path, &files);
             last_good.0.insert(path.to_path_buf(), GoodModule { inspection: inspection.clone(), files });
+            if let (Some(memory), ModuleInspection::Registered(registered)) = (&sources.module_memory, &inspection) {
+                let is_enforced = registered.enforce != EnforceExport::Shadow;
+                if has_guard(registered) && is_enforced { memory.has_guard(&path) } else { memory.has_no_guard(&path) }
+            }
             add_hooks(inspection, &hook, loaded);
         }
     }
 }
 
-/// A module that cannot be loaded: its last good version stays in force if there is one.
+/// A module that cannot be loaded: its last good version stays in force if there is one. Otherwise it has failed if it was a
+/// guard.
 fn take_failed(
     failure: &LoadFailure,
     reason: KeptReason,
     hook: Hook,
+    sources: &Sources,
     reading: &mut SourceReader<'_>,
     last_good: &LastGood,
     loaded: &mut Loaded,
@@ -162,8 +168,32 @@ fn take_failed(
         None => {
             let place = SourceId { path, kind: hook.origin.kind, dialect: Some(DialectId::Xcsh) };
             reading.unusable(place, failure.message.clone());
+            if was_guard(&hook, path, sources.module_memory.as_ref()) {
+                loaded.hooks.push(failed_guard(&hook, failure));
+            }
         }
     }
+}
+
+fn has_guard(registered: &Registrations) -> bool {
+    registered.events.iter().any(|name| event_named(DialectId::Xcsh, name) == Some(EventKind::BeforeTool))
+}
+
+/// Whether a module that may run guarded tool calls: by its grant, or when it was last loaded.
+fn was_guard(hook: &Hook, path: &Path, memory: Option<&ModuleMemory>) -> bool {
+    let grant = hook.trust.fingerprint().and_then(Fingerprint::granted);
+    let was_granted = grant.is_some_and(|grant| grant.policy(hook) != OnFailure::Allow);
+    let is_shadow = hook.trust.fingerprint().is_some_and(Fingerprint::was_granted_as_shadow);
+    hook.trust.allows() && !is_shadow && (was_granted || memory.is_some_and(|memory| memory.had_guard(path)))
+}
+
+/// The hook of a guard that cannot be loaded. It is asked about every tool call, and fails.
+fn failed_guard(hook: &Hook, failure: &LoadFailure) -> Hook {
+    let why = format!("it had a guard when it was last loaded, and cannot be loaded now: {}", failure.message);
+    let mut failed = hook.clone();
+    (failed.event, failed.scope) = (EventKind::BeforeTool, EventScope::One);
+    failed.action = Action::Unusable(why.into());
+    failed
 }
 
 impl GoodModule {
@@ -246,8 +276,7 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
         }
     }
     let hook = &hook;
-    let events = registered.events.iter().filter_map(|name| event_named(DialectId::Xcsh, name));
-    let is_guard = events.into_iter().any(|event| event == EventKind::BeforeTool);
+    let is_guard = has_guard(&registered);
     let unsettled = registered.unsettled.filter(|_| !is_guard);
     if let Some(why) = &unsettled {
         add_opaque(why, hook, loaded);
