@@ -15,6 +15,7 @@ mod load;
 mod native;
 pub(crate) mod registry;
 mod sandbox;
+mod strict_answer;
 #[cfg(test)]
 mod test_dialect;
 pub mod xcode;

@@ -61,6 +61,21 @@ fn other_ends() -> Vec<(&'static str, RawEnd, &'static str)> {
     ]
 }
 
+/// Outputs that are no answer of a hook with a failure policy, and the decision that can be recognised in them.
+const UNREADABLE: &[(&str, &str)] = &[
+    ("text", "-"),
+    ("shouted", "-"),
+    ("wrong type", "-"),
+    ("deny among wrong fields", "deny"),
+    ("text then deny", "deny"),
+    ("half a document", "deny"),
+    ("two documents", "deny"),
+    ("encoded twice", "deny"),
+    ("null", "-"),
+    ("list", "-"),
+    ("number", "-"),
+];
+
 const POLICIES: [(OnFailure, &str); 3] = [(OnFailure::Allow, "-"), (OnFailure::Ask, "ask"), (OnFailure::Block, "deny")];
 
 /// The events, and whether a deny counts there.
@@ -108,12 +123,19 @@ fn exit_0_means_what_standard_output_says() {
             for (policy, on_failure) in POLICIES {
                 for stderr in ["", "noise"] {
                     let outcome = one_hook(kind, policy, &exited(0, text, stderr));
+                    let unreadable = UNREADABLE.iter().find(|(unreadable, _)| unreadable == name);
+                    let is_strict = gating && policy != OnFailure::Allow;
                     let (end, decision) = match *meaning {
+                        _ if is_strict && unreadable == Some(&(name, "deny")) => ("bad-output", "deny"),
+                        _ if is_strict && unreadable.is_some() => ("bad-output", on_failure),
                         "broken" => ("bad-output", if on_failure == "-" { "allow" } else { on_failure }),
                         "-" if text.trim().is_empty() || *text == "null" => ("silent", "-"),
                         decision => ("answered", decision),
                     };
-                    check(&format!("{name} / {kind} / {policy:?}"), &outcome, gating, end, decision);
+                    let label = format!("{name} / {kind} / {policy:?}");
+                    check(&label, &outcome, gating, end, decision);
+                    let reported = outcome.diagnostics.iter().any(|found| found.code == Code::UnreadableAnswer);
+                    assert_eq!(reported, is_strict && unreadable.is_some(), "{label}");
                     assert!(AggregatedHookResult::from_outcome(&outcome).success, "{name}");
                 }
             }

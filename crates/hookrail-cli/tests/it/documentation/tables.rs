@@ -65,6 +65,26 @@ fn answers_are_read_as_the_table_says() {
 }
 
 #[test]
+fn guards_answer_as_strictly_as_the_table_says() {
+    let rows = table("reference/answers.md", "strict answers");
+    assert!(rows.len() >= 8);
+    for row in rows {
+        let [stdout, end, decision, reported] = row.as_slice() else { panic!("{row:?}") };
+        let literal = |cell: &String| literals(cell).first().cloned().unwrap_or_default();
+        let command = format!("printf %s '{}'", literal(stdout));
+        let group = json!([{"hooks": [{"type": "command", "command": command, "onFailure": "ask"}]}]);
+        let sandbox = Sandbox::with_settings(&settings(&group, &json!({"enabled": true})));
+        let outcome = sandbox.fire("BeforeTool", &json!({"tool_name": "t", "tool_input": {}}), &[]).json();
+        assert_eq!(outcome["runs"][0]["end"], literal(end), "{row:?}");
+        assert_eq!(outcome["decision"].as_str().unwrap_or("none"), decision, "{row:?}");
+        let diagnostics = outcome["diagnostics"].to_string();
+        let code = literals(reported).first().cloned();
+        assert_eq!(diagnostics.contains("unreadable-answer"), code.as_deref() == Some("unreadable-answer"), "{row:?}");
+        assert!(code.is_none_or(|code| diagnostics.contains(&code)), "{row:?}");
+    }
+}
+
+#[test]
 fn every_reason_to_skip_a_hook_is_in_the_table_and_happens() {
     let listed: Vec<String> =
         table("how-to/debug-hooks.md", "skips").iter().filter_map(|row| literals(&row[0]).first().cloned()).collect();

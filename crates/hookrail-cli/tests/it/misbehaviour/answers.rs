@@ -3,14 +3,24 @@
 use crate::misbehaviour::commands::{Row, row};
 use crate::misbehaviour::streams::say_deny;
 
-/// What becomes of text that is no JSON at all: a message in one dialect, and in the other no decision, or a failure where failures block.
+/// What becomes of text that is no JSON at all: a message in one dialect, and in the other no decision. A guard has failed.
 const fn text(row: Row) -> Row {
-    row.llxprt("answered", ["allow"; 3]).xcode("bad-output", ["none", "deny"])
+    row.llxprt("answered", ["allow", "ask", "deny"]).xcode("bad-output", ["none", "deny"]).unreadable()
 }
 
-/// What becomes of an object that is none: a failure in one dialect, and in the other only where failures block.
+/// The same if a deny can be recognised in it, which a guard's policy never weakens.
+const fn text_with_deny(row: Row) -> Row {
+    row.llxprt("answered", ["allow", "deny", "deny"]).xcode("bad-output", ["none", "deny"]).unreadable()
+}
+
+/// What becomes of an object that is none, and holds a deny.
 const fn broken(row: Row) -> Row {
-    row.llxprt("bad-output", ["allow", "ask", "deny"]).xcode("bad-output", ["none", "deny"]).reports(&["bad-output"])
+    row.llxprt("bad-output", ["allow", "deny", "deny"]).xcode("bad-output", ["none", "deny"]).reports(&["bad-output"])
+}
+
+/// What becomes of an object that decides nothing although it means to.
+const fn undecided(row: Row) -> Row {
+    row.llxprt("answered", ["none", "ask", "deny"]).xcode("bad-output", ["none", "deny"]).unreadable()
 }
 
 pub(crate) const ROWS: &[Row] = &[
@@ -25,7 +35,7 @@ pub(crate) const ROWS: &[Row] = &[
     .says("deny"),
     row("denies behind a byte order mark", concat!(r"printf '\357\273\277'; ", say_deny!())).says("deny"),
     text(row("denies in UTF-16", r#"exec "$CHILD" print-utf16 '{"decision":"deny"}'"#)).reports(&["bad-output"]),
-    text(row("denies among zero bytes", concat!(r"printf '\0'; ", say_deny!(), r"; printf '\0'"))),
+    text_with_deny(row("denies among zero bytes", concat!(r"printf '\0'; ", say_deny!(), r"; printf '\0'"))),
     row(
         "writes control sequences into its reason",
         r#"printf '{"decision":"deny","reason":"\\u001b[2J\\u001b]0;x\\u0007"}'"#,
@@ -39,7 +49,7 @@ pub(crate) const ROWS: &[Row] = &[
         .says("deny"),
     broken(row("denies and then allows", concat!(say_deny!(), r#"; echo '{"decision":"allow"}'"#))),
     broken(row("denies and then goes on talking", concat!(say_deny!(), "; echo done"))),
-    text(row("denies after a line of noise", concat!("echo loading; ", say_deny!()))),
+    text_with_deny(row("denies after a line of noise", concat!("echo loading; ", say_deny!()))),
     broken(row("prints half an answer", r#"printf '{"decision":"deny","reason":"'"#)),
     broken(row("denies with a comma too many", r#"echo '{"decision":"deny",}'"#)),
     broken(row("denies with a comment", r#"echo '{"decision":"deny" /* sure */}'"#)),
@@ -55,23 +65,22 @@ pub(crate) const ROWS: &[Row] = &[
     row("says deny and allow under the same key", r#"echo '{"decision":"deny","decision":"allow"}'"#).says("deny"),
     row("nests a value 100 000 levels deep", r#"exec "$CHILD" print-nested 100000"#).says("deny"),
     row("answers with 100 000 unknown keys", r#"exec "$CHILD" print-many-keys 100000"#).says("deny"),
-    row("denies with a list", r#"echo '{"decision":["deny"]}'"#)
-        .llxprt("answered", ["none"; 3])
-        .xcode("bad-output", ["none", "deny"]),
-    row("shouts", r#"echo '{"decision":"DENY"}'"#)
-        .llxprt("answered", ["none"; 3])
-        .xcode("bad-output", ["none", "deny"]),
-    row("misspells the key", r#"echo '{"decison":"deny"}'"#)
-        .llxprt("answered", ["none"; 3])
-        .xcode("bad-output", ["none", "deny"]),
+    undecided(row("denies with a list", r#"echo '{"decision":["deny"]}'"#)),
+    undecided(row("shouts", r#"echo '{"decision":"DENY"}'"#)),
+    undecided(row("misspells the key", r#"echo '{"decison":"deny"}'"#)),
     row("denies with fields of the wrong type", r#"echo '{"decision":"deny","reason":{},"continue":"no","args":[]}'"#)
-        .says("deny"),
+        .says("deny")
+        .unreadable(),
     row("denies in the other dialect's words", r#"echo '{"hookSpecificOutput":{"permissionDecision":"deny"}}'"#)
         .llxprt("answered", ["deny"; 3])
         .xcode("bad-output", ["none", "deny"]),
     row("encodes its answer twice", r#"echo '"{\"decision\":\"deny\"}"'"#)
         .llxprt("answered", ["deny"; 3])
-        .xcode("bad-output", ["none", "deny"]),
-    text(row("answers with a list of answers", r#"echo '[{"decision":"deny"}]'"#)),
-    row("answers with null", "echo null").llxprt("silent", ["none"; 3]).xcode("bad-output", ["none", "deny"]),
+        .xcode("bad-output", ["none", "deny"])
+        .unreadable(),
+    text_with_deny(row("answers with a list of answers", r#"echo '[{"decision":"deny"}]'"#)),
+    row("answers with null", "echo null")
+        .llxprt("silent", ["none", "ask", "deny"])
+        .xcode("bad-output", ["none", "deny"])
+        .unreadable(),
 ];

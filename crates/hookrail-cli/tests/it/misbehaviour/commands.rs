@@ -35,6 +35,8 @@ pub(crate) struct Row {
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<const POLICIES: usize> {
     pub(crate) end: &'static str,
+    /// The same under the policies with which a hook has to answer strictly.
+    pub(crate) strict_end: &'static str,
     pub(crate) decisions: [&'static str; POLICIES],
 }
 
@@ -70,8 +72,8 @@ pub(crate) const fn row(name: &'static str, command: &'static str) -> Row {
         command,
         input: Input::Small,
         timeout: PATIENT,
-        llxprt: Expected { end: nothing, decisions: [nothing; 3] },
-        xcode: Expected { end: nothing, decisions: [nothing; 2] },
+        llxprt: Expected { end: nothing, strict_end: nothing, decisions: [nothing; 3] },
+        xcode: Expected { end: nothing, strict_end: nothing, decisions: [nothing; 2] },
         left: 0,
         reported: &[],
         memory: 96,
@@ -96,11 +98,18 @@ impl Row {
     }
 
     pub(crate) const fn llxprt(self, end: &'static str, decisions: [&'static str; 3]) -> Self {
-        Self { llxprt: Expected { end, decisions }, ..self }
+        Self { llxprt: Expected { end, strict_end: end, decisions }, ..self }
     }
 
     pub(crate) const fn xcode(self, end: &'static str, decisions: [&'static str; 2]) -> Self {
-        Self { xcode: Expected { end, decisions }, ..self }
+        Self { xcode: Expected { end, strict_end: end, decisions }, ..self }
+    }
+
+    /// It is no answer of a hook that has to answer strictly, in either dialect.
+    pub(crate) const fn unreadable(self) -> Self {
+        let llxprt = Expected { strict_end: "bad-output", ..self.llxprt };
+        let xcode = Expected { strict_end: "bad-output", ..self.xcode };
+        Self { llxprt, xcode, ..self }
     }
 
     pub(crate) const fn reports(self, codes: &'static [&'static str]) -> Self {
@@ -258,8 +267,11 @@ impl Case {
             .as_array()
             .map(|found| found.iter().filter_map(|found| found["code"].as_str()).collect())
             .unwrap_or_default();
-        // A plugin's guard whose failures block must answer readably, and has a finding of its own.
-        let is_strict = matches!(self.dialect, Dialect::Xcode) && self.policy == 1;
+        // A guard must answer readably, and has a finding of its own.
+        let is_strict = self.policy > 0 && end == "bad-output";
+        if is_strict && !found.contains(&"unreadable-answer") {
+            wrong.push(format!("`unreadable-answer` is not reported, only {found:?}"));
+        }
         for code in self.row.reported {
             let code = if is_strict && *code == "bad-output" { "unreadable-answer" } else { code };
             if !found.contains(&code) {
@@ -272,6 +284,6 @@ impl Case {
 
 impl<const POLICIES: usize> Expected<POLICIES> {
     fn of(&self, policy: usize) -> (&'static str, &'static str) {
-        (self.end, self.decisions[policy])
+        (if policy == 0 { self.end } else { self.strict_end }, self.decisions[policy])
     }
 }

@@ -51,7 +51,7 @@ const RESULT: usize = 1 << 20;
 /// A row of a handler with this body; what becomes of it is added.
 pub(crate) const fn handler(name: &'static str, body: &'static str) -> Row {
     let nothing = "nothing was said about what becomes of this";
-    let expected = Expected { end: nothing, decisions: [nothing; 2] };
+    let expected = Expected { end: nothing, strict_end: nothing, decisions: [nothing; 2] };
     Row { name, source: Source::Handler(body), expected, reported: &[], memory: 240, time: TIME }
 }
 
@@ -92,7 +92,7 @@ impl Row {
     }
 
     pub(crate) const fn ends(self, end: &'static str, decisions: [&'static str; 2]) -> Self {
-        Self { expected: Expected { end, decisions }, ..self }
+        Self { expected: Expected { end, strict_end: end, decisions }, ..self }
     }
 
     pub(crate) const fn reports(self, codes: &'static [&'static str]) -> Self {

@@ -22,6 +22,8 @@ of its dialect, with a well-behaved neighbour in the same event, and each of the
 
 Run it with `cargo test -p hookrail-cli --test it misbehaviour::`; write this page anew with `HOOKRAIL_BLESS=1` before that.
 
+Under `ask` and `block` a hook has to answer strictly; where that changes its end, the second one is that of such a hook.
+
 A decision of `none` means that the operation is allowed and no hook decided. After a timeout or a limit nothing of a hook
 is left. What a command leaves behind after a normal exit is left alone, counted and reported; a daemon that has left the hook's
 session and let go of its streams is not noticed then. What the processes of a module leave behind, daemons included, is ended
@@ -120,11 +122,19 @@ fn command_line(row: &commands::Row) -> String {
         count => format!("{count}, not noticed"),
     };
     format!(
-        "| {} | `{}` | {} | `{}` | {} | {left} |\n",
+        "| {} | {} | {} | {} | {} | {left} |\n",
         row.name,
-        row.llxprt.end,
+        ends(&row.llxprt),
         row.llxprt.decisions.join(" | "),
-        row.xcode.end,
+        ends(&row.xcode),
         row.xcode.decisions.join(" | "),
     )
+}
+
+/// How a run ends, and how it ends for a guard if that differs.
+fn ends<const POLICIES: usize>(expected: &commands::Expected<POLICIES>) -> String {
+    match expected {
+        commands::Expected { end, strict_end, .. } if end == strict_end => format!("`{end}`"),
+        commands::Expected { end, strict_end, .. } => format!("`{end}`; `{strict_end}`"),
+    }
 }

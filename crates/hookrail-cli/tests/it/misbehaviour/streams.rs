@@ -29,8 +29,9 @@ pub(crate) const ROWS: &[Row] = &[
         .reports(&["survivors"]),
     row("echoes its large input", "cat")
         .with_large_input()
-        .llxprt("answered", ["none"; 3])
-        .xcode("bad-output", ["none", "deny"]),
+        .llxprt("answered", ["none", "ask", "deny"])
+        .xcode("bad-output", ["none", "deny"])
+        .unreadable(),
     row("floods its output for ever", r#"exec "$CHILD" flood-forever"#)
         .fails("output-limit")
         .reports(&["output-limit"]),
@@ -40,8 +41,9 @@ pub(crate) const ROWS: &[Row] = &[
     row("answers with one byte more than is kept", r#"exec "$CHILD" print-long-reason 8388578"#).fails("output-limit"),
     row("answers with all that is kept", r#"exec "$CHILD" print-long-reason 8388577"#).says("deny").within(256),
     row("prints 1 MB of plain text", "head -c 1000000 /dev/zero | tr '\\0' x")
-        .llxprt("answered", ["allow"; 3])
-        .xcode("bad-output", ["none", "deny"]),
+        .llxprt("answered", ["allow", "ask", "deny"])
+        .xcode("bad-output", ["none", "deny"])
+        .unreadable(),
     row("prints 1 MB of blanks", "head -c 1000000 /dev/zero | tr '\\0' ' '")
         .llxprt("silent", ["none"; 3])
         .xcode("silent", ["none"; 2]),

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::blame::{foreign_status, silent_failure};
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::unambiguous::Unambiguous;
-use super::{CommandDialect, remote};
+use super::{CommandDialect, remote, strict};
 use crate::config::explain_json_error;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::answer_words::decision_in_broken;
-use crate::dialect::{Reply, failure_decision, failure_reason};
-use crate::event::EventKind;
+use crate::dialect::{Reply, failure_decision, failure_reason, strict_answer};
+use crate::event::{Abilities, EventKind};
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject, without_lone_surrogates};
 use crate::outcome::{Decision, Effects, EndKind, Health};
@@ -65,6 +65,29 @@ impl Answer {
         };
         Some(Self { output, provenance: Provenance::Failure })
     }
+
+    /// The failure of a hook whose output is no answer. What can be recognised in the output counts if it is stricter.
+    fn unreadable(self, recognised: HookOutput, text: &str) -> Self {
+        let own = recognised.effective_decision().filter(|own| {
+            let policy = self.output.effective_decision().map(HookDecision::decision);
+            Some(own.decision()) >= policy
+        });
+        let (decision, reason, provenance) = match own {
+            Some(own) => (Some(own), recognised.effective_reason(), Provenance::Explicit),
+            None => (self.output.decision, self.output.reason, self.provenance),
+        };
+        let stops = recognised.should_stop_execution();
+        let message = recognised.system_message.or_else(|| (!text.starts_with('{')).then(|| text.to_owned()));
+        let output = HookOutput {
+            decision,
+            reason,
+            r#continue: stops.then_some(false),
+            stop_reason: recognised.stop_reason.filter(|_| stops),
+            system_message: message,
+            ..HookOutput::default()
+        };
+        Self { output, provenance }
+    }
 }
 
 /// The result of reading one end.
@@ -72,11 +95,17 @@ struct Reading {
     end: EndKind,
     answer: Option<Answer>,
     diagnostics: Vec<Diagnostic>,
+    /// Why the output of a hook that has to answer strictly is no answer.
+    unreadable: Option<String>,
 }
 
 impl Reading {
     fn new(end: EndKind, answer: Option<Answer>) -> Self {
-        Self { end, answer, diagnostics: Vec::new() }
+        Self { end, answer, diagnostics: Vec::new(), unreadable: None }
+    }
+
+    fn with(self, diagnostics: Vec<Diagnostic>) -> Self {
+        Self { diagnostics, ..self }
     }
 }
 
@@ -101,7 +130,9 @@ pub(crate) fn read_answer<D: CommandDialect>(
     if !was_heard && !end.stdout().is_truncated() {
         reading.diagnostics.extend(discarded_decision(end));
     }
-    let diagnostics = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic)).collect();
+    let unreadable = reading.unreadable.map(|why| strict_answer::finding(hook, &why));
+    let found = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic));
+    let diagnostics = unreadable.into_iter().chain(found).collect();
     let decision =
         reading.answer.as_ref().and_then(|answer| answer.output.effective_decision()).map(HookDecision::decision);
     let mut reply = Reply { diagnostics, ..Reply::new(hook, end, reading.end, decision, reading.answer) };
@@ -150,7 +181,7 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
         diagnostics.extend(foreign_status(&end.stderr().lossy()));
     }
     let answer = Answer { output, provenance: Provenance::ExitCode };
-    Reading { end: EndKind::Exited, answer: Some(answer), diagnostics }
+    Reading::new(EndKind::Exited, Some(answer)).with(diagnostics)
 }
 
 /// Reads the effects of an event that was fired elsewhere, as the answer of the one hook that asked.
@@ -161,7 +192,7 @@ fn read_effects<D: CommandDialect>(kind: EventKind, effects: &Effects) -> Readin
     let (mut output, mut diagnostics) = remote::output_of(effects);
     diagnostics.extend(D::check_specific(kind, &mut output));
     let answer = Some(Answer { output, provenance: Provenance::Explicit });
-    Reading { end: EndKind::Answered, answer, diagnostics }
+    Reading::new(EndKind::Answered, answer).with(diagnostics)
 }
 
 /// Reads exit code 0: standard output is the answer.
@@ -182,33 +213,44 @@ fn read_success<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: Eve
 }
 
 fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) -> Reading {
-    match parse(text) {
+    let failure = || Answer::failure(hook, on_failure, EndKind::BadOutput, &RawEnd::Exited(EXIT_CODE_SUCCESS));
+    let parsed = parse(text);
+    let reading = match &parsed {
         Parsed::Nothing => Reading::new(EndKind::Silent, None),
-        Parsed::Object(parsed) => {
-            let (mut output, mut diagnostics) = HookOutput::read(&parsed.object);
-            diagnostics.extend(parsed.findings());
+        Parsed::Object(answer) => {
+            let (mut output, mut diagnostics) = HookOutput::read(&answer.object);
+            diagnostics.extend(answer.findings());
             diagnostics.extend(D::check_specific(kind, &mut output));
-            let answer = Some(Answer { output, provenance: Provenance::Explicit });
-            Reading { end: EndKind::Answered, answer, diagnostics }
+            Reading::new(EndKind::Answered, Some(Answer { output, provenance: Provenance::Explicit })).with(diagnostics)
         }
-        Parsed::Text => Reading {
-            end: EndKind::Answered,
-            answer: Some(Answer::plain_text(text)),
-            diagnostics: answer_in(text).into_iter().collect(),
-        },
+        Parsed::Text => {
+            let found = answer_in(text).into_iter().collect();
+            Reading::new(EndKind::Answered, Some(Answer::plain_text(text))).with(found)
+        }
         Parsed::Broken(why) => {
+            let found = std::iter::once(broken(text, why)).chain(answer_in(text)).collect();
             let mut answer = Answer::plain_text(text);
-            if let Some(failure) =
-                Answer::failure(hook, on_failure, EndKind::BadOutput, &RawEnd::Exited(EXIT_CODE_SUCCESS))
-            {
+            if let Some(failure) = failure() {
                 let message = answer.output.system_message.take();
                 answer = failure;
                 answer.output.system_message = message;
             }
-            let mut diagnostics = vec![broken(text, &why)];
-            diagnostics.extend(answer_in(text));
-            Reading { end: EndKind::BadOutput, answer: Some(answer), diagnostics }
+            Reading::new(EndKind::BadOutput, Some(answer)).with(found)
         }
+    };
+    let can = kind.spec().column(D::DIALECT).map_or(Abilities::NONE, |column| column.can);
+    if !strict_answer::is_required(on_failure, can) {
+        return reading;
+    }
+    let output = reading.answer.as_ref().map(|answer| &answer.output);
+    let Some(why) = strict::problem::<D>(kind, text, &parsed, output, &reading.diagnostics) else { return reading };
+    // What these say about the output is true only of a hook that need not answer strictly.
+    let is_said = |found: &Diagnostic| !matches!(found.code, Code::BadOutput | Code::DecisionInText);
+    Reading {
+        end: EndKind::BadOutput,
+        answer: failure().map(|failure| failure.unreadable(strict::recognised(text, &parsed), text)),
+        diagnostics: reading.diagnostics.into_iter().filter(is_said).collect(),
+        unreadable: Some(why),
     }
 }
 
@@ -228,7 +270,7 @@ fn broken(text: &str, why: &serde_json::Error) -> Diagnostic {
 }
 
 /// The kind of text on standard output.
-enum Parsed {
+pub(super) enum Parsed {
     Nothing,
     Object(Unambiguous),
     Text,
@@ -299,16 +341,20 @@ fn with_escaped_breaks(text: &str) -> Option<String> {
 
 /// Reports an answer inside text that is not one JSON document, because its author most likely meant it.
 fn answer_in(text: &str) -> Option<Diagnostic> {
-    const MOST_TRIES: usize = 200;
-    let starts = text.match_indices('{').take(MOST_TRIES).map(|(at, _)| at);
-    let objects = starts.filter_map(|at| text.get(at..)).filter_map(first_object);
-    let found = objects.filter_map(|object| what_it_answers(&object)).next()?;
+    let found = objects_in(text).filter_map(|object| what_it_answers(&object)).next()?;
     let message =
         format!("its output contains {found}, which does NOT count because the output is not one JSON object");
     Some(
         Diagnostic::new(Code::DecisionInText, message)
             .hint("print the JSON object and nothing else to standard output"),
     )
+}
+
+/// The objects that stand in a text.
+pub(super) fn objects_in(text: &str) -> impl Iterator<Item = JsonObject> {
+    const MOST_TRIES: usize = 200;
+    let starts = text.match_indices('{').take(MOST_TRIES).map(|(at, _)| at);
+    starts.filter_map(|at| text.get(at..)).filter_map(first_object)
 }
 
 /// The object that a text begins with, also if its strings have line breaks in them.

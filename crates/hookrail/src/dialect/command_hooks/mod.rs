@@ -2,7 +2,7 @@
 //! "command", …}]}]}`, an answer as JSON on standard output, and exit statuses with a meaning.
 //!
 //! `groups` reads the settings of one event, `exec_options` the keys that ask for a faster way to run, `answer` makes an answer of
-//! the end of a process or of a question to a remote group, `remote` reads entries that ask one, `blame` recognizes what did not come from the hook, `output` reads the fields of an answer, `unambiguous` settles keys that were written twice. A
+//! the end of a process or of a question to a remote group, `remote` reads entries that ask one, `blame` recognizes what did not come from the hook, `output` reads the fields of an answer, `strict` says which output of a guard is none, `unambiguous` settles keys that were written twice. A
 //! dialect says with [`CommandDialect`] what is different about it, and adds its own loading, input and folding.
 
 mod answer;
@@ -11,6 +11,7 @@ mod exec_options;
 mod groups;
 mod output;
 mod remote;
+mod strict;
 mod unambiguous;
 
 pub(crate) use answer::{Answer, Provenance, read_answer};
@@ -39,6 +40,9 @@ pub(crate) trait CommandDialect {
 
     /// Removes members of `hookSpecificOutput` that have the wrong type, and reports those without an effect.
     fn check_specific(event: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>;
+
+    /// The members of `hookSpecificOutput` that have an effect on an event.
+    fn specific_members(event: EventKind) -> Vec<&'static str>;
 }
 
 /// The unit of a timeout in settings.
@@ -77,6 +81,10 @@ mod tests {
         }
 
         fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {
+            Vec::new()
+        }
+
+        fn specific_members(_event: EventKind) -> Vec<&'static str> {
             Vec::new()
         }
     }

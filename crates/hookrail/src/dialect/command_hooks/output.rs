@@ -210,7 +210,7 @@ impl HookOutput {
 }
 
 /// The fields of an output, and what answers of other agents call them.
-const FIELDS: AnswerFields<'_> = AnswerFields { known: &HookOutput::FIELDS, foreign: &FOREIGN_FIELDS };
+pub(super) const FIELDS: AnswerFields<'_> = AnswerFields { known: &HookOutput::FIELDS, foreign: &FOREIGN_FIELDS };
 
 /// What answers of other agents call a field, and where it stands here.
 pub(crate) const FOREIGN_FIELDS: [(&str, &str); 9] = [

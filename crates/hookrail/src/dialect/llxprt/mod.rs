@@ -211,4 +211,8 @@ impl CommandDialect for Llxprt {
     fn check_specific(event: EventKind, output: &mut HookOutput) -> Vec<Diagnostic> {
         specific::check(event, output)
     }
+
+    fn specific_members(event: EventKind) -> Vec<&'static str> {
+        specific::known_on(event)
+    }
 }

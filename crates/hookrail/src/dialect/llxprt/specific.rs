@@ -22,6 +22,13 @@ pub(super) const MEMBERS: &[(&str, JsonKind, Option<Abilities>)] = &[
     ("clearContext", JsonKind::Boolean, Some(Abilities::CLEAR_CONTEXT)),
 ];
 
+/// The members that an event knows.
+pub(super) fn known_on(kind: EventKind) -> Vec<&'static str> {
+    let can = kind.spec().column(DialectId::Llxprt).map_or(Abilities::NONE, |column| column.can);
+    let known = MEMBERS.iter().filter(|(.., ability)| ability.is_none_or(|ability| can.includes(ability)));
+    known.map(|(name, ..)| *name).collect()
+}
+
 /// Removes members of the wrong type and reports those without an effect, which stay for the aggregate.
 pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic> {
     let mut found = Vec::new();

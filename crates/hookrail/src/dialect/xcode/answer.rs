@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::config::{explain_json_error, nearest};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::answer_words::{AnswerFields, UnknownFields, decision_in_broken, meant_decision};
+use crate::dialect::strict_answer::{self, Decided, NO_FIELD};
 use crate::dialect::{DialectId, Reply, failure_reason};
 use crate::event::{Abilities, EventKind};
 use crate::hook::{Hook, OnFailure};
@@ -94,11 +95,11 @@ pub(super) fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end
     let strict_problem = strict_problem(hook, kind, end);
     let (kind_of_end, answer) = match (end.how(), end.failure()) {
         (RawEnd::Exited(_), None) if strict_problem.is_some() => {
-            let why = strict_problem.unwrap_or_default();
-            let message = format!("hook `{hook}` gave no answer that can be read, so it failed: {why}");
-            let hint = "print nothing or one answer; messages belong on standard error";
-            diagnostics.push(hook_diagnostic(hook, Code::UnreadableAnswer, message).hint(hint));
-            failed(hook, on_failure, EndKind::BadOutput, end.how())
+            diagnostics.push(strict_answer::finding(hook, &strict_problem.unwrap_or_default()));
+            match printed_deny(end, &stdout) {
+                Some(answer) => (EndKind::BadOutput, Some(answer)),
+                None => failed(hook, on_failure, EndKind::BadOutput, end.how()),
+            }
         }
         (RawEnd::Exited(_), None) => match parse_stdout(&stdout) {
             ParsedStdout::Answer(answer) => {
@@ -155,10 +156,9 @@ fn printed_deny(end: &RunEnd, stdout: &str) -> Option<Answer> {
     }
 }
 
-/// Whether a hook has to answer exactly: its entry asks to block on failure, and the event can be denied. Unreadable output
-/// of any other hook allows.
+/// Whether a hook has to answer strictly. Unreadable output of any other hook allows.
 fn answers_strictly(hook: &Hook, kind: EventKind) -> bool {
-    hook.on_failure == OnFailure::Block && can(kind).includes(Abilities::DENY)
+    strict_answer::is_required(hook.on_failure, can(kind))
 }
 
 fn is_empty_object(stdout: &str) -> bool {
@@ -166,7 +166,7 @@ fn is_empty_object(stdout: &str) -> bool {
     value.and_then(|value| value.as_object()).is_some_and(|object| object.iter().next().is_none())
 }
 
-/// Why the output of a hook that has to answer exactly is no answer.
+/// Why the output of a hook that has to answer strictly is no answer.
 pub(super) fn strict_problem(hook: &Hook, kind: EventKind, end: &RunEnd) -> Option<String> {
     if !answers_strictly(hook, kind) || *end.how() != RawEnd::Exited(0) {
         return None;
@@ -174,7 +174,6 @@ pub(super) fn strict_problem(hook: &Hook, kind: EventKind, end: &RunEnd) -> Opti
     let stdout = end.stdout().lossy();
     let object = match parse_stdout(&stdout) {
         ParsedStdout::Nothing => return None,
-        ParsedStdout::Answer(answer) if answer.decision == AnswerDecision::Deny => return None,
         ParsedStdout::NotJson(Unreadable { why, .. }) => return Some(why),
         ParsedStdout::Answer(_) => Json::parse(trimmed(&stdout)).ok()?.as_object()?,
         ParsedStdout::Invalid(Unreadable { why, .. }) => {
@@ -185,25 +184,26 @@ pub(super) fn strict_problem(hook: &Hook, kind: EventKind, end: &RunEnd) -> Opti
         }
     };
     let fields = answer_fields(kind);
-    let known = |key: &str| fields.iter().find(|(field, _)| *field == key);
+    let known: Vec<&'static str> = fields.iter().map(|(field, _)| *field).collect();
+    let is_decided =
+        object.get("decision").and_then(Json::as_str).is_some_and(|word| DECISIONS.contains(&word.as_str()));
+    let decided = if is_decided { Decided::Yes } else { Decided::No };
+    let names = AnswerFields { known: &known, foreign: FIELDS.foreign };
+    if let Some(why) = strict_answer::misspelled(object.iter(), &names, decided) {
+        return Some(why);
+    }
     let mut knows_one = object.iter().next().is_none();
     for (key, value) in object.iter() {
-        let Some((_, expected)) = known(key) else {
-            let other_spelling = fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(key));
-            match other_spelling {
-                Some((field, _)) => return Some(format!("`{}` is not the field `{field}`", short(key))),
-                None => continue,
-            }
-        };
+        let Some((_, expected)) = fields.iter().find(|(field, _)| *field == key) else { continue };
         knows_one = true;
-        if key == "decision" && !value.as_str().is_some_and(|word| DECISIONS.contains(&word.as_str())) {
+        if key == "decision" && decided == Decided::No {
             return Some(NEEDED.to_owned());
         }
         if value.kind() != *expected && value.kind() != JsonKind::Null {
             return Some(format!("`{key}` must be {}", expected.described()));
         }
     }
-    (!knows_one).then(|| "it has no field of an answer to this event".to_owned())
+    (!knows_one).then(|| NO_FIELD.to_owned())
 }
 
 /// The fields of an answer to an event, with the kind of value that each must have.
