@@ -306,6 +306,8 @@ codes! {
     VariableSingleQuoted = "variable-single-quoted", Error;
     /// A script denies with an exit status that does not deny.
     ExitStatusAsPolicy = "exit-status-as-policy", Warning;
+    /// A guard with a failure policy prints a text, which is no answer.
+    PrintsText = "prints-text", Warning;
     /// A hook is the same as an earlier one or has its name.
     HookDuplicate = "hook-duplicate", Warning;
     /// A module is not loaded because another one has its place.

@@ -21,6 +21,7 @@ mod lost_status;
 mod matcher;
 mod modules;
 mod parse;
+mod prints_text;
 mod python;
 mod quoting;
 mod scene;
@@ -137,6 +138,7 @@ const LINTS: &[Lint] = &[
         look: modules::look,
     },
     Lint { reports: &[(Code::ExitStatusAsPolicy, PassesSilently)], look: exit_status::look },
+    Lint { reports: &[(Code::PrintsText, GuardEffect::None)], look: prints_text::look },
     Lint {
         reports: &[(Code::HookDuplicate, PassesSilently), (Code::HookShadowed, PassesSilently)],
         look: duplicates::look,

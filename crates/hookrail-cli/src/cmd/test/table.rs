@@ -215,7 +215,7 @@ pub(super) const EXPECT_KEYS: &[KeyRow] = &[
     key(
         "diagnostics",
         ValueKind::Texts,
-        "The codes of all warnings and errors about the hooks; `any` if they do not matter. By default there must be none.",
+        "The codes of all warnings and errors about the hooks; `any` if they do not matter, except `unreadable-answer`, which must be named. By default there must be none.",
     ),
     key("commands", ValueKind::Texts, "Slash commands that modules offer."),
     key("files_contain", ValueKind::TextTable, "What files contain afterwards, by their path."),

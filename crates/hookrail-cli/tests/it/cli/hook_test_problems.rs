@@ -206,3 +206,24 @@ fn a_broken_plugin_is_named_before_consent_is_asked_for() {
         ran.stderr
     );
 }
+
+/// engine:E6.12
+#[test]
+fn a_case_fails_if_a_guard_gives_no_answer_that_can_be_read() {
+    let guard = r#""BeforeTool": [{"hooks": [{"type": "command", "command": "cat answer", "onFailure": "block"}]}]"#;
+    let sandbox = Sandbox::with_hooks(guard);
+    let case = |diagnostics: &str| {
+        format!(
+            "[[case]]\nname = \"x\"\nevent = \"BeforeTool\"\ntool = \"t\"\ntool_input = {{}}\n\
+             files = {{ answer = 'no entry' }}\nexpect = {{ decision = \"deny\"{diagnostics} }}\n"
+        )
+    };
+    // The policy denies as the case expects, which is not what the guard was asked.
+    for diagnostics in ["", ", diagnostics = \"any\""] {
+        sandbox.write("a.hooktest.toml", case(diagnostics));
+        let told = stdout(&sandbox, &["--trust-project"]);
+        assert!(told.contains("unreadable-answer") && told.contains("messages belong on standard error"), "{told}");
+    }
+    sandbox.write("a.hooktest.toml", case(", diagnostics = [\"unreadable-answer\"]"));
+    sandbox.run(&["test", "--trust-project"]).ends_with(0);
+}

@@ -12,6 +12,14 @@ fn lost(name: &'static str, command: &str) -> Row {
     Row::command(name, command, Some("status-lost"), Nothing).file("guard.sh", "echo no >&2\nexit 2\n")
 }
 
+/// A guard with a failure policy that prints a text.
+fn talking(name: &'static str, command: &str, script: &str, text: &str) -> Row {
+    let group = format!(
+        r#"{{"hooks": [{{"type": "command", "name": "guard", "command": "{command}", "onFailure": "block"}}]}}"#
+    );
+    Row::hooks(name, &group, Some("prints-text"), Code("unreadable-answer")).file(script, text)
+}
+
 pub(crate) fn rows() -> Vec<Row> {
     let unclosed = "if true; then\n  echo\n";
     vec![
@@ -242,6 +250,8 @@ pub(crate) fn rows() -> Vec<Row> {
             Code("command-not-found"),
         )
         .file("guard.sh", "true\n"),
+        talking("a guard whose shell script prints a text", "sh guard.sh", "guard.sh", "echo \"checking $PWD\"\n"),
+        talking("a guard whose Python script prints a text", "python3 guard.py", "guard.py", "print('all is well')\n"),
         Row::new("a hook of the user that runs a file of the project", Some("reads-project"), Nothing).home(
             ".llxprt/settings.json",
             "{\n  \"hooksConfig\": {\"enabled\": true},\n  \"hooks\": {\"BeforeTool\": [{\"hooks\": \
