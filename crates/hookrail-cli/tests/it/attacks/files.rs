@@ -91,24 +91,24 @@ attacks! { "Files that are not what they seem";
         then |_, seen| seen.reports("file-syntax")
     }
     keys_without_end Stranger {
-        "The settings name twenty thousand events that do not exist, so that comparing each with each would never end."
+        "The settings name two thousand events that do not exist, so that comparing each with each would never end."
         => "All of it is read in time; people are shown the first hundred findings, and how many more there are."
         |lab| {
-            let keys: Vec<String> = (0..20_000).map(|at| format!("\"E{at}\":[]")).collect();
+            let keys: Vec<String> = (0..2_000).map(|at| format!("\"E{at}\":[]")).collect();
             lab.write(".llxprt/settings.json", format!("{{\"hooks\":{{{}}}}}", keys.join(",")));
         },
         then |_, seen| {
-            assert_eq!(seen.codes().len(), 20_000);
-            assert!(seen.of("check").stdout.contains("… 19900 more in .llxprt/settings.json"));
+            assert_eq!(seen.codes().len(), 2_000);
+            assert!(seen.of("check").stdout.contains("… 1900 more in .llxprt/settings.json"));
         }
     }
     thousands_of_hooks_on_a_large_file Stranger {
-        "Two thousand hooks each name a file of fifty megabytes, so that hashing it for each would never end."
+        "Five hundred hooks each name a file of fifty megabytes, so that hashing it for each would never end."
         => "Only `trust grant` hashes what it offers, so that one command is left out here."
         |lab| {
             lab.leave_out("trust grant");
             sparse(lab, "large.bin", 50 << 20);
-            let hooks: Vec<_> = (0..2_000).map(|at| json!({"type": "command", "command": format!("sh large.bin {at}")})).collect();
+            let hooks: Vec<_> = (0..500).map(|at| json!({"type": "command", "command": format!("sh large.bin {at}")})).collect();
             lab.write(".llxprt/settings.json", json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}}).to_string());
         }
     }
@@ -117,8 +117,8 @@ attacks! { "Files that are not what they seem";
         => "Every one is read as some pattern or refused; none is ever tried, because its hook is untrusted."
         |lab| {
             let patterns = [
-                "(".repeat(100_000), "(?:".repeat(50_000) + &")".repeat(50_000), "[".repeat(100_000), "a{1000}{1000}{1000}{1000}".to_owned(),
-                "(a+)+$".to_owned(), "((a*)*)*\\1$".to_owned(), "(?=".repeat(20_000), "\\".repeat(99_999), "x|".repeat(20_000),
+                "(".repeat(20_000), "(?:".repeat(20_000) + &")".repeat(20_000), "[".repeat(20_000), "a{1000}{1000}{1000}{1000}".to_owned(),
+                "(a+)+$".to_owned(), "((a*)*)*\\1$".to_owned(), "(?=".repeat(20_000), "\\".repeat(9_999), "x|".repeat(20_000),
             ];
             let groups: Vec<_> = patterns
                 .iter()
@@ -130,28 +130,28 @@ attacks! { "Files that are not what they seem";
         }
     }
     a_command_that_never_ends_to_be_read Stranger {
-        "Commands of plugins hold a hundred thousand open quotes, braces, substitutions and variables."
+        "Commands of plugins hold thousands of open quotes, braces, substitutions and variables."
         => "They are read in time, and untrusted."
         |lab| {
             let commands = ["${", "$(", "\"$(", "`", "${a:-", "'\"", "<<E\n", "((", "\\\n", "${pluginDataDir}${env:X}"];
-            let entries: Vec<_> = commands.iter().map(|piece| json!({"command": piece.repeat(20_000)})).collect();
+            let entries: Vec<_> = commands.iter().map(|piece| json!({"command": piece.repeat(2_000)})).collect();
             lab.write(".x-code/plugins/a/plugin.json", json!({"name": "a", "hooks": {"PreToolUse": entries}}).to_string());
-            let hooks: Vec<_> = commands.iter().map(|piece| json!({"type": "command", "command": piece.repeat(20_000)})).collect();
+            let hooks: Vec<_> = commands.iter().map(|piece| json!({"type": "command", "command": piece.repeat(2_000)})).collect();
             lab.write(".llxprt/settings.json", json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}}).to_string());
         }
     }
     thousands_of_modules_and_plugins Stranger {
-        "The project brings a thousand modules and two hundred plugins."
+        "The project brings three hundred modules and sixty plugins."
         => "All are listed as untrusted, in time."
         |lab| {
-            for at in 0..1_000 {
+            for at in 0..300 {
                 lab.write(&format!(".xcsh/hooks/pre/m{at}.ts"), "x");
             }
-            for at in 0..200 {
+            for at in 0..60 {
                 lab.write(&format!(".x-code/plugins/p{at}/plugin.json"), lab.plugin_running(&format!("p{at}"), "true"));
             }
         },
-        then |_, seen| assert_eq!(seen.of_project().len(), 1_000 + 3 * 200)
+        then |_, seen| assert_eq!(seen.of_project().len(), 300 + 3 * 60)
     }
     not_text Stranger {
         "Settings, manifest and module are bytes that are no text, and a file's name is none either."

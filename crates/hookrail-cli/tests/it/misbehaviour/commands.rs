@@ -227,7 +227,7 @@ impl Case {
         }
         let content = match self.row.input {
             Input::Small => "small".to_owned(),
-            Input::Large => "x".repeat(3 << 20),
+            Input::Large => "x".repeat(5 << 18),
         };
         sandbox.write("payload", &json!({"tool_name": "write_file", "tool_input": {"content": content}}).to_string());
         let payload = format!("@{}", sandbox.path("payload").display());

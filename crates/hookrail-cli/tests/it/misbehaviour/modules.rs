@@ -40,7 +40,7 @@ enum Source {
 pub(crate) const NOT_LOADED: &str = "not loaded";
 
 /// The wall-clock time that handlers have here.
-const TIME: Duration = Duration::from_secs(4);
+const TIME: Duration = Duration::from_secs(2);
 
 /// The time that they have where it is not the time that is to run out. The engine is slow when it is not optimised.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -58,7 +58,7 @@ pub(crate) const ROWS: &[Row] = &[
         .reports(&["stderr-truncated"]),
     row(
         "floods its standard error and then answers",
-        concat!(r#""$CHILD" flood-stderr 100000000 > /dev/null; "#, say_deny!()),
+        concat!(r#""$CHILD" flood-stderr 20000000 > /dev/null; "#, say_deny!()),
     )
     .says("deny")
     .reports(&["stderr-truncated"]),
