@@ -110,7 +110,7 @@ impl Tools {
         Ok(ShownTool { localized, otherwise: Some(Box::new(otherwise)) })
     }
 
-    /// The neutral tools of the files of a patch, in order; none if its text is not a patch that can be written again.
+    /// The files of a patch, in order.
     pub(crate) fn files_of_patch(&self, event: &Event) -> Result<PatchFiles, UnreadablePatch> {
         let members = event.field(INPUT).and_then(Json::as_object).unwrap_or_default();
         let Some(table) = self.table() else { return Ok(PatchFiles::default()) };

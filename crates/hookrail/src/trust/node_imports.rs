@@ -107,7 +107,7 @@ fn is_value(before: &str, behind: &str) -> bool {
 fn quoted(text: &str) -> Option<Import<'_>> {
     let quote = text.chars().next().filter(|first| "'\"`".contains(*first))?;
     let (inside, _) = text.get(1..)?.split_once(quote)?;
-    let is_plain = !inside.contains(['\\', '\n']) && !(quote == '`' && inside.contains("${"));
+    let is_plain = !(inside.contains(['\\', '\n']) || quote == '`' && inside.contains("${"));
     Some(if is_plain { Import::Named(inside) } else { Import::Computed })
 }
 

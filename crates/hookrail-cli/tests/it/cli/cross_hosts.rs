@@ -250,8 +250,9 @@ impl Row {
         let ran = self.run(&["serve", "--stdio"], &requests);
         let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let answer = |number: usize| {
+            let number = number.to_string();
             let is_it = |line: &&Value| {
-                line["type"] == "HOOK_EXECUTION_RESPONSE" && line["payload"]["correlationId"] == number.to_string()
+                line["type"] == "HOOK_EXECUTION_RESPONSE" && line["payload"]["correlationId"] == number.as_str()
             };
             lines.iter().find(is_it).unwrap_or_else(|| panic!("{}: {ran:?}", self.name))
         };
