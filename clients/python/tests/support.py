@@ -64,8 +64,7 @@ class Case(unittest.TestCase):
     def environment(self) -> Dict[str, str]:
         home = self.base / "home"
         home.mkdir(exist_ok=True)
-        system = str(self.base / "no-system-settings.json")
-        return {"PATH": os.environ["PATH"], "HOME": str(home), "LLXPRT_SYSTEM_SETTINGS_PATH": system}
+        return {"PATH": os.environ["PATH"], "HOME": str(home)}
 
     def project(self, hooks: Optional[Dict[str, str]] = None, events: Optional[Dict[str, str]] = None) -> Path:
         """A project whose BeforeTool hooks are commands, by the tool they match, and with a command for each other event."""

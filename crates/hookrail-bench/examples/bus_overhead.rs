@@ -15,7 +15,7 @@ type Failure = Box<dyn std::error::Error>;
 
 fn environment(home: &Path) -> Environment {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    Environment::new().with("PATH", path).with("HOME", home).with("LLXPRT_SYSTEM_SETTINGS_PATH", home.join("none"))
+    Environment::new().with("PATH", path).with("HOME", home)
 }
 
 fn write_hook(project: &Path, tool: &str) -> std::io::Result<()> {

@@ -61,11 +61,7 @@ impl Lab {
             Shell::Sh => programs.into_os_string(),
             Shell::Bash => std::env::join_paths([programs, "/usr/bin".into(), "/bin".into()]).unwrap_or_default(),
         };
-        Environment::new()
-            .with("PATH", path)
-            .with("LLXPRT_SYSTEM_SETTINGS_PATH", self.place.system_settings())
-            .with("HOME", &self.place.home)
-            .with("LANG", "C.UTF-8")
+        Environment::new().with("PATH", path).with("HOME", &self.place.home).with("LANG", "C.UTF-8")
     }
 
     /// A project with these hooks before every tool call.

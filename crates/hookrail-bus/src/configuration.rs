@@ -192,6 +192,12 @@ const KEPT: [Code; 2] = [Code::KeptLastGood, Code::SourceRemoved];
 pub(crate) fn is_system_refusal(refusal: Option<Refusal>) -> bool {
     match refusal {
         Some(Refusal::SystemUnusable | Refusal::BundleMissing | Refusal::BundleExpired(OnFailure::Block)) => true,
-        Some(Refusal::BundleExpired(OnFailure::Allow | OnFailure::Ask) | Refusal::LoadFailure(_)) | None => false,
+        Some(
+            Refusal::BundleExpired(OnFailure::Allow | OnFailure::Ask)
+            | Refusal::LoadFailure(_)
+            | Refusal::StoreUnusable
+            | Refusal::UserUnusable,
+        )
+        | None => false,
     }
 }

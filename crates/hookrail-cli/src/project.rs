@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail::module::find_module_file;
 use hookrail::sources::SourceKind;
-use hookrail::trust::{FileTrustStore, TrustStore as _};
+use hookrail::trust::{FileTrustStore, GuardedProjects, TrustStore as _};
 use hookrail::{Builder, HookSystem};
 use hookrail_journal::Journal;
 
@@ -13,7 +13,7 @@ use crate::args::ProjectArgs;
 use crate::config::{Configuration, ProjectFileTrust};
 use crate::errors::{Failure, Result};
 use crate::journal::{self, RecordDefault};
-use crate::project_search::find_project;
+use crate::project_search::find_project_with_grants;
 use crate::render::path_display::PathDisplay;
 
 /// A project whose directory exists and can be read.
@@ -32,7 +32,7 @@ impl Project {
 
     /// Opens the project in a directory, or the one that is found.
     pub(crate) fn open_named(named: Option<&Path>) -> Result<Self> {
-        let found = || find_project(Path::new("."), home().as_deref());
+        let found = || find_project_with_grants(Path::new("."), home().as_deref(), Self::guarded_projects);
         let named = named.map_or_else(found, Path::to_owned);
         let usable = named.canonicalize().and_then(|root| {
             // A directory that cannot be listed cannot be searched for hooks.
@@ -117,6 +117,11 @@ impl Project {
         let trust =
             if args.trust_project || granted() { ProjectFileTrust::Trusted } else { ProjectFileTrust::Untrusted };
         Configuration::load(&self.root, trust)
+    }
+
+    /// Returns the projects for which guards were granted.
+    pub(crate) fn guarded_projects() -> GuardedProjects {
+        Self::trust_store().map(|store| store.guarded_projects()).unwrap_or_default()
     }
 
     /// Returns the store of grants.

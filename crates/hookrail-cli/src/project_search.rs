@@ -1,6 +1,9 @@
 //! Finds the project that a directory belongs to.
 
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
+
+use hookrail::trust::GuardedProjects;
 
 /// What makes a folder a project: the places in which hooks of a project are configured.
 const PROJECT_MARKS: [&str; 6] =
@@ -12,8 +15,18 @@ const PROJECT_MARKS: [&str; 6] =
 /// The home directory is never a project: its hooks are the user's, not a project's. The search does not leave the file
 /// system and does not pass a folder of another user, because that user could put hooks there.
 pub(crate) fn find_project(start: &Path, home: Option<&Path>) -> PathBuf {
+    find_project_with_grants(start, home, GuardedProjects::default)
+}
+
+/// Returns the project like [`find_project`]. A folder for which guards were granted is one too, whatever was removed from it.
+pub(crate) fn find_project_with_grants(
+    start: &Path,
+    home: Option<&Path>,
+    guarded: impl FnOnce() -> GuardedProjects,
+) -> PathBuf {
     let search = UpwardSearch::upwards_from(start, home);
-    search.configured().next().or_else(|| search.repository()).unwrap_or(&search.start).to_owned()
+    let guarded = LazyCell::new(guarded);
+    search.configured(&guarded).next().or_else(|| search.repository()).unwrap_or(&search.start).to_owned()
 }
 
 /// The project that the hooks of an agent are taken from.
@@ -25,15 +38,17 @@ pub(crate) struct GuardedProject {
     pub(crate) passed_over: Option<PathBuf>,
 }
 
-/// Returns the project like [`find_project`], but a folder without a grant does not hide a folder above it that has one: the
+/// Returns the project like [`find_project_with_grants`], but a folder without a grant does not hide a folder above it that has one: the
 /// agent may have made the nearer one, and the guards of the other must stay.
 pub(crate) fn find_guarded_project(
     start: &Path,
     home: Option<&Path>,
+    guarded: impl FnOnce() -> GuardedProjects,
     has_grant: impl Fn(&Path) -> bool,
 ) -> GuardedProject {
     let search = UpwardSearch::upwards_from(start, home);
-    let mut configured = search.configured();
+    let guarded = LazyCell::new(guarded);
+    let mut configured = search.configured(&guarded);
     let Some(nearest) = configured.next() else {
         let root = search.repository().unwrap_or(&search.start).to_owned();
         return GuardedProject { root, passed_over: None };
@@ -67,8 +82,13 @@ impl UpwardSearch {
         within.filter(|folder| Some(*folder) != self.home.as_deref())
     }
 
-    fn configured(&self) -> impl Iterator<Item = &Path> {
-        self.folders().filter(|folder| PROJECT_MARKS.iter().any(|mark| is_used(&folder.join(mark))))
+    /// The folders with hooks, and those for which guards were granted. Grants are read only if the start has no hooks.
+    fn configured<F: FnOnce() -> GuardedProjects>(
+        &self,
+        guarded: &LazyCell<GuardedProjects, F>,
+    ) -> impl Iterator<Item = &Path> {
+        let has_hooks = |folder: &Path| PROJECT_MARKS.iter().any(|mark| is_used(&folder.join(mark)));
+        self.folders().filter(move |folder| has_hooks(folder) || guarded.contains(folder))
     }
 
     fn repository(&self) -> Option<&Path> {
@@ -157,7 +177,7 @@ mod tests {
     fn a_folder_without_a_grant_does_not_hide_one_above_it_that_has_one() {
         let (_folder, root) = project(&["a/.xcsh/hooks", "a/b/.xcsh/hooks", "a/b/c"]);
         let found = |granted: &[&str]| {
-            let found = find_guarded_project(&root.join("a/b/c"), None, |folder| {
+            let found = find_guarded_project(&root.join("a/b/c"), None, GuardedProjects::default, |folder| {
                 granted.iter().any(|granted| root.join(granted) == folder)
             });
             let relative = |folder: &Path| folder.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();

@@ -117,14 +117,15 @@ impl TestProject {
     }
 
     /// The environment of every program that is run here: the machine's search path, the home, and the system's
-    /// settings.
+    /// settings if there are any by now.
     #[must_use]
-    pub fn variables(&self) -> [(&'static str, OsString); 3] {
-        [
-            ("PATH", std::env::var_os("PATH").unwrap_or_default()),
-            ("HOME", self.home.clone().into_os_string()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH", self.system_settings().into_os_string()),
-        ]
+    pub fn variables(&self) -> Vec<(&'static str, OsString)> {
+        let mut variables =
+            vec![("PATH", std::env::var_os("PATH").unwrap_or_default()), ("HOME", self.home.clone().into_os_string())];
+        if self.system_settings().symlink_metadata().is_ok() {
+            variables.push(("LLXPRT_SYSTEM_SETTINGS_PATH", self.system_settings().into_os_string()));
+        }
+        variables
     }
 
     /// A program in the project with that environment, without input and with its output captured.

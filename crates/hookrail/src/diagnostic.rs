@@ -82,6 +82,12 @@ codes! {
     SystemUnusable = "system-unusable", Error;
     /// A source of configuration cannot be used, and `on_load_failure` says what that does to events that can be denied.
     LoadFailure = "load-failure", Error;
+    /// The environment names a file of system settings that does not exist, so no system settings count.
+    SystemMissing = "system-missing", Warning;
+    /// The trust store exists and cannot be used, so every event that can be denied is denied in a project with hooks.
+    StoreUnusable = "store-unusable", Error;
+    /// The folders of the user cannot be found, or lie in the project, so nothing is read from there; a bridge denies.
+    UserUnusable = "user-unusable", Error;
     /// The machine or the user is enrolled in a fleet and has no bundle, so every event that can be denied is denied.
     BundleMissing = "bundle-missing", Error;
     /// The bundle in force has expired; its channel says what that does to events that can be denied.
@@ -166,6 +172,8 @@ codes! {
     NotExecutable = "not-executable", Warning;
     /// A guard that was asked to block on failure cannot be used.
     GuardUnusable = "guard-unusable", Error;
+    /// A guard that was granted is missing: removed, disabled or moved by its project, or its source is gone or cannot be used.
+    GuardMissing = "guard-missing", Error;
     /// A required field of an event is missing, so its empty value was used.
     FieldMissing = "field-missing", Warning;
     /// A hook timed out.

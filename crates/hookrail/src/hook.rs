@@ -24,7 +24,7 @@ use crate::remote::RemoteTarget;
 use crate::run::capabilities::Capabilities;
 pub use crate::source::Authority;
 use crate::source::{Origin, SourceKind};
-use crate::trust::{Fingerprint, IdentityCell};
+use crate::trust::{Fingerprint, IdentityCell, MissingGuard};
 
 /// One hook for one event.
 ///
@@ -69,6 +69,8 @@ pub struct Hook {
     pub order: GroupOrder,
     /// Whether it takes part at all, apart from trust.
     pub enablement: Enablement,
+    /// What its project's own settings have to do with that.
+    pub(crate) project_switch: ProjectSwitch,
     /// What was trusted when it was trusted; none for hooks that need no trust.
     pub trust: Trust,
     /// The package it belongs to, where that matters to it.
@@ -114,6 +116,8 @@ pub enum Action {
     NotExecutable(Arc<str>),
     /// Nothing: the entry is broken. It exists because it asked for a failure to have an effect.
     Unusable(Arc<str>),
+    /// Nothing: the guard was granted and is missing. It exists because its absence has an effect.
+    Missing(Arc<MissingGuard>),
 }
 
 /// A command as it is written.
@@ -131,7 +135,12 @@ impl Action {
         match self {
             Self::Shell(line) => Some(CommandText::Line(Arc::clone(line))),
             Self::Program(words) => Some(CommandText::Words(Arc::clone(words))),
-            Self::Module(_) | Self::Native(_) | Self::Remote(_) | Self::NotExecutable(_) | Self::Unusable(_) => None,
+            Self::Module(_)
+            | Self::Native(_)
+            | Self::Remote(_)
+            | Self::NotExecutable(_)
+            | Self::Unusable(_)
+            | Self::Missing(_) => None,
         }
     }
 
@@ -143,7 +152,12 @@ impl Action {
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
                 program_of(&words).is_some()
             }
-            Self::Module(_) | Self::Native(_) | Self::Remote(_) | Self::NotExecutable(_) | Self::Unusable(_) => false,
+            Self::Module(_)
+            | Self::Native(_)
+            | Self::Remote(_)
+            | Self::NotExecutable(_)
+            | Self::Unusable(_)
+            | Self::Missing(_) => false,
         }
     }
 }
@@ -206,6 +220,18 @@ pub enum Enablement {
     NeverSwitchedOn,
     /// Its command calls `hookrail bridge`, which would ask the same hooks again.
     OwnBridge,
+}
+
+/// What the settings of a project have to do with whether one of its hooks takes part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ProjectSwitch {
+    /// Nothing: the user or the system decides.
+    #[default]
+    Nothing,
+    /// They alone switch it on.
+    SwitchesOn,
+    /// They alone keep it from taking part.
+    SwitchesOff,
 }
 
 /// Whether a hook may run as far as trust goes.
@@ -306,6 +332,7 @@ impl Hook {
             exec: ExecOptions::default(),
             order: GroupOrder::Parallel,
             enablement: Enablement::Active,
+            project_switch: ProjectSwitch::Nothing,
             trust: Trust::NotNeeded,
             owner: None,
             environment: None,

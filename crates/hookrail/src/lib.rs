@@ -89,6 +89,7 @@ mod source;
 mod system;
 pub mod tools;
 pub mod trust;
+mod user_folders;
 
 pub use hookrail_matcher as matcher;
 
@@ -137,4 +138,5 @@ pub mod sources {
         without_dots,
     };
     pub use crate::source::{Location, Origin, SourceKind};
+    pub use crate::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
 }

@@ -173,6 +173,10 @@ pub enum Refusal {
     BundleMissing,
     /// The bundle in force has expired, and its channel says to ask or to deny.
     BundleExpired(OnFailure),
+    /// The trust store exists and cannot be used, and the project has hooks. The event is denied.
+    StoreUnusable,
+    /// The folders of the user cannot be found, and the host needs them. The event is denied.
+    UserUnusable,
 }
 
 impl Refusal {
@@ -184,6 +188,8 @@ impl Refusal {
             Self::LoadFailure(_) => Code::LoadFailure,
             Self::BundleMissing => Code::BundleMissing,
             Self::BundleExpired(_) => Code::BundleExpired,
+            Self::StoreUnusable => Code::StoreUnusable,
+            Self::UserUnusable => Code::UserUnusable,
         }
     }
 
@@ -193,6 +199,8 @@ impl Refusal {
         match self {
             Self::SystemUnusable
             | Self::BundleMissing
+            | Self::StoreUnusable
+            | Self::UserUnusable
             | Self::LoadFailure(OnFailure::Block)
             | Self::BundleExpired(OnFailure::Block) => Decision::Deny,
             // A refusal that allows is never made. If it were, asking would be the safe decision.

@@ -414,6 +414,8 @@ named! {
         Granted = "granted",
         /// It was revoked.
         Revoked = "revoked",
+        /// It was granted and is missing, and the user accepted that.
+        AcceptedMissing = "accepted-missing",
     }
 }
 

@@ -38,8 +38,8 @@ pub struct Snapshot {
     pub(crate) modules: Vec<LoadedModule>,
     /// Diagnostics that are reported with every outcome.
     pub(crate) standing: Vec<Diagnostic>,
-    /// What the enrolment in a fleet decides about events that can be denied, by layer.
-    pub(crate) enrolment_refusals: Vec<(SourceKind, SourceRefusal)>,
+    /// What the enrolment in a fleet and the trust store decide about events that can be denied, by layer.
+    pub(crate) refusals: Vec<(SourceKind, SourceRefusal)>,
     /// When the configuration has to be loaded again although no file changes.
     pub(crate) changes_at: Option<SystemTime>,
     /// The engine's own decision about events that can be denied.
@@ -211,8 +211,10 @@ impl Snapshot {
         if let Some(SourceRefusal { refusal, reason }) = &self.refusal {
             self.diagnostics.push(Diagnostic::new(refusal.code(), &**reason));
         }
-        self.standing = self.diagnostics.iter().filter(|finding| is_standing(finding.code)).cloned().collect();
-        self.standing.extend(self.errors_of_unusable(&sources));
+        self.standing.extend(self.diagnostics.iter().filter(|finding| is_standing(finding.code)).cloned());
+        let errors = self.errors_of_unusable(&sources);
+        let new = errors.into_iter().filter(|error| !self.standing.contains(error));
+        self.standing.extend(new.collect::<Vec<_>>());
         self.sources = sources;
         self
     }
@@ -229,10 +231,9 @@ impl Snapshot {
             return Some(SourceRefusal { refusal: Refusal::SystemUnusable, reason: reason.into() });
         }
         let system_only = matches!(self.switch, Switch::SystemOnly(_));
-        let enrolled = self.enrolment_refusals.iter();
-        let enrolled = enrolled.filter(|(kind, _)| !system_only || *kind == SourceKind::System);
+        let found = self.refusals.iter().filter(|(kind, _)| !system_only || *kind == SourceKind::System);
         // Of several decisions the strictest stands.
-        let strictest = enrolled.map(|(_, refusal)| refusal).max_by_key(|refusal| refusal.refusal.decision()).cloned();
+        let strictest = found.map(|(_, refusal)| refusal).max_by_key(|refusal| refusal.refusal.decision()).cloned();
         if on_load_failure == OnFailure::Allow || system_only {
             return strictest;
         }
@@ -383,6 +384,12 @@ impl Snapshot {
         wanted
     }
 
+    /// Whether the project brings hooks of a dialect that takes part.
+    pub(crate) fn has_project_hooks(&self) -> bool {
+        let needs_trust = |hook: &&Arc<Hook>| hook.trust.any_fingerprint().is_some();
+        self.hooks.iter().filter(needs_trust).any(|hook| self.takes_part(hook.dialect))
+    }
+
     /// Whether at least one hook could take part in an event, or would have to be reported as untrusted.
     pub(crate) fn has_hooks(&self, event: EventKind) -> bool {
         let mut events = EventSet::EMPTY;
@@ -433,6 +440,9 @@ fn is_standing(code: Code) -> bool {
             | Code::SourceRemoved
             | Code::SystemUnusable
             | Code::LoadFailure
+            | Code::StoreUnusable
+            | Code::SystemMissing
+            | Code::UserUnusable
             | Code::BundleMissing
             | Code::BundleExpired
             | Code::BundleStale

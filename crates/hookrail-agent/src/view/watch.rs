@@ -128,6 +128,7 @@ fn failure(how: &RawEnd) -> Option<(Code, String)> {
             let what = "was edited since you trusted it and was not run; `hookrail trust diff` shows the change";
             (Code::TrustChanged, what.to_owned())
         }
+        RawEnd::Missing(guard) => (Code::GuardMissing, guard.reason()),
         RawEnd::Unusable(why) => (Code::GuardUnusable, format!("cannot be used: {why}")),
         RawEnd::ValueRefused(why) => (Code::VariableUnsafe, format!("was not run: {why}")),
         _ => (Code::HookExited, "did not end well".to_owned()),

@@ -40,8 +40,7 @@ async fn main() -> std::io::Result<ExitCode> {
         .with(marker, own)
         .with("HOME", folder.path())
         .with("XDG_STATE_HOME", folder.path())
-        .with("TMPDIR", soak.temporary())
-        .with("LLXPRT_SYSTEM_SETTINGS_PATH", folder.path().join("none.json"));
+        .with("TMPDIR", soak.temporary());
     let mut limits = hookrail_js::RuntimeLimits::default();
     limits.cpu = Duration::from_millis(100);
     limits.memory = 16 << 20;

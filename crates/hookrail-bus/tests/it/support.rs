@@ -58,10 +58,7 @@ impl Sandbox {
 }
 
 pub(crate) fn environment(home: &Path) -> Environment {
-    Environment::new()
-        .with("PATH", std::env::var_os("PATH").unwrap())
-        .with("HOME", home)
-        .with("LLXPRT_SYSTEM_SETTINGS_PATH", home.join("no-system-settings.json"))
+    Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("HOME", home)
 }
 
 /// A client that speaks lines over a pipe in this process.

@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 
 use hookrail::recorder::HostIdentity;
 use hookrail::trust::TrustStore as _;
-use hookrail::{Event, EventKind, Json};
+use hookrail::{Code, Event, EventKind, Json};
 use hookrail_bridge::{
     Agent, AgentEvent, AgentRequest, AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, BridgeSession,
     Incoming, Lateness, NoisyEvents, OnError, Pass, Reading, RequestError, ResponsePiece, UnfinishedResponse, request,
@@ -106,7 +106,10 @@ fn keep_piece(piece: &ResponsePiece, deadline: Deadline) -> Result<()> {
 }
 
 fn named_state_folder() -> Result<PathBuf> {
-    state_folder().ok_or_else(|| Failure::new("neither `HOME` nor `XDG_STATE_HOME` is set"))
+    state_folder().ok_or_else(|| {
+        let problem = "the user's folders cannot be found, because neither `HOME` nor `XDG_STATE_HOME` names one";
+        Failure::new(format!("{problem} ({}); set `HOME` to your home directory", Code::UserUnusable.name()))
+    })
 }
 
 fn unusable_state(error: std::io::Error) -> Failure {
@@ -262,6 +265,7 @@ impl Asking<'_> {
             trust_notice::report(&mut fired, self.args, &project, passed_over.as_deref(), &request);
             let mut file = ending.map_or_else(|| open(self.deadline.lock_patience()), Ok)?;
             user_notice::report_load_failures(&mut fired, &request, &mut file.session);
+            user_notice::report_disabled(&mut fired, &request);
             let lost = pieces.as_ref().and_then(|pieces| pieces.fit(&mut fired.said));
             if let Some(text) = pieces.as_ref().and_then(UnfinishedResponse::warning) {
                 fired.warn(&text);
@@ -377,7 +381,7 @@ fn open_project(request: &AgentRequest) -> Result<(Project, Option<PathBuf>)> {
 }
 
 fn guarded_project(start: &Path) -> GuardedProject {
-    find_guarded_project(start, home().as_deref(), |root| {
+    find_guarded_project(start, home().as_deref(), Project::guarded_projects, |root| {
         let grants = Project::trust_store().ok().and_then(|store| store.grants(root).ok());
         grants.is_some_and(|grants| grants.project || !grants.hooks.is_empty())
     })
@@ -405,7 +409,8 @@ pub(super) fn event_input(event: &Event) -> Json {
 /// Where the state of this user is kept.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_STATE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    named.filter(|folder| folder.is_absolute()).or_else(|| Some(home()?.join(".local/state")))
+    let absolute = |folder: &PathBuf| folder.is_absolute();
+    named.filter(absolute).or_else(|| Some(home().filter(absolute)?.join(".local/state")))
 }
 
 /// Gives the answer to the agent.

@@ -119,6 +119,7 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Result<Vec<Ch
         ));
     }
     checks.extend(hooks::examine(asked));
+    checks.extend(hooks::examine_store(files.iter().any(|file| !file.calls.is_empty())));
     checks.extend(losses::examine(agent, system, settings::noisy_events(&files)));
     checks.extend(losses::examine_past(agent));
     checks.push(dry_fire::examine(agent, &files, project.root()));

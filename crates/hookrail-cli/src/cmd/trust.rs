@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hookrail::hook::{Action, SandboxRequirement, Trust};
 use hookrail::module::Capabilities;
 use hookrail::recorder::{TrustChange, TrustEntry};
-use hookrail::trust::{Fingerprint, Grant, Grants, TrustError, TrustStore as _};
+use hookrail::trust::{Fingerprint, Grant, Grants, MissingGuard, TrustError, TrustStore as _};
 use hookrail::{Hook, Json, JsonObject};
 
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &TrustArgs) -> Result<Exit> {
 }
 
 fn status(args: &TrustStatusArgs) -> Result<Exit> {
-    let (project, hooks) = load(&args.project)?;
+    let (project, hooks) = load_with_missing(&args.project)?;
     let trusted = grants(&project)?.project;
     let foreign = foreign_hooks::diagnostics(project.root());
     if args.json {
@@ -53,22 +53,24 @@ fn status(args: &TrustStatusArgs) -> Result<Exit> {
 /// Returns what `trust status --json` prints.
 #[cfg(feature = "inspect")]
 pub(super) fn status_document(args: &ProjectArgs) -> Result<Json> {
-    let (project, hooks) = load(args)?;
+    let (project, hooks) = load_with_missing(args)?;
     let trusted = grants(&project)?.project;
     Ok(document(project.root(), trusted, &hooks))
 }
 
 fn grant(args: &TrustGrantArgs) -> Result<Exit> {
-    let (project, all) = load(&args.project)?;
+    let (project, all) = load_with_missing(&args.project)?;
     let before = grants(&project)?;
     let trusted = before.project;
-    let mut chosen = find_by_name(&all, &args.names)?;
+    let chosen = find_by_name(&all, &args.names)?;
+    let (missing, mut chosen): (Vec<_>, Vec<_>) = chosen.into_iter().partition(|hook| missing_guard(hook).is_some());
     chosen.retain(|hook| !matches!(hook.trust, Trust::Granted(_)));
-    if trusted && chosen.is_empty() {
+    if trusted && chosen.is_empty() && missing.is_empty() {
         output::text("nothing to grant: the project and these hooks are already trusted\n")?;
         return Ok(Exit::Fine);
     }
-    output::text(&shown::offer(trusted, &narrowed(&chosen, args.allow.as_deref()), &project.places))?;
+    let offer = shown::offer(trusted, &narrowed(&chosen, args.allow.as_deref()), &project.places);
+    output::text(&format!("{offer}{}", shown::removed(&missing)))?;
     if let Some(hook) = chosen.iter().find(|hook| fingerprint(hook).is_none_or(|taken| taken.content().is_none())) {
         return Err(Failure::new(format!(
             "`{}` names a file that cannot be read or is too large to be trusted",
@@ -76,7 +78,7 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         ))
         .hint("grant the other hooks by name, as in `hookrail trust grant HOOK`"));
     }
-    confirm(args.yes)?;
+    confirm(args.yes, question(trusted && chosen.is_empty(), missing.is_empty()))?;
     // Grants of earlier versions of these hooks are removed: only what was just shown stays granted.
     let superseded: Vec<Grant> = before
         .changes(&all)
@@ -86,9 +88,17 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
             change.granted.filter(|_| chosen.iter().any(|chosen| Arc::ptr_eq(chosen, &hook)))
         })
         .collect();
+    let is_replaced = |guard: &Arc<Hook>| chosen.iter().any(|hook| hook.label == guard.label);
     let change = |grants: &mut Grants| {
         grants.project = true;
         superseded.iter().for_each(|old| grants.forget(old));
+        for guard in &missing {
+            match missing_guard(guard) {
+                Some(missing) if is_replaced(guard) => grants.forget_missing(missing),
+                Some(missing) => grants.accept_missing(missing),
+                None => {}
+            }
+        }
         for hook in &chosen {
             if let Some(fingerprint) = fingerprint(hook) {
                 grants.grant(hook, fingerprint);
@@ -99,15 +109,42 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         }
     };
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
-    record_grants(&project, &chosen);
-    let granted = format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook"));
+    record_grants(&project, &chosen, &missing);
+    let mut said = format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook"));
+    if !missing.is_empty() {
+        let (count, they) = (counted(missing.len(), "guard"), if missing.len() == 1 { "is" } else { "are" });
+        said.push_str(&format!("{}: {count} {they} missing\n", paint(GOOD, "accepted")));
+    }
     let foreign = foreign_hooks::lines(&foreign_hooks::diagnostics(project.root()));
-    output::text(&format!("{granted}{foreign}"))?;
+    output::text(&format!("{said}{foreign}"))?;
     Ok(Exit::Fine)
 }
 
+/// Returns what the user is asked.
+fn question(nothing_runs: bool, nothing_is_missing: bool) -> &'static str {
+    match (nothing_runs, nothing_is_missing) {
+        (_, true) => "let these run? [y/N] ",
+        (true, false) => "work without what was removed? [y/N] ",
+        (false, false) => "let these run, and work without what was removed? [y/N] ",
+    }
+}
+
+/// Returns why a granted guard is missing, if the hook stands for one.
+fn missing_guard(hook: &Hook) -> Option<&MissingGuard> {
+    match &hook.action {
+        Action::Missing(guard) => Some(guard),
+        Action::Shell(_)
+        | Action::Program(_)
+        | Action::Module(_)
+        | Action::Native(_)
+        | Action::Remote(_)
+        | Action::NotExecutable(_)
+        | Action::Unusable(_) => None,
+    }
+}
+
 /// Records what was granted.
-fn record_grants(project: &Project, hooks: &[Arc<Hook>]) {
+fn record_grants(project: &Project, hooks: &[Arc<Hook>], missing: &[Arc<Hook>]) {
     let content = |hook: &Arc<Hook>| Some(fingerprint(hook)?.content()?.hex());
     let named: Vec<(&Arc<Hook>, Option<String>)> = hooks.iter().map(|hook| (hook, content(hook))).collect();
     let of_hooks = named.iter().map(|(hook, content)| TrustEntry {
@@ -116,7 +153,14 @@ fn record_grants(project: &Project, hooks: &[Arc<Hook>]) {
         event: hook.known_event().map(hookrail::EventKind::name),
         content: content.as_deref(),
     });
-    let all: Vec<TrustEntry<'_>> = std::iter::once(trust_in_project(TrustChange::Granted)).chain(of_hooks).collect();
+    let accepted = missing.iter().map(|hook| TrustEntry {
+        change: TrustChange::AcceptedMissing,
+        hook: Some(&hook.label),
+        event: hook.known_event().map(hookrail::EventKind::name),
+        content: None,
+    });
+    let whole = std::iter::once(trust_in_project(TrustChange::Granted));
+    let all: Vec<TrustEntry<'_>> = whole.chain(of_hooks).chain(accepted).collect();
     record_trust(project, &all);
 }
 
@@ -172,9 +216,17 @@ fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
 
 /// Loads the project and those of its hooks that need a grant, with the trust that the store gives them.
 fn load(args: &ProjectArgs) -> Result<(Project, Vec<Arc<Hook>>)> {
+    let (project, mut hooks) = load_with_missing(args)?;
+    hooks.retain(|hook| fingerprint(hook).is_some());
+    Ok((project, hooks))
+}
+
+/// Like [`load`], with the granted guards that are missing.
+fn load_with_missing(args: &ProjectArgs) -> Result<(Project, Vec<Arc<Hook>>)> {
     let project = Project::open(args)?;
     let snapshot = project.builder_as_granted(args)?.build().snapshot();
-    let hooks = snapshot.hooks().iter().filter(|hook| fingerprint(hook).is_some()).cloned().collect();
+    let concerns_trust = |hook: &&Arc<Hook>| fingerprint(hook).is_some() || missing_guard(hook).is_some();
+    let hooks = snapshot.hooks().iter().filter(concerns_trust).cloned().collect();
     Ok((project, hooks))
 }
 
@@ -201,7 +253,7 @@ fn unknown_name(name: &str, problem: &str, known: &[&str]) -> Failure {
 }
 
 /// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
-fn confirm(yes: bool) -> Result<()> {
+fn confirm(yes: bool, question: &str) -> Result<()> {
     if yes {
         return Ok(());
     }
@@ -211,7 +263,7 @@ fn confirm(yes: bool) -> Result<()> {
     }
     discard_typed_ahead();
     let mut stderr = io::stderr().lock();
-    let _ = stderr.write_all(b"let these run? [y/N] ").and_then(|()| stderr.flush());
+    let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
     if read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
@@ -227,15 +279,7 @@ pub(crate) fn discard_typed_ahead() {
 }
 
 fn store_failure(error: TrustError) -> Failure {
-    let hint = match &error {
-        TrustError::Exposed { path } => format!("let only its owner write it: `chmod go-w {}`", path.display()),
-        TrustError::Version { .. } => "use the version of hookrail that wrote it, or a later one".to_owned(),
-        TrustError::Link { path } => format!("replace the link `{}` with the file itself", path.display()),
-        TrustError::InProject { .. } => "set `XDG_STATE_HOME` to a directory outside of the project".to_owned(),
-        TrustError::Damaged { path, .. } => format!("move `{}` away and grant again", path.display()),
-        _ => "set `XDG_STATE_HOME` to a directory that can be written".to_owned(),
-    };
-    Failure::new(error.to_string()).hint(hint)
+    Failure::new(error.to_string()).hint(error.repair())
 }
 
 fn document(project: &Path, trusted: bool, hooks: &[Arc<Hook>]) -> Json {

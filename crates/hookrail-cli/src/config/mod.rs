@@ -17,7 +17,7 @@ use std::time::Duration;
 use hookrail::hook::SandboxProfile;
 use hookrail::module::Capabilities;
 use hookrail::process::{OutputLimits, RunLimits};
-use hookrail::sources::Location;
+use hookrail::sources::{Location, user_folder_problems};
 use hookrail::tools::ToolUse;
 use hookrail::{Builder, Code, Diagnostic, OnFailure};
 use hookrail_bridge::tools;
@@ -47,6 +47,8 @@ pub(crate) struct Configuration {
     pub(crate) journal: JournalSettings,
     pub(crate) telemetry: TelemetrySettings,
     tools: Vec<(String, ToolUse)>,
+    /// The user's file, if there is a place for one.
+    user_file: Option<PathBuf>,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
 }
 
@@ -91,6 +93,14 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     folder.map(|folder| folder.join("hookrail/config.toml"))
 }
 
+/// Returns the path of the user's file, unless it lies in the project, which must not configure this program as its user does.
+fn user_file_for(project: &Path) -> Option<PathBuf> {
+    let environment = std::env::vars_os().collect();
+    let problems = user_folder_problems(&environment, project);
+    let is_unusable = |folder: &Path| problems.iter().any(|problem| problem.value == folder);
+    user_file().filter(|file| !file.ancestors().any(is_unusable))
+}
+
 /// Returns the path of a project's file.
 fn project_file(project: &Path) -> PathBuf {
     project.join(".hookrail/config.toml")
@@ -101,7 +111,8 @@ impl Configuration {
     pub(crate) fn load(project: &Path, trust: ProjectFileTrust) -> Self {
         let mut files = Vec::new();
         let mut user = ConfigFile::default();
-        if let Some(file) = user_file() {
+        let user_file = user_file_for(project);
+        if let Some(file) = user_file.clone() {
             user = read::read_config_file(&file);
             files.push((file, std::mem::take(&mut user.findings)));
         }
@@ -123,12 +134,13 @@ impl Configuration {
             user_hooks,
             project_hooks,
             bus: BusSettings::new(&user),
-            on_load_failure: user.policy(Setting::OnLoadFailure).unwrap_or_default(),
+            on_load_failure: on_load_failure(&user),
             shell: user.path(Setting::RunShell),
             sandbox_floor: user.sandbox_floor(),
             journal: JournalSettings::new(&user),
             telemetry: TelemetrySettings::new(&user),
             tools: user.tools.into_iter().map(|tool| (tool.name, tool.tool_use)).collect(),
+            user_file,
             files,
         }
     }
@@ -157,12 +169,22 @@ impl Configuration {
         if let Some(floor) = self.sandbox_floor {
             builder = builder.sandbox_floor(floor);
         }
-        if let Some(file) = user_file() {
+        if let Some(file) = self.user_file {
             let checked = file.clone();
             builder = builder.described_by_source(file, move |text| read::check_config(&checked, text));
         }
         self.files.into_iter().fold(builder, |builder, (file, findings)| builder.described_by(file, findings))
     }
+}
+
+/// Returns the policy for sources that cannot be used. While the user's file cannot be used its policy is not known, and an
+/// interrupted save must not lower it.
+fn on_load_failure(user: &ConfigFile) -> OnFailure {
+    let if_unset = match user.state {
+        ConfigFileState::Broken => OnFailure::Block,
+        ConfigFileState::Missing | ConfigFileState::Read => OnFailure::default(),
+    };
+    user.policy(Setting::OnLoadFailure).unwrap_or(if_unset)
 }
 
 /// Reads a project's file if the project is trusted. A file of an untrusted project is not even opened.

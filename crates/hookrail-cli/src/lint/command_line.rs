@@ -83,9 +83,12 @@ pub(super) fn commands_of(root: &Path, hook: &Hook) -> Vec<CommandUse> {
             let words: Vec<Option<String>> = words.iter().cloned().map(Some).collect();
             vec![command_use(&words, &Folders { variables: Vec::new(), ..folders.clone() }, 0..0, |_| false)]
         }
-        Action::Module(_) | Action::Native(_) | Action::Remote(_) | Action::NotExecutable(_) | Action::Unusable(_) => {
-            Vec::new()
-        }
+        Action::Module(_)
+        | Action::Native(_)
+        | Action::Remote(_)
+        | Action::NotExecutable(_)
+        | Action::Unusable(_)
+        | Action::Missing(_) => Vec::new(),
     };
     let mut level = 0..commands.len();
     for _ in 0..DEEPEST_CODE {

@@ -14,7 +14,7 @@ use super::table::{Cell, Table};
 use super::text::{one_line, short};
 use super::{counted, diagnostic};
 use crate::lint::MatcherFix;
-use crate::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
+use crate::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 use crate::verbosity;
 
 /// The length of the longest hook name that is not shortened.
@@ -101,6 +101,9 @@ pub(super) fn sandbox(hook: &Hook) -> String {
 fn enablement(hook: &Hook) -> (&'static str, anstyle::Style, String) {
     if !hook.trust.allows() {
         return ("untrusted", CAREFUL, hook.edit().map(|edit| edit.to_string()).unwrap_or_default());
+    }
+    if let Action::Missing(guard) = &hook.action {
+        return ("missing", BAD, guard.reason());
     }
     match &hook.enablement {
         Enablement::Active if hook.is_shadow() => ("shadow", CAREFUL, "has no effect: `enforce` is false".to_owned()),

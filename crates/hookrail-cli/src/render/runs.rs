@@ -69,6 +69,7 @@ pub(super) fn what_runs(hook: &Hook) -> String {
         Action::Remote(target) => format!("asks the workers of group `{}`", target.group),
         Action::NotExecutable(kind) => format!("nothing: hooks of the type `{}` cannot be run", one_line(kind)),
         Action::Unusable(why) => format!("nothing: {}", one_line(why)),
+        Action::Missing(guard) => format!("nothing: it {}", one_line(&guard.reason())),
     }
 }
 

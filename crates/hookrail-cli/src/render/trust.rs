@@ -24,6 +24,7 @@ const DIGEST: usize = 12;
 /// Returns the trust in a hook in a word or two.
 pub(crate) fn state(hook: &Hook) -> &'static str {
     match hook.trust {
+        _ if matches!(hook.action, Action::Missing(_)) => "missing",
         Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => "granted",
         Trust::Changed(_) => "changed",
         Trust::Never(_) => "not granted",
@@ -41,6 +42,7 @@ pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &PathDisplay) -
     let mut table = Table::default();
     for hook in hooks {
         let style = match hook.trust {
+            _ if matches!(hook.action, Action::Missing(_)) => BAD,
             Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => GOOD,
             Trust::Changed(_) => BAD,
             Trust::Never(_) => CAREFUL,
@@ -74,6 +76,25 @@ pub(crate) fn offer(trusted: bool, hooks: &[Arc<Hook>], places: &PathDisplay) ->
         out.push_str(&described(hook, places));
     }
     out.push('\n');
+    out
+}
+
+/// Shows the granted guards that are missing; empty if there are none.
+pub(crate) fn removed(missing: &[Arc<Hook>]) -> String {
+    let mut out = String::new();
+    for hook in missing {
+        let _ = writeln!(out, "{}: {}", paint(BAD, "removed"), paint(HEADING, one_line(&hook.label)));
+        let matcher = hook.matcher.pattern().filter(|pattern| !pattern.is_empty());
+        let matcher = matcher.map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
+        line(&mut out, "event", &format!("{}{matcher}", hook.event));
+        line(&mut out, "on failure", hook.on_failure.name());
+        if let Action::Missing(guard) = &hook.action {
+            line(&mut out, "why", &one_line(&format!("it {}", guard.reason())));
+        }
+    }
+    if !missing.is_empty() {
+        out.push_str("the grant stays, so a guard that comes back as it was runs again; `hookrail trust revoke HOOK` ends it\n\n");
+    }
     out
 }
 
@@ -156,6 +177,9 @@ fn line(out: &mut String, label: &str, value: &str) {
 
 /// Returns the files that a grant covers, in a cell.
 fn covered(hook: &Hook, places: &PathDisplay) -> String {
+    if let Action::Missing(guard) = &hook.action {
+        return one_line(&guard.reason());
+    }
     let files = fingerprint(hook).map(Fingerprint::paths).unwrap_or_default();
     if files.is_empty() {
         return "open-ended".to_owned();
@@ -177,6 +201,7 @@ fn command(action: &Action) -> String {
             format!("asks the workers of group `{}`: every event that matches leaves this machine", target.group)
         }
         Action::NotExecutable(why) | Action::Unusable(why) => format!("nothing: {why}"),
+        Action::Missing(guard) => format!("nothing: it {}", guard.reason()),
         Action::Native(_) => "code of the embedding program".to_owned(),
     }
 }

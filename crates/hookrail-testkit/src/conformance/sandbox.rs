@@ -112,7 +112,10 @@ impl CaseFolder {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin")))
             .env("HOME", self.path("home"))
-            .env("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("system.json"))
+            .envs(
+                Some(("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("system.json")))
+                    .filter(|(_, file)| file.symlink_metadata().is_ok()),
+            )
             .envs(case.env.iter().map(|(name, value)| (name, self.fill(value))))
             .current_dir(&self.root)
             .stdin(self.stdin(case)?)

@@ -105,6 +105,14 @@ pub(crate) fn lies_in(file: &Path, folder: &Path) -> bool {
     file.starts_with(&folder) || parent.starts_with(&folder) || real(file).starts_with(&folder)
 }
 
+/// Whether a path, of which the last parts need not exist, leads into a folder.
+pub(crate) fn is_inside(path: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let folder = real(folder).unwrap_or_else(|| folder.to_owned());
+    // The nearest part that exists decides: whoever makes the rest makes it there.
+    path.starts_with(&folder) || path.ancestors().find_map(real).is_some_and(|real| real.starts_with(&folder))
+}
+
 /// Metadata that changes with every change of a file, so that a change is noticed without reading the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {

@@ -13,12 +13,12 @@ mod suggest;
 pub(crate) use brackets::explain_json_error;
 pub use brackets::explain_syntax;
 pub(crate) use document::{Document, Key, Node, Shape};
-pub(crate) use file::{FileStamp, lies_in, not_roots_alone, read_within, same_place};
+pub(crate) use file::{FileStamp, is_inside, lies_in, not_roots_alone, read_within, same_place};
 pub use file::{ReadProblem, read_file};
 pub use path::without_dots;
 pub(crate) use sources::{
-    Entry, EntryKind, LoadMode, Parsed, Source, SourceId, SourceReader, SourceReport, SourceStore, Usability,
-    is_absence, kept_finding, list_entries, with_links,
+    Entry, EntryKind, LoadMode, Parsed, ProjectSource, Source, SourceId, SourceReader, SourceReport, SourceState,
+    SourceStore, Usability, is_absence, kept_finding, list_entries, with_links,
 };
 pub use sources::{KeptReason, KeptSource, UnusableSource, is_want_of_resources};
 pub use suggest::nearest;

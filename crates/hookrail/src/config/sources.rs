@@ -187,8 +187,48 @@ pub(crate) struct SourceReport {
     pub(crate) in_force: BTreeMap<PathBuf, Arc<str>>,
     pub(crate) kept: Vec<KeptSource>,
     pub(crate) unusable: Vec<UnusableSource>,
+    /// The modules that could be loaded, whatever they registered.
+    pub(crate) modules: BTreeSet<PathBuf>,
+    /// The sources of the project that were looked for, with their present state, whichever version is in force.
+    pub(crate) of_project: Vec<ProjectSource>,
     /// Whether something could not be read for lack of resources, so that this load has to be repeated.
     pub(crate) try_again: bool,
+}
+
+/// A source of the project.
+#[derive(Clone, Debug)]
+pub(crate) struct ProjectSource {
+    pub(crate) dialect: Option<DialectId>,
+    pub(crate) path: PathBuf,
+    pub(crate) state: SourceState,
+}
+
+/// What a source holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SourceState {
+    Text(Arc<str>),
+    Gone,
+    Unreadable,
+}
+
+impl SourceState {
+    /// The present state of a file.
+    pub(crate) fn now(path: &Path) -> Self {
+        match read_file(path) {
+            Ok(Some(text)) => Self::Text(text.into()),
+            Ok(None) => Self::Gone,
+            Err(_) => Self::Unreadable,
+        }
+    }
+
+    /// The state as a text that is the same for the same state.
+    pub(crate) fn described(&self) -> String {
+        match self {
+            Self::Text(text) => Digest::of(text.as_bytes()).hex(),
+            Self::Gone => "gone".to_owned(),
+            Self::Unreadable => "unreadable".to_owned(),
+        }
+    }
 }
 
 /// Reads the sources of one load.
@@ -202,7 +242,7 @@ pub(crate) struct SourceReader<'s> {
 
 /// What is at a path now.
 enum CurrentState {
-    Text(String),
+    Text(Arc<str>),
     Gone,
     Unreadable(Diagnostic, KeptReason),
 }
@@ -239,10 +279,13 @@ impl<'s> SourceReader<'s> {
                 now = again;
             }
         }
+        if place.kind == SourceKind::Project {
+            let SourceId { path, dialect, .. } = place;
+            self.report.of_project.push(ProjectSource { dialect, path: path.to_owned(), state: now.state() });
+        }
         let reason = match now {
             CurrentState::Text(text) if parsed.verdict == Usability::Usable => {
                 found.append(&mut parsed.problems);
-                let text: Arc<str> = text.into();
                 self.store.good.insert(place.path.to_owned(), Arc::clone(&text));
                 self.report.in_force.insert(place.path.to_owned(), text);
                 return parsed.value.map_or(Source::Absent, Source::ConfigurationInForce);
@@ -290,7 +333,7 @@ impl<'s> SourceReader<'s> {
     pub(crate) fn text_to_show(&mut self, path: &Path) -> Option<String> {
         self.look_at(path);
         match self.current_state(path) {
-            CurrentState::Text(text) => Some(text),
+            CurrentState::Text(text) => Some(text.to_string()),
             CurrentState::Gone | CurrentState::Unreadable(..) => None,
         }
     }
@@ -324,6 +367,7 @@ impl<'s> SourceReader<'s> {
             format!("{} {digest}\n", file.path.display())
         });
         self.report.in_force.insert(module.to_owned(), digests.collect::<String>().into());
+        self.report.modules.insert(module.to_owned());
     }
 
     /// Whether a path or its last good version exists. A path that cannot be accessed counts as existing: reading it
@@ -463,9 +507,17 @@ impl<'s> SourceReader<'s> {
 }
 
 impl CurrentState {
+    fn state(&self) -> SourceState {
+        match self {
+            Self::Text(text) => SourceState::Text(Arc::clone(text)),
+            Self::Gone => SourceState::Gone,
+            Self::Unreadable(..) => SourceState::Unreadable,
+        }
+    }
+
     fn from_read(path: &Path, read: Result<Option<String>, ReadProblem>) -> Self {
         match read {
-            Ok(Some(text)) => Self::Text(text),
+            Ok(Some(text)) => Self::Text(text.into()),
             Ok(None) => Self::Gone,
             Err(problem) => {
                 let message = format!("`{}` cannot be read: {problem}", path.display());

@@ -16,7 +16,7 @@ use crate::hook::{Authority, Hook, Trust};
 use crate::run::project_share::{ProjectShare, ShareUse};
 use crate::run::{Environment, ModuleRunner};
 use crate::snapshot::{LoadedModule, Policy};
-use crate::trust::{Fingerprint, Grant, Grants, ModuleMemory, protect_python};
+use crate::trust::{Fingerprint, Grant, Grants, ModuleMemory, OffByUser, protect_python};
 
 /// Where configuration comes from, and how far the project is trusted.
 #[derive(Clone, Debug)]
@@ -181,6 +181,8 @@ pub(crate) struct Loader {
     memory: HashMap<DialectId, LoadMemory>,
     /// What was granted for the project when the store could last be read.
     pub(crate) grants: Option<Grants>,
+    /// The granted guards by their definitions, as they were when they last took part.
+    pub(crate) guards: HashMap<String, Vec<Hook>>,
     /// When an event last repeated a load that had lacked resources.
     pub(crate) last_retry: Option<Instant>,
 }
@@ -200,6 +202,8 @@ pub(crate) struct Loaded {
     pub(crate) modules: Vec<LoadedModule>,
     /// What goes into the log.
     pub(crate) breadcrumbs: Vec<Breadcrumb>,
+    /// What the user's own settings switch off.
+    pub(crate) off_by_user: Vec<OffByUser>,
 }
 
 impl Loader {
@@ -251,6 +255,7 @@ impl Loaded {
         self.diagnostics.extend(next.diagnostics);
         self.breadcrumbs.extend(next.breadcrumbs);
         self.modules.extend(next.modules);
+        self.off_by_user.extend(next.off_by_user);
     }
 }
 

@@ -37,7 +37,7 @@ use crate::event::EventKind;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::run::{Environment, RawEnd};
-use crate::trust::HookEdit;
+use crate::trust::{HookEdit, MissingGuard};
 
 /// The file in which each dialect keeps its log, where the environment asks for that.
 pub(crate) fn log_files(environment: &Environment) -> Vec<(DialectId, PathBuf)> {
@@ -77,6 +77,10 @@ pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind, h
         // A model reads this too, and must not be told how to grant the change.
         let edit = HookEdit::of(hook);
         return format!("hook `{hook}` {edit}, so it did not run; `hookrail trust diff` shows the change");
+    }
+    if let RawEnd::Missing(guard) = how {
+        let repair = MissingGuard::repair(&hook.label);
+        return format!("guard `{hook}`, which the user trusted, {}; {repair}", guard.reason());
     }
     let what = described_failure(end, how);
     if hook.authority() == Authority::System && hook.on_failure < on_failure {

@@ -9,7 +9,7 @@ use crate::remote::RemoteFailure;
 use crate::run::{
     HeldAnswer, ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections,
 };
-use crate::trust::HookEdit;
+use crate::trust::{HookEdit, MissingGuard};
 
 /// The diagnostics about the end of a run, apart from those of the dialect about the answer.
 pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
@@ -158,6 +158,10 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
         (RawEnd::Unusable(why), _) => {
             Diagnostic::new(Code::GuardUnusable, format!("hook `{hook}` cannot be used: {why}"))
                 .hint("repair the entry, or remove it to work without this guard")
+        }
+        (RawEnd::Missing(guard), _) => {
+            let message = format!("guard `{hook}`, which you trusted, {}; it is treated as failed", guard.reason());
+            Diagnostic::new(Code::GuardMissing, message).hint(MissingGuard::repair(&hook.label))
         }
         (RawEnd::ValueRefused(why), _) => Diagnostic::new(Code::VariableUnsafe, format!("hook `{hook}`: {why}"))
             .hint("give the value to the code as an argument, as in `bash -c 'ls \"$1\"' - ${cwd}`"),

@@ -387,6 +387,7 @@ fn cannot_be_asked(planned: &PlannedHook) -> Option<RawEnd> {
     match (&planned.hook.action, &planned.hook.trust) {
         (_, Trust::Changed(_)) => Some(RawEnd::ContentChanged),
         (Action::Unusable(why), _) => Some(RawEnd::Unusable(Arc::clone(why))),
+        (Action::Missing(guard), _) => Some(RawEnd::Missing(Arc::clone(guard))),
         (
             Action::Shell(_)
             | Action::Program(_)

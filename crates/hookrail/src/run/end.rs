@@ -11,6 +11,7 @@ use crate::json::Json;
 use crate::outcome::EndKind;
 use crate::remote::RemoteFailure;
 use crate::run::ModuleReturn;
+use crate::trust::MissingGuard;
 
 /// How a run ended and what it left behind, as the runner of the hook reports it.
 #[derive(Clone, Debug)]
@@ -231,7 +232,9 @@ impl RunEnd {
                 RemoteFailure::Refused(_) => EndKind::Refused,
                 RemoteFailure::NotUnderstood(_) => EndKind::BadOutput,
             }),
-            RawEnd::Unusable(_) | RawEnd::ValueRefused(_) | RawEnd::ContentChanged => Some(EndKind::Unusable),
+            RawEnd::Unusable(_) | RawEnd::ValueRefused(_) | RawEnd::ContentChanged | RawEnd::Missing(_) => {
+                Some(EndKind::Unusable)
+            }
         }
     }
 }
@@ -276,6 +279,8 @@ pub enum RawEnd {
     ValueRefused(Arc<str>),
     /// The content is not what was trusted.
     ContentChanged,
+    /// The guard was granted and is missing.
+    Missing(Arc<MissingGuard>),
 }
 
 impl RawEnd {
@@ -296,7 +301,11 @@ impl RawEnd {
     /// Whether the hook was never asked: it could not be started, not even by the shell, or was cancelled before.
     pub(crate) fn was_never_asked(&self) -> bool {
         match self {
-            Self::SpawnFailed(_) | Self::Unusable(_) | Self::ValueRefused(_) | Self::Cancelled => true,
+            Self::SpawnFailed(_)
+            | Self::Unusable(_)
+            | Self::ValueRefused(_)
+            | Self::Missing(_)
+            | Self::Cancelled => true,
             Self::Exited(status) => matches!(*status, NOT_RUNNABLE | NOT_FOUND),
             Self::Signalled(_)
             | Self::HeldBack

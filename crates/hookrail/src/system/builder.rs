@@ -1,14 +1,17 @@
 //! Describing a hook system before it exists.
 
 mod disabled;
+mod missing;
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use self::missing::MissingSearch;
 use super::HookSystem;
 use super::background::SessionStarts;
 use super::drive::EngineParts;
@@ -27,6 +30,7 @@ use crate::event::Event;
 use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
+use crate::outcome::Refusal;
 use crate::recorder::{HostIdentity, OnRecordFailure, Recorder};
 use crate::remote::RemoteClient;
 use crate::run::project_share::ProjectShare;
@@ -35,10 +39,11 @@ use crate::run::{
     RunLedger, RunLimits, Sandboxes, protected_places, with_private_byte_code,
 };
 use crate::sandbox::{SandboxProfile, SandboxRequirement};
-use crate::snapshot::{Snapshot, Switch};
+use crate::snapshot::{Snapshot, SourceRefusal, Switch};
 use crate::source::{Location, SourceKind};
 use crate::tools::{ToolColumn, ToolNames, ToolTable};
 use crate::trust::{FilePlaces, FileTrustStore, Fingerprint, Grants, ModuleMemory, TrustError, TrustStore};
+use crate::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
 
 /// Describes a hook system.
 ///
@@ -86,6 +91,8 @@ pub struct Builder {
     recorder: Option<Arc<dyn Recorder>>,
     on_record_failure: OnRecordFailure,
     host_identity: Option<HostIdentity>,
+    user_need: UserNeed,
+    user_problems: Vec<UserFolderProblem>,
 }
 
 /// Returns the problem of a text that cannot be put in force.
@@ -107,6 +114,16 @@ enum ProjectTrust {
     #[default]
     AsGranted,
     ForThisRun,
+}
+
+/// What folders of the user that cannot be found do to events that can be denied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum UserNeed {
+    /// As other sources that cannot be used: `on_load_failure` decides.
+    #[default]
+    Reported,
+    /// They are denied.
+    Required,
 }
 
 /// Whether hooks may change anything.
@@ -263,6 +280,14 @@ impl Builder {
         self
     }
 
+    /// Denies every event that can be denied while the folders of the user cannot be found: `HOME` is missing, relative or
+    /// inside the project, or another variable names a folder inside the project. This is for a host that guards an agent:
+    /// guards of the user may be there. Without it [`Builder::on_load_failure`] decides.
+    pub fn require_user_folders(mut self) -> Self {
+        self.user_need = UserNeed::Required;
+        self
+    }
+
     /// Lets processes of the project's hooks do no more than this, whatever their entries say. Settings of the system
     /// layer can do the same for hooks of the user.
     pub fn sandbox_floor(mut self, profile: SandboxProfile) -> Self {
@@ -362,10 +387,21 @@ impl Builder {
 
     /// Loads all configuration. What is wrong with it is in the snapshot's diagnostics; nothing fails.
     pub fn build(mut self) -> HookSystem {
+        let is_given = self.environment.is_some();
         let environment = self.environment.take().unwrap_or_else(|| std::env::vars_os().collect());
         self.project = std::path::absolute(&self.project).unwrap_or(self.project);
         let (environment, project_share) = ProjectShare::take_out(&environment, &self.project);
-        let environment = with_private_byte_code(environment);
+        let mut environment = with_private_byte_code(environment);
+        self.user_problems = user_folder_problems(&environment, &self.project);
+        // A host that gives an environment without a home directory says that there is no user.
+        if is_given && self.user_need == UserNeed::Reported {
+            self.user_problems.retain(|problem| problem.fault != UserFolderFault::Unset);
+        }
+        // Nothing is read from such a folder, and no hook takes it for the user's.
+        if !self.user_problems.is_empty() {
+            let leads_there = |name: &OsStr| self.user_problems.iter().any(|problem| name == problem.variable);
+            environment = environment.iter().filter(|(name, _)| !leads_there(name)).collect();
+        }
         if self.switch == Switch::On && text_in(&environment, "HOOKRAIL_DISABLE") == Some("1") {
             let why = "HOOKRAIL_DISABLE=1 turns off all hooks but the system layer's";
             self.switch = Switch::SystemOnly(why.into());
@@ -442,6 +478,11 @@ impl Settings {
             module_memory: store.and_then(|store| ModuleMemory::beside(&**store, &self.described.project)),
         };
         let mut loaded = loader.load(&sources, mode, |reading, found| {
+            for problem in &self.described.user_problems {
+                let path = Path::new(problem.variable);
+                reading.unusable(SourceId { path, kind: SourceKind::User, dialect: None }, problem.to_string());
+                found.push(Diagnostic::new(Code::UserUnusable, problem.to_string()).hint(problem.repair()));
+            }
             for source in &self.described.own_sources {
                 let place = SourceId { path: &source.file, kind: SourceKind::User, dialect: None };
                 let mut problems = Vec::new();
@@ -465,6 +506,13 @@ impl Settings {
         let mut trusted = sources.grants.clone();
         trusted.hooks.extend(loader.guards_for_this_run(&sources.grants));
         trusted.recognise_guards(&mut hooks);
+        let mut standing = Vec::new();
+        if self.described.configured == ConfiguredHooks::Loaded {
+            let mut search = MissingSearch { settings: self, sources: &sources, loader };
+            let said = search.fill_in(&mut hooks, &loaded.sources, &loaded.off_by_user);
+            diagnostics.extend(said.loading.into_iter().chain(said.standing.iter().cloned()));
+            standing = said.standing;
+        }
         hooks.extend(self.described.hooks.iter().cloned());
         hooks.extend(native);
         self.prepare_for_hooks(&mut hooks, &sources, loaded.common.redacted.as_ref(), &loaded.sources.looked_at);
@@ -484,7 +532,19 @@ impl Settings {
         snapshot.switch = self.described.switch.clone();
         snapshot.dialects.clone_from(&self.described.dialects);
         snapshot.modules = loaded.modules;
-        snapshot.enrolment_refusals = loaded.enrolment.refusals;
+        snapshot.standing = standing;
+        snapshot.refusals = loaded.enrolment.refusals;
+        if let Some(problem) =
+            self.described.user_problems.first().filter(|_| self.described.user_need == UserNeed::Required)
+        {
+            let reason = format!("{problem}; {}", problem.repair());
+            let refusal = SourceRefusal { refusal: Refusal::UserUnusable, reason: reason.into() };
+            snapshot.refusals.push((SourceKind::User, refusal));
+        }
+        // With `trust_project` the hooks run whatever the store says.
+        if let Some(refusal) = grants.refusal.filter(|_| !sources.trust_all && snapshot.has_project_hooks()) {
+            snapshot.refusals.push((SourceKind::Project, refusal));
+        }
         snapshot.changes_at = loaded.enrolment.changes_at;
         snapshot
             .with_places(FilePlaces::new(
@@ -566,14 +626,14 @@ impl Settings {
                 found.push(kept_finding(path, reason));
                 kept.push(KeptSource { path: path.clone(), reason });
             }
-            KnownGrants { grants: known, try_again: reason == KeptReason::OutOfResources }
+            KnownGrants { grants: known, try_again: reason == KeptReason::OutOfResources, refusal: None }
         };
         let known = match (store.grants(&project), known) {
             (Ok(grants), Some(known)) if gone && mode == LoadMode::Refresh && known != Grants::default() => {
                 debug_assert_eq!(grants, Grants::default(), "there is nothing to read grants from");
                 keep(KeptReason::Removed, known, found)
             }
-            (Ok(grants), _) => KnownGrants { grants, try_again: false },
+            (Ok(grants), _) => KnownGrants { grants, ..KnownGrants::default() },
             (Err(error), known) => {
                 let starved = error.is_want_of_resources();
                 found.push(store_finding(&error));
@@ -583,7 +643,8 @@ impl Settings {
                     None => {
                         // A process that starts has no grants to keep, and must not remember their absence as
                         // knowledge.
-                        return KnownGrants { grants: Grants::default(), try_again: starved };
+                        let refusal = store_refusal(&error);
+                        return KnownGrants { try_again: starved, refusal, ..KnownGrants::default() };
                     }
                 }
             }
@@ -599,6 +660,18 @@ struct KnownGrants {
     grants: Grants,
     /// Whether the store could not be read for lack of resources.
     try_again: bool,
+    /// The decision about a project with hooks while it is not known what was granted.
+    refusal: Option<SourceRefusal>,
+}
+
+/// The decision because of a store that exists and cannot be used: one of the project's hooks may be a granted guard. A
+/// store inside the project is not the user's.
+fn store_refusal(error: &TrustError) -> Option<SourceRefusal> {
+    if matches!(error, TrustError::InProject { .. }) {
+        return None;
+    }
+    let reason = format!("{error}, so it is not known which hooks of this project guard it; {}", error.repair());
+    Some(SourceRefusal { refusal: Refusal::StoreUnusable, reason: reason.into() })
 }
 
 /// The problem of the store, its place in the file, and the advice.
@@ -609,11 +682,9 @@ fn store_finding(error: &TrustError) -> Diagnostic {
             let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).max(1);
             let place =
                 Location { line: number(source.line()), column: number(source.column()), ..Location::whole_file(path) };
-            finding.at(place).hint(
-                "nothing is granted until it is repaired; to start anew, move it away and run `hookrail trust grant`",
-            )
+            finding.at(place).hint(error.repair())
         }
-        _ => finding,
+        _ => finding.hint(error.repair()),
     }
 }
 

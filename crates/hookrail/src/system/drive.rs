@@ -426,9 +426,11 @@ impl Driver {
             Action::Remote(target) => {
                 RunEnd::Remote(ask_remote(&self.parts.remote, target, request, &context.cancel).await)
             }
-            Action::Shell(_) | Action::Program(_) | Action::NotExecutable(_) | Action::Unusable(_) => {
-                self.run_process(request, &context.cancel).await
-            }
+            Action::Shell(_)
+            | Action::Program(_)
+            | Action::NotExecutable(_)
+            | Action::Unusable(_)
+            | Action::Missing(_) => self.run_process(request, &context.cancel).await,
         }
     }
 

@@ -273,7 +273,9 @@ impl Fingerprint {
             Action::Remote(RemoteTarget { group, retries }) => {
                 ("remote", serde_json::json!({"group": group.as_str(), "retries": retries}).to_string())
             }
-            Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) => ("none", String::new()),
+            Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) | Action::Missing(_) => {
+                ("none", String::new())
+            }
         };
         // The events of a module are known only after it ran, so they are not part of its definition.
         let event = if shape == "module" { "" } else { hook.event.name() };

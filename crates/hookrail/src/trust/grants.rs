@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::fingerprint::{Definition, Digest, Fingerprint, NamedFile};
+use super::missing::GuardFacts;
 use crate::hook::{Action, Enforcement, Hook, OnFailure, Trust};
 use crate::run::capabilities::Capabilities;
 
@@ -47,6 +48,10 @@ pub struct Grant {
     /// do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<String>,
+    /// What is known of a guard, so that it is missed when it is gone. Grants of earlier versions get it from the next
+    /// load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<GuardFacts>,
 }
 
 /// The name under which a module registers a guard of tool calls.
@@ -65,6 +70,7 @@ impl Grant {
             described: Some(fingerprint.described().clone()),
             capabilities: None,
             on_failure: Some(policy.name().to_owned()),
+            guard: GuardFacts::of(hook, fingerprint.root(), policy),
         }
     }
 

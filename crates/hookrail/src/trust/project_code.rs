@@ -104,7 +104,12 @@ fn project_code(action: &Action) -> Vec<ProjectCode> {
             look_at_command(words, DEPTH, &mut found);
             module_of_the_project(&mut found);
         }
-        Action::Module(_) | Action::Native(_) | Action::Remote(_) | Action::NotExecutable(_) | Action::Unusable(_) => {}
+        Action::Module(_)
+        | Action::Native(_)
+        | Action::Remote(_)
+        | Action::NotExecutable(_)
+        | Action::Unusable(_)
+        | Action::Missing(_) => {}
     }
     let mut once = Vec::new();
     for code in found {

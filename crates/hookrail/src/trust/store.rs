@@ -1,6 +1,6 @@
 //! The store of grants: outside every repository, readable and writable by its owner only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::hex;
 use super::grants::{GrantedFile, Grants};
+use super::missing::NewGuardFacts;
 use super::texts::GrantedTexts;
 use crate::config::is_want_of_resources;
+use crate::log::log;
 
 /// Returns what the user has trusted. The embedding host may bring its own store.
 pub trait TrustStore: Send + Sync {
@@ -19,6 +21,10 @@ pub trait TrustStore: Send + Sync {
     /// # Errors
     /// When the store exists and cannot be relied on.
     fn grants(&self, project: &Path) -> Result<Grants, TrustError>;
+
+    /// Remembers what a load found out about granted guards of a project. A store that does not is served by what its
+    /// grants say otherwise.
+    fn remember(&self, _project: &Path, _found: &[NewGuardFacts]) {}
 
     /// The files behind the store, whose change would change what is trusted.
     fn files(&self) -> Vec<PathBuf> {
@@ -80,6 +86,30 @@ impl TrustError {
     pub fn is_want_of_resources(&self) -> bool {
         matches!(self, Self::Io { source, .. } if is_want_of_resources(source))
     }
+
+    /// What its user does so that the store can be used again, as a sentence without its end.
+    #[must_use]
+    pub fn repair(&self) -> String {
+        match self {
+            Self::Exposed { path } => format!("let only its owner write it: `chmod go-w {}`", path.display()),
+            Self::Version { .. } => "use the version of hookrail that wrote it, or a later one".to_owned(),
+            Self::Link { path } => format!("replace the link `{}` with the file itself", path.display()),
+            Self::InProject { .. } => "set `XDG_STATE_HOME` to a directory outside of the project".to_owned(),
+            Self::Damaged { path, .. } => format!(
+                "bring back a copy, or move it away with `mv {0} {0}.broken` and run `hookrail trust grant`",
+                path.display()
+            ),
+            Self::Io { .. } if self.is_want_of_resources() => {
+                "free file descriptors or memory; the next event tries again".to_owned()
+            }
+            Self::Io { path, source } => match source.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    format!("make it its owner's: `sudo chown $USER {0}` and `chmod u+rw {0}`", path.display())
+                }
+                _ => format!("make `{}` a file that can be read, or move it away and grant again", path.display()),
+            },
+        }
+    }
 }
 
 /// The store in a file.
@@ -101,6 +131,25 @@ struct Contents {
 #[derive(Debug, Deserialize)]
 struct Versioned {
     version: u32,
+}
+
+/// Projects for which guards were granted.
+#[derive(Clone, Debug, Default)]
+pub struct GuardedProjects(BTreeSet<String>);
+
+impl GuardedProjects {
+    /// Whether the folder with this canonical path is one of them.
+    #[must_use]
+    pub fn contains(&self, folder: &Path) -> bool {
+        !self.0.is_empty() && self.0.contains(&key(folder))
+    }
+}
+
+/// Whether a change of the store waits for another program that changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    Yes,
+    No,
 }
 
 /// The version that is written: 2, in which grants hold their definitions in words.
@@ -146,13 +195,25 @@ impl FileTrustStore {
     /// # Errors
     /// When the store cannot be read, or not be written.
     pub fn change(&self, project: &Path, change: impl FnOnce(&mut Grants)) -> Result<(), TrustError> {
+        self.change_with(project, Waiting::Yes, change)
+    }
+
+    fn change_with(
+        &self,
+        project: &Path,
+        waiting: Waiting,
+        change: impl FnOnce(&mut Grants),
+    ) -> Result<(), TrustError> {
         self.check_place(project)?;
         let folder = self.folder();
         hookrail_spawn::create_private_folder(folder).map_err(|source| self.io(source))?;
         // Other users could change grants in a folder that they can write, so nothing is granted there.
         self.check_exposure(folder, &fs::metadata(folder).map_err(|source| self.io(source))?)?;
         let lock = private_file(&self.path.with_extension("lock")).map_err(|source| self.io(source))?;
-        lock.lock().map_err(|source| self.io(source))?;
+        match waiting {
+            Waiting::Yes => lock.lock().map_err(|source| self.io(source))?,
+            Waiting::No => lock.try_lock().map_err(|error| self.io(error.into()))?,
+        }
         let mut contents = self.read()?;
         contents.version = VERSION;
         let key = key(project);
@@ -170,6 +231,14 @@ impl FileTrustStore {
             return Ok(());
         }
         Err(self.io(io::Error::other("it does not hold what was written to it")))
+    }
+
+    /// The projects for which guards were granted. A store that cannot be read names none.
+    #[must_use]
+    pub fn guarded_projects(&self) -> GuardedProjects {
+        let projects = self.read().map(|contents| contents.projects).unwrap_or_default();
+        let has_guard = |(_, grants): &(String, Grants)| grants.hooks.iter().any(|grant| grant.guard.is_some());
+        GuardedProjects(projects.into_iter().filter(has_guard).map(|(project, _)| project).collect())
     }
 
     /// The text of a file as it was when a hook was granted with it; nothing if it was too large, is no text, or lay
@@ -271,6 +340,14 @@ impl TrustStore for FileTrustStore {
         self.check_place(project)?;
         let mut contents = self.read()?;
         Ok(contents.projects.remove(&key(project)).unwrap_or_default())
+    }
+
+    fn remember(&self, project: &Path, found: &[NewGuardFacts]) {
+        // The next load tries again, so neither another writer nor a full disk is waited for.
+        let remembered = self.change_with(project, Waiting::No, |grants| grants.remember(found));
+        if let Err(error) = remembered {
+            log!(debug, target: "hookrail::trust", error = error.to_string(), "facts about guards are not stored");
+        }
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -34,13 +34,10 @@ impl World {
     }
 
     pub(crate) fn builder(&self) -> Builder {
-        let environment: Environment = [
-            ("PATH".to_owned(), "/usr/bin:/bin".into()),
-            ("HOME".to_owned(), self.path("home").into_os_string()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), self.path("no-such-file").into_os_string()),
-        ]
-        .into_iter()
-        .collect();
+        let environment: Environment =
+            [("PATH".to_owned(), "/usr/bin:/bin".into()), ("HOME".to_owned(), self.path("home").into_os_string())]
+                .into_iter()
+                .collect();
         HookSystem::builder(self.path("project")).environment(environment)
     }
 

@@ -43,13 +43,10 @@ impl World {
     }
 
     fn system(&self) -> HookSystem {
-        let environment: Environment = [
-            ("PATH".to_owned(), "/usr/bin:/bin".into()),
-            ("HOME".to_owned(), self.path("home").into_os_string()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH".to_owned(), self.path("no-such-file").into_os_string()),
-        ]
-        .into_iter()
-        .collect();
+        let environment: Environment =
+            [("PATH".to_owned(), "/usr/bin:/bin".into()), ("HOME".to_owned(), self.path("home").into_os_string())]
+                .into_iter()
+                .collect();
         HookSystem::builder(self.path("project")).environment(environment).trust_project().build()
     }
 

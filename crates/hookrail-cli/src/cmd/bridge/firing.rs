@@ -207,7 +207,10 @@ fn load_failures(errors: &[String], project: &Project, system: Option<&HookSyste
             builder.map_or_else(|_| Vec::new(), |builder| builder.build().configuration().unusable)
         }
     };
-    let named = unusable.iter().filter(|source| errors.contains(&source.problem));
+    // A refusal quotes the problem.
+    let is_named =
+        |source: &&hookrail::sources::UnusableSource| errors.iter().any(|error| error.contains(&source.problem));
+    let named = unusable.iter().filter(is_named);
     let failure = |source: &hookrail::sources::UnusableSource| {
         format!("`{}` cannot be used, and nothing in it is in force: {}", source.path.display(), source.problem)
     };
@@ -283,7 +286,7 @@ pub(super) fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::
     let options = project_args(project.root().to_owned());
     let host = recorded_host(agent).name;
     let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
-    Ok((builder.lend_runtime().host_tools(agent.tools()), journal))
+    Ok((builder.lend_runtime().host_tools(agent.tools()).require_user_folders(), journal))
 }
 
 async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) -> LeftHooks {

@@ -58,3 +58,15 @@ pub(super) fn report_load_failures(fired: &mut Fired, request: &AgentRequest, se
         }
     }
 }
+
+/// Tells with every answer that hooks are disabled: what is disabled for one call is easily forgotten.
+pub(super) fn report_disabled(fired: &mut Fired, request: &AgentRequest) {
+    if std::env::var_os("HOOKRAIL_DISABLE").is_none_or(|value| value != "1") {
+        return;
+    }
+    let text = "hooks are disabled: `HOOKRAIL_DISABLE=1` turns off all but those of the system layer";
+    fired.warn(text);
+    if way(request) == Way::Shown || request.kind() == EventKind::SessionStart {
+        tell(fired, request, text.to_owned());
+    }
+}

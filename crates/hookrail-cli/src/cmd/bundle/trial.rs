@@ -39,6 +39,9 @@ pub(in crate::cmd) fn check_content(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
+/// System settings that say nothing, in the place of the machine's own.
+const SYSTEM_SETTINGS: &str = "system.json";
+
 /// Unpacks the archive where a machine would have it. Returns its folder.
 fn lay_out(base: &Path, bytes: &[u8]) -> Result<std::path::PathBuf, hookrail_fleet::BundleError> {
     let io = |path: &Path| {
@@ -54,6 +57,8 @@ fn lay_out(base: &Path, bytes: &[u8]) -> Result<std::path::PathBuf, hookrail_fle
     let folder = configuration.parent().unwrap_or(base);
     std::fs::create_dir_all(folder).map_err(io(folder))?;
     std::fs::write(&configuration, "# a trial\n").map_err(io(&configuration))?;
+    let system = base.join(SYSTEM_SETTINGS);
+    std::fs::write(&system, "{}").map_err(io(&system))?;
     let now = hookrail_fleet::Timestamp::now().seconds();
     let pointer = json!({
         "format": 1,
@@ -72,7 +77,7 @@ fn builder_for_trial(builder: Builder, base: &Path) -> Builder {
         .with("PATH", search_path)
         .with("HOME", base.join("home"))
         .with("HOOKRAIL_FLEET_ROOT", base.join("root"))
-        .with("LLXPRT_SYSTEM_SETTINGS_PATH", base.join("none.json"));
+        .with("LLXPRT_SYSTEM_SETTINGS_PATH", base.join(SYSTEM_SETTINGS));
     builder.environment(environment)
 }
 

@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// The guard that the first steps ask.
 pub(super) const GUARD: &str = ".llxprt/hooks/guard-secrets.sh";
 
+/// System settings that say nothing, in the place of the machine's own.
+const SYSTEM_SETTINGS: &str = "system.json";
+
 const FILES: [(&str, &str); 10] = [
     (".llxprt/settings.json", include_str!("../../../assets/tour/settings.json")),
     (GUARD, include_str!("../../../assets/tour/llxprt/guard-secrets.sh")),
@@ -39,6 +42,7 @@ impl Sample {
         let base = folder.path().canonicalize()?;
         let root = base.join("project");
         fs::create_dir(base.join("home"))?;
+        fs::write(base.join(SYSTEM_SETTINGS), "{}")?;
         for (name, text) in FILES {
             let path = root.join(name);
             fs::create_dir_all(path.parent().unwrap_or(&root))?;
@@ -63,7 +67,7 @@ impl Sample {
             ("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into())),
             ("HOME", self.base.join("home").into()),
             ("TMPDIR", self.base.clone().into()),
-            ("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join("no-system-settings.json").into()),
+            ("LLXPRT_SYSTEM_SETTINGS_PATH", self.base.join(SYSTEM_SETTINGS).into()),
         ]
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail::hook::Enablement;
 use hookrail::trust::TrustStore as _;
-use hookrail::{Hook, HookSystem, Level};
+use hookrail::{Code, Hook, HookSystem, Level};
 
 use super::Check;
 use crate::args::ProjectArgs;
@@ -26,7 +26,7 @@ pub(super) struct AskedHooks {
 impl AskedHooks {
     /// Finds the project as the bridge does from the directory that the agent declares.
     pub(super) fn find(declared: &Path) -> Result<Self> {
-        let found = find_guarded_project(declared, home().as_deref(), |root| {
+        let found = find_guarded_project(declared, home().as_deref(), Project::guarded_projects, |root| {
             let grants = Project::trust_store().ok().and_then(|store| store.grants(root).ok());
             grants.is_some_and(|grants| grants.project || !grants.hooks.is_empty())
         });
@@ -51,8 +51,16 @@ pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
         let place = found.location.as_ref().map(|place| asked.project.places.location(place)).unwrap_or_default();
         let place = if place.is_empty() { place } else { format!("`{place}`: ") };
         let text = format!("{place}{}", visible(&asked.project.places.sentence(&found.message)));
-        let fix = format!("repair it; `hookrail check --project {}` shows the line", root.display());
+        let shows_line = || format!("repair it; `hookrail check --project {}` shows the line", root.display());
+        let fix = match found.code {
+            Code::GuardMissing | Code::UserUnusable => found.hint.clone().unwrap_or_else(shows_line),
+            _ => shows_line(),
+        };
         checks.push(Check::error("configuration", text, fix));
+    }
+    for found in snapshot.diagnostics().iter().filter(|found| found.code == Code::SystemMissing) {
+        let text = visible(&asked.project.places.sentence(&found.message));
+        checks.push(Check::warning("configuration", text, found.hint.clone().unwrap_or_default()));
     }
     if let Some(folder) = &asked.passed_over {
         let text = format!(
@@ -85,6 +93,16 @@ pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
     }
     checks.extend(switched_off(asked));
     checks
+}
+
+/// Warns if the agent calls this program and there is no store of grants: one that was removed cannot be told from a first start.
+pub(super) fn examine_store(has_entries: bool) -> Option<Check> {
+    let store = Project::trust_store().ok()?;
+    let is_missing = store.path().symlink_metadata().is_err();
+    let text = format!("there is no trust store at `{}`: no hook of any project is granted", store.path().display());
+    let fix =
+        "nothing if you have granted none; otherwise bring it back, or run `hookrail trust grant` in each project";
+    (has_entries && is_missing).then(|| Check::warning("grants", text, fix))
 }
 
 fn grant(root: &Path) -> String {

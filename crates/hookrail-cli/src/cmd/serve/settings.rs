@@ -126,7 +126,7 @@ fn describe_caller(directory: &Path, caller: &CallerContext) -> std::result::Res
     let builder = caller.tools().iter().cloned().fold(builder, Builder::tool);
     let Some(name) = caller.agent() else { return Ok(builder) };
     match Agent::from_name(name) {
-        Some(agent) => Ok(builder.host_tools(agent.tools())),
+        Some(agent) => Ok(builder.host_tools(agent.tools()).require_user_folders()),
         None => Err(CallerRefusal::Unsupported(format!("the server does not know the agent `{name}`"))),
     }
 }

@@ -162,6 +162,6 @@ fn grant(project: &Project, chosen: &[&HookChange]) -> Result<()> {
     };
     Project::trust_store()?.change(project.root(), change).map_err(store_failure)?;
     let granted: Vec<Arc<Hook>> = chosen.iter().filter_map(|change| change.hook.clone()).collect();
-    record_grants(project, &granted);
+    record_grants(project, &granted, &[]);
     Ok(())
 }

@@ -110,7 +110,11 @@ fn languages_of(root: &Path) -> Vec<TypesLanguage> {
             }
             Action::Shell(line) => line.to_string(),
             Action::Program(words) => words.join(" "),
-            Action::Native(_) | Action::Remote(_) | Action::NotExecutable(_) | Action::Unusable(_) => continue,
+            Action::Native(_)
+            | Action::Remote(_)
+            | Action::NotExecutable(_)
+            | Action::Unusable(_)
+            | Action::Missing(_) => continue,
         };
         let ends_with = |endings: &[&str]| {
             let mut words =

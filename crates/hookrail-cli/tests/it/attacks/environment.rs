@@ -156,7 +156,7 @@ attacks! { "Surroundings";
     }
     store_is_inside_the_project Stranger {
         "The user's state directory was set to a folder of the project, which brings a store that grants everything."
-        => "A store inside the project grants nothing, and that is reported."
+        => "Nothing is read from a folder of the project as if it were the user's, and that is reported."
         |lab| {
             lab.write(".llxprt/settings.json", lab.settings_running(&lab.canary()));
             // Made by the program itself, in another place, and copied into the repository.
@@ -168,7 +168,7 @@ attacks! { "Surroundings";
             fs::set_permissions(inside, fs::Permissions::from_mode(0o600)).unwrap();
             lab.variable("XDG_STATE_HOME", lab.project.join("state"));
         },
-        then |_, seen| seen.reports("trust-store")
+        then |_, seen| seen.reports("user-unusable")
     }
     a_nested_project Stranger {
         "A hostile project lies inside of a project that its user has granted."

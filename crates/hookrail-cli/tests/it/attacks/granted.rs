@@ -254,46 +254,6 @@ attacks! { "After a grant";
         },
         then |_, seen| assert_eq!(seen.state("hostile"), "not-granted")
     }
-    store_is_damaged Granted {
-        "The store of grants is cut off in the middle."
-        => "Nothing is granted, and that is reported."
-        |lab| {
-            granted_script(lab, &lab.canary());
-            let text = fs::read_to_string(lab.store()).unwrap();
-            fs::write(lab.store(), &text[..text.len() / 2]).unwrap();
-        },
-        then |_, seen| { seen.reports("trust-store"); assert_eq!(seen.of("trust status").code, 1); }
-    }
-    store_is_from_the_future Granted {
-        "The store of grants was written by a version that is not known yet."
-        => "Nothing is granted, and that is reported."
-        |lab| {
-            granted_script(lab, &lab.canary());
-            let text = fs::read_to_string(lab.store()).unwrap();
-            fs::write(lab.store(), text.replace("\"version\": 2", "\"version\": 99")).unwrap();
-        },
-        then |_, seen| { seen.reports("trust-store"); assert!(seen.of("trust status").stderr.contains("version 99")); }
-    }
-    store_is_open_to_others Granted {
-        "The store of grants, or its folder, can be written by others."
-        => "Nothing is granted, and that is reported."
-        |lab| {
-            use std::os::unix::fs::PermissionsExt as _;
-            granted_script(lab, &lab.canary());
-            fs::set_permissions(lab.store(), fs::Permissions::from_mode(0o622)).unwrap();
-        },
-        then |_, seen| seen.reports("trust-store")
-    }
-    store_is_a_link Granted {
-        "The store of grants is a link to a file of the project that grants everything."
-        => "Nothing is granted, and that is reported."
-        |lab| {
-            granted_script(lab, &lab.canary());
-            fs::rename(lab.store(), lab.project.join("trust.json")).unwrap();
-            std::os::unix::fs::symlink(lab.project.join("trust.json"), lab.store()).unwrap();
-        },
-        then |_, seen| seen.reports("trust-store")
-    }
     repeats_an_extensions_guard Granted {
         "A granted hook repeats the command of an extension's guard, which means something only inside of the extension."
         => "They are not taken for the same: the guard runs with its own variables."

@@ -115,22 +115,6 @@ attacks! { "Modules";
             grant_with(lab, "read:src/**,write:out/**");
         }
     }
-    a_store_with_a_malformed_capability Granted {
-        "The store of grants holds an unknown capability, so that it is not known which capabilities the module keeps."
-        => "Nothing is granted, and the place in the store is reported."
-        |lab| {
-            module(lab, &[trace_if(lab, "true")]);
-            grant_with(lab, "read");
-            let store = fs::read_to_string(lab.store()).unwrap();
-            fs::write(lab.store(), store.replace("\"read\"", "\"raed:../**\"")).unwrap();
-        },
-        then |_, seen| {
-            seen.reports("trust-store");
-            let document = seen.of("check --json").json();
-            let found = document["diagnostics"].as_array().unwrap().iter().find(|found| found["code"] == "trust-store").unwrap();
-            assert!(found["message"].as_str().unwrap().contains("raed:../**") && found.to_string().contains("trust.json"), "{found}");
-        }
-    }
     hooks_read_withheld_secrets Granted {
         "Secrets are withheld from hooks; a granted hook, plugin and module look for them in their environment."
         => "Redaction concerns every dialect, and the processes of modules."

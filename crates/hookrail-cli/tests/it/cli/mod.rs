@@ -38,6 +38,7 @@ mod journal_runs;
 mod journal_segments;
 mod journal_told;
 mod list;
+mod missing_guard;
 mod module_guards;
 mod narrow;
 mod new;

@@ -147,7 +147,8 @@ fn a_damaged_store_grants_nothing_and_says_so() {
     let ran = sandbox.run(&["trust", "status"]).ends_with(1);
     insta::assert_snapshot!(sandbox.steady(&ran.stderr), @r"
     error: the trust store `[HOME]/.local/state/hookrail/trust.json` is damaged: EOF while parsing an object at line 1 column 1
-    hint: move `[HOME]/.local/state/hookrail/trust.json` away and grant again
+    hint: bring back a copy, or move it away with `mv [HOME]/.local/state/hookrail/trust.json [HOME]/.local/state/hookrail/trust.json.broken` and run `hookrail trust grant`
     ");
-    sandbox.run(&["fire", "BeforeTool"]).ends_with(0);
+    sandbox.run(&["fire", "BeforeTool"]).ends_with(2);
+    sandbox.run(&["fire", "SessionStart"]).ends_with(0);
 }

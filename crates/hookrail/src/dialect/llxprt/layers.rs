@@ -8,13 +8,14 @@ use super::extension;
 use super::settings::{self, SettingsFile, Switch};
 use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, not_roots_alone, same_place};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::{DialectId, LoadContext, Loaded, Sources, path_in};
+use crate::dialect::{Bundles, DialectId, LoadContext, Loaded, Sources, path_in};
 use crate::enrolment::Bundle;
-use crate::hook::{Enablement, Enforcement, Hook};
+use crate::hook::{Enablement, Enforcement, Hook, ProjectSwitch};
 use crate::run::Environment;
 use crate::sandbox::SandboxFloors;
 use crate::snapshot::ModelDecisions;
 use crate::source::{Location, SourceKind};
+use crate::trust::OffByUser;
 
 const DEFAULT_SYSTEM_FILE: &str = "/etc/llxprt-code/settings.json";
 
@@ -88,11 +89,13 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
                 };
             }
             if layer.kind == SourceKind::Project {
+                hook.project_switch = project_switch(&hook, &read);
                 hook.trust = sources.judge(&hook, reading);
             }
             loaded.hooks.push(hook);
         }
     }
+    loaded.off_by_user = off_by_user(&read);
     // A switch of an untrusted project is not reported as missing: the trust is what is missing.
     if !read.iter().any(|layer| layer.settings.switch == Some(Switch::On)) {
         loaded.diagnostics.extend(never_switched_on(&loaded.hooks));
@@ -151,7 +154,12 @@ fn user_configuration(sources: &Sources) -> Option<PathBuf> {
 fn system_layer(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Layer {
     let kind = SourceKind::System;
     let (file, problem) = match path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH") {
-        Some(file) => (file.clone(), misplaced_system_file(&file, &sources.project)),
+        Some(file) => {
+            // A host that tries hooks out names a file that is missing, so that the machine's own is not read.
+            let is_expected = sources.bundles == Bundles::Honoured;
+            found.extend(missing_system_file(&file).filter(|_| is_expected));
+            (file.clone(), misplaced_system_file(&file, &sources.project))
+        }
         None => (DEFAULT_SYSTEM_FILE.into(), unsafe_system_file(Path::new(DEFAULT_SYSTEM_FILE))),
     };
     let Some(problem) = problem else { return layer(kind, file, reading, found) };
@@ -224,6 +232,42 @@ fn enablement(hook: &Hook, kind: SourceKind, layers: &[Layer], switched_on: bool
     if switched_on { Enablement::Active } else { Enablement::NeverSwitchedOn }
 }
 
+/// What the project's own file has to do with whether one of its hooks takes part.
+fn project_switch(hook: &Hook, layers: &[Layer]) -> ProjectSwitch {
+    let of_project = |layer: &&Layer| layer.kind == SourceKind::Project;
+    let disables = |layer: &Layer| {
+        let reaches = reaches(layer.kind, SourceKind::Project);
+        let is_listed = || layer.settings.disabled.iter().any(|name| *name == *hook.label);
+        reaches && (matches!(layer.settings.switch, Some(Switch::Off(_))) || is_listed())
+    };
+    let switches_on = |layer: &Layer| layer.settings.switch == Some(Switch::On);
+    let (project, others): (Vec<&Layer>, Vec<&Layer>) = layers.iter().partition(of_project);
+    let alone = |what: &dyn Fn(&Layer) -> bool| {
+        project.iter().any(|layer| what(layer)) && !others.iter().any(|layer| what(layer))
+    };
+    if alone(&disables) {
+        ProjectSwitch::SwitchesOff
+    } else if alone(&switches_on) {
+        ProjectSwitch::SwitchesOn
+    } else {
+        ProjectSwitch::Nothing
+    }
+}
+
+/// What the user and the system switch off among the project's hooks.
+fn off_by_user(layers: &[Layer]) -> Vec<OffByUser> {
+    let mut off = Vec::new();
+    let others = layers.iter().filter(|layer| layer.kind != SourceKind::Project);
+    for layer in others.filter(|layer| reaches(layer.kind, SourceKind::Project)) {
+        if let Some(Switch::Off(_)) = layer.settings.switch {
+            off.push(OffByUser::Dialect(DialectId::Llxprt));
+        }
+        let named = |name: &String| OffByUser::Hook(DialectId::Llxprt, name.clone());
+        off.extend(layer.settings.disabled.iter().map(named));
+    }
+    off
+}
+
 fn describe_setting(layer: &Layer, what: &str) -> Arc<str> {
     format!("{what} in the {} settings ({})", layer.kind, layer.file.display()).into()
 }
@@ -259,6 +303,17 @@ fn redacted_environment(layers: &[Layer], environment: &Environment) -> Option<A
     let first = asked.next()?;
     let redacted = asked.fold(first.apply(environment), |environment, redaction| redaction.apply(&environment));
     Some(Arc::new(redacted))
+}
+
+/// Reports a system file that is named and missing. As in the original there is none then.
+fn missing_system_file(file: &Path) -> Option<Diagnostic> {
+    let is_missing = file.is_absolute() && file.symlink_metadata().is_err_and(|error| is_absence(&error));
+    let message = format!(
+        "`LLXPRT_SYSTEM_SETTINGS_PATH` names `{}`, which does not exist: no system settings count",
+        file.display()
+    );
+    let finding = Diagnostic::new(Code::SystemMissing, message).at(Location::whole_file(file));
+    is_missing.then(|| finding.hint("create the file, or unset the variable"))
 }
 
 /// Rejects a system file from the environment that is relative, or that is inside the project.

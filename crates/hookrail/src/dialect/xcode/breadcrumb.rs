@@ -47,6 +47,7 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
         RawEnd::SpawnFailed(why) => failed(why.to_string()),
         RawEnd::Unusable(why) | RawEnd::ValueRefused(why) => failed(why.to_string()),
         RawEnd::ContentChanged => failed("not what was trusted".to_owned()),
+        RawEnd::Missing(_) => failed("missing".to_owned()),
         RawEnd::Cancelled => failed("cancelled".to_owned()),
         RawEnd::Contradicted(why) => failed(why.clone()),
         RawEnd::Returned(_)

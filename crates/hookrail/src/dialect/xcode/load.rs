@@ -5,19 +5,26 @@ use std::sync::Arc;
 use super::breadcrumb;
 use super::places::PluginPlaces;
 use super::registry::{Plugin, PluginScope, survey_through};
-use crate::dialect::{LoadContext, Loaded, Plugins};
+use crate::dialect::{DialectId, LoadContext, Loaded, Plugins};
 use crate::hook::Enablement;
+use crate::trust::OffByUser;
 
 /// Loads every hook of this dialect.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let environment = Arc::clone(context.hook_environment());
     let LoadContext { sources, reading, bundles, .. } = context;
-    if sources.plugins == Plugins::LeftAlone && bundles.is_empty() {
-        return Loaded::default();
+    // Plugins of the project are not looked for then, so none is missing.
+    let left_alone = (sources.plugins == Plugins::LeftAlone).then_some(OffByUser::Dialect(DialectId::Xcode));
+    if left_alone.is_some() && bundles.is_empty() {
+        return Loaded { off_by_user: left_alone.into_iter().collect(), ..Loaded::default() };
     }
     let places = PluginPlaces::new(&sources.project, &sources.environment);
     let survey = survey_through(&places, &environment, bundles, sources.plugins, reading);
-    let mut loaded = Loaded { diagnostics: survey.problems, ..Loaded::default() };
+    let mut loaded = Loaded {
+        diagnostics: survey.problems,
+        off_by_user: survey.off_by_user.into_iter().chain(left_alone).collect(),
+        ..Loaded::default()
+    };
     for mut plugin in survey.plugins {
         loaded.diagnostics.append(&mut plugin.problems);
         for mut hook in plugin.hooks {

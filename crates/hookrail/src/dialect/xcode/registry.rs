@@ -14,6 +14,7 @@ use crate::enrolment::Bundle;
 use crate::hook::{Enablement, Hook, Owner};
 use crate::run::Environment;
 use crate::source::{Location, SourceKind};
+use crate::trust::OffByUser;
 
 /// Where a plugin comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub struct Survey {
     pub plugins: Vec<Plugin>,
     /// What is wrong with the lists and settings themselves.
     pub problems: Vec<Diagnostic>,
+    /// What the user's settings and lists switch off.
+    pub(super) off_by_user: Vec<OffByUser>,
 }
 
 /// A plugin whose folder is known and has not been read.
@@ -139,6 +142,7 @@ pub(super) fn survey_through(
     }
     if wanted == Plugins::Loaded {
         settings = PluginSettings::read(places, reading, &mut survey.problems);
+        survey.off_by_user = settings.off_by_user();
         candidates.extend(installed(places, reading, &mut survey.problems));
         candidates.extend(in_project(places, reading, &mut survey.problems));
     }
@@ -296,6 +300,10 @@ fn load(
             None => places.data(&plugin.id),
         };
         read_hooks(&mut plugin, &manifest, data, &environment, reading);
+        if plugin.scope == PluginScope::Project {
+            let project_switch = settings.project_switch(&plugin.id);
+            plugin.hooks.iter_mut().for_each(|hook| hook.project_switch = project_switch);
+        }
     }
     Ok(plugin)
 }

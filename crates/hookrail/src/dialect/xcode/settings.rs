@@ -9,9 +9,10 @@ use super::places::PluginPlaces;
 use super::registry::PluginScope;
 use crate::config::{Document, Node, Parsed, Shape, SourceReader};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hook::Enablement;
+use crate::hook::{Enablement, ProjectSwitch};
 use crate::run::Environment;
 use crate::source::SourceKind;
+use crate::trust::OffByUser;
 
 /// Everything the settings say about plugins.
 #[derive(Debug, Default)]
@@ -70,6 +71,25 @@ impl PluginSettings {
             }
             _ => Enablement::Active,
         }
+    }
+
+    /// What the project's own settings have to do with whether one of its plugins takes part.
+    pub(super) fn project_switch(&self, id: &str) -> ProjectSwitch {
+        let disables = |from: PluginScope| {
+            self.enabled.iter().any(|settings| settings.from == from && settings.plugins.get(id) == Some(&false))
+        };
+        let is_off_by_user = self.off_by_user().contains(&OffByUser::Package(id.to_owned()));
+        match disables(PluginScope::Project) && !is_off_by_user {
+            true => ProjectSwitch::SwitchesOff,
+            false => ProjectSwitch::Nothing,
+        }
+    }
+
+    /// The plugins that the user's settings and lists switch off.
+    pub(super) fn off_by_user(&self) -> Vec<OffByUser> {
+        let of_user = self.enabled.iter().filter(|settings| settings.from == PluginScope::Installed);
+        let disabled = of_user.flat_map(|settings| &settings.plugins).filter(|(_, enabled)| !**enabled);
+        disabled.map(|(id, _)| id).chain(&self.blocked).map(|id| OffByUser::Package(id.clone())).collect()
     }
 
     /// The environment of a plugin's hooks: the engine's own, and over it what the user configured.

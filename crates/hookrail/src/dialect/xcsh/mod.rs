@@ -29,7 +29,7 @@ use crate::matcher::Matcher;
 use crate::outcome::{Decision, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput, UnreadableResult};
 use crate::tools::ToolColumn;
-use crate::trust::HookEdit;
+use crate::trust::{HookEdit, MissingGuard};
 
 /// The dialect.
 pub(crate) struct Xcsh;
@@ -178,6 +178,7 @@ fn reason_of_failure(hook: &Hook, how: &RawEnd) -> String {
         RawEnd::SpawnFailed(why) => why.to_string(),
         RawEnd::Unusable(why) | RawEnd::ValueRefused(why) => why.to_string(),
         RawEnd::ContentChanged => format!("it {}; `hookrail trust diff` shows the change", HookEdit::of(hook)),
+        RawEnd::Missing(guard) => format!("it {}; {}", guard.reason(), MissingGuard::repair(&hook.label)),
         RawEnd::Cancelled => "it was cancelled".to_owned(),
         RawEnd::Exited(_)
         | RawEnd::Signalled(_)

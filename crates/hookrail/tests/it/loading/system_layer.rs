@@ -142,3 +142,20 @@ fn a_bad_entry_in_a_good_system_file_is_a_guard_that_could_not_be_started() {
         assert!(users.refusal.is_none(), "{entry}");
     }
 }
+
+#[test]
+fn one_that_is_named_and_missing_is_reported_with_every_outcome_and_denies_nothing() {
+    let world = World::new();
+    let system = |path: &std::path::Path| {
+        let environment = world.environment().with("LLXPRT_SYSTEM_SETTINGS_PATH", path);
+        HookSystem::builder(world.path("project")).environment(environment).build()
+    };
+    let missing = system(&world.path("none.json"));
+    for kind in EventKind::all() {
+        let outcome = missing.fire_blocking(Event::new(kind, world.path("project")));
+        assert!(!outcome.is_denied() && says(&outcome, Code::SystemMissing), "{kind}: {:?}", outcome.diagnostics);
+    }
+    world.write("there.json", "{}");
+    assert!(world.fire(&system(&world.path("there.json"))).diagnostics.is_empty());
+    assert!(world.fire(&world.build()).diagnostics.is_empty(), "no file is named");
+}

@@ -8,6 +8,7 @@ use crate::loading::world::{DENY, World, plugin_hooks, settings};
 #[test]
 fn everything_that_was_read_or_looked_for_is_watched() {
     let world = World::new();
+    world.write("system.json", "{}");
     world.install_plugin();
     world.install_extension();
     world.write("project/.x-code/plugins/q/plugin.json", r#"{"name":"q"}"#);

@@ -1,0 +1,118 @@
+//! A trust store that exists and cannot be used: it is not known which hooks guard the project, so gating events are denied.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use hookrail::outcome::Refusal;
+use hookrail::{Code, Event, EventKind};
+
+use crate::loading::world::{World, says};
+
+/// What happens to a store, and what its user is told to do.
+type Damage = (&'static str, fn(&Path), &'static str);
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+const DAMAGES: [Damage; 10] = [
+    ("open to a group", |store| chmod(store, 0o660), "chmod go-w"),
+    ("in a folder that is open to a group", |store| chmod(store.parent().unwrap(), 0o770), "chmod go-w"),
+    ("empty", |store| fs::write(store, "").unwrap(), "trust grant"),
+    ("cut", |store| fs::write(store, "{\"version\": 2, \"proj").unwrap(), "trust grant"),
+    ("no text", |store| fs::write(store, b"\xff\xfe").unwrap(), "trust.json"),
+    (
+        "with a capability that is not known",
+        |store| {
+            let mut all: serde_json::Value = serde_json::from_str(&fs::read_to_string(store).unwrap()).unwrap();
+            for project in all["projects"].as_object_mut().unwrap().values_mut() {
+                project["hooks"][0]["capabilities"] = serde_json::json!(["raed:../**"]);
+            }
+            fs::write(store, all.to_string()).unwrap();
+        },
+        "trust grant",
+    ),
+    ("of a later version", |store| fs::write(store, "{\"version\": 99}").unwrap(), "later"),
+    (
+        "a folder",
+        |store| {
+            fs::remove_file(store).unwrap();
+            fs::create_dir(store).unwrap();
+        },
+        "trust.json",
+    ),
+    (
+        "a link",
+        |store| {
+            fs::rename(store, store.with_extension("real")).unwrap();
+            std::os::unix::fs::symlink(store.with_extension("real"), store).unwrap();
+        },
+        "replace the link",
+    ),
+    ("unreadable", |store| chmod(store, 0o000), "chmod u+rw"),
+];
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0)
+}
+
+#[test]
+fn a_store_that_cannot_be_used_denies_gating_events_of_a_project_with_hooks() {
+    for (how, damage, repair) in DAMAGES.into_iter().filter(|(how, ..)| *how != "unreadable" || !is_root()) {
+        let world = World::new();
+        world.grant_project_guard();
+        damage(&world.store());
+        let system = world.build();
+        let outcome = world.fire(&system);
+        assert_eq!(outcome.refusal, Some(Refusal::StoreUnusable), "{how}: {:?}", outcome.diagnostics);
+        assert!(outcome.is_denied() && says(&outcome, Code::StoreUnusable), "{how}");
+        let reason = outcome.effects.reason.unwrap();
+        assert!(reason.contains("trust.json") || reason.contains("hookrail`"), "{how}: {reason}");
+        assert!(reason.contains(repair), "{how}: {reason}");
+        for kind in EventKind::all() {
+            let outcome = system.fire_blocking(Event::new(kind, world.path("project")));
+            assert_eq!(outcome.is_denied(), kind.spec().is_gating(), "{how}, {kind}");
+        }
+    }
+}
+
+#[test]
+fn a_project_without_hooks_and_one_that_is_trusted_for_this_run_need_no_store() {
+    for (how, damage, _) in DAMAGES.into_iter().filter(|(how, ..)| *how != "unreadable" || !is_root()) {
+        let world = World::new();
+        world.grant_project_guard();
+        damage(&world.store());
+        let outcome = world.fire(&world.builder().trust_project().build());
+        assert!(outcome.refusal.is_none() && outcome.runs.len() == 1, "{how}: {:?}", outcome.diagnostics);
+        fs::remove_dir_all(world.path("project/.llxprt")).unwrap();
+        assert!(!world.fire(&world.build()).is_denied(), "{how}");
+    }
+}
+
+#[test]
+fn a_store_that_is_repaired_is_in_force_at_once_and_one_that_was_removed_is_a_first_start() {
+    let world = World::new();
+    world.grant_project_guard();
+    let good = fs::read(world.store()).unwrap();
+    fs::write(world.store(), "").unwrap();
+    let system = world.build();
+    assert_eq!(world.fire(&system).refusal, Some(Refusal::StoreUnusable));
+    fs::write(world.store(), good).unwrap();
+    system.refresh();
+    let outcome = world.fire(&system);
+    assert!(outcome.refusal.is_none() && outcome.runs.len() == 1, "{:?}", outcome.diagnostics);
+    fs::remove_file(world.store()).unwrap();
+    let outcome = world.fire(&world.build());
+    assert!(!outcome.is_denied() && outcome.runs.is_empty(), "{:?}", outcome.diagnostics);
+}
+
+#[test]
+fn hooks_that_are_off_need_no_store() {
+    let world = World::new();
+    world.grant_project_guard();
+    fs::write(world.store(), "").unwrap();
+    assert!(!world.fire(&world.builder().hooks_off("`--no-hooks` was given").build()).is_denied());
+    let others = world.builder().only_dialects(vec![hookrail::DialectId::Xcode]).build();
+    assert!(!world.fire(&others).is_denied(), "the dialect of the hooks does not take part");
+}
