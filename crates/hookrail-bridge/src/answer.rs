@@ -221,7 +221,7 @@ impl Answer {
                 let title = agent.title();
                 Some(format!("hookrail: this version does not know the event {name:?} of {title}; no hook was asked"))
             }
-            Pass::EmptyPrompt | Pass::MachineMadePrompt | Pass::PieceOfResponse(_) | Pass::CompressionCheck => None,
+            Pass::EmptyPrompt | Pass::PieceOfResponse(_) | Pass::CompressionCheck => None,
         };
         Self { stderr, ..Self::silent() }
     }

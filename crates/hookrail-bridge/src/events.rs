@@ -34,7 +34,7 @@ pub struct AgentEvent {
 
 impl AgentEvent {
     /// Whether the event comes before an operation that a guard can keep from happening. The end of an answer and a compaction
-    /// are none: blocked because hookrail is missing, they only keep the agent from ending its work.
+    /// do not count: to deny one when hookrail fails protects nothing and keeps the agent from finishing.
     #[must_use]
     pub fn guards_an_operation(&self) -> bool {
         self.kind.spec().is_gating() && !matches!(self.kind, EventKind::AgentEnd | EventKind::BeforeCompact)

@@ -72,8 +72,6 @@ pub enum Pass {
     },
     /// A prompt without text, which Qwen Code sends after every round of tools.
     EmptyPrompt,
-    /// A prompt that the agent made itself.
-    MachineMadePrompt,
     /// A piece of a response that goes on, which Gemini CLI sends for every piece that is streamed. It has to be kept for the
     /// event of the last one: see [`BridgeSession::keep_piece`](crate::BridgeSession::keep_piece).
     PieceOfResponse(Box<ResponsePiece>),
@@ -95,6 +93,12 @@ pub enum RequestError {
     NotJson {
         /// What the parser says.
         message: String,
+    },
+    /// A member of the payload comes twice: the agent may use the other one.
+    #[error("duplicate key `{key}` in the payload; hooks and the agent may read different values")]
+    DuplicateKey {
+        /// The key.
+        key: String,
     },
     /// The payload is JSON and not an object.
     #[error("the payload is not an object")]
@@ -215,6 +219,8 @@ fn sorted(value: &Value) -> String {
 pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     let members = parse(incoming.payload).map_err(|error| incoming.refused(error))?;
     let session_id = first_text(&members, &["session_id", "sessionId"]).unwrap_or_default();
+    refuse_duplicate_members(incoming.payload)
+        .map_err(|error| RefusedRequest { session_id: session_id.clone(), ..incoming.refused(error) })?;
     // The payload knows better: one command may be configured for several events.
     let named = first_text(&members, &["hook_event_name", "hookName"]).or_else(|| incoming.event.map(str::to_owned));
     let Some(name) = named else {
@@ -259,6 +265,16 @@ fn parse(payload: &[u8]) -> Result<JsonObject, RequestError> {
     json.as_object().ok_or(RequestError::NotAnObject)
 }
 
+/// Refuses a payload that has one of its own members twice. Duplicate keys further inside are the engine's to judge: it denies
+/// if a guard matches.
+fn refuse_duplicate_members(payload: &[u8]) -> Result<(), RequestError> {
+    let text = std::str::from_utf8(payload).unwrap_or_default();
+    match hookrail::document::repeated_member(text) {
+        Some(key) => Err(RequestError::DuplicateKey { key }),
+        None => Ok(()),
+    }
+}
+
 fn first_text(members: &JsonObject, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| members.get(name)?.as_str())
 }
@@ -269,18 +285,11 @@ fn session_key(members: &JsonObject) -> Option<String> {
     texts.filter_map(|names| first_text(members, names)).find(|text| !text.is_empty())
 }
 
-/// Prompts that begin with one of these are made by the agent, not typed by a user.
-const MACHINE_MADE: [&str; 3] = ["<task-notification>", "<bash-stdout>", "<local-command-stdout>"];
-
 fn filtered(noisy: NoisyEvents, agent: Agent, kind: EventKind, members: &JsonObject) -> Option<Pass> {
     if kind == EventKind::Prompt {
         // What is not a text may be a prompt in a form that is not known here, so it is not empty.
         let prompt = first_text(members, &["prompt"])?;
-        if prompt.trim().is_empty() {
-            return Some(Pass::EmptyPrompt);
-        }
-        let made = agent == Agent::Claude && MACHINE_MADE.iter().any(|mark| prompt.trim_start().starts_with(mark));
-        return made.then_some(Pass::MachineMadePrompt);
+        return prompt.trim().is_empty().then_some(Pass::EmptyPrompt);
     }
     if agent != Agent::Gemini || noisy == NoisyEvents::Fired {
         return None;

@@ -88,7 +88,9 @@ impl Reader<'_> {
             EventKind::Prompt => {
                 let prompt = text(&["prompt"]);
                 request.prompt = Some(prompt.clone());
-                event.with_text("prompt", &prompt)
+                let is_made = self.agent == Agent::Claude && is_machine_made(&prompt);
+                let event = event.with_text("prompt", &prompt);
+                if is_made { event.with_text("origin", "machine") } else { event }
             }
             EventKind::AgentEnd => {
                 let active = self.members.get("stop_hook_active").and_then(Json::as_bool).unwrap_or(false);
@@ -217,6 +219,21 @@ impl Reader<'_> {
         };
         (Some(own.clone()), response)
     }
+}
+
+/// Prompts of Claude Code that begin with one of these are made by the agent, not typed by a user.
+const MACHINE_MADE: [&str; 7] = [
+    "<bash-input>",
+    "<bash-stderr>",
+    "<bash-stdout>",
+    "<local-command-caveat>",
+    "<local-command-stderr>",
+    "<local-command-stdout>",
+    "<task-notification>",
+];
+
+fn is_machine_made(prompt: &str) -> bool {
+    MACHINE_MADE.iter().any(|mark| prompt.trim_start().starts_with(mark))
 }
 
 /// The message of a result that says that the tool failed.

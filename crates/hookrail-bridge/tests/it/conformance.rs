@@ -176,7 +176,6 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
             let name = match &pass {
                 Pass::UnknownEvent { .. } => "unknown-event",
                 Pass::EmptyPrompt => "empty-prompt",
-                Pass::MachineMadePrompt => "machine-made-prompt",
                 Pass::PieceOfResponse(_) => "piece-of-response",
                 Pass::CompressionCheck => "compression-check",
             };

@@ -61,10 +61,11 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
         Ok(_) => request::read(&incoming),
         Err(error) => Err(incoming.refused(RequestError::Unreadable { message: error.to_string() })),
     };
+    let named = args.event.as_deref().and_then(|name| args.agent.find_event(name));
     let answer = match reading {
         Err(refused) => {
             let answer = Answer::refusal(&refused, on_error(args));
-            let exit = give(&answer);
+            let exit = give(&answer, refused.event);
             // The agent has the status only when this process ends, and another process may hold the journal.
             let thread = std::thread::Builder::new().name("hookrail-deadline".to_owned()).stack_size(DEADLINE_STACK);
             if thread.spawn(move || end_after(deadline.left(), exit)).is_ok() {
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
         }
         Ok(Reading::Fire(request)) => return answer_request(args, deadline, *request),
     };
-    Ok(give(&answer))
+    Ok(give(&answer, named))
 }
 
 fn on_error(args: &BridgeArgs) -> OnError {
@@ -142,7 +143,7 @@ pub(crate) fn deny_misuse(given: &[String]) -> bool {
 /// happen meanwhile. So another thread does nothing but wait for the deadline, and answers then.
 fn answer_request(args: &BridgeArgs, deadline: Deadline, mut request: AgentRequest) -> Result<Exit> {
     let (agent, event) = (request.agent, request.event);
-    let turn = Arc::new(AnswerTurn::default());
+    let turn = Arc::new(AnswerTurn::of_event(event));
     let call = told::Call::name_events(&mut request);
     let asking = Asking { args, call, deadline, turn: Arc::clone(&turn) };
     let thread = std::thread::Builder::new().name("hookrail-deadline".to_owned()).stack_size(DEADLINE_STACK);
@@ -177,8 +178,9 @@ fn end_after(time: Duration, exit: Exit) {
 
 /// Which thread answers: the first one that takes the turn. The other one then must not leave anything behind that belongs
 /// to an answer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct AnswerTurn {
+    event: AgentEvent,
     is_taken: AtomicBool,
     is_given: AtomicBool,
     /// The status of the answer that was given.
@@ -186,6 +188,10 @@ struct AnswerTurn {
 }
 
 impl AnswerTurn {
+    fn of_event(event: AgentEvent) -> Self {
+        Self { event, is_taken: AtomicBool::default(), is_given: AtomicBool::default(), exit: OnceLock::new() }
+    }
+
     /// Takes the turn, and returns whether it was free.
     fn take(&self) -> bool {
         !self.is_taken.swap(true, Ordering::AcqRel)
@@ -195,7 +201,7 @@ impl AnswerTurn {
     fn give(&self, answer: &Answer) {
         if !self.is_given.swap(true, Ordering::AcqRel) {
             // Only one thread comes here.
-            let _ = self.exit.set(give(answer));
+            let _ = self.exit.set(give(answer, Some(self.event)));
         }
     }
 }
@@ -413,8 +419,9 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     named.filter(absolute).or_else(|| Some(home().filter(absolute)?.join(".local/state")))
 }
 
-/// Gives the answer to the agent.
-fn give(answer: &Answer) -> Exit {
+/// Gives the answer to the agent. If its document is lost, status 2 takes its place where that denies. At the end of an answer it
+/// would keep the agent going.
+fn give(answer: &Answer, event: Option<AgentEvent>) -> Exit {
     if let Some(text) = &answer.stderr {
         // Without standard error a denial has no reason, and some agents then let the tool run; the status is all there is.
         let _ = writeln!(std::io::stderr().lock(), "{text}");
@@ -422,9 +429,25 @@ fn give(answer: &Answer) -> Exit {
     if let Some(document) = &answer.stdout {
         let mut stdout = std::io::stdout().lock();
         let written = writeln!(stdout, "{}", document.text()).and_then(|()| stdout.flush());
-        if written.is_err() {
-            return Exit::Blocked;
+        if written.is_err() || !has_reader() {
+            let denies = event.is_none_or(|event| event.guards_an_operation());
+            return if denies { Exit::Blocked } else { Exit::Fine };
         }
     }
     if answer.status.code() == 0 { Exit::Fine } else { Exit::Blocked }
+}
+
+/// Whether a program can read standard output. In the place of a descriptor that is closed when this program starts, the standard
+/// library opens `/dev/null`, where every write succeeds.
+#[cfg(unix)]
+fn has_reader() -> bool {
+    use rustix::fs::{FileType, fstat, stat};
+    let Ok(output) = fstat(rustix::stdio::stdout()) else { return false };
+    let is_device = FileType::from_raw_mode(output.st_mode) == FileType::CharacterDevice;
+    !(is_device && stat("/dev/null").is_ok_and(|null| null.st_rdev == output.st_rdev))
+}
+
+#[cfg(not(unix))]
+fn has_reader() -> bool {
+    true
 }

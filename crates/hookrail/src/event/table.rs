@@ -96,7 +96,7 @@ events! {
         name: "prompt",
         fires: "before the user's prompt is processed",
         gating: true,
-        fields: [prompt: Text needed conversation, images: List optional conversation],
+        fields: [prompt: Text needed conversation, images: List optional conversation, origin: Text optional],
         judged: prompt,
     }
     /// The agent begins to work on a prompt.

@@ -45,7 +45,7 @@ pub(super) enum Told {
     /// The model reads this reason.
     Denied(String),
     NoObjection,
-    /// The answer is none of these.
+    /// An answer that neither denies nor lets the call pass without a word.
     Other(String),
 }
 

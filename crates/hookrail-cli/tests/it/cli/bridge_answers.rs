@@ -376,7 +376,4 @@ fn a_prompt_that_is_not_a_text_is_refused() {
         let ran = bridge(&sandbox, "claude", "UserPromptSubmit", &payload, &[]).ends_with(2);
         assert!(ran.stderr.contains("the prompt is not a text"), "{ran:?}");
     }
-    payload["prompt"] = json!("<task-notification>done</task-notification>");
-    let ran = bridge(&sandbox, "claude", "UserPromptSubmit", &payload, &[]).ends_with(0);
-    assert_eq!(ran.stdout, "", "the agent made this prompt itself: {ran:?}");
 }

@@ -30,7 +30,7 @@ columns! {
         name: "SessionEnd", fields: [reason], matched_on: Some("reason"), fold: Fold::LastWins,
     }
     Prompt => BASE {
-        name: "BeforeAgent", fields: [prompt], can: DENY.union(CONTEXT), gates: true,
+        name: "BeforeAgent", fields: [prompt, origin], can: DENY.union(CONTEXT), gates: true,
     }
     AgentEnd => BASE {
         name: "AfterAgent",

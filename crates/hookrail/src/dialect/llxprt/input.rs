@@ -303,6 +303,10 @@ events! {
     BeforeAgent for Prompt => BeforeAgentInput {
         /// The prompt.
         prompt: String,
+        optional {
+            /// `machine` if the agent made the prompt itself.
+            origin,
+        }
     }
     /// when the agent has finished its answer.
     AfterAgent for AgentEnd => AfterAgentInput {

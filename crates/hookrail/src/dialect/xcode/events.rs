@@ -27,7 +27,7 @@ columns! {
     SessionStart => NOTIFY_ONLY { name: "SessionStart", fields: [], occurrences: Occurrences::LaunchOnly }
     SessionEnd => NOTIFY_ONLY { name: "SessionEnd", fields: [], occurrences: Occurrences::LaunchOnly }
     Prompt => DECISION {
-        name: "UserPromptSubmit", fields: [prompt], can: DENY.union(Abilities::ADD_CONTEXT), gates: true,
+        name: "UserPromptSubmit", fields: [prompt, origin], can: DENY.union(Abilities::ADD_CONTEXT), gates: true,
     }
     ModelRoundEnd => NOTIFY_ONLY { name: "TurnComplete", fields: [turn, token_usage] }
     BeforeTool => DECISION {

@@ -28,7 +28,7 @@ columns! {
     // A module cannot answer with a deny here; that it is a gate concerns modules whose failure has an effect.
     Prompt => BASE {
         name: "before_agent_start",
-        fields: [prompt, images],
+        fields: [prompt, images, origin],
         can: Abilities::ADD_MESSAGE,
         gates: true,
         fold: Fold::FirstMessage,
