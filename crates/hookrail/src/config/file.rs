@@ -2,7 +2,7 @@
 //! UTF-8.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::sources::is_absence;
@@ -79,18 +79,37 @@ pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
         || (both_exist() && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other))
 }
 
-/// The first of a path and the folders above it that belongs to another user than root, or that others can write.
+/// The highest number of links that are followed, as in the kernel.
 #[cfg(unix)]
-pub(crate) fn not_roots_alone(path: &Path) -> Option<&Path> {
+const MOST_LINKS: usize = 40;
+
+/// The first of a path, the folders above it, and the same of everything that a link among them leads to, that belongs to another
+/// user than root, or that others can write.
+#[cfg(unix)]
+pub(crate) fn not_roots_alone(path: &Path) -> Option<PathBuf> {
     use std::os::unix::fs::MetadataExt as _;
-    path.ancestors().find(|path| match std::fs::metadata(path) {
+    let is_suspect = |path: &Path| match std::fs::metadata(path) {
         Ok(about) => about.uid() != 0 || about.mode() & 0o022 != 0,
         Err(_) => false,
-    })
+    };
+    let mut targets = vec![path.to_owned()];
+    let mut looked_at = 0;
+    while let Some(target) = targets.get(looked_at).cloned() {
+        looked_at += 1;
+        for part in target.ancestors().filter(|part| !part.as_os_str().is_empty()) {
+            if is_suspect(part) || looked_at > MOST_LINKS {
+                return Some(part.to_owned());
+            }
+            if let Ok(link) = std::fs::read_link(part) {
+                targets.push(part.parent().unwrap_or(part).join(link));
+            }
+        }
+    }
+    None
 }
 
 #[cfg(not(unix))]
-pub(crate) fn not_roots_alone(_path: &Path) -> Option<&Path> {
+pub(crate) fn not_roots_alone(_path: &Path) -> Option<PathBuf> {
     None
 }
 
@@ -139,4 +158,46 @@ fn node(about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
 #[cfg(not(unix))]
 fn node(_about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
     (0, 0, 0, 0)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+    use super::*;
+
+    /// Needs root, whose files are meant.
+    #[test]
+    fn what_a_link_leads_to_must_be_roots_alone_too() {
+        let home = Path::new("/root");
+        let is_root = fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0);
+        if !is_root || not_roots_alone(home).is_some() {
+            return;
+        }
+        let base = tempfile::tempdir_in(home).unwrap();
+        let at = |name: &str| base.path().join(name);
+        for folder in ["open", "closed"] {
+            fs::create_dir(at(folder)).unwrap();
+            fs::write(at(folder).join("settings.json"), "{}").unwrap();
+        }
+        fs::set_permissions(at("open"), fs::Permissions::from_mode(0o777)).unwrap();
+        symlink(at("open/settings.json"), at("to-open")).unwrap();
+        symlink("closed/settings.json", at("to-closed")).unwrap();
+        symlink("open", at("folder-to-open")).unwrap();
+        symlink(at("to-closed"), at("open/link")).unwrap();
+        symlink("open/link", at("through-open")).unwrap();
+        symlink("loop", at("loop")).unwrap();
+        for name in ["closed/settings.json", "to-closed", "missing"] {
+            assert_eq!(not_roots_alone(&at(name)), None, "{name}");
+        }
+        for name in ["to-open", "folder-to-open/settings.json", "through-open"] {
+            let suspect = not_roots_alone(&at(name));
+            assert!(
+                suspect.is_some_and(|suspect| suspect.ends_with("open") || suspect.ends_with("folder-to-open")),
+                "{name}"
+            );
+        }
+        assert!(not_roots_alone(&at("loop")).is_some());
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
     let files = settings_files(args.agent, &options, &locations)
         .map_err(|error| Failure::new(error.to_string()).hint("use `--scope user` or `--scope project`"))?;
     let known = |path: &Path| record.find(args.agent.name(), path);
-    let plan = |file: &SettingsFile| planned(args.agent, file, known(file.path()), surplus);
+    let plan = |file: &SettingsFile| planned(args.agent, scope, file, known(file.path()), surplus);
     let mut changes = files.iter().map(plan).collect::<Result<Vec<_>>>()?;
     let trust = codex_changes(args, &changes, &locations, &known)?;
     changes.extend(trust);
@@ -164,12 +164,13 @@ fn passed_options(args: &PassedOptions) -> Vec<BridgeOption> {
 /// Computes the change of one file and writes nothing.
 fn planned(
     agent: Agent,
+    scope: Scope,
     file: &SettingsFile,
     known: Option<&InstalledFile>,
     surplus: SurplusEntries,
 ) -> Result<Change> {
     let path = file.path().to_owned();
-    let before = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
+    let before = read_in_scope(agent, scope, &path)?;
     let folders = write::missing_parents(&path);
     match file {
         SettingsFile::Own { text, .. } => {
@@ -206,6 +207,18 @@ fn planned(
             Ok(Change { path, before, after: Some(after), insertions, own: false, original: None, folders, backup })
         }
     }
+}
+
+/// Reads a settings file that will be changed, or returns `None` if it does not exist.
+fn read_in_scope(agent: Agent, scope: Scope, path: &Path) -> Result<Option<String>> {
+    let no_folder = Path::new("");
+    let inside =
+        Locations { home: no_folder, project: no_folder, variable: &|_| None }.settings_path(agent, scope).ok();
+    let read = match inside.filter(|_| scope == Scope::Project) {
+        Some(inside) => write::read_in_project(path, &inside),
+        None => write::read_settings(path),
+    };
+    read.map_err(|refusal| refusal_failure(path, &refusal))
 }
 
 /// The trust that Codex wants, if it was asked for.
@@ -263,6 +276,10 @@ fn refusal_failure(path: &Path, refusal: &SettingsRefusal) -> Failure {
     match refusal {
         SettingsRefusal::Link => Failure::new(format!("`{shown}` is a symbolic link; it is not changed"))
             .hint("edit the file it points to by hand, or replace the link by a file"),
+        SettingsRefusal::LinkedFolder(folder) => {
+            Failure::new(format!("`{}` is a symbolic link; nothing is written through it", folder.display()))
+                .hint("replace the link by a folder, or install for the user: `--scope user`")
+        }
         SettingsRefusal::ReadOnly => Failure::new(format!("`{shown}` is read-only; it is not changed"))
             .hint("make it writable with `chmod u+w`, then try again"),
         SettingsRefusal::NotAFile => Failure::new(format!("`{shown}` is not a regular file; it is not changed")),

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    FileAuthor, SettingsSyntax, call_places, own_file_author, read_settings, remove_entries, take_back,
+    FileAuthor, Scope, SettingsSyntax, call_places, own_file_author, read_settings, remove_entries, take_back,
 };
 
 use super::change::{Backup, Change, apply_removal};
 use super::record::{InstalledFile, Record};
 use super::summary::{Direction, Summary};
-use super::{MOVED_HOOKS, confirmed, home_folder, no_home, refusal_failure, unrecorded, unusable_record, write};
+use super::{MOVED_HOOKS, confirmed, home_folder, no_home, read_in_scope, unrecorded, unusable_record, write};
 use crate::args::UninstallArgs;
 use crate::cmd::bridge::state_folder;
 use crate::errors::{Exit, Failure, Result};
@@ -29,7 +29,8 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
     }
     let mut changes = Vec::new();
     for file in &mine {
-        let before = write::read_settings(&file.path).map_err(|refusal| refusal_failure(&file.path, &refusal))?;
+        let scope = if file.scope == Scope::Project.name() { Scope::Project } else { Scope::User };
+        let before = read_in_scope(agent, scope, &file.path)?;
         let Some(text) = &before else { continue };
         let after =
             if file.own { without_own_file(agent, file, text)? } else { Some(remove_insertions(agent, file, text)?) };

@@ -9,7 +9,7 @@ use hookrail_bridge::install::{
 };
 
 use super::record::InstalledFile;
-use super::{program, refusal_failure, write};
+use super::{program, read_in_scope};
 use crate::errors::{Failure, Result};
 use crate::project_search::find_project;
 
@@ -38,7 +38,7 @@ pub(super) fn files(agent: Agent, home: &Path) -> Result<Vec<InstalledFile>> {
         let Some(text) = std::fs::read_to_string(&path).ok().filter(|text| text.contains("hookrail")) else {
             continue;
         };
-        write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
+        read_in_scope(agent, scope, &path)?;
         let (own, insertions) = match &file {
             SettingsFile::Own { .. } if own_file_author(agent, &path, &text) == FileAuthor::Hookrail => {
                 (true, Vec::new())

@@ -12,6 +12,8 @@ use crate::temporary_file;
 pub(super) enum SettingsRefusal {
     /// It is a symbolic link, whose target may belong to another program.
     Link,
+    /// A folder of the project is a symbolic link, which could lead to the user's own settings.
+    LinkedFolder(PathBuf),
     /// It is not a regular file.
     NotAFile,
     /// It is not writable, which its owner may have intended.
@@ -32,6 +34,17 @@ pub(super) fn read_settings(path: &Path) -> Result<Option<String>, SettingsRefus
         Ok(_) => {}
     }
     std::fs::read_to_string(path).map(Some).map_err(SettingsRefusal::Unreadable)
+}
+
+/// Reads a settings file of a project that will be changed. A repository can bring a folder that is a link: what is written
+/// through it would take effect elsewhere. `inside` is the path of the file in the project.
+pub(super) fn read_in_project(path: &Path, inside: &Path) -> Result<Option<String>, SettingsRefusal> {
+    let folders = path.ancestors().skip(1).take(inside.components().count().saturating_sub(1));
+    let is_link = |folder: &&Path| folder.symlink_metadata().is_ok_and(|about| about.is_symlink());
+    match folders.into_iter().find(is_link) {
+        Some(link) => Err(SettingsRefusal::LinkedFolder(link.to_owned())),
+        None => read_settings(path),
+    }
 }
 
 /// Creates the folders above a file.

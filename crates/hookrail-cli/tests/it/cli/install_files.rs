@@ -128,3 +128,39 @@ fn the_trust_of_codex_is_taken_back_from_any_configuration() {
         assert_eq!(files_and_folders(&sandbox.home), before, "{config}");
     }
 }
+
+/// A repository that was never granted can bring `.claude` as a link to a folder of the user.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_folder_of_the_project_that_is_a_link() {
+    for (agent, folder, file) in [
+        ("claude", ".claude", "settings.json"),
+        ("codex", ".codex", "hooks.json"),
+        ("gemini", ".gemini", "settings.json"),
+        ("qwen", ".qwen", "settings.json"),
+        ("copilot", ".github", "hooks/hookrail.json"),
+        ("copilot", ".github/hooks", "hookrail.json"),
+        ("opencode", ".opencode", "plugin/hookrail.js"),
+        ("pi", ".pi/extensions", "hookrail.ts"),
+    ] {
+        let sandbox = Sandbox::new();
+        let elsewhere = sandbox.base.join("elsewhere");
+        std::fs::create_dir_all(elsewhere.join("hooks")).unwrap();
+        let link = sandbox.project.join(folder);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        let ran = sandbox.run(&["install", agent, "--scope", "project", "--yes"]).ends_with(1);
+        assert!(ran.stderr.contains("is a symbolic link; nothing is written through it"), "{agent}: {ran:?}");
+        assert!(!elsewhere.join(file).exists(), "{agent}");
+        // The control: a folder in its place is written to, and a link that comes later is not followed to take entries out.
+        std::fs::remove_file(&link).unwrap();
+        sandbox.run(&["install", agent, "--scope", "project", "--yes"]).ends_with(0);
+        assert!(link.join(file).exists(), "{agent}");
+        std::fs::remove_dir_all(&elsewhere).unwrap();
+        std::fs::rename(&link, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        let before = std::fs::read_to_string(elsewhere.join(file)).unwrap();
+        sandbox.run(&["uninstall", agent, "--yes"]).ends_with(1);
+        assert_eq!(std::fs::read_to_string(elsewhere.join(file)).unwrap(), before, "{agent}");
+    }
+}
