@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use hookrail_spawn::is_ours_alone;
 
 use crate::config::{
-    Document, KeptReason, LoadMode, Node, Shape, Source, SourceId, SourceReader, lies_in, not_roots_alone, read_file,
+    Document, KeptReason, LoadMode, Node, Shape, Source, SourceId, SourceReader, is_absence, lies_in, not_roots_alone,
+    read_file,
 };
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::{Action, Enforcement, Hook, OnFailure};
@@ -266,6 +267,14 @@ impl Enrolment {
 }
 
 const APPLY_HINT: &str = "run `hookrail bundle apply`";
+
+/// Whether the machine, not only the user, is enrolled. What cannot be looked at counts.
+pub(crate) fn is_machine_enrolled(environment: &Environment) -> bool {
+    let is_there = |path: &Path| !path.symlink_metadata().is_err_and(|error| is_absence(&error));
+    let of_machine = |place: &Place| place.kind == SourceKind::System;
+    let mut places = places(environment).into_iter().filter(of_machine);
+    places.any(|place| is_there(&place.configuration) || is_there(&place.state.join(POINTER)))
+}
 
 fn places(environment: &Environment) -> Vec<Place> {
     let path = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -137,6 +137,7 @@ pub mod sources {
         KeptReason, KeptSource, ReadProblem, UnusableSource, explain_syntax, is_want_of_resources, nearest, read_file,
         without_dots,
     };
+    pub use crate::dialect::llxprt::has_system_layer;
     pub use crate::source::{Location, Origin, SourceKind};
     pub use crate::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
 }

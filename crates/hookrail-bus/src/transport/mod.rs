@@ -38,7 +38,7 @@ use std::sync::atomic::AtomicU64;
 pub use channel::{Channel, channel};
 pub use lines::{Lines, Probe};
 #[cfg(unix)]
-pub use socket::{BindError, ConnectError, SocketListener, connect};
+pub use socket::{BindError, ConnectError, SocketListener, connect, connect_to_own_program};
 #[cfg(unix)]
 pub use socket_path::UnsafeSocketPath;
 pub use stdio::stdio;

@@ -50,6 +50,14 @@ pub enum ConnectError {
     /// Other users could have created the socket, or serve it.
     #[error(transparent)]
     Unsafe(#[from] UnsafeSocketPath),
+    /// The process that serves the socket does not run the program of this process.
+    #[error("`{}` is not served by this program, but by process {}", path.display(), pid.map_or("?".to_owned(), |pid| pid.to_string()))]
+    OtherProgram {
+        /// The path of the socket.
+        path: PathBuf,
+        /// The process that the kernel names.
+        pid: Option<i32>,
+    },
     /// The operating system refused.
     #[error("cannot connect to `{}`: {message}", path.display())]
     Io {
@@ -61,6 +69,9 @@ pub enum ConnectError {
         message: String,
     },
 }
+
+/// The number of clients that may wait to be accepted, as the standard library has it.
+const BACKLOG: i32 = 4096;
 
 /// A socket that waits for clients. It is removed when this is dropped.
 #[derive(Debug)]
@@ -111,6 +122,8 @@ impl SocketListener {
     /// If the runtime cannot use the socket.
     pub fn inherit(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
+        // The kernel names the process that listened last to clients, which would be the service manager.
+        rustix::net::listen(&listener, BACKLOG)?;
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
         let listener = UnixListener::from_std(listener)?;
         Ok(Self { listener, path, identity: None, user: rustix::process::geteuid().as_raw(), is_missing: false })
@@ -187,7 +200,44 @@ impl Drop for SocketListener {
 /// # Errors
 /// If no server listens there, or it cannot be trusted.
 pub async fn connect(path: impl AsRef<Path>) -> Result<Lines<OwnedReadHalf, OwnedWriteHalf>, ConnectError> {
+    // A server cuts its answers to the limit. The client accepts longer ones from a server that does not.
+    connected(path.as_ref()).await.map(|(stream, _)| lines(stream).limit(4 * LINE_LIMIT))
+}
+
+/// Connects as [`connect`] does, to a server that runs the program of this process: the same file, by device and inode. Other systems
+/// than Linux do not tell which program it is.
+///
+/// # Errors
+/// If no server listens there, it cannot be trusted, or it is another program.
+pub async fn connect_to_own_program(
+    path: impl AsRef<Path>,
+) -> Result<Lines<OwnedReadHalf, OwnedWriteHalf>, ConnectError> {
     let path = path.as_ref();
+    let (stream, pid) = connected(path).await?;
+    if !runs_own_program(pid) {
+        return Err(ConnectError::OtherProgram { path: path.to_owned(), pid });
+    }
+    Ok(lines(stream).limit(4 * LINE_LIMIT))
+}
+
+/// Whether a process runs the same file as this one. A process of which that cannot be found out does not.
+#[cfg(target_os = "linux")]
+fn runs_own_program(pid: Option<i32>) -> bool {
+    let identity = |process: &str| {
+        let program = fs::metadata(format!("/proc/{process}/exe")).ok()?;
+        Some((std::os::unix::fs::MetadataExt::dev(&program), std::os::unix::fs::MetadataExt::ino(&program)))
+    };
+    let Some(pid) = pid.filter(|pid| *pid > 0) else { return false };
+    identity(&pid.to_string()).is_some_and(|program| identity("self") == Some(program))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn runs_own_program(_pid: Option<i32>) -> bool {
+    true
+}
+
+/// Connects to a socket of this user, and returns the process that serves it.
+async fn connected(path: &Path) -> Result<(UnixStream, Option<i32>), ConnectError> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => ConnectError::Missing(path.to_owned()),
         io::ErrorKind::ConnectionRefused => ConnectError::NotServed(path.to_owned()),
@@ -198,12 +248,12 @@ pub async fn connect(path: impl AsRef<Path>) -> Result<Lines<OwnedReadHalf, Owne
     socket_path::check_socket(path, &fs::metadata(path).map_err(failed)?)?;
     let stream = UnixStream::connect(path).await.map_err(failed)?;
     // The socket may have been replaced since it was checked, so the user of the process on the other side is checked too.
-    let uid = stream.peer_cred().map_err(failed)?.uid();
+    let peer = stream.peer_cred().map_err(failed)?;
+    let uid = peer.uid();
     if !socket_path::is_trusted_user(uid) {
         return Err(UnsafeSocketPath::ServedByAnotherUser { path: path.to_owned(), uid }.into());
     }
-    // A server cuts its answers to the limit. The client accepts longer ones from a server that does not.
-    Ok(lines(stream).limit(4 * LINE_LIMIT))
+    Ok((stream, peer.pid()))
 }
 
 fn lines(stream: UnixStream) -> Lines<OwnedReadHalf, OwnedWriteHalf> {

@@ -243,8 +243,13 @@ async fn fire_on_server<'r>(
     if args.alone {
         return Ok(left);
     }
-    let Some(server) = server::Server::find(project.root(), request.agent, deadline.left()).await else {
-        return Ok(left);
+    let server = match server::Server::find(project.root(), request.agent, deadline.left()).await {
+        server::FoundServer::Usable(server) => server,
+        server::FoundServer::None => return Ok(left),
+        server::FoundServer::Stranger(why) => {
+            fired.warn(&format!("{why}; it is not asked, and the bridge runs the hooks itself"));
+            return Ok(left);
+        }
     };
     while let Some((event, later)) = left.split_first() {
         match server.fire(event).await {

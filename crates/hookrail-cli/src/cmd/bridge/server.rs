@@ -1,7 +1,8 @@
 //! A running server of the same user, which has modules loaded already.
 //!
-//! It is used only where the outcome is the same as without it: a server of this version that takes the environment and the
-//! names of this process with the request. Until the first request is sent, everything that is wrong with the server means
+//! It is used only where the outcome is the same as without it: a server that runs this very program, and takes the environment
+//! and the names of this process with the request. It is not used where the machine has a system layer: what root wants must not
+//! depend on a process of the user. Until the first request is sent, everything that is wrong with the server means
 //! that the bridge works alone. Afterwards it does so only if the server says that no hook was run.
 
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ use hookrail::document::read_effects;
 use hookrail::plan::SkipReason;
 use hookrail::{Decision, Event, EventKind, Json, JsonObject, Level};
 use hookrail_bridge::{Agent, EventResult};
-use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request, transport};
+use hookrail_bus::transport::{ConnectError, connect_to_own_program};
+use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request};
 
 use super::firing::{FiredEvent, with_context_before_tool};
 use super::{event_input, recorded_host};
@@ -36,22 +38,48 @@ pub(super) enum ServerFailure {
     Unknown(String),
 }
 
+/// What is at the usual place of a server.
+pub(super) enum FoundServer {
+    Usable(Server),
+    /// None, or one that is of no use here.
+    None,
+    /// A process that is not known to be hookrail, with a sentence about it.
+    Stranger(String),
+}
+
 impl Server {
     /// Connects to the server of this user, if there is one that can be used.
-    pub(super) async fn find(project: &Path, agent: Agent, deadline: Duration) -> Option<Self> {
-        let path = usual_socket().filter(|path| path.is_absolute() && path.exists())?;
-        let caller = surroundings(agent)?;
+    pub(super) async fn find(project: &Path, agent: Agent, deadline: Duration) -> FoundServer {
+        let Some(path) = usual_socket().filter(|path| path.is_absolute() && path.exists()) else {
+            return FoundServer::None;
+        };
+        let environment: hookrail::Environment = std::env::vars_os().collect();
+        if hookrail::sources::has_system_layer(&environment) {
+            tracing::debug!(target: "hookrail::bridge", "the running server is not used, because there is a system layer");
+            return FoundServer::None;
+        }
+        let Some(caller) = surroundings(agent) else { return FoundServer::None };
         let greeting = async {
             // This refuses a socket that another user could have made, and a server that runs as another user.
+            let connection = match connect_to_own_program(&path).await {
+                Ok(connection) => connection,
+                Err(error @ (ConnectError::OtherProgram { .. } | ConnectError::Unsafe(_))) => {
+                    return FoundServer::Stranger(error.to_string());
+                }
+                Err(_) => return FoundServer::None,
+            };
             // The bridge's own deadline comes first, and says what happened.
-            let client = Client::new(transport::connect(&path).await.ok()?).deadline(deadline + GREETING);
-            let welcome = client.hello(Hello::new(PROTOCOL).from_client("hookrail bridge")).await.ok()?;
-            let is_same_version = welcome.server == concat!("hookrail ", env!("CARGO_PKG_VERSION"));
+            let client = Client::new(connection).deadline(deadline + GREETING);
+            let Ok(welcome) = client.hello(Hello::new(PROTOCOL).from_client("hookrail bridge")).await else {
+                return FoundServer::None;
+            };
             let takes_callers = welcome.capabilities.iter().any(|capability| capability == "caller");
-            (is_same_version && takes_callers).then_some(client)
+            if !takes_callers || welcome.server != concat!("hookrail ", env!("CARGO_PKG_VERSION")) {
+                return FoundServer::None;
+            }
+            FoundServer::Usable(Self { client, project: project.to_owned(), caller })
         };
-        let client = tokio::time::timeout(GREETING, greeting).await.ok().flatten()?;
-        Some(Self { client, project: project.to_owned(), caller })
+        tokio::time::timeout(GREETING, greeting).await.unwrap_or(FoundServer::None)
     }
 
     /// Fires an event on the server.

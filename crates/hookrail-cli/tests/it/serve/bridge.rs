@@ -9,6 +9,7 @@ use std::process::Command;
 use hookrail_testkit::ProgramOutput;
 use serde_json::{Map, Value, json};
 
+use crate::serve::manager::activated;
 use crate::serve::support::{Sandbox, Server};
 use crate::serve::watching::{get, metrics_address};
 
@@ -202,12 +203,15 @@ fn a_server_in_another_home_or_without_a_socket_is_not_used() {
     assert_eq!(parents(&sandbox).len(), 1);
 }
 
-/// A server that was taken over by a test: it answers each line of one client with what `answer` makes of it, and closes the
-/// connection after the last answer.
-fn impostor(sandbox: &Sandbox, answers: Vec<Option<Value>>) -> std::thread::JoinHandle<usize> {
-    let path = runtime_folder(sandbox).join("hookrail.sock");
-    let listener = UnixListener::bind(&path).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+/// A process of hookrail that the kernel names to clients of a socket, and that is stopped: the test answers in its place. So the bridge
+/// takes the test for hookrail.
+struct Impostor {
+    stopped: Server,
+    answers: std::thread::JoinHandle<usize>,
+}
+
+/// Answers each line of one client with what is in `answers`, and closes the connection after the last one.
+fn answer_client(listener: UnixListener, answers: Vec<Option<Value>>) -> std::thread::JoinHandle<usize> {
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
@@ -228,12 +232,101 @@ fn impostor(sandbox: &Sandbox, answers: Vec<Option<Value>>) -> std::thread::Join
     })
 }
 
+fn listen(sandbox: &Sandbox) -> UnixListener {
+    let path = runtime_folder(sandbox).join("hookrail.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    listener
+}
+
+fn impostor(sandbox: &Sandbox, answers: Vec<Option<Value>>) -> Impostor {
+    let listener = listen(sandbox);
+    let path = runtime_folder(sandbox).join("hookrail.sock");
+    let passed = listener.try_clone().unwrap();
+    let stopped = Server(activated(sandbox, passed, "1", &path).spawn().unwrap());
+    // It listens itself when it answers.
+    Sandbox::talk_over(&path).hello();
+    stopped.signal("-STOP");
+    // The flag that the server set is one of both descriptors.
+    listener.set_nonblocking(false).unwrap();
+    Impostor { stopped, answers: answer_client(listener, answers) }
+}
+
 fn welcome(version: &str) -> Value {
     let payload = json!({
         "protocol": 1, "server": format!("hookrail {version}"), "capabilities": ["caller"],
         "lineLimit": 1_000_000, "inFlightLimit": 10,
     });
     json!({"type": "hello", "payload": payload})
+}
+
+/// A program of the same user that answers on the socket as hookrail would, and lets everything pass.
+#[test]
+fn a_stranger_on_the_socket_is_not_asked_and_the_bridge_records_what_it_answers() {
+    let own = env!("CARGO_PKG_VERSION");
+    let allowed = json!({"type": "HOOK_EXECUTION_RESPONSE", "payload": {
+        "success": true, "output": {"decision": "allow", "runs": [], "skipped": [], "diagnostics": []},
+    }});
+    let sandbox = telling();
+    let stranger = answer_client(listen(&sandbox), vec![Some(welcome(own)), Some(allowed)]);
+    let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+    assert!(ran.stdout.contains("bridge in") && ran.stdout.contains("\"deny\""), "{ran:?}");
+    let said = format!("is not served by this program, but by process {}", std::process::id());
+    assert!(ran.stderr.contains(&said) && ran.stderr.contains("runs the hooks itself"), "{ran:?}");
+    assert_eq!(parents(&sandbox).len(), 1);
+    assert_eq!(stranger.join().unwrap(), 0, "it is not told anything");
+    assert_eq!(recorded(&sandbox), [("fired".to_owned(), json!("deny"))]);
+    // The control: hookrail itself is asked, and the event is recorded once.
+    std::fs::remove_file(runtime_folder(&sandbox).join("hookrail.sock")).unwrap();
+    let server = serve(&sandbox, &[]);
+    let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+    assert!(ran.stdout.contains("bridge in") && ran.stderr.is_empty(), "{ran:?}");
+    assert_eq!(parents(&sandbox), [server.0.id().to_string()]);
+    assert_eq!(recorded(&sandbox).len(), 2);
+}
+
+/// The kind and the decision of every record of an event.
+fn recorded(sandbox: &Sandbox) -> Vec<(String, Value)> {
+    let (_, log) = sandbox.run(&["log", "--json"]);
+    let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let records = records.filter(|record| record["kind"] != "trust");
+    records.map(|record| (record["kind"].as_str().unwrap().to_owned(), record["decision"].clone())).collect()
+}
+
+/// What root wants does not depend on a process of the user.
+#[test]
+fn with_a_system_layer_the_bridge_works_alone() {
+    let sandbox = telling();
+    let server = serve(&sandbox, &[]);
+    let system = sandbox.base.join("system.json");
+    let ask = || {
+        let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
+        command.env("LLXPRT_SYSTEM_SETTINGS_PATH", &system);
+        ProgramOutput::with_input(&mut command, &write_call(&sandbox))
+    };
+    ask().ends_with(0);
+    assert_eq!(parents(&sandbox), [server.0.id().to_string()], "there is none yet");
+    let guard = json!({"hooks": [{"type": "command", "command": "echo root says no >&2; exit 2"}]});
+    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {"BeforeTool": [guard]}});
+    std::fs::write(&system, settings.to_string()).unwrap();
+    let ran = ask();
+    assert!(ran.stdout.contains("root says no"), "{ran:?}");
+    assert!(!parents(&sandbox).contains(&server.0.id().to_string()));
+    std::fs::write(&system, "{}").unwrap();
+    assert_eq!(ask().stderr, "", "an empty layer is one too, and nothing has to be said");
+    assert!(!parents(&sandbox).contains(&server.0.id().to_string()));
+}
+
+/// A server that a service manager started is hookrail too, although the manager made the socket.
+#[test]
+fn a_server_that_took_its_socket_over_is_asked() {
+    let sandbox = telling();
+    let path = runtime_folder(&sandbox).join("hookrail.sock");
+    let server = Server(activated(&sandbox, listen(&sandbox), "1", &path).spawn().unwrap());
+    Sandbox::talk_over(&path).hello();
+    let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+    assert!(ran.stdout.contains("bridge in") && ran.stderr.is_empty(), "{ran:?}");
+    assert_eq!(parents(&sandbox), [server.0.id().to_string()]);
 }
 
 #[test]
@@ -268,7 +361,8 @@ fn a_server_that_is_lost_after_the_request_denies_and_no_hook_runs_a_second_time
         let ran = ProgramOutput::with_input(command.args(["--deadline", "500"]), &write_call(&sandbox));
         assert!(ran.code == 2 && ran.stderr.contains(text), "{ran:?}");
         assert_eq!(parents(&sandbox), [""; 0]);
-        assert_eq!(server.join().unwrap(), 2);
+        assert_eq!(server.answers.join().unwrap(), 2);
+        drop(server.stopped);
     }
 }
 

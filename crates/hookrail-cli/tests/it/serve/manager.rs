@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::serve::support::{HANG, Sandbox, Server};
 
 /// Starts a server as a service manager does: with a socket as descriptor 3.
-fn activated(sandbox: &Sandbox, listener: UnixListener, count: &str, path: &Path) -> Command {
+pub(super) fn activated(sandbox: &Sandbox, listener: UnixListener, count: &str, path: &Path) -> Command {
     let passing = "exec 3<&0 0</dev/null; LISTEN_FDS=$0 LISTEN_PID=$$ exec \"$@\"";
     let own = ["-c".as_ref(), passing.as_ref(), count.as_ref(), Sandbox::program().as_os_str()];
     let mut command = sandbox.serve_with("sh", &own, &["--socket", path.to_str().unwrap(), "--trust-project"]);

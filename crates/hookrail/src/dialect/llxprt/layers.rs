@@ -9,7 +9,7 @@ use super::settings::{self, SettingsFile, Switch};
 use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, not_roots_alone, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Bundles, DialectId, LoadContext, Loaded, Sources, path_in};
-use crate::enrolment::Bundle;
+use crate::enrolment::{Bundle, is_machine_enrolled};
 use crate::hook::{Enablement, Enforcement, Hook, ProjectSwitch};
 use crate::run::Environment;
 use crate::sandbox::SandboxFloors;
@@ -17,7 +17,9 @@ use crate::snapshot::ModelDecisions;
 use crate::source::{Location, SourceKind};
 use crate::trust::OffByUser;
 
+/// The file of the system layer, unless the environment names another one in the variable.
 const DEFAULT_SYSTEM_FILE: &str = "/etc/llxprt-code/settings.json";
+const SYSTEM_FILE_VARIABLE: &str = "LLXPRT_SYSTEM_SETTINGS_PATH";
 
 /// The variable in which hooks of a bundle find the bundle's folder, which has another path in every version.
 const BUNDLE_VARIABLE: &str = "HOOKRAIL_BUNDLE_DIR";
@@ -149,11 +151,23 @@ fn user_configuration(sources: &Sources) -> Option<PathBuf> {
     (!is_known).then(|| folder.join("settings.json"))
 }
 
+/// Whether the machine has a system layer: its settings, or an enrolment in a fleet. What cannot be looked at counts.
+#[must_use]
+pub fn has_system_layer(environment: &Environment) -> bool {
+    let named = path_in(environment, SYSTEM_FILE_VARIABLE);
+    let settings = named.unwrap_or_else(|| DEFAULT_SYSTEM_FILE.into());
+    is_there(&settings) || is_machine_enrolled(environment)
+}
+
+fn is_there(path: &Path) -> bool {
+    !path.symlink_metadata().is_err_and(|error| is_absence(&error))
+}
+
 /// The system layer. Its file is named by the environment, which the caller of the program controls, or is at its
 /// default place.
 fn system_layer(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Layer {
     let kind = SourceKind::System;
-    let (file, problem) = match path_in(&sources.environment, "LLXPRT_SYSTEM_SETTINGS_PATH") {
+    let (file, problem) = match path_in(&sources.environment, SYSTEM_FILE_VARIABLE) {
         Some(file) => {
             // A host that tries hooks out names a file that is missing, so that the machine's own is not read.
             let is_expected = sources.bundles == Bundles::Honoured;

@@ -50,6 +50,7 @@ pub use input::{
     BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookEventName, HookInput, NotificationInput,
     PreCompressInput, SessionEndInput, SessionStartInput,
 };
+pub use layers::has_system_layer;
 pub use llm::{HookToolConfig, HookToolMode, LlmRequest, LlmResponse};
 pub use model::{to_hook_request, to_hook_response};
 pub use output::{
