@@ -15,6 +15,7 @@ mod places;
 mod remove;
 mod syntax;
 
+use hookrail::hook::denies_on_failure;
 use serde_json::Value;
 
 use call::BridgeCommand;
@@ -38,6 +39,8 @@ pub struct BridgeCall {
     pub command: String,
     /// The program in it.
     pub program: String,
+    /// The words behind the program.
+    pub arguments: Vec<String>,
     /// The time that the agent waits, in the agent's unit, if it is written there.
     pub timeout: Option<f64>,
     /// In what the entry is not the one that an installation writes.
@@ -56,9 +59,10 @@ pub enum MissingProgram {
 }
 
 impl MissingProgram {
-    fn of(agent: crate::Agent, hook: &Value) -> Self {
+    fn of(agent: crate::Agent, hook: &Value, command: &str) -> Self {
         use crate::Agent::{Claude, Codex, Copilot, Gemini, OpenCode, Pi, Qwen};
         match agent {
+            _ if denies_on_failure(command) => Self::Denies,
             Gemini | Copilot | OpenCode | Pi => Self::Denies,
             Claude if hook.get("onFailure").and_then(Value::as_str) == Some("block") => Self::Denies,
             Claude | Codex | Qwen => Self::Passes,
@@ -74,9 +78,10 @@ pub fn bridge_calls(agent: crate::Agent, settings: &Value) -> Vec<BridgeCall> {
         let Some((command, called)) = bridge_command(hook) else { continue };
         let timeout = hook.get("timeout").or_else(|| hook.get("timeoutSec")).and_then(Value::as_f64);
         let differences = current::differences_in_file(agent, event, group, hook);
-        let missing_program = MissingProgram::of(agent, hook);
-        let (event, command, program) = (event.to_owned(), command.to_owned(), called.program);
-        calls.push(BridgeCall { event, command, program, timeout, differences, missing_program });
+        let missing_program = MissingProgram::of(agent, hook, command);
+        let (event, command, arguments) = (event.to_owned(), command.to_owned(), called.words());
+        let program = called.program;
+        calls.push(BridgeCall { event, command, program, arguments, timeout, differences, missing_program });
     }
     calls
 }

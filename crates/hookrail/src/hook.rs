@@ -11,7 +11,7 @@ use std::time::Duration;
 use hookrail_spawn::Environment;
 
 pub use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
-pub use crate::own_bridge::{bridge_program, plain_words};
+pub use crate::own_bridge::{bridge_program, bridge_words, denies_on_failure, denying_on_failure, plain_words};
 pub use crate::sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 
 use crate::dialect::registry::DialectId;

@@ -4,6 +4,61 @@
 //! command, running it would ask the same hooks a second time, so the engine skips the entry. Only a command that does
 //! nothing but call the bridge is recognised: skipping any other one could skip a guard.
 
+/// What a shell runs around a call so that its failure denies: agents take status 2 for a denial, and any other failure for a
+/// permission. Between the two parts is a sentence for standard error, which a call that denied itself does not print.
+const FALLBACK_BEGIN: &str = r#""$@" || { [ $? -eq 2 ] || echo "#;
+const FALLBACK_END: &str = " >&2; exit 2; }";
+
+/// What follows in the agent's own shell, which may be any: the shell above may not start.
+const LAST_RESORT: &str = " || exit 2";
+
+/// Returns the command line that runs a call of the bridge and ends with status 2 whenever the call fails. If the call did not deny
+/// itself, the sentence is printed on standard error. Characters of it that mean something to a shell are left out.
+///
+/// ```
+/// use hookrail::hook::{bridge_program, denying_on_failure};
+///
+/// let line = denying_on_failure("/opt/hookrail bridge claude", "it failed");
+/// assert!(line.ends_with("hookrail /opt/hookrail bridge claude || exit 2"));
+/// assert_eq!(bridge_program(&line).as_deref(), Some("/opt/hookrail"));
+/// ```
+#[must_use]
+pub fn denying_on_failure(call: &str, sentence: &str) -> String {
+    let sentence: String = sentence.chars().filter(|character| is_plain(*character)).collect();
+    // The call is given as arguments, so that its quotes are those of one shell.
+    format!("/bin/sh -c '{FALLBACK_BEGIN}{sentence}{FALLBACK_END}' hookrail {call}{LAST_RESORT}")
+}
+
+/// Returns whether a command line ends with status 2 whenever its call of the bridge fails.
+#[must_use]
+pub fn denies_on_failure(line: &str) -> bool {
+    line.trim_end().ends_with(LAST_RESORT)
+}
+
+fn is_plain(character: char) -> bool {
+    character.is_ascii_alphanumeric() || " .,:-".contains(character)
+}
+
+/// Returns the words of a command line that may be a call of the bridge: as [`plain_words`] does, without what is around a call
+/// that denies on failure.
+#[must_use]
+pub fn bridge_words(line: &str) -> Option<Vec<String>> {
+    let line = line.trim_end();
+    let mut words = plain_words(line.strip_suffix(LAST_RESORT).unwrap_or(line))?;
+    let is_fallback = |script: &str| {
+        let sentence = script.strip_prefix(FALLBACK_BEGIN).and_then(|rest| rest.strip_suffix(FALLBACK_END));
+        sentence.is_some_and(|sentence| sentence.chars().all(is_plain))
+    };
+    if let [shell, option, script, _, ..] = words.as_slice()
+        && shell == "/bin/sh"
+        && option == "-c"
+        && is_fallback(script)
+    {
+        words.drain(..4);
+    }
+    Some(words)
+}
+
 /// Returns the program of a command line that calls the bridge and does nothing else.
 ///
 /// ```
@@ -14,7 +69,7 @@
 /// ```
 #[must_use]
 pub fn bridge_program(line: &str) -> Option<String> {
-    let words = plain_words(line)?;
+    let words = bridge_words(line)?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     program_of(&words).map(str::to_owned)
 }
@@ -93,7 +148,7 @@ fn shell_words(line: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::bridge_program;
+    use super::{bridge_program, denies_on_failure, denying_on_failure};
 
     #[test]
     fn a_call_of_the_bridge_is_recognised_however_it_is_quoted() {
@@ -108,8 +163,16 @@ mod tests {
             ("/home/k\u{e4}the/hookrail bridge codex", "/home/k\u{e4}the/hookrail"),
             ("LANG=C exec hookrail bridge gemini", "hookrail"),
             ("C:/tools/hookrail.exe bridge qwen", "C:/tools/hookrail.exe"),
+            ("/bin/hookrail bridge pi || exit 2", "/bin/hookrail"),
         ] {
             assert_eq!(bridge_program(line).as_deref(), Some(program), "{line}");
+            // Arguments of a shell begin with the program.
+            if line.starts_with("LANG") {
+                continue;
+            }
+            let denying = denying_on_failure(line.trim_end_matches(" || exit 2"), "it's `bad`: hookrail uninstall pi");
+            assert_eq!(bridge_program(&denying).as_deref(), Some(program), "{denying}");
+            assert!(denies_on_failure(&denying) && denying.contains("echo its bad: hookrail uninstall pi >&2"));
         }
     }
 
@@ -133,6 +196,12 @@ mod tests {
             "hookrail bridge x\n./guard.sh",
             "hookrail bridge 'x",
             "sh -c 'hookrail bridge x'",
+            "hookrail bridge x || ./guard.sh || exit 2",
+            "./guard.sh || hookrail bridge x || exit 2",
+            "hookrail bridge x || exit 2; ./guard.sh",
+            "/bin/sh -c './guard.sh' hookrail hookrail bridge x || exit 2",
+            r#"/bin/sh -c '"$@" || { [ $? -eq 2 ] || echo $(./guard.sh) >&2; exit 2; }' hookrail hookrail bridge x || exit 2"#,
+            r#"/bin/sh -c '"$@" || { [ $? -eq 2 ] || echo x; ./guard.sh >&2; exit 2; }' hookrail hookrail bridge x"#,
         ] {
             assert_eq!(bridge_program(line), None, "{line}");
         }

@@ -4,7 +4,7 @@
 //! skip a guard. An installation only changes, removes and reports such entries, and shows the change first, so it recognises
 //! a copy of the program under another name too.
 
-use hookrail::hook::plain_words;
+use hookrail::hook::bridge_words;
 
 use crate::Agent;
 
@@ -21,11 +21,17 @@ impl BridgeCommand {
     /// Reads a command line. It calls the bridge if its program has the name of hookrail, or if it has exactly the form that
     /// an installation writes.
     pub(super) fn read(line: &str) -> Option<Self> {
-        let mut words = plain_words(line)?.into_iter();
+        let mut words = bridge_words(line)?.into_iter();
         let (program, command, agent) = (words.next()?, words.next()?, words.next()?);
         let call = Self { program, agent, arguments: words.collect() };
         let is_call = command == "bridge" && !call.agent.is_empty();
         (is_call && (is_own_name(&call.program) || call.is_installed_form())).then_some(call)
+    }
+
+    /// The words behind the program.
+    pub(super) fn words(&self) -> Vec<String> {
+        let words = ["bridge", &self.agent].into_iter().map(str::to_owned);
+        words.chain(self.arguments.iter().cloned()).collect()
     }
 
     /// The event that the command names.

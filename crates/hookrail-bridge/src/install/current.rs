@@ -5,10 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use hookrail::hook::denies_on_failure;
 use serde_json::{Map, Value};
 
 use super::call::BridgeCommand;
-use super::entries::entry_value;
+use super::entries::{denies_failure, entry_value};
 use crate::Agent;
 
 /// A member in which an entry is not what an installation writes.
@@ -51,8 +52,12 @@ pub(super) fn differences_in_file(agent: Agent, event: &str, group: &Value, hook
     let mut found = differences(&expected, group, hook);
     let call = BridgeCommand::read(command);
     let is_asked = |call: &BridgeCommand| call.agent == agent.name() && call.event().is_none_or(|named| named == event);
+    let of_command = |effect| EntryDifference { member: "command".to_owned(), effect };
     if !call.as_ref().is_some_and(is_asked) {
-        found.push(EntryDifference { member: "command".to_owned(), effect: DifferenceEffect::Disarms });
+        found.push(of_command(DifferenceEffect::Disarms));
+    } else if denies_failure(&known) && !denies_on_failure(command) {
+        // Entries of earlier versions let the operation happen if the program cannot run.
+        found.push(of_command(DifferenceEffect::Asks));
     }
     found
 }

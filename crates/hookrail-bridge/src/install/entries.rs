@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookrail::EventKind;
+use hookrail::hook::denying_on_failure;
 use serde_json::{Value, json};
 
 use super::places::{Locations, Scope, UnsupportedScope};
@@ -74,13 +75,29 @@ impl InstallOptions {
             event.name,
             self.deadline_of_event(agent, event)
         );
-        self.bridge.iter().fold(call, |call, option| format!("{call} {}", option.flag()))
+        let call = self.bridge.iter().fold(call, |call, option| format!("{call} {}", option.flag()));
+        if denies_failure(event) { denying_on_failure(&call, &failure_sentence(agent)) } else { call }
     }
 
     fn wanted(&self, agent: Agent) -> impl Iterator<Item = &'static AgentEvent> {
         let wanted = |event: &&AgentEvent| event.kind == EventKind::SessionStart || self.events.contains(&event.kind);
         agent.events().iter().filter(wanted)
     }
+}
+
+/// Whether an entry for an event denies when the bridge cannot answer, because its program is gone or the machine lacks memory,
+/// descriptors or processes. At the end of an answer status 2 would keep the agent going.
+pub(super) fn denies_failure(event: &AgentEvent) -> bool {
+    // There is no `/bin/sh` elsewhere.
+    cfg!(unix) && event.guards_an_operation()
+}
+
+/// What the user reads when the bridge did not answer.
+fn failure_sentence(agent: Agent) -> String {
+    format!(
+        "hookrail: the bridge did not answer, so this is denied. Repair it with: hookrail doctor {agent}. Take it out with: \
+         hookrail uninstall {agent}"
+    )
 }
 
 /// A word that a shell reads as it is.

@@ -4,6 +4,7 @@ mod dry_fire;
 mod entries;
 mod hooks;
 mod losses;
+mod outside;
 mod settings;
 mod trust;
 
@@ -24,6 +25,7 @@ use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 use crate::{foreign_hooks, output};
 
 use hooks::AskedHooks;
+use outside::OutsideProject;
 
 /// How long the version of an agent and a dry run may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -100,14 +102,15 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
 
 /// Agents that are installed or that already have entries of hookrail.
 fn is_of_interest(agent: Agent, project: &Project) -> bool {
-    find_program(agent.program()).is_some()
+    OutsideProject::of(project.root()).find_program(agent.program()).is_some()
         || settings::read_all(agent, project.root()).iter().any(|file| !file.calls.is_empty())
 }
 
 fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Result<Vec<Check>> {
     let system = &asked.system;
     let files = settings::read_all(agent, project.root());
-    let mut checks = vec![version(agent)];
+    let outside = OutsideProject::of(project.root());
+    let mut checks = vec![version(agent, &outside)];
     checks.extend(settings::examine_files(agent, &files, project.root()));
     checks.extend(entries::examine(agent, &files, &losses::wanted_events(system)));
     checks.extend(trust::examine(agent, &files, project.root()));
@@ -122,13 +125,13 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Result<Vec<Ch
     checks.extend(hooks::examine_store(files.iter().any(|file| !file.calls.is_empty())));
     checks.extend(losses::examine(agent, system, settings::noisy_events(&files)));
     checks.extend(losses::examine_past(agent));
-    checks.push(dry_fire::examine(agent, &files, project.root()));
+    checks.push(dry_fire::examine(agent, &files, project.root(), &outside));
     Ok(checks)
 }
 
-fn version(agent: Agent) -> Check {
+fn version(agent: Agent, outside: &OutsideProject) -> Check {
     let title = agent.title();
-    let Some(program) = find_program(agent.program()) else {
+    let Some(program) = outside.find_program(agent.program()) else {
         let text = format!("{title} is not in PATH");
         return Check::warning(
             "version",
@@ -137,7 +140,10 @@ fn version(agent: Agent) -> Check {
         );
     };
     let tested = agent.tested_version();
-    match run_with_patience(Command::new(program).arg("--version"), None) {
+    // In the project an agent could read settings of it before it says its version.
+    let mut command = Command::new(program);
+    command.arg("--version").current_dir("/").env("PATH", outside.search_path());
+    match run_with_patience(&mut command, None) {
         Ok((_, out, _)) => {
             let found = version_in(&out);
             if found == Some(tested) {
@@ -181,14 +187,6 @@ fn run_with_patience(command: &mut Command, input: Option<String>) -> std::io::R
     let ended = child.wait_with_output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok((ended.status.code(), text(&ended.stdout), text(&ended.stderr)))
-}
-
-fn find_program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|file| settings::is_executable(file))
 }
 
 fn as_text(agent: Agent, checks: &[Check]) -> String {

@@ -1,36 +1,46 @@
-//! Sends a sample of a tool call through the agent's own entry, as the agent would.
+//! Sends a sample of a tool call through the agent's own entry, as the agent would. The entry is executed only if it is the user's
+//! own: a project may bring settings that name a program of its own, and nothing of a project runs before its user trusts it.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use hookrail_bridge::install::BridgeCall;
+use hookrail_bridge::install::{BridgeCall, Scope};
 use hookrail_bridge::{Agent, SAMPLE_SESSION};
 use serde_json::Value;
 
+use super::outside::OutsideProject;
 use super::settings::{self, AgentSettings};
 use super::{Check, run_with_patience};
 use crate::cmd::bridge::session_file::{agent_folder, forget_session};
 use crate::cmd::bridge::state_folder;
 use crate::render::text::visible;
 
-/// Sends the sample through the command of the entry, or through this program if there is no entry.
-pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path) -> Check {
+/// Sends the sample through the program of the user's entry, or through this program if there is none.
+pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path, outside: &OutsideProject) -> Check {
     let (event, payload) = agent.sample_tool_event(project);
     let Ok(program) = std::env::current_exe() else {
         return Check::error("dry-fire", "the path of this program is not known", "reinstall hookrail");
     };
     let is_asked = |call: &&BridgeCall| call.event == event || call.event == settings::EVERY_EVENT;
-    let entry = files.iter().flat_map(|file| &file.calls).find(is_asked);
-    let mut command = match entry {
-        Some(call) => {
-            let mut shell = Command::new("/bin/sh");
-            // The command of a generated plugin names no event.
-            let event = if call.event == event { String::new() } else { format!(" --event {event}") };
-            shell.args(["-c", &format!("{}{event}", call.command)]);
-            shell
+    let is_users = |file: &&AgentSettings| file.scope == Some(Scope::User) && outside.real_path(&file.path).is_some();
+    let entry = files.iter().filter(is_users).flat_map(|file| &file.calls).find(is_asked);
+    let mut command = match entry.map(|call| (call, outside.program_of_command(&call.program))) {
+        // The agent cannot start it either, which is said where the entries are looked at.
+        Some((call, None)) if !is_there(&call.program) => {
+            let text = format!("a dry run of {event} is not possible: `{}` cannot be started", visible(&call.program));
+            return Check::error("dry-fire", text, format!("run `hookrail install {agent}` again"));
         }
-        None => {
+        Some((call, Some(found))) => {
+            let mut direct = Command::new(found);
+            direct.args(&call.arguments);
+            // The command of a generated plugin names no event.
+            if call.event != event {
+                direct.args(["--event", event]);
+            }
+            direct
+        }
+        Some((_, None)) | None => {
             let mut direct = Command::new(program);
             direct.args(["bridge", agent.name(), "--event", event]);
             direct
@@ -76,6 +86,11 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path) -> 
             format!("run `hookrail install {agent}`; if the entries are current, report this as a defect of hookrail"),
         ),
     }
+}
+
+/// Whether a program exists, wherever it is.
+fn is_there(program: &str) -> bool {
+    !program.contains('/') || program.contains('$') || Path::new(program).exists()
 }
 
 /// Why the bridge answered without what hooks said.

@@ -56,8 +56,8 @@ const SHORTEST_DEADLINE: f64 = 1600.0;
 
 /// Whether hooks have time to answer, and whether the bridge answers before the agent stops waiting.
 fn examine_timeout(agent: Agent, call: &BridgeCall) -> Option<Check> {
-    let deadline = call.command.split_once("--deadline ")?.1.split_whitespace().next()?;
-    let deadline = deadline.trim_matches('\'').parse::<f64>().ok()?;
+    let at = call.arguments.iter().position(|word| word == "--deadline")?;
+    let deadline = call.arguments.get(at + 1)?.parse::<f64>().ok()?;
     let repair = format!("run `hookrail install {agent}` with the `--timeout` that you want");
     if deadline < SHORTEST_DEADLINE {
         let text = format!("{}: hooks have {deadline} ms, and what they are asked about is denied then", call.event);
@@ -88,9 +88,9 @@ fn examine_timeout(agent: Agent, call: &BridgeCall) -> Option<Check> {
 
 /// Whether an entry lets operations pass when the bridge itself fails, which no installation writes.
 fn examine_error_policy(file: &AgentSettings, call: &BridgeCall) -> Option<Check> {
-    let words: Vec<&str> = call.command.split_whitespace().map(|word| word.trim_matches('\'')).collect();
-    let is_allowed =
-        words.windows(2).any(|pair| pair == ["--on-error", "allow"]) || words.contains(&"--on-error=allow");
+    let words = &call.arguments;
+    let is_allowed = words.windows(2).any(|pair| pair == ["--on-error", "allow"])
+        || words.iter().any(|word| word == "--on-error=allow");
     is_allowed.then(|| {
         let text = format!("{} in `{}` passes when the bridge itself fails", call.event, file.path.display());
         Check::warning("entries", text, "remove `--on-error allow` if a guard must not be passed over")

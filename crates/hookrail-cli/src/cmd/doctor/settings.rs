@@ -69,10 +69,8 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentSettings> {
 
 /// Whether an entry tells the bridge to fire events that the agent repeats without need.
 pub(super) fn noisy_events(files: &[AgentSettings]) -> NoisyEvents {
-    let mut commands = files.iter().flat_map(|file| &file.calls).map(|call| &call.command);
-    let is_noisy =
-        |command: &String| command.split_whitespace().any(|word| word.trim_matches('\'') == BridgeOption::Noisy.flag());
-    if commands.any(is_noisy) { NoisyEvents::Fired } else { NoisyEvents::Filtered }
+    let mut words = files.iter().flat_map(|file| &file.calls).flat_map(|call| &call.arguments);
+    if words.any(|word| word == BridgeOption::Noisy.flag()) { NoisyEvents::Fired } else { NoisyEvents::Filtered }
 }
 
 /// The files of a folder that are named as JSON, in the order of their names.
@@ -133,15 +131,16 @@ fn plugin_call(agent: Agent, text: &str) -> Option<BridgeCall> {
     };
     let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
     let program = constant("PROGRAM")?.as_str()?.to_owned();
-    let mut command = format!("{} bridge {agent}", quoted(&program));
+    let mut arguments = vec!["bridge".to_owned(), agent.name().to_owned()];
     if let Some(deadline) = constant("DEADLINE") {
-        command.push_str(&format!(" --deadline {}", quoted(&deadline.to_string())));
+        arguments.extend(["--deadline".to_owned(), deadline.to_string()]);
     }
-    for option in constant("OPTIONS").as_ref().and_then(Value::as_array).into_iter().flatten() {
-        command.push_str(&format!(" {}", quoted(option.as_str().unwrap_or_default())));
-    }
+    let options = constant("OPTIONS");
+    let options = options.as_ref().and_then(Value::as_array).into_iter().flatten();
+    arguments.extend(options.map(|option| option.as_str().unwrap_or_default().to_owned()));
+    let command = arguments.iter().fold(quoted(&program), |line, word| format!("{line} {}", quoted(word)));
     let (event, missing_program) = (EVERY_EVENT.to_owned(), MissingProgram::Denies);
-    Some(BridgeCall { event, command, program, timeout: None, differences: Vec::new(), missing_program })
+    Some(BridgeCall { event, command, program, arguments, timeout: None, differences: Vec::new(), missing_program })
 }
 
 /// Looks at the files as such: whether the agent can read them, and whether they turn hooks off.

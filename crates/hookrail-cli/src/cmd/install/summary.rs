@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hookrail::hook::plain_words;
+use hookrail::hook::denies_on_failure;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
     BridgeCall, FileAuthor, MissingProgram, SettingsSyntax, bridge_calls, own_file_author, read_settings,
@@ -104,6 +104,8 @@ struct EventCall {
     waits: String,
     /// What happens to the operation if the bridge fails.
     failure: FailureEffect,
+    /// Whether the command itself denies then, whatever the agent does.
+    denies_itself: bool,
     /// All of a file that is no list of entries.
     text: String,
 }
@@ -119,7 +121,7 @@ enum FailureEffect {
 
 impl EventCall {
     fn new(agent: Agent, call: &BridgeCall) -> Self {
-        let mut words = plain_words(&call.command).unwrap_or_default().into_iter().skip(1);
+        let mut words = call.arguments.iter().cloned();
         let (mut arguments, mut waits) = (Vec::new(), format!("{:?}", call.timeout));
         while let Some(word) = words.next() {
             match word.as_str() {
@@ -135,7 +137,8 @@ impl EventCall {
             MissingProgram::Passes => FailureEffect::Passes,
         };
         let (event, program, text) = (call.event.clone(), call.program.clone(), String::new());
-        Self { event, program, arguments, waits, failure, text }
+        let denies_itself = denies_on_failure(&call.command);
+        Self { event, program, arguments, waits, failure, denies_itself, text }
     }
 
     fn of_plugin(agent: Agent, text: &str) -> Self {
@@ -145,6 +148,7 @@ impl EventCall {
             arguments: vec!["bridge".to_owned(), agent.name().to_owned()],
             waits: String::new(),
             failure: FailureEffect::Blocks,
+            denies_itself: false,
             text: text.to_owned(),
         }
     }
@@ -173,7 +177,7 @@ impl EventCall {
             (self.program != other.program, "program"),
             (self.arguments != other.arguments, "options"),
             (self.waits != other.waits, "time limit"),
-            (self.failure != other.failure, "effect of a failure"),
+            ((self.failure, self.denies_itself) != (other.failure, other.denies_itself), "effect of a failure"),
             (self.text != other.text, "text"),
         ];
         parts.into_iter().filter(|(is_different, _)| *is_different).map(|(_, part)| part).collect()

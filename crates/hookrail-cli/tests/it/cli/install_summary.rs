@@ -77,15 +77,17 @@ fn the_whole_difference_is_shown_with_v_and_nothing_of_it_with_q() {
 }
 
 #[test]
-fn a_failure_blocks_only_where_the_agent_does() {
+fn a_failure_blocks_prompts_and_tools_and_nothing_else() {
     let sandbox = Sandbox::new();
     for (agent, event, effect) in [
         ("claude", "PreToolUse", "blocks on failure"),
         ("claude", "Stop", ""),
         ("claude", "PostToolUse", ""),
         ("gemini", "BeforeTool", "blocks on failure"),
-        ("codex", "PreToolUse", "passes if hookrail is missing"),
-        ("qwen", "PreToolUse", "passes if hookrail is missing"),
+        ("codex", "PreToolUse", "blocks on failure"),
+        ("codex", "Stop", ""),
+        ("qwen", "UserPromptSubmit", "blocks on failure"),
+        ("copilot", "preToolUse", "blocks on failure"),
         ("pi", "every event", "blocks on failure"),
     ] {
         let said = sandbox.run(&["install", agent, "--dry-run"]).ends_with(0).stdout;

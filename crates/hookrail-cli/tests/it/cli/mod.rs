@@ -1,9 +1,12 @@
 //! The real binary against temporary projects: exit statuses, JSON documents, and what people see.
 
+mod before_trust;
 mod bridge;
 mod bridge_answers;
 mod bridge_deadline;
+mod bridge_limits;
 mod bridge_load;
+mod bridge_payload;
 mod bridge_project;
 mod bridge_shadow;
 mod case_schema;
