@@ -5,6 +5,7 @@
 //! neither is the server's own.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -185,7 +186,7 @@ impl Projects {
             project.log_news();
             Ok::<_, BusError>(project)
         };
-        let opened = tokio::task::spawn_blocking(opening).await.map_err(cannot_be_opened)??;
+        let opened = hookrail_spawn::run_blocking(opening).await.map_err(cannot_be_opened)??;
         self.poll_if_needed();
         Ok(opened)
     }
@@ -291,18 +292,14 @@ impl Projects {
         result
     }
 
-    async fn load_off_thread(
-        self: &Arc<Self>,
-        project: &Arc<OpenProject>,
-        trigger: Trigger,
-    ) -> Result<LoadResult, tokio::task::JoinError> {
+    async fn load_off_thread(self: &Arc<Self>, project: &Arc<OpenProject>, trigger: Trigger) -> io::Result<LoadResult> {
         let _one_at_a_time = project.loading.lock().await;
         // Another caller may have read the grants while this one waited.
         if trigger == Trigger::Grants && !project.has_other_grants() {
             return Ok(project.result());
         }
         let (this, project) = (Arc::clone(self), Arc::clone(project));
-        tokio::task::spawn_blocking(move || this.load(&project, trigger)).await
+        hookrail_spawn::run_blocking(move || this.load(&project, trigger)).await
     }
 
     /// Reloads the projects of changed paths. This runs on the watcher's own thread.

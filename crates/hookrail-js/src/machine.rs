@@ -25,7 +25,8 @@ pub(crate) struct EventLoop(Option<Runtime>);
 
 impl EventLoop {
     pub(crate) fn new() -> io::Result<Self> {
-        Builder::new_current_thread().enable_io().enable_time().build().map(|runtime| Self(Some(runtime)))
+        let runtime = hookrail_spawn::start_runtime(Builder::new_current_thread().enable_io().enable_time())?;
+        Ok(Self(Some(runtime)))
     }
 
     pub(crate) fn handle(&self) -> io::Result<Handle> {

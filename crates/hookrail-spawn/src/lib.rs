@@ -68,6 +68,7 @@ mod outcome;
 mod parked;
 mod run;
 mod run_id;
+mod runtime;
 mod sandbox;
 mod sealed;
 mod termination;
@@ -102,6 +103,7 @@ pub use outcome::{ChildEnd, ChildExit, ChildResult, OrphanCleanup, Survivors, Te
 pub use parked::{Exchange, ExchangeReply, ParkedChild};
 pub use run::run;
 pub use run_id::run_id;
+pub use runtime::{require_threads, run_blocking, start_runtime};
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;
 pub use termination::Termination;

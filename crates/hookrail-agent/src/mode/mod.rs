@@ -108,7 +108,7 @@ impl AgentSetup {
 /// # Errors
 /// If the agent cannot start (the session, the terminal, the runtime), or if its output cannot be written.
 pub fn run(setup: AgentSetup, mode: AgentMode) -> Result<AgentExit, AgentError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = hookrail_spawn::start_runtime(tokio::runtime::Builder::new_current_thread().enable_all());
     let runtime = runtime.map_err(|error| AgentError::System(format!("the agent cannot be run: {error}")))?;
     let exit = runtime.block_on(async {
         match mode {

@@ -41,7 +41,7 @@ impl Signals {
     /// then lets the write fail. An interrupt has this effect only if it ends the agent.
     pub(super) fn watch(interrupt_ends: bool) -> io::Result<()> {
         let body = move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let runtime = hookrail_spawn::start_runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
             runtime.block_on(async {
                 let mut signals = Self::listen()?;
                 while signals.next().await == INTERRUPT && !interrupt_ends {}

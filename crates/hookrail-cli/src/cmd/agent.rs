@@ -7,7 +7,7 @@ use std::time::Duration;
 use hookrail_agent::{
     AgentError, AgentMode, AgentSetup, ScriptedModel, SessionOpening, SessionStore, StreamRule, Workspace, declare,
 };
-use hookrail_journal::JournalWarning;
+use hookrail_journal::{Journal, JournalWarning};
 
 use super::trust;
 use crate::args::AgentArgs;
@@ -64,7 +64,11 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     setup.history = Some(history);
     // Beside the session: a large segment takes a moment.
     let of_thread = journal.clone();
-    let maintenance = of_thread.map(|journal| std::thread::spawn(move || journal.maintain()));
+    let maintain = |journal: Journal| {
+        // Without a thread the next session does it.
+        std::thread::Builder::new().name("hookrail-journal".to_owned()).spawn(move || journal.maintain()).ok()
+    };
+    let maintenance = of_thread.and_then(maintain);
     let ended = hookrail_agent::run(setup, mode);
     // A session of one short prompt would cut it off every time.
     if let Some(Ok(Err(error))) = maintenance.map(std::thread::JoinHandle::join) {

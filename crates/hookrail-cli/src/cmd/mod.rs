@@ -89,7 +89,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
 
 /// Starts the runtime on which a command waits for hooks.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    hookrail_spawn::start_runtime(builder.enable_all()).map_err(|error| {
         Failure::new(format!("the asynchronous runtime cannot be started: {error}"))
             .hint("the system may be out of file descriptors or threads")
     })

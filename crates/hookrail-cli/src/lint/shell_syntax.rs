@@ -113,11 +113,15 @@ fn ask_bash(text: &str) -> Option<String> {
         .timeout(TIME_LIMIT)
         .grace(Duration::ZERO);
     let run = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = hookrail_spawn::start_runtime(builder.enable_all()).ok()?;
         runtime.block_on(hookrail_spawn::run(&command, &CancelToken::new())).ok()
     };
     // The caller may be inside of a runtime, whose thread must not wait for another one.
-    let finished = std::thread::scope(|scope| scope.spawn(run).join().ok().flatten())?;
+    let finished = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, run).ok()?;
+        thread.join().ok().flatten()
+    })?;
     match finished.end {
         // Bash 5.2 exits with 0 after some errors, so what it writes counts.
         ChildEnd::Exited(_) | ChildEnd::StatusUnknown => Some(finished.stderr.text_lossy().into_owned()),

@@ -124,8 +124,8 @@ impl Child {
         work: impl FnOnce(&SessionLeader) -> Option<T> + Send + 'static,
     ) -> Option<T> {
         let leader = Arc::clone(&self.leader);
-        // This fails only while the runtime shuts down.
-        tokio::task::spawn_blocking(move || work(&leader)).await.ok().flatten()
+        // This fails only while no thread can be started.
+        crate::run_blocking(move || work(&leader)).await.ok().flatten()
     }
 }
 

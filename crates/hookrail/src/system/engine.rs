@@ -130,7 +130,7 @@ pub(super) fn runtime() -> io::Result<tokio::runtime::Runtime> {
     // Searching for what a killed hook has left happens on helper threads. Their number is not bounded here: with
     // eight, a storm of cancelled hooks left a queue of hundreds of searches, each with an open descriptor, that took
     // minutes.
-    tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()
+    hookrail_spawn::start_runtime(tokio::runtime::Builder::new_current_thread().enable_io().enable_time())
 }
 
 /// Answers events while no thread can be started: every hook fails to start, and its failure policy decides.

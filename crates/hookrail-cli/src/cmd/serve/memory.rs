@@ -22,6 +22,6 @@ pub(super) async fn return_memory_when_idle(bus: Bus) {
         bus.quiet().await;
         tokio::time::sleep(IDLE_TIME).await;
         #[cfg(unix)]
-        let _ = tokio::task::spawn_blocking(hookrail_spawn::give_back_free_memory).await;
+        let _ = hookrail_spawn::run_blocking(hookrail_spawn::give_back_free_memory).await;
     }
 }

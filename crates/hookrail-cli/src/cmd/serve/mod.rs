@@ -36,6 +36,10 @@ use manager::ServiceManager;
 pub(crate) use metrics::metrics_address;
 use settings::ServedRecording;
 
+/// The threads that a server needs beside its first one: for standard input and output, its journal, its log, the watched files
+/// and the configuration of a project.
+const THREADS: usize = 6;
+
 /// The time that hooks get to end after a second signal.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -58,6 +62,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     let recording =
         ServedRecording { journal: journal.clone(), settings: configuration.journal, telemetry: telemetry.clone() };
     let settings = settings::settings(&project, args, configured, ledger::open_ledger(), recording);
+    hookrail_spawn::require_threads(THREADS).map_err(|error| {
+        Failure::new(format!("the server cannot start its threads: {error}"))
+            .hint("raise the limit of processes: `ulimit -u`")
+    })?;
     let runtime = super::runtime()?;
     let exit = runtime.block_on(async {
         if let Some(journal) = &journal {
@@ -167,7 +175,7 @@ async fn serve(
 async fn look_after(journal: Journal) {
     loop {
         let of_thread = journal.clone();
-        let done = tokio::task::spawn_blocking(move || of_thread.maintain()).await;
+        let done = hookrail_spawn::run_blocking(move || of_thread.maintain()).await;
         if let Ok(Err(error)) = done {
             tracing::warn!(target: "hookrail::journal", %error, "the journal cannot be looked after");
         }

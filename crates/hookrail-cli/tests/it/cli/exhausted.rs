@@ -60,3 +60,36 @@ fn with_ever_fewer_descriptors_nothing_is_allowed_without_the_guard() {
     }
     assert!(answered > 0, "with enough of them the guard is asked");
 }
+
+/// Every number of descriptors and processes, so that none of them meets a library that panics.
+#[test]
+fn nothing_panics_when_descriptors_or_processes_are_used_up() {
+    let sandbox = guarded();
+    let base = sandbox.project.parent().unwrap();
+    for folder in [base, &*sandbox.home, &*sandbox.project] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let program = base.join("hookrail");
+    fs::copy(env!("CARGO_BIN_EXE_hookrail"), &program).unwrap();
+    let is_root = fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0);
+    let other_user = ["setpriv", "--reuid", "65531", "--regid", "65531", "--clear-groups"];
+    let other_user: Vec<&str> = other_user.into_iter().filter(|_| is_root).collect();
+    let limits =
+        (3..12).map(|number| format!("--nofile={number}")).chain((1..8).map(|number| format!("--nproc={number}")));
+    let request = r#"{"type":"HOOK_EXECUTION_REQUEST","payload":{"eventName":"BeforeTool","correlationId":"1","input":{"tool_name":"x","tool_input":{}}}}"#;
+    for limit in limits {
+        for (command, input) in [
+            (&["fire", "BeforeTool", "--tool", "x"][..], ""),
+            (&["serve", "--stdio"], request),
+            (&["bridge", "claude", "--event", "PreToolUse"], r#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#),
+        ] {
+            let by: Vec<&str> = other_user.iter().copied().chain(["prlimit", &limit]).collect();
+            let mut started = Command::new(by[0]);
+            started.args(&by[1..]).arg(&program).args(command).current_dir(&*sandbox.project).env_clear();
+            started.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &*sandbox.home);
+            started.env("LLXPRT_SYSTEM_SETTINGS_PATH", sandbox.home.join("system.json"));
+            let ran = ProgramOutput::with_input(&mut started, input);
+            assert!(!ran.stderr.contains("panicked") && ran.code != 101, "{limit} {command:?}: {ran:?}");
+        }
+    }
+}
