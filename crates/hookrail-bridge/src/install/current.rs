@@ -111,6 +111,7 @@ fn is_without_effect(name: &str, value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use hookrail::hook::denying_on_failure;
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -124,7 +125,8 @@ mod tests {
 
     #[test]
     fn a_difference_is_named_with_its_effect() {
-        let command = "/bin/hookrail bridge claude --event PreToolUse --deadline 48000";
+        let call = "/bin/hookrail bridge claude --event PreToolUse --deadline 48000";
+        let command = denying_on_failure(call, "it failed");
         let hook = json!({ "type": "command", "command": command, "timeout": 60, "onFailure": "block" });
         let with = |name: &str, value: Value| {
             let mut hook = hook.clone();
@@ -151,12 +153,15 @@ mod tests {
         let other = with("command", json!("hookrail bridge claude --event Stop"));
         assert_eq!(claude(&other), disarms("command"));
         assert_eq!(claude(&with("command", json!("hookrail bridge codex"))), disarms("command"));
+        // An entry of an earlier version is asked, and lets the operation happen if the program cannot run.
+        assert_eq!(claude(&with("command", json!(call))), [("command".to_owned(), DifferenceEffect::Asks)]);
         assert_eq!(found(Agent::Claude, "EventOfTomorrow", &hook), []);
     }
 
     #[test]
     fn copilot_lists_hooks_without_groups() {
-        let command = "/bin/hookrail bridge copilot --event preToolUse --deadline 48000";
+        let command =
+            denying_on_failure("/bin/hookrail bridge copilot --event preToolUse --deadline 48000", "it failed");
         let hook = json!({ "type": "command", "bash": command, "timeoutSec": 60 });
         assert_eq!(found(Agent::Copilot, "preToolUse", &hook), []);
         let text = json!({ "type": "command", "bash": command, "timeoutSec": "60" });
