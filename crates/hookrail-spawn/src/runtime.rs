@@ -54,7 +54,7 @@ pub fn require_threads(count: usize) -> io::Result<()> {
     let wait = || {
         let receiver = Arc::clone(&receiver);
         // The first one waits until the sender is gone, and the others wait for it.
-        thread::Builder::new().spawn(move || drop(lock(&receiver).recv()))
+        thread::Builder::new().spawn(move || lock(&receiver).recv().is_err())
     };
     let started = (0..count).map(|_| wait()).collect::<io::Result<Vec<_>>>();
     drop(sender);

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
 
@@ -88,6 +88,7 @@ fn nothing_panics_when_descriptors_or_processes_are_used_up() {
             started.args(&by[1..]).arg(&program).args(command).current_dir(&*sandbox.project).env_clear();
             started.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &*sandbox.home);
             started.env("LLXPRT_SYSTEM_SETTINGS_PATH", sandbox.home.join("system.json"));
+            started.stdout(Stdio::piped()).stderr(Stdio::piped());
             let ran = ProgramOutput::with_input(&mut started, input);
             assert!(!ran.stderr.contains("panicked") && ran.code != 101, "{limit} {command:?}: {ran:?}");
         }
