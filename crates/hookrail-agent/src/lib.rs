@@ -31,6 +31,6 @@ pub use model::{Model, ModelError, ModelFuture, ResponseStream, ScriptedModel};
 pub use rules::StreamRule;
 pub use session::{DamagedLine, Session, SessionEntry, SessionEntryKind, SessionStore, StoredSession};
 pub use settings::AgentSettings;
-pub use tool::{Workspace, declare, tool_names};
+pub use tool::{TOOL_VARIABLE, Workspace, declare, tool_names};
 pub use user::{NoUser, User, UserFuture};
 pub use view::{HeadlessView, TerminalView, View, ViewEvent};

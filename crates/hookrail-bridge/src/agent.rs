@@ -74,6 +74,23 @@ impl Agent {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
+    /// The environment variables that show that a process was started by a tool of the agent.
+    ///
+    /// Those of Claude Code, Qwen Code and Copilot CLI are in the environments that were recorded of them, the others in the
+    /// documents and sources of the agents.
+    #[must_use]
+    pub const fn tool_variables(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude => &["CLAUDECODE"],
+            Self::Codex => &["CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"],
+            Self::Gemini => &["GEMINI_CLI"],
+            Self::Qwen => &["QWEN_CODE", "QWEN_CODE_SESSION_ID"],
+            Self::Copilot => &["COPILOT_CLI"],
+            Self::OpenCode => &["OPENCODE"],
+            Self::Pi => &["PI_CODING_AGENT"],
+        }
+    }
+
     /// The environment variables in which the agent declares its project directory, the most reliable first.
     ///
     /// A `cwd` in the payload follows the model's own `cd` and must not choose the project when one of these is set.

@@ -10,6 +10,7 @@ mod args;
 mod asking;
 mod cmd;
 mod config;
+mod consent;
 mod errors;
 mod foreign_hooks;
 mod interrupt;

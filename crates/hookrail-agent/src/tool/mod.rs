@@ -13,6 +13,7 @@ mod workspace;
 
 pub(crate) use names::call_for_modules;
 pub use names::{declare, tool_names};
+pub use shell::TOOL_VARIABLE;
 pub use workspace::Workspace;
 
 use hookrail::guard::{Permit, ToolFailure, ToolOutput};

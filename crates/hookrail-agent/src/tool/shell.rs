@@ -10,6 +10,9 @@ use super::ToolResult;
 use super::schema::Arguments;
 use super::workspace::Workspace;
 
+/// The variable that shows a process that the tool started it.
+pub const TOOL_VARIABLE: &str = "HOOKRAIL_AGENT";
+
 /// The timeout of a call that names none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 /// The highest timeout that a call can ask for.
@@ -22,7 +25,7 @@ const OUTPUT_LIMIT: usize = 256 << 10;
 pub(super) async fn run(workspace: &Workspace, arguments: &Arguments, cancel: &CancelToken) -> ToolResult {
     let command_line = arguments.text("command");
     let timeout = arguments.number("timeout_ms").map_or(DEFAULT_TIMEOUT, Duration::from_millis).min(MAX_TIMEOUT);
-    let environment: Environment = std::env::vars_os().collect();
+    let environment = std::env::vars_os().collect::<Environment>().with(TOOL_VARIABLE, "1");
     let command = shell_command(&command_line)
         .cwd(workspace.root())
         .env(std::sync::Arc::new(environment))

@@ -16,6 +16,7 @@ use hookrail::{Hook, Json, JsonObject};
 use serde::Serialize;
 
 use crate::args::{ProjectArgs, TrustArgs, TrustCommand, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};
+use crate::consent::{no_terminal, require_person};
 use crate::errors::{Exit, Failure, Result};
 use crate::journal::{record_trust, trust_in_project};
 use crate::project::Project;
@@ -255,11 +256,11 @@ fn unknown_name(name: &str, problem: &str, known: &[&str]) -> Failure {
 /// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
 fn confirm(yes: bool, question: &str) -> Result<()> {
     if yes {
-        return Ok(());
+        return require_person();
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        return Err(Failure::new("nothing was granted: there is no terminal to ask on")
-            .hint("pass `--yes` to grant what is shown above"));
+        let problem = "nothing was granted: there is no terminal to ask on";
+        return Err(no_terminal(problem, "pass `--yes` to grant what is shown above"));
     }
     discard_typed_ahead();
     let mut stderr = io::stderr().lock();

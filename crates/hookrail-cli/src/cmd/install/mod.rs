@@ -22,6 +22,7 @@ use hookrail_bridge::install::{
 };
 
 use crate::args::{InstallArgs, PassedOptions, ScopeArg};
+use crate::consent::no_terminal;
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
 use crate::project::home;
@@ -292,7 +293,7 @@ fn confirmed(yes: bool, question: &str) -> Result<bool> {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::new("there is no terminal to ask on").hint("look at `--dry-run`, then give `--yes`"));
+        return Err(no_terminal("there is no terminal to ask on", "look at `--dry-run`, then give `--yes`"));
     }
     let mut stderr = anstream::stderr().lock();
     let _ = write!(stderr, "{question} [y/N] ");

@@ -13,6 +13,7 @@ use super::summary::{Direction, Summary};
 use super::{MOVED_HOOKS, confirmed, home_folder, no_home, read_in_scope, unrecorded, unusable_record, write};
 use crate::args::UninstallArgs;
 use crate::cmd::bridge::state_folder;
+use crate::consent::require_person;
 use crate::errors::{Exit, Failure, Result};
 use crate::output;
 use crate::project_search::find_project;
@@ -55,6 +56,9 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
     if args.dry_run {
         output::text(&describe_remaining(agent, &left))?;
         return Ok(Exit::Fine);
+    }
+    if args.yes && !changes.is_empty() {
+        require_person()?;
     }
     if !changes.is_empty() && !confirmed(args.yes, "write this?")? {
         output::text("nothing was changed\n")?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use hookrail::dialect::xcode::{self, PluginError, PluginScope};
 
 use crate::args::{PluginInstallArgs, PluginSwitchArgs, PluginUninstallArgs, Scope};
+use crate::consent::{no_terminal, require_person};
 use crate::errors::{Exit, Failure, Result};
 use crate::project::Project;
 use crate::style::{GOOD, paint};
@@ -119,11 +120,11 @@ pub(super) fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
 /// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
 fn confirm(yes: bool) -> Result<()> {
     if yes {
-        return Ok(());
+        return require_person();
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        return Err(Failure::new("nothing was installed: there is no terminal to ask on")
-            .hint("pass `--yes` to install what is shown above"));
+        let problem = "nothing was installed: there is no terminal to ask on";
+        return Err(no_terminal(problem, "pass `--yes` to install what is shown above"));
     }
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(b"install this, and let its hooks run? [y/N] ").and_then(|()| stderr.flush());
