@@ -71,6 +71,7 @@ mod run_id;
 mod runtime;
 mod sandbox;
 mod sealed;
+mod straight_path;
 mod termination;
 
 #[cfg(unix)]
@@ -106,6 +107,7 @@ pub use run_id::run_id;
 pub use runtime::{require_threads, run_blocking, start_runtime};
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;
+pub use straight_path::has_no_links;
 pub use termination::Termination;
 
 #[cfg(test)]

@@ -256,6 +256,10 @@ codes! {
     Untrusted = "untrusted", Warning;
     /// A hook changed after it was trusted, so it did not run; a guard then fails under the policy it was granted with.
     TrustChanged = "trust-changed", Warning;
+    /// A tool call would change what decides which hooks run, so a person has to approve it.
+    ProtectedPlace = "protected-place", Warning;
+    /// A command line would loosen guards, so a person has to approve it.
+    LoosensGuard = "loosens-guard", Warning;
     /// The store of trust grants cannot be read, so no grant in it is used.
     TrustStore = "trust-store", Error;
     /// Hooks are switched off for this process by its environment.

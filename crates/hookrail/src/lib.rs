@@ -42,6 +42,7 @@
 //! | [`outcome`] | the result of an event |
 //! | [`recorder`] | recording what hooks decided |
 //! | [`guard`] | events around prompts, model calls and tool calls, with every effect applied |
+//! | [`places`] | the files and folders that decide which hooks run |
 //! | [`trust`] | what was granted, and what a grant covers |
 //! | [`module`] | hooks in JavaScript and TypeScript |
 //! | [`remote`] | hooks that are answered by workers elsewhere |
@@ -78,11 +79,14 @@ mod native;
 pub mod outcome;
 mod own_bridge;
 pub mod payload;
+pub mod places;
+mod protect;
 pub mod recorder;
 pub mod remote;
 mod repeated;
 mod run;
 mod sandbox;
+mod session_facts;
 mod skips;
 mod snapshot;
 mod source;
@@ -102,6 +106,7 @@ pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
 pub use native::{NativeCall, NativeHook};
 pub use outcome::{Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun, Stop};
+pub use protect::Protect;
 pub use run::{CancelToken, Environment, ModuleRunner};
 pub use system::{Builder, Fire, FireOptions, HookSystem, Host, HostError};
 pub use tools::ToolNames;

@@ -12,6 +12,7 @@ use crate::event::{EventKind, EventSet};
 use crate::hook::{Enablement, EventScope, Hook, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{ConfigurationInForce, Outcome, Refusal};
+use crate::protect::Protection;
 use crate::run::RegisteredCommand;
 use crate::sandbox::SandboxFloors;
 use crate::source::{Origin, SourceKind};
@@ -48,6 +49,8 @@ pub struct Snapshot {
     digest: OnceLock<Digest>,
     /// The folders of its project and its user; none for a snapshot that was not loaded.
     places: Option<FilePlaces>,
+    /// How what decides which hooks run is protected from the tools of the host.
+    pub(crate) protection: Protection,
 }
 
 /// The number of a configuration and when it was put in force.
@@ -302,6 +305,24 @@ impl Snapshot {
         self
     }
 
+    /// The snapshot with this protection. It counts where there is a guard.
+    pub(crate) fn with_protection(mut self, mut protection: Protection) -> Self {
+        protection.is_guarded = self.hooks.iter().any(|hook| self.is_guard_in_force(hook));
+        self.protection = protection;
+        self
+    }
+
+    fn is_guard_in_force(&self, hook: &Hook) -> bool {
+        let is_on = match self.switch {
+            Switch::On => true,
+            Switch::Off(_) => false,
+            Switch::SystemOnly(_) => hook.origin.kind == SourceKind::System,
+        };
+        let event = if hook.scope == EventScope::Unknown { EventKind::BeforeTool } else { hook.event };
+        let counts = hook.trust.allows() || matches!(hook.trust, Trust::Changed(_));
+        is_on && counts && hook.is_enabled() && self.takes_part(hook.dialect) && hook.guards(event)
+    }
+
     /// What an outcome says about this configuration.
     pub(crate) fn in_force(&self) -> ConfigurationInForce {
         let places = self.places.clone().unwrap_or_else(|| FilePlaces { project: Path::new("").into(), home: None });
@@ -379,6 +400,9 @@ impl Snapshot {
         // An event that no hook wants must notice that a bundle has expired.
         if self.changes_at.is_some() {
             EventKind::all().filter(|kind| kind.spec().is_gating()).for_each(|kind| wanted.insert(kind));
+        }
+        if self.protection.is_active() {
+            wanted.insert(EventKind::BeforeTool);
         }
         self.insert_events_of_hooks(&mut wanted);
         wanted

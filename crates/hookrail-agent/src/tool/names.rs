@@ -37,10 +37,10 @@ pub fn tool_names() -> &'static ToolColumn {
     &NAMES
 }
 
-/// Declares that the host has the agent's tools.
+/// Declares that the host has the agent's tools, which refuse to write what decides which hooks run.
 #[must_use = "the builder carries the declaration"]
 pub fn declare(builder: hookrail::Builder) -> hookrail::Builder {
-    builder.host_tools(&NAMES)
+    builder.host_tools(&NAMES).tools_refuse_protected_places()
 }
 
 /// Returns a call with the names that modules know.

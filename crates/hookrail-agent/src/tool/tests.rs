@@ -139,7 +139,7 @@ fn is_written(world: &World, path: &str) -> bool {
 #[test]
 fn folders_of_hooks_and_git_are_protected_whole() {
     let world = world();
-    for folder in hookrail::trust::protected_folders() {
+    for folder in hookrail::places::hook_folders().chain([".git"]) {
         for path in [
             format!("{folder}/hooks/shlex.py"),
             format!("{folder}/config"),

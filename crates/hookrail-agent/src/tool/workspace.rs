@@ -9,7 +9,6 @@ use std::path::{Component, Path, PathBuf};
 
 use hookrail::HookSystem;
 use hookrail::guard::ToolFailure;
-use hookrail::trust::protected_folders;
 
 /// The project's folder, and other folders that tools may use.
 #[derive(Clone, Debug)]
@@ -56,15 +55,11 @@ impl Workspace {
         let real = self.require_allowed(path, real)?;
         // All parts of the path are checked, because a project inside this one has such folders too.
         let below = real.strip_prefix(&self.root).unwrap_or(&real);
-        if below.components().any(|part| is_protected_folder(part.as_os_str())) {
+        // The places are read each time, because the configuration may have named another file of a hook since.
+        let places = self.hooks.protected_places();
+        places.look_again();
+        if below.iter().any(is_git_folder) || places.protects(&real) {
             return Err(self.protected_failure(&real));
-        }
-        // The list is read each time, because the configuration may have named another file of a hook since.
-        for protected in self.hooks.protected_paths() {
-            let protected = resolve_links(&protected).unwrap_or(protected);
-            if real.starts_with(&protected) {
-                return Err(self.protected_failure(&real));
-            }
         }
         Ok(real)
     }
@@ -88,10 +83,10 @@ impl Workspace {
     }
 }
 
-/// Returns whether agents keep hooks, or git its configuration, in folders with this name. Case is ignored, because some
-/// file systems ignore it.
-fn is_protected_folder(name: &OsStr) -> bool {
-    protected_folders().any(|known| name.eq_ignore_ascii_case(known))
+/// Returns whether git keeps its configuration and its hooks, which run programs, in a folder with this name. Case is ignored,
+/// because some file systems ignore it.
+fn is_git_folder(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(".git")
 }
 
 /// Resolves every link of a path. The end of the path need not exist yet.

@@ -419,6 +419,14 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     named.filter(absolute).or_else(|| Some(home().filter(absolute)?.join(".local/state")))
 }
 
+/// Lets a hook system that answers an agent remember what a person approved in a session.
+pub(crate) fn with_session_memory(builder: hookrail::Builder) -> hookrail::Builder {
+    match state_folder() {
+        Some(state) => builder.remember_sessions(state.join("hookrail")),
+        None => builder,
+    }
+}
+
 /// Gives the answer to the agent. If its document is lost, status 2 takes its place where that denies. At the end of an answer it
 /// would keep the agent going.
 fn give(answer: &Answer, event: Option<AgentEvent>) -> Exit {

@@ -25,6 +25,7 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     }
     let mut plan = Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
+    plan.diagnostics.extend(system.own_finding(&event));
     let notes = std::mem::take(&mut plan.notes);
     plan.diagnostics.extend(notes);
     let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));

@@ -1,6 +1,6 @@
 //! The settings of the journal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrail::recorder::{Interest, OnRecordFailure};
@@ -57,6 +57,11 @@ impl JournalSettings {
             days: user.number(Setting::JournalDays),
             size_mib: user.number(Setting::JournalSize),
         }
+    }
+
+    /// The folder of the journal, if the user named one.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
 
     /// Returns the options of the journal; none if there is no place for it.

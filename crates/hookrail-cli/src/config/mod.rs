@@ -19,7 +19,7 @@ use hookrail::module::Capabilities;
 use hookrail::process::{OutputLimits, RunLimits};
 use hookrail::sources::{Location, user_folder_problems};
 use hookrail::tools::ToolUse;
-use hookrail::{Builder, Code, Diagnostic, OnFailure};
+use hookrail::{Builder, Code, Diagnostic, OnFailure, Protect};
 use hookrail_bridge::tools;
 
 pub(crate) use describe::{reference, schema};
@@ -43,6 +43,7 @@ pub(crate) struct Configuration {
     pub(crate) bus: BusSettings,
     on_load_failure: OnFailure,
     shell: Option<PathBuf>,
+    protect: Protect,
     sandbox_floor: Option<SandboxProfile>,
     pub(crate) journal: JournalSettings,
     pub(crate) telemetry: TelemetrySettings,
@@ -136,6 +137,7 @@ impl Configuration {
             bus: BusSettings::new(&user),
             on_load_failure: on_load_failure(&user),
             shell: user.path(Setting::RunShell),
+            protect: protection(&user),
             sandbox_floor: user.sandbox_floor(),
             journal: JournalSettings::new(&user),
             telemetry: TelemetrySettings::new(&user),
@@ -159,12 +161,16 @@ impl Configuration {
             .capabilities(self.user_hooks.run.capabilities)
             .output_limits(self.user_hooks.run.output)
             .on_load_failure(self.on_load_failure)
+            .protect(self.protect)
             .narrow_project(self.project_hooks.run)
             .tool_table(
                 self.tools.into_iter().fold(tools::table(), |table, (name, tool_use)| table.with_use(name, tool_use)),
             );
         if let Some(shell) = self.shell {
             builder = builder.shell(shell);
+        }
+        if let Some(folder) = self.journal.directory() {
+            builder = builder.protects(folder);
         }
         if let Some(floor) = self.sandbox_floor {
             builder = builder.sandbox_floor(floor);
@@ -185,6 +191,11 @@ fn on_load_failure(user: &ConfigFile) -> OnFailure {
         ConfigFileState::Missing | ConfigFileState::Read => OnFailure::default(),
     };
     user.policy(Setting::OnLoadFailure).unwrap_or(if_unset)
+}
+
+fn protection(user: &ConfigFile) -> Protect {
+    let word = user.word_or_strictest(Setting::Protect);
+    Protect::ALL.into_iter().find(|protect| Some(protect.name()) == word).unwrap_or_default()
 }
 
 /// Reads a project's file if the project is trusted. A file of an untrusted project is not even opened.

@@ -25,6 +25,7 @@ pub(crate) enum Setting {
     Metrics,
     OnLoadFailure,
     RunShell,
+    Protect,
     SandboxFloor,
     JournalRecord,
     JournalEvents,
@@ -165,6 +166,10 @@ pub(crate) const TABLE: &[SettingRow] = &[
         "The shell for commands that are written for bash, which are those of LLxprt. Without it that is the first of `/bin/bash`, \
          `/usr/bin/bash`, `/usr/local/bin/bash`, `/run/current-system/sw/bin/bash` and `/bin/sh` that exists. `PATH` has no \
          effect on it."),
+    row(Setting::Protect, "guard", "protect", word(&["ask", "deny", "off"], "ask", "deny"), SettingScope::UserOnly,
+        "What happens, where there is a guard, to a tool call that would write what decides which hooks run, and to a command \
+         line that would loosen guards. `ask`: a person has to approve it, and an approval counts for the file and the session; \
+         an agent that cannot ask denies. `deny`: it is denied. `off`: nothing."),
     row(Setting::SandboxFloor, "sandbox", "floor", SettingKind::Sandbox, SettingScope::UserOnly,
         "The most that processes of a project's hooks may do, regardless of their entries. Paths are relative to the project."),
     row(Setting::JournalRecord, "journal", "record", word(&["auto", "always", "never"], "auto", "always"), SettingScope::UserOnly,

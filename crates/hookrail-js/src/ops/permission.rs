@@ -180,7 +180,8 @@ fn followed(path: &Path, links: usize) -> io::Result<PathBuf> {
 
 /// Whether a change would reach what decides which hooks run.
 fn is_protected(world: &ModuleWorld, real: &Path, change: ChangeExtent) -> bool {
-    world.protects(real) || (change == ChangeExtent::Tree && world.protects_below(real)) || is_other_name(world, real)
+    let places = &world.protected;
+    places.protects(real) || (change == ChangeExtent::Tree && places.protects_below(real)) || is_other_name(world, real)
 }
 
 /// Whether the file is also a file of a hook directory, by a hard link. A file with one name is not.
@@ -192,7 +193,7 @@ fn is_other_name(world: &ModuleWorld, real: &Path) -> bool {
         return false;
     }
     let is_same = |other: &fs::Metadata| (other.dev(), other.ino()) == (about.dev(), about.ino());
-    let mut waiting: Vec<PathBuf> = world.protected.to_vec();
+    let mut waiting: Vec<PathBuf> = world.protected.paths();
     let mut compared = 0;
     while let Some(place) = waiting.pop() {
         compared += 1;

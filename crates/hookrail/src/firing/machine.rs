@@ -12,6 +12,7 @@ use crate::event::{Event, EventKind, Stage};
 use crate::json::Json;
 use crate::outcome::{Decision, Effects, HookRun, Outcome};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
+use crate::protect::OwnJudgement;
 use crate::run::{RunEnd, RunId, RunRequest};
 use crate::skips::{SkipReason, Skipped};
 use crate::snapshot::{Snapshot, Switch};
@@ -102,12 +103,20 @@ impl Firing {
     #[must_use]
     pub fn new(snapshot: Arc<Snapshot>, event: Event) -> Self {
         let plan = Arc::new(Plan::new(&snapshot, &event));
-        Self::planned(snapshot, plan, event)
+        let judged = snapshot.protection.judge_call(&snapshot.tools, &event, plan.meaning);
+        Self::planned(snapshot, plan, event, judged)
     }
 
     /// Starts an event with a plan that was made for it, or for an event that a plan cannot distinguish from it.
-    pub(crate) fn planned(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
-        let outcome = before_any_hook(&snapshot, &plan);
+    /// `judged` is what the engine itself says about it.
+    pub(crate) fn planned(
+        snapshot: Arc<Snapshot>,
+        plan: Arc<Plan>,
+        event: Event,
+        judged: Option<OwnJudgement>,
+    ) -> Self {
+        let mut outcome = before_any_hook(&snapshot, &plan);
+        add_judgement(&mut outcome, judged);
         let mut firing = Self::begin(snapshot, plan, event, outcome);
         firing.refuse_repeated_keys(0);
         firing
@@ -212,11 +221,17 @@ impl Firing {
 
     /// The outcome of an event for which no hook runs. It is computed without a machine, because most events of a
     /// session concern no hook.
-    pub(crate) fn without_hooks(snapshot: &Snapshot, plan: &Plan, tool_input: Option<&Json>) -> Outcome {
+    pub(crate) fn without_hooks(
+        snapshot: &Snapshot,
+        plan: &Plan,
+        tool_input: Option<&Json>,
+        judged: Option<OwnJudgement>,
+    ) -> Outcome {
         let mut outcome = before_any_hook(snapshot, plan);
+        add_judgement(&mut outcome, judged);
         outcome.diagnostics.extend(tool_input.and_then(Json::repeated_key).map(repeated_key_finding));
         outcome.skipped.append(&plan.skipped);
-        if outcome.refusal.is_some() {
+        if outcome.effects.decision.is_some() {
             settle_details(&mut outcome, None);
         }
         outcome
@@ -520,8 +535,18 @@ impl Firing {
     fn finish(&mut self) {
         self.outcome.skipped.append(&self.plan.skipped);
         self.phase = Phase::Done;
+        self.judge_rewritten_call();
         self.settle_rewrites();
         settle_details(&mut self.outcome, Some(&self.event));
+    }
+
+    /// Judges a call whose input hooks have changed.
+    fn judge_rewritten_call(&mut self) {
+        if !self.outcome.is_denied() && self.event.field(TOOL_INPUT) != self.original.field(TOOL_INPUT) {
+            let Snapshot { protection, tools, .. } = &*self.snapshot;
+            let judged = protection.judge_call(tools, &self.event, self.plan.meaning);
+            add_judgement(&mut self.outcome, judged);
+        }
     }
 
     fn settle_rewrites(&mut self) {
@@ -597,6 +622,16 @@ fn before_any_hook(snapshot: &Snapshot, plan: &Plan) -> Outcome {
         outcome.effects.reason = Some(refused.reason.to_string());
     }
     outcome
+}
+
+/// Adds what the engine itself says about a tool call.
+fn add_judgement(outcome: &mut Outcome, judged: Option<OwnJudgement>) {
+    if let Some(judged) = judged
+        && !outcome.diagnostics.contains(&judged.finding)
+    {
+        outcome.effects.absorb(judged.effects());
+        outcome.diagnostics.push(judged.finding);
+    }
 }
 
 fn repeated_key_finding(key: String) -> Diagnostic {

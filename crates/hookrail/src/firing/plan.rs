@@ -32,8 +32,10 @@ pub struct Plan {
     pub diagnostics: Vec<Diagnostic>,
     /// Why a hook runs whose matcher does not name the tool. These are for who asks for the plan; an outcome has none of them.
     pub notes: Vec<Diagnostic>,
-    /// What the tool of the event is.
+    /// What the tool of the event is to the hooks that run.
     pub(crate) tool: ToolMeaning,
+    /// What the tool of the event is.
+    pub(crate) meaning: ToolMeaning,
 }
 
 /// One dialect's part of a plan.
@@ -112,6 +114,7 @@ impl Plan {
             diagnostics: Vec::new(),
             notes: Vec::new(),
             tool,
+            meaning: tool,
         };
         if let (ToolMeaning::Ambiguous(_), Some(table)) = (tool, snapshot.tools.table()) {
             plan.notes.push(ambiguous(table, &event.text("tool_name").unwrap_or_default()));

@@ -33,6 +33,7 @@ impl ShadowFiring {
                 diagnostics: Vec::new(),
                 notes: Vec::new(),
                 tool: plan.tool,
+                meaning: plan.meaning,
             };
             let firing = Firing::of_shadow(Arc::clone(snapshot), Arc::new(plan), event.clone());
             Some(Self { hook: Arc::clone(&only.hook), timeout: only.timeout, firing: Box::new(firing) })

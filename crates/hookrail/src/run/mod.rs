@@ -38,7 +38,7 @@ pub use hookrail_spawn::{
 };
 pub use input::RunInput;
 pub use limits::{OutputLimits, RunLimits};
-pub(crate) use module_environment::{ModuleEnvironment, protected_places};
+pub(crate) use module_environment::ModuleEnvironment;
 pub(crate) use redaction::Redaction;
 pub use request::{RunId, RunRequest};
 pub use runner::{

@@ -13,10 +13,11 @@ use super::capabilities::Capabilities;
 use super::end::Output;
 use crate::hook::Trust;
 use crate::json::Json;
+use crate::places::ProtectedPlaces;
 use crate::run::RawEnd;
 use crate::system::host::Host;
 pub use crate::system::host::HostFuture;
-use crate::trust::{NamedFile, agent_folders};
+use crate::trust::NamedFile;
 
 /// Runs the handlers of modules. The engine itself has no JavaScript engine; a host that wants module hooks
 /// registers a runner with the builder.
@@ -111,7 +112,7 @@ pub struct ModuleWorld {
     /// The project, to which the paths of scopes are relative.
     pub project: PathBuf,
     /// Files and folders that it must not change, whatever its capabilities are: they decide which hooks run.
-    pub protected: Arc<[PathBuf]>,
+    pub protected: Arc<ProtectedPlaces>,
     /// The environment that its processes inherit, and that it sees as far as its capabilities allow.
     pub environment: Arc<Environment>,
     /// What it may do.
@@ -132,7 +133,7 @@ impl ModuleWorld {
         Self {
             project: cwd.clone(),
             cwd,
-            protected: Arc::from([]),
+            protected: Arc::default(),
             environment,
             capabilities: Capabilities::default(),
             owner: ModulesOwner::default(),
@@ -165,27 +166,10 @@ impl ModuleWorld {
 
     /// The surroundings with a project in which these files and folders must not be changed.
     #[must_use]
-    pub fn protecting(mut self, project: &Path, protected: Arc<[PathBuf]>) -> Self {
+    pub fn protecting(mut self, project: &Path, protected: Arc<ProtectedPlaces>) -> Self {
         self.project = project.to_owned();
         self.protected = protected;
         self
-    }
-
-    /// Whether what is at this resolved path decides which hooks run, so that no module may change it.
-    #[must_use]
-    pub fn protects(&self, real: &Path) -> bool {
-        let is_agents = |part: &std::ffi::OsStr| {
-            // Some file systems ignore case.
-            part.to_str().is_some_and(|part| agent_folders().any(|known| known.eq_ignore_ascii_case(part)))
-        };
-        real.components().any(|part| is_agents(part.as_os_str()))
-            || self.protected.iter().any(|place| real.starts_with(place))
-    }
-
-    /// Whether that holds for something below this resolved path, whether it exists yet or not.
-    #[must_use]
-    pub fn protects_below(&self, real: &Path) -> bool {
-        self.protected.iter().any(|place| place.starts_with(real))
     }
 
     /// The surroundings with other capabilities.

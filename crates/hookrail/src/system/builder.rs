@@ -31,14 +31,17 @@ use crate::hook::{Action, Hook, OnFailure};
 use crate::log::log;
 use crate::native::ClosureThreads;
 use crate::outcome::Refusal;
+use crate::places::{KnownPlaces, ProtectedPlaces};
+use crate::protect::{HostTools, Protect, Protection};
 use crate::recorder::{HostIdentity, OnRecordFailure, Recorder};
 use crate::remote::RemoteClient;
 use crate::run::project_share::ProjectShare;
 use crate::run::{
     Capabilities, EngineLimits, Environment, ModuleEnvironment, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
-    RunLedger, RunLimits, Sandboxes, protected_places, with_private_byte_code,
+    RunLedger, RunLimits, Sandboxes, with_private_byte_code,
 };
 use crate::sandbox::{SandboxProfile, SandboxRequirement};
+use crate::session_facts::SessionFacts;
 use crate::snapshot::{Snapshot, SourceRefusal, Switch};
 use crate::source::{Location, SourceKind};
 use crate::tools::{ToolColumn, ToolNames, ToolTable};
@@ -84,6 +87,10 @@ pub struct Builder {
     own_sources: Vec<OwnSource>,
     on_load_failure: OnFailure,
     shell: Option<PathBuf>,
+    protect: Protect,
+    host_tools: HostTools,
+    session_memory: Option<PathBuf>,
+    protected: Vec<PathBuf>,
     sandbox_floors: Vec<Arc<SandboxProfile>>,
     rehearsal: Rehearsal,
     on_redaction: Option<OnRedaction>,
@@ -285,6 +292,33 @@ impl Builder {
     /// guards of the user may be there. Without it [`Builder::on_load_failure`] decides.
     pub fn require_user_folders(mut self) -> Self {
         self.user_need = UserNeed::Required;
+        self
+    }
+
+    /// What happens to a tool call that would change what decides which hooks run, or that would loosen guards, where there
+    /// is a guard. By default a person is asked. See [`HookSystem::protected_places`].
+    pub fn protect(mut self, protect: Protect) -> Self {
+        self.protect = protect;
+        self
+    }
+
+    /// Adds a file or folder to [`HookSystem::protected_places`].
+    pub fn protects(mut self, place: impl Into<PathBuf>) -> Self {
+        self.protected.push(place.into());
+        self
+    }
+
+    /// Says that the host's own tools refuse to write the protected places. Such a call is denied, because to ask about it
+    /// would be in vain.
+    pub fn tools_refuse_protected_places(mut self) -> Self {
+        self.host_tools = HostTools::Refuse;
+        self
+    }
+
+    /// Remembers in this folder, between events and processes, what a person approved in a session. A program gives the folder
+    /// that holds its other state. Without one every call asks again.
+    pub fn remember_sessions(mut self, state: impl Into<PathBuf>) -> Self {
+        self.session_memory = Some(state.into());
         self
     }
 
@@ -515,7 +549,9 @@ impl Settings {
         }
         hooks.extend(self.described.hooks.iter().cloned());
         hooks.extend(native);
-        self.prepare_for_hooks(&mut hooks, &sources, loaded.common.redacted.as_ref(), &loaded.sources.looked_at);
+        let redacted = loaded.common.redacted.as_ref();
+        self.prepare_for_hooks(&mut hooks, redacted);
+        let environment = Arc::clone(redacted.unwrap_or(&self.parts.world.environment));
         self.disabled.apply(&mut hooks);
         diagnostics.extend(self.parts.remote.report_missing_client(&hooks));
         let mut policy = loaded.common.policy;
@@ -529,6 +565,9 @@ impl Settings {
             }
         }
         let mut snapshot = Snapshot::new(hooks, diagnostics).with_policy(policy);
+        let places = self.known_places(&sources, &loaded.sources.looked_at);
+        let places = Arc::new(ProtectedPlaces::new(places, &self.parts.world.environment, snapshot.hooks()));
+        self.parts.world.module_environment.replace(environment, Arc::clone(&places));
         snapshot.switch = self.described.switch.clone();
         snapshot.dialects.clone_from(&self.described.dialects);
         snapshot.modules = loaded.modules;
@@ -547,6 +586,7 @@ impl Settings {
         }
         snapshot.changes_at = loaded.enrolment.changes_at;
         snapshot
+            .with_protection(self.protection(places))
             .with_places(FilePlaces::new(
                 &self.described.project,
                 path_in(&self.parts.world.environment, "HOME").as_deref(),
@@ -556,14 +596,8 @@ impl Settings {
             .with_sources(loaded.sources, self.described.on_load_failure)
     }
 
-    /// Withholds secrets from every hook, and tells modules which files they must not change.
-    fn prepare_for_hooks(
-        &self,
-        hooks: &mut [Hook],
-        sources: &Sources,
-        redacted: Option<&Arc<Environment>>,
-        looked_at: &BTreeSet<PathBuf>,
-    ) {
+    /// Withholds secrets from every hook, and says what modules may do.
+    fn prepare_for_hooks(&self, hooks: &mut [Hook], redacted: Option<&Arc<Environment>>) {
         if let Some(redacted) = redacted {
             for hook in hooks.iter_mut() {
                 hook.environment.get_or_insert_with(|| Arc::clone(redacted));
@@ -572,24 +606,33 @@ impl Settings {
                 withholding();
             }
         }
-        let mut modules = hooks.iter_mut().filter(|hook| matches!(hook.action, Action::Module(_))).peekable();
-        if modules.peek().is_none() {
-            return;
-        }
-        for module in modules {
+        for module in hooks.iter_mut().filter(|hook| matches!(hook.action, Action::Module(_))) {
             let allowed = self.parts.world.limits.for_trust(&module.trust).capabilities;
             let granted = module.trust.fingerprint().and_then(Fingerprint::capabilities);
             module.capabilities =
                 Some(granted.map_or_else(|| allowed.clone(), |granted| allowed.intersection(granted)));
         }
+    }
+
+    fn protection(&self, places: Arc<ProtectedPlaces>) -> Protection {
+        let Builder { protect, host_tools, session_memory, rehearsal, project, .. } = &self.described;
+        let memory = session_memory.as_ref().filter(|_| *rehearsal == Rehearsal::No);
+        Protection {
+            mode: *protect,
+            host_tools: *host_tools,
+            facts: memory.map(|state| SessionFacts::new(state, project)),
+            places,
+            is_guarded: false,
+        }
+    }
+
+    /// What is known about the places that decide which hooks run, apart from those of agents.
+    fn known_places(&self, sources: &Sources, looked_at: &BTreeSet<PathBuf>) -> KnownPlaces {
         let store = self.trust_files();
-        let store_folders = store.iter().filter_map(|file| file.parent()).map(Path::to_owned);
-        let named = looked_at.iter().chain(&store).cloned().chain(store_folders.collect::<Vec<_>>());
-        let home = sources.home();
-        let protected =
-            protected_places(named.chain(sources.named_folders()), &self.described.project, home.as_deref());
-        let environment = redacted.unwrap_or(&self.parts.world.environment);
-        self.parts.world.module_environment.replace(Arc::clone(environment), protected);
+        let store_folders: Vec<PathBuf> = store.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+        let named = looked_at.iter().cloned().chain(store).chain(store_folders).chain(sources.named_folders());
+        let named = named.chain(self.described.protected.iter().cloned());
+        KnownPlaces { project: self.described.project.clone(), home: sources.home(), named: named.collect() }
     }
 
     /// Refuses to load modules while hooks are off, even to learn what they register.

@@ -49,11 +49,11 @@ use crate::dialect::DialectId;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
 use crate::firing::{Firing, Plan, ShadowFiring, TOOL_INPUT};
-use crate::hook::{Action, Hook};
+use crate::hook::Hook;
 use crate::json::Json;
 use crate::outcome::Outcome;
+use crate::places::ProtectedPlaces;
 use crate::snapshot::{Configuration, Revision, Snapshot};
-use crate::trust::{Fingerprint, protected_folders};
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
@@ -325,29 +325,20 @@ impl HookSystem {
         self.refresh();
     }
 
+    /// The files and folders that decide which hooks run under the configuration in force. A host keeps its tools from
+    /// writing these and what is below them.
+    #[must_use]
+    pub fn protected_places(&self) -> Arc<ProtectedPlaces> {
+        Arc::clone(&self.snapshot().protection.places)
+    }
+
     /// Every file and folder whose change would change which hooks run, or what they do, whether it exists yet or not:
-    /// the folders of the project in which agents keep hooks, `.git`, and every file that a hook names. A host keeps
-    /// its tools from writing these and what is below them. No file of a project that is not trusted is read for this.
+    /// the [protected places](HookSystem::protected_places), and `.git`, whose configuration and hooks run programs. No file
+    /// of a project that is not trusted is read for this.
     #[must_use]
     pub fn protected_paths(&self) -> Vec<PathBuf> {
-        let snapshot = self.snapshot();
-        let looked_at = &snapshot.sources.looked_at;
-        let mut paths: Vec<PathBuf> = looked_at.iter().cloned().collect();
-        // A file can also be changed through its resolved path.
-        paths.extend(looked_at.iter().filter_map(|path| path.canonicalize().ok()));
-        paths.extend(self.inner.settings.trust_files());
-        let project = &self.parts().world.project;
-        paths.extend(protected_folders().map(|folder| project.join(folder)));
-        for hook in snapshot.hooks() {
-            match (&hook.action, hook.trust.fingerprint()) {
-                // The imports of an untrusted module are not followed: reading it could be made slow on purpose.
-                (Action::Module(module), Some(_)) if !hook.trust.allows() => paths.push(module.to_path_buf()),
-                (_, Some(taken)) => paths.extend(taken.paths()),
-                (_, None) => paths.extend(Fingerprint::take(project, hook).paths()),
-            }
-        }
-        paths.sort();
-        paths.dedup();
+        let mut paths = self.protected_places().paths();
+        paths.push(self.project().join(".git"));
         paths
     }
 
@@ -356,6 +347,14 @@ impl HookSystem {
     #[must_use]
     pub fn explain(&self, event: &Event) -> Arc<Plan> {
         self.inner.in_force.load().plan(event)
+    }
+
+    /// What the engine itself says about a tool call, whatever hooks answer. Most calls do not concern it.
+    #[must_use]
+    pub fn own_finding(&self, event: &Event) -> Option<Diagnostic> {
+        let snapshot = self.snapshot();
+        let judged = snapshot.protection.judge_call(&snapshot.tools, event, snapshot.tools.meaning(event));
+        judged.map(|judged| judged.finding)
     }
 
     /// Fires an event. Dropping the future cancels the hooks that still run.
@@ -375,6 +374,7 @@ impl HookSystem {
 
     /// [`HookSystem::fire`] with options.
     pub fn fire_with(&self, event: Event, options: FireOptions) -> Fire {
+        self.remember_approval(&event);
         if options.detached == Detached::LeftAlone && !self.notes(event.kind()) {
             return Fire::untouched(event.kind());
         }
@@ -413,6 +413,7 @@ impl HookSystem {
     /// [`HookSystem::fire_blocking`] with options.
     pub fn fire_blocking_with(&self, event: Event, options: FireOptions) -> Outcome {
         let kind = event.kind();
+        self.remember_approval(&event);
         if options.detached == Detached::LeftAlone && !self.notes(kind) {
             return Outcome::untouched(kind);
         }
@@ -527,8 +528,11 @@ impl HookSystem {
             return None;
         }
         let in_force = self.inner.in_force.load();
+        if in_force.snapshot.protection.is_active() {
+            return None;
+        }
         let plan = in_force.cached_plan(kind, tool).filter(|plan| plan.is_empty())?;
-        Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input)))
+        Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input), None))
     }
 
     /// Plans an event, unless its outcome is known without asking a hook. Such an outcome is recorded here.
@@ -579,6 +583,11 @@ impl HookSystem {
             return ControlFlow::Break(Outcome::abandoned(kind).into());
         }
         let plan = in_force.plan(&event);
+        let protection = &in_force.snapshot.protection;
+        let judged = protection.judge_call(&in_force.snapshot.tools, &event, plan.meaning);
+        if let Some(judged) = &judged {
+            protection.remember_question(&event, judged);
+        }
         let depth = self.parts().world.depth;
         // If no hook would run there is no recursion to end, and one without an effect is left out there.
         let beside = match detached {
@@ -589,7 +598,7 @@ impl HookSystem {
             Detached::Awaited => Beside::Awaited,
         };
         if plan.parts.is_empty() && beside != Beside::Awaited {
-            let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT));
+            let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT), judged);
             let shadows = match beside {
                 Beside::Started => ShadowFiring::of_plan(&in_force.snapshot, &plan, &event),
                 Beside::LeftOut | Beside::Awaited => Vec::new(),
@@ -604,7 +613,15 @@ impl HookSystem {
             }
             return ControlFlow::Break(outcome.into());
         }
-        ControlFlow::Continue(Box::new(Firing::planned(Arc::clone(&in_force.snapshot), plan, event)))
+        ControlFlow::Continue(Box::new(Firing::planned(Arc::clone(&in_force.snapshot), plan, event, judged)))
+    }
+
+    /// Remembers an approval, if the event says that a tool ran about which the engine had asked.
+    fn remember_approval(&self, event: &Event) {
+        if event.kind() == EventKind::AfterTool {
+            let in_force = self.inner.in_force.load();
+            in_force.snapshot.protection.remember_approval(&in_force.snapshot.tools, event);
+        }
     }
 
     /// The engine's thread, which is started when it is first needed. A start that failed is tried again for the next

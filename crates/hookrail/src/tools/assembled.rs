@@ -337,9 +337,9 @@ impl ToolTable {
 }
 
 /// Names of a command line that many tools have for something else.
-const VAGUE: [&str; 2] = ["input", "chars"];
+pub(super) const VAGUE: [&str; 2] = ["input", "chars"];
 
-fn dialect_column(dialect: DialectId) -> Option<&'static ToolColumn> {
+pub(super) fn dialect_column(dialect: DialectId) -> Option<&'static ToolColumn> {
     dialect.contract().tools()
 }
 

@@ -13,6 +13,7 @@ mod names;
 mod patch;
 mod shown;
 mod table;
+mod targets;
 
 pub use accesses::{CallAccess, UnreadablePatch};
 pub use assembled::{ToolTable, ToolUse, plain_names};
@@ -22,19 +23,22 @@ pub use table::{NEUTRAL_TOOLS, NeutralTool, ToolAccess};
 
 pub(crate) use assembled::{NameElsewhere, ToolMeaning};
 pub(crate) use shown::{ShownTool, View};
+pub(crate) use targets::{CallTargets, GivenCommand};
 
 use localize::LocalizedTool;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::dialect::registry::DialectId;
 use crate::event::Event;
 use crate::json::Json;
+use targets::TargetNames;
 
 /// Everything that is known about tools: what the host declared, and the table that it chose.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tools {
     declared: Vec<ToolNames>,
     table: Option<Arc<ToolTable>>,
+    target_names: OnceLock<TargetNames>,
 }
 
 impl Tools {
@@ -46,6 +50,7 @@ impl Tools {
 
     pub(crate) fn set_table(&mut self, table: Option<Arc<ToolTable>>) {
         self.table = table;
+        self.target_names = OnceLock::new();
     }
 
     pub(crate) fn table(&self) -> Option<&ToolTable> {
@@ -63,6 +68,23 @@ impl Tools {
         match self.declared(&name) {
             Some(_) => ToolMeaning::AsGiven,
             None => table.meaning(&name, event.field("tool_input")),
+        }
+    }
+
+    /// What the call of an event writes and runs, if its tool is this.
+    pub(crate) fn targets(&self, event: &Event, meaning: ToolMeaning) -> CallTargets {
+        let Some(input) = event.field("tool_input") else { return CallTargets::default() };
+        let table = || self.table.as_deref().map_or_else(|| TargetNames::of(&ToolTable::default()), TargetNames::of);
+        let names = self.target_names.get_or_init(table);
+        let declared = || self.declared(&event.field("tool_name").and_then(Json::as_str)?);
+        match meaning {
+            ToolMeaning::AsGiven if self.declared.is_empty() => CallTargets::default(),
+            ToolMeaning::AsGiven => {
+                declared().map_or_else(CallTargets::default, |tool| names.declared_targets(tool, input))
+            }
+            ToolMeaning::Known(_) | ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_) => {
+                names.targets(meaning, input)
+            }
         }
     }
 

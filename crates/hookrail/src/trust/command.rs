@@ -314,12 +314,6 @@ pub(crate) fn agent_folders() -> impl Iterator<Item = &'static str> {
     DialectId::FOLDERS.iter().copied().chain([".claude", ".gemini", ".codex", ".hookrail"])
 }
 
-/// Folders of a project that an agent's tools must not change: those in which agents keep hooks, and `.git`, whose
-/// configuration and hooks run programs.
-pub fn protected_folders() -> impl Iterator<Item = &'static str> {
-    agent_folders().chain([".git"])
-}
-
 /// Whether the folder lies inside one of the folders that agents keep hooks in.
 fn is_hook_folder(root: &Path, folder: &Path) -> bool {
     let Ok(inside) = folder.strip_prefix(root) else { return false };

@@ -14,7 +14,7 @@ use hookrail_journal::Journal;
 use super::deadline::Deadline;
 #[cfg(unix)]
 use super::server;
-use super::{project_args, recorded_host, shadow_process};
+use super::{project_args, recorded_host, shadow_process, with_session_memory};
 use crate::args::BridgeArgs;
 use crate::errors::{Failure, Result};
 use crate::interrupt::{Interrupts, Signal};
@@ -291,7 +291,8 @@ pub(super) fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::
     let options = project_args(project.root().to_owned());
     let host = recorded_host(agent).name;
     let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
-    Ok((builder.lend_runtime().host_tools(agent.tools()).require_user_folders(), journal))
+    let builder = builder.lend_runtime().host_tools(agent.tools()).require_user_folders();
+    Ok((with_session_memory(builder), journal))
 }
 
 async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) -> LeftHooks {

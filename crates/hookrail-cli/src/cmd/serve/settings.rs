@@ -12,6 +12,7 @@ use hookrail_fleet::ask::AskClient;
 use hookrail_journal::Journal;
 
 use crate::args::{ProjectArgs, ServeArgs};
+use crate::cmd::bridge::with_session_memory;
 use crate::config::{BusSettings, JournalSettings};
 use crate::journal;
 use crate::project::Project;
@@ -27,6 +28,7 @@ pub(super) struct ServedRecording {
 
 impl ServedRecording {
     fn attach(&self, builder: Builder, host: &str) -> Builder {
+        let builder = with_session_memory(builder);
         let builder = journal::attach(builder, self.journal.as_ref(), &self.settings, host);
         self.telemetry.attach(builder, self.journal.as_ref(), host)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail::sources::SourceKind;
 use hookrail::trust::{Grants, TrustError, TrustStore};
-use hookrail::{Builder, Hook, HookSystem};
+use hookrail::{Builder, Hook, HookSystem, Protect};
 
 use crate::args::ProjectArgs;
 use crate::config::{Configuration, ProjectFileTrust};
@@ -66,6 +66,8 @@ impl ProjectStanding {
         let file = if is_trusted { ProjectFileTrust::Trusted } else { ProjectFileTrust::Untrusted };
         let builder = Configuration::load(copy, file).apply(HookSystem::builder(copy)).no_bundles();
         let builder = self.protected.iter().fold(builder, |builder, path| builder.described_by(path, Vec::new()));
+        // A case is about what hooks answer, not about what the engine says beside them.
+        let builder = builder.protect(Protect::Off);
         match trust {
             CopyTrust::AsGranted => builder.trust_store(CopiedGrants(self.grants.clone())),
             CopyTrust::Everything => builder.trust_project(),

@@ -56,6 +56,10 @@ attacks! { "Modules";
                 outside("/home/.xcsh/agent/hooks/pre/evil.ts"), outside("/home/.llxprt/settings.json"), outside("/home/.x-code/plugins/installed_plugins.json"),
                 outside("/home/.local/state/hookrail/trust.json"), outside("/home/.config/hookrail/config.toml"), outside("/system.json"),
                 "'home-link/.xcsh/agent/hooks/pre/evil.ts'".into(), "'nothing-yet'".into(), "'.llxprt/settings.json'".into(),
+                "'.qwen/settings.json'".into(), "'.copilot/hooks/hookrail.json'".into(), "'.github/hooks/hookrail.json'".into(),
+                "'.pi/extensions/hookrail.ts'".into(), "'.opencode/plugin/hookrail.js'".into(), outside("/home/.qwen/settings.json"),
+                outside("/home/.copilot/hooks/hookrail.json"), outside("/home/.pi/agent/extensions/hookrail.ts"),
+                outside("/home/.config/opencode/plugin/hookrail.js"), "'.hookrail/rules.toml'".into(),
                 "'.xcsh/hooks/pre/b.ts'".into(), "'evil/../.claude/hooks/pre/b.ts'".into(), "'.hookrail/config.toml'".into(),
             ];
             let mut works: Vec<String> = places.iter().map(|place| format!("fs.writeFileSync({place}, 'evil')")).collect();
@@ -63,7 +67,7 @@ attacks! { "Modules";
             works.extend(places.iter().map(|place| format!("await Bun.write({place}, 'evil')")));
             works.extend([".claude", ".codex", "home-link/.claude", "home-link/.config"].map(|place| format!("fs.renameSync('evil', '{place}')")));
             works.extend([".claude", "home-link/.config"].map(|place| format!("fs.symlinkSync('../evil', '{place}')")));
-            works.extend([".claude", "home-link/.codex"].map(|place| format!("fs.mkdirSync('{place}/hooks/pre', {{ recursive: true }}); fs.writeFileSync('{place}/hooks/pre/evil.ts', '')")));
+            works.extend([".claude", "home-link/.codex", ".qwen", "home-link/.pi"].map(|place| format!("fs.mkdirSync('{place}/hooks/pre', {{ recursive: true }}); fs.writeFileSync('{place}/hooks/pre/evil.ts', '')")));
             module(lab, &works);
             grant_with(lab, "read,write");
         }

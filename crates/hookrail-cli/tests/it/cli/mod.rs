@@ -47,6 +47,7 @@ mod narrow;
 mod new;
 mod payloads;
 mod plugin;
+mod protect;
 mod pseudo_terminal;
 mod readme;
 mod record_cases;

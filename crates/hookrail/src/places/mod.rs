@@ -1,0 +1,208 @@
+//! The places that decide which hooks run: one list for the engine, for modules and for hosts.
+//!
+//! A place is protected whether it exists or not. Paths are judged as the kernel resolves them, and as they are written,
+//! because some tools take `..` out of a path before they open it.
+
+mod agents;
+mod resolve;
+
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hookrail_spawn::{Environment, lock};
+
+use crate::config::without_dots;
+use crate::hook::{Action, Hook};
+use crate::trust::Fingerprint;
+
+pub use agents::hook_folders;
+use agents::{agents_places, is_work_folder};
+use resolve::real_path;
+
+/// What a load knows about the places of its project and its user.
+#[derive(Debug, Default)]
+pub(crate) struct KnownPlaces {
+    pub(crate) project: PathBuf,
+    pub(crate) home: Option<PathBuf>,
+    /// Everything that the load read or looked for, and what the host named.
+    pub(crate) named: Vec<PathBuf>,
+}
+
+/// The files and folders that decide which hooks run, of one configuration. What is below such a folder belongs to it.
+///
+/// ```
+/// use hookrail::{Environment, HookSystem};
+///
+/// let project = std::env::temp_dir();
+/// let hooks = HookSystem::builder(&project).environment(Environment::new()).build();
+/// let places = hooks.protected_places();
+/// assert!(places.protects(&project.join(".claude/settings.json")));
+/// assert!(!places.protects(&project.join("src/main.rs")));
+/// ```
+#[derive(Debug, Default)]
+pub struct ProtectedPlaces {
+    known: KnownPlaces,
+    hooks: Vec<Arc<Hook>>,
+    /// Made when it is first needed, because most events concern no file, and made again when it is old.
+    table: Mutex<Option<(Instant, Arc<Table>)>>,
+}
+
+/// Links may come and go while a configuration is in force. To follow them all takes a fraction of a millisecond.
+const TABLE_AGE: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Default)]
+struct Table {
+    /// The project and the home directory, as they were named and as they are resolved.
+    roots: Vec<PathBuf>,
+    /// The project alone, in the same way.
+    project: Vec<PathBuf>,
+    /// Everything that is protected by its path, as it was named and as it is resolved.
+    listed: HashSet<PathBuf>,
+}
+
+impl ProtectedPlaces {
+    /// The places of a configuration with these hooks. `environment` may name folders of agents.
+    pub(crate) fn new(mut known: KnownPlaces, environment: &Environment, hooks: &[Arc<Hook>]) -> Self {
+        known.named.extend(agents_places(environment, &known.project, known.home.as_deref()));
+        Self { known, hooks: hooks.to_vec(), table: Mutex::default() }
+    }
+
+    /// Follows the links of all places again before the next question, for a host that asks seldom.
+    pub fn look_again(&self) {
+        *lock(&self.table) = None;
+    }
+
+    /// Whether what is at this path decides which hooks run. The path is absolute, and its links are resolved.
+    #[must_use]
+    pub fn protects(&self, real: &Path) -> bool {
+        let table = self.table();
+        // A project may itself lie in such a folder, as a worktree of an agent does.
+        let inside = table.project.iter().find_map(|root| real.strip_prefix(root).ok());
+        is_in_hook_folder(inside.unwrap_or(real)) || real.ancestors().any(|place| table.listed.contains(place))
+    }
+
+    /// Whether that holds for something below this path, whether it exists yet or not.
+    #[must_use]
+    pub fn protects_below(&self, real: &Path) -> bool {
+        let table = self.table();
+        table.roots.iter().chain(&table.listed).any(|place| place.starts_with(real))
+    }
+
+    /// Where a path leads, if what is there decides which hooks run. A relative path is relative to `cwd`.
+    #[must_use]
+    pub fn protected_target(&self, cwd: &Path, path: &Path) -> Option<PathBuf> {
+        let written = cwd.join(path);
+        let lexical = without_dots(&written);
+        if self.protects(&lexical) {
+            return Some(real_path(&lexical));
+        }
+        let has_dots = written.components().any(|part| part == Component::ParentDir);
+        if !has_dots && hookrail_spawn::has_no_links(&self.below_real_project(&lexical)) {
+            return None;
+        }
+        let real = real_path(&lexical);
+        if self.protects(&real) {
+            return Some(real);
+        }
+        // The kernel goes up from where a link leads.
+        let real = has_dots.then(|| real_path(&written))?;
+        self.protects(&real).then_some(real)
+    }
+
+    /// The same for a path as a tool is given it. Some tools take `~` for the home directory, or ignore a leading `@`.
+    pub(crate) fn target_of_argument(&self, cwd: &Path, path: &str) -> Option<PathBuf> {
+        let home = || Some(self.known.home.as_deref()?.join(path.strip_prefix("~/")?));
+        let mentioned = || path.strip_prefix('@').map(PathBuf::from);
+        self.protected_target(cwd, Path::new(path))
+            .or_else(|| self.protected_target(cwd, &home()?))
+            .or_else(|| self.protected_target(cwd, &mentioned()?))
+    }
+
+    /// The path inside of the project, if it lies there.
+    pub(crate) fn in_project<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        self.table().project.iter().find_map(|root| path.strip_prefix(root).ok())
+    }
+
+    /// Every place, as it was named and as it is resolved. Folders of agents are listed for the project and the home directory.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let table = self.table();
+        let folders = table.roots.iter().flat_map(|root| hook_folders().map(|folder| root.join(folder)));
+        let mut paths: Vec<PathBuf> = table.listed.iter().cloned().chain(folders).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
+    /// A path of the project below the project's resolved folder, so that links above the project do not count.
+    fn below_real_project(&self, path: &Path) -> PathBuf {
+        let below = path.strip_prefix(&self.known.project).ok();
+        let table = self.table();
+        match below.zip(table.project.last()) {
+            Some((below, real)) => real.join(below),
+            None => path.to_owned(),
+        }
+    }
+
+    fn table(&self) -> Arc<Table> {
+        let mut kept = lock(&self.table);
+        if let Some((made, table)) = &*kept
+            && made.elapsed() < TABLE_AGE
+        {
+            return Arc::clone(table);
+        }
+        let table = Arc::new(self.make_table());
+        *kept = Some((Instant::now(), Arc::clone(&table)));
+        table
+    }
+
+    fn make_table(&self) -> Table {
+        let KnownPlaces { project, home, named } = &self.known;
+        let both = |root: &PathBuf| [root.clone(), real_path(root)];
+        let of_project = both(project).to_vec();
+        let roots: Vec<PathBuf> = of_project.iter().cloned().chain(home.iter().flat_map(both)).collect();
+        // A folder of an agent that is a link is protected where it leads.
+        let folders = roots.iter().flat_map(|root| hook_folders().map(|folder| root.join(folder)));
+        let elsewhere = folders.filter(|folder| folder.is_symlink()).map(|folder| real_path(&folder));
+        let mut listed: HashSet<PathBuf> = named.iter().cloned().chain(self.files_of_hooks()).collect();
+        listed.extend(listed.clone().iter().map(|place| real_path(place)));
+        listed.extend(elsewhere);
+        // Otherwise nothing at all could be written.
+        listed.retain(|place| !place.as_os_str().is_empty() && !roots.iter().any(|root| root.starts_with(place)));
+        Table { roots, project: of_project, listed }
+    }
+
+    /// The files that hooks name. No file of a project that is not trusted is read for this.
+    fn files_of_hooks(&self) -> Vec<PathBuf> {
+        let files = |hook: &Arc<Hook>| match (&hook.action, hook.trust.fingerprint()) {
+            // The imports of an untrusted module are not followed: reading it could be made slow on purpose.
+            (Action::Module(module), Some(_)) if !hook.trust.allows() => vec![module.to_path_buf()],
+            (_, Some(taken)) => taken.paths(),
+            (_, None) => Fingerprint::take(&self.known.project, hook).paths(),
+        };
+        self.hooks.iter().flat_map(files).collect()
+    }
+}
+
+/// Whether a part of the path is a folder in which an agent keeps hooks, without those in which it keeps its own work. A
+/// project inside of this one has such folders too.
+fn is_in_hook_folder(path: &Path) -> bool {
+    let mut parts = path.iter().peekable();
+    while let Some(part) = parts.next() {
+        if !part.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        // Some file systems ignore case.
+        let Some(folder) = hook_folders().find(|folder| part.eq_ignore_ascii_case(folder)) else { continue };
+        if !parts.peek().is_some_and(|next| is_work_folder(folder, next)) {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(all(test, unix))]
+#[path = "places_tests.rs"]
+mod tests;
