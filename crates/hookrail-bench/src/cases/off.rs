@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use hookrail::{EventKind, HookSystem, Json};
+use hookrail::tools::ToolTable;
+use hookrail::{EventKind, HookSystem, Json, Protect};
 use serde_json::{Value, json};
 
 use super::BenchCase;
@@ -28,6 +29,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
         },
         BenchCase { name: "off-whole", title: "none configured: the whole call of a host", prepare: whole },
         BenchCase { name: "none-match", title: "one hook, and its matcher does not match", prepare: none_match },
+        BenchCase { name: "protect", title: "a guard, and a tool that writes a file or none", prepare: protect },
     ]
 }
 
@@ -107,6 +109,29 @@ fn none_match(lab: &Lab) -> Result<PreparedCase> {
     let theirs = json!([{"matcher": "^some_other_tool$", "hooks": [{"type": "command", "command": "true"}]}]);
     gemini(lab, &mut case, ("gemini", "`fireBeforeToolEvent`"), &theirs, json!({"do": "fire", "times": 500}));
     opendev(lab, &mut case, ("opendev", "`run_hooks`"), &theirs, json!({"do": "fire", "times": 5000}));
+    Ok(case)
+}
+
+/// What it costs to know that a call writes nothing that decides which hooks run.
+fn protect(lab: &Lab) -> Result<PreparedCase> {
+    let mut case = PreparedCase::default();
+    let guard = json!({"type": "command", "command": "true", "onFailure": "block"});
+    let project = lab.project(&json!([{"matcher": "^some_other_tool$", "hooks": [guard]}]))?;
+    for (name, what, protect, tool) in [
+        ("off-file", "a file tool, `protect` is off", Protect::Off, TOOL),
+        ("hookrail-file", "a file tool", Protect::Ask, TOOL),
+        ("off-other", "another tool, `protect` is off", Protect::Off, "glob"),
+        ("hookrail-other", "another tool", Protect::Ask, "glob"),
+    ] {
+        let builder = HookSystem::builder(&project).environment(lab.environment(Shell::Sh)).trust_project();
+        let system = builder.tool_table(ToolTable::default()).protect(protect).build();
+        let input = Json::of(&json!({"file_path": "src/main.rs", "pattern": "*"}))?;
+        case.add(Variant::timed(name, what, 5_000, move || {
+            let event =
+                system.event(EventKind::BeforeTool).with_text("tool_name", tool).with("tool_input", input.clone());
+            check_answered(&system.fire_blocking(event), 0)
+        }));
+    }
     Ok(case)
 }
 
