@@ -37,6 +37,8 @@ struct SurveyedHook {
     /// The plugin that it belongs to.
     owner: Option<String>,
     owner_folder: Option<PathBuf>,
+    /// Its command line; none if it is no shell's.
+    command: Option<Arc<str>>,
     files: Vec<PathBuf>,
 }
 
@@ -50,6 +52,10 @@ impl SurveyedHook {
             label: Arc::clone(&hook.label),
             owner: hook.owner.as_ref().map(|owner| owner.id.clone()),
             owner_folder: hook.owner.as_ref().map(|owner| owner.dir.clone()),
+            command: match &hook.action {
+                Action::Shell(line) => Some(Arc::clone(line)),
+                _ => None,
+            },
             files,
         }
     }
@@ -62,6 +68,15 @@ impl SurveyedHook {
     fn runs(&self, path: &Path) -> bool {
         let is_it = |known: &PathBuf| known == path || known.canonicalize().is_ok_and(|known| known == path);
         self.files.iter().any(is_it) || self.owner_folder.as_ref().is_some_and(is_it)
+    }
+}
+
+impl SurveyedHook {
+    /// Whether its command names a file. What it loads beside its script, such as all files of the folder of a Node script,
+    /// belongs to it and is not what it runs.
+    fn names(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        self.command.as_ref().is_some_and(|line| line.contains(&*name))
     }
 }
 
@@ -84,7 +99,8 @@ impl Survey {
 
     /// Returns the labels of the hooks that run this file, or belong to the plugin in this folder.
     pub(super) fn hooks_running(&self, path: &Path) -> Vec<Arc<str>> {
-        self.labels(|hook| hook.runs(path))
+        let named = self.labels(|hook| hook.runs(path) && hook.names(path));
+        if named.is_empty() { self.labels(|hook| hook.runs(path)) } else { named }
     }
 
     fn labels(&self, meant: impl Fn(&SurveyedHook) -> bool) -> Vec<Arc<str>> {
