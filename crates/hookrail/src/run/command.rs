@@ -24,7 +24,7 @@ use super::shell::{Shell, shell};
 use super::{Environment, RunLedger};
 #[cfg(unix)]
 use crate::exec_options::ShellUse;
-use crate::exec_options::{ProcessLifetime, StdinKind};
+use crate::exec_options::{CommandShell, ProcessLifetime, StdinKind};
 use crate::hook::{Action, Authority};
 
 /// The environment variable that marks all processes of a run.
@@ -157,7 +157,12 @@ fn program(world: &ProcessWorld, request: &RunRequest) -> Option<ChildCommand> {
         Action::Shell(line) => {
             let Shell { program, flags } = shell(request.shell, world.instead_of_bash.as_deref());
             let line = request.command.as_deref().unwrap_or(line);
-            Some(ChildCommand::new(program).args(flags.iter().copied()).arg(line))
+            // The shell's own messages begin with the name that the original calls it by.
+            let name = match request.shell {
+                CommandShell::Bash => program.file_name().unwrap_or(program.as_os_str()).to_owned(),
+                CommandShell::Posix => program.clone().into_os_string(),
+            };
+            Some(ChildCommand::new(program).arg0(name).args(flags.iter().copied()).arg(line))
         }
         Action::Program(words) => {
             let (program, arguments) = words.split_first()?;
