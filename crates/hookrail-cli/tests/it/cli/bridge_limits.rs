@@ -88,7 +88,6 @@ fn under_every_limit_at_which_another_program_runs_a_denial_stays_one() {
         "--as=150000000",
         "--data=1000000",
         "--data=5000000",
-        "--cpu=0",
         "--nofile=3",
         "--nofile=4",
         "--nofile=5",
