@@ -18,20 +18,12 @@ const BASH: [&str; 4] = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/
 /// exists, else `sh`. Profile files are never read.
 #[cfg(unix)]
 pub(super) fn shell(written_for: CommandShell, instead_of_bash: Option<&Path>) -> Shell {
-    let bash = || BASH.into_iter().map(Path::new).find(|file| is_program(file)).map(in_real_folder);
+    let bash = || BASH.into_iter().map(Path::new).find(|file| is_program(file));
     let found = match written_for {
-        CommandShell::Bash => instead_of_bash.map(Path::to_owned).or_else(bash),
+        CommandShell::Bash => instead_of_bash.or_else(bash),
         CommandShell::Posix => None,
     };
-    Shell { program: found.unwrap_or_else(|| PathBuf::from("/bin/sh")), flags: &["-c"] }
-}
-
-/// The path of a program with the links of its folder resolved. A shell begins its messages with its path, and where `/bin` is a
-/// link to `/usr/bin`, users know it by the latter.
-#[cfg(unix)]
-fn in_real_folder(program: &Path) -> PathBuf {
-    let folder = program.parent().and_then(|folder| folder.canonicalize().ok());
-    folder.zip(program.file_name()).map_or_else(|| program.to_owned(), |(folder, name)| folder.join(name))
+    Shell { program: found.unwrap_or(Path::new("/bin/sh")).to_owned(), flags: &["-c"] }
 }
 
 #[cfg(unix)]
