@@ -273,7 +273,8 @@ fn too_deep_inside_hooks_a_gate_that_no_hook_guards_stays_open() {
 fn protected_paths_name_files_that_do_not_exist_yet() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("guard.sh"), "").unwrap();
-    let home = dir.path().join("home");
+    let outside = tempfile::tempdir().unwrap();
+    let home = outside.path().to_owned();
     let environment = environment().with("HOME", &home);
     let system = HookSystem::builder(dir.path())
         .environment(environment)

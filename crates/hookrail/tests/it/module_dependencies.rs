@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
     &["effects"],
     &["system::host"],
     &["native"],
+    &["user_folders"],
     &["remote"],
     &["sandbox"],
     &["config", "hook", "trust"],
