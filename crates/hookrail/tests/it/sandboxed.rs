@@ -42,7 +42,7 @@ impl Lab {
 
     fn environment(&self) -> Environment {
         let variables: Environment = self.place.variables().into_iter().collect();
-        variables.with("TMPDIR", self.path("tmp")).with("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("system.json"))
+        variables.with("TMPDIR", self.path("tmp"))
     }
 
     fn write(&self, file: &str, settings: &Value) {

@@ -369,6 +369,7 @@ fn the_plugin_schema_accepts_exactly_what_the_parser_finds_nothing_wrong_with() 
     let project = dir.path().join("project");
     let plugin = project.join(".x-code/plugins/p");
     std::fs::create_dir_all(plugin.join("hooks")).unwrap();
+    std::fs::create_dir(dir.path().join("home")).unwrap();
     let findings = |document: &Value| {
         std::fs::write(plugin.join("plugin.json"), document.to_string()).unwrap();
         HookSystem::builder(&project).environment(environment.clone()).build().reload()

@@ -248,15 +248,16 @@ fn a_change_of_the_script_or_the_directory_or_the_environment_starts_another_one
 #[test]
 fn a_hook_that_is_taken_out_of_the_settings_loses_its_worker() {
     let dir = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().unwrap();
     script(dir.path(), "");
-    let settings = dir.path().join("home/.llxprt/settings.json");
+    let settings = home.path().join(".llxprt/settings.json");
     std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
     let entry = r#"{"type": "command", "command": "sh ./worker.sh", "mode": "worker"}"#;
     let with = |entry: &str| {
         format!(r#"{{"hooksConfig": {{"enabled": true}}, "hooks": {{"BeforeTool": [{{"hooks": [{entry}]}}]}}}}"#)
     };
     std::fs::write(&settings, with(entry)).unwrap();
-    let environment = environment().with("HOME", dir.path().join("home"));
+    let environment = environment().with("HOME", home.path());
     let system = HookSystem::builder(dir.path()).environment(environment).build();
     assert_eq!(system.snapshot().hooks()[0].exec.lifetime, ProcessLifetime::Worker);
     message(&fire(&system));
