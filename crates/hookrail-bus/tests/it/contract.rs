@@ -291,9 +291,13 @@ async fn a_request_can_wait_for_everything() {
 #[tokio::test]
 async fn a_system_layer_that_cannot_be_used_is_no_success() {
     let sandbox = Sandbox::with_hook("BeforeTool", "true");
-    let system = sandbox.base.join("home/no-system-settings.json");
+    let system = sandbox.base.join("system.json");
     std::fs::write(&system, "{{{").unwrap();
-    let bus = sandbox.bus();
+    let home = sandbox.home.clone();
+    let bus = Bus::new(BusOptions::new(&sandbox.project, move |project| {
+        let with_system = environment(&home).with("LLXPRT_SYSTEM_SETTINGS_PATH", &system);
+        HookSystem::builder(project).environment(with_system).trust_project()
+    }));
     let mut client = Raw::new(&bus);
     let response = client.ask(json!({"correlationId": "c", "eventName": "BeforeTool", "input": tool("x")})).await;
     assert_eq!((code(&response), &response["correlationId"]), ("system_unusable", &json!("c")));
