@@ -64,7 +64,7 @@ fn what_agents_read_is_protected_whether_it_exists_or_not() {
         assert!(places.protects(Path::new(place)), "{place}");
     }
     for other in
-        ["src/main.rs", ".github/workflows/ci.yml", "docs/.claude.md", "claude/settings.json", ".gitignore", ""]
+        ["src/main.rs", ".github/workflows/ci.yml", "notes/.claude.md", "claude/settings.json", ".gitignore", ""]
     {
         assert!(!places.protects(&world.project.join(other)), "{other}");
         assert_eq!(places.protected_target(&world.project, Path::new(other)), None, "{other}");

@@ -298,7 +298,7 @@ mod tests {
             "grep HOOKRAIL_DISABLE src",
             "unset HOOKRAIL_DISABLE",
             "env -u HOOKRAIL_DISABLE true",
-            "cat docs/hookrail.md # hookrail trust grant",
+            "cat hookrail.txt # hookrail trust grant",
             "cargo test -p hookrail reload",
             "npm run enable",
             "systemctl enable x",
