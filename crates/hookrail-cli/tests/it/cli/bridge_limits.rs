@@ -71,9 +71,12 @@ fn is_denied(ran: &ProgramOutput) -> bool {
     ran.code == 2 || (ran.code == 0 && decisions.into_iter().any(decision))
 }
 
-/// The shells that agents use. What `fish` reads differently is inside of quotes.
+/// The shells that agents use, and two that people may have given to an agent: what `fish` reads differently is inside of
+/// quotes.
 fn shells() -> Vec<&'static str> {
-    ["sh", "bash", "zsh", "dash", "fish"].into_iter().filter(|shell| has_program(shell)).collect()
+    let needed = ["sh", "bash", "dash"].into_iter().filter(|shell| has_program(shell));
+    let more = ["/bin/zsh", "/usr/bin/fish"].into_iter().filter(|shell| Path::new(shell).is_file());
+    needed.chain(more).collect()
 }
 
 #[test]
