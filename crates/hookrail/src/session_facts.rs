@@ -178,6 +178,7 @@ fn write_file(path: &Path, facts: &Facts) -> io::Result<()> {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 

@@ -93,7 +93,9 @@
 	}
 
 	function addRemark(remarks, kind, text) {
-		remarks ??= { __proto__: null, unknown: [], strangers: [], values: [] };
+		// Without a prototype a module cannot teach these to describe themselves otherwise.
+		const bareList = () => setPrototypeOf([], null);
+		remarks ??= { __proto__: null, unknown: bareList(), strangers: bareList(), values: bareList() };
 		const list = remarks[kind];
 		if (list.length < 16 && !has(list, text)) list[list.length] = slice(text, 0, 100);
 		return remarks;

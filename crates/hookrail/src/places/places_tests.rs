@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
 use std::fs;
 use std::os::unix::fs::symlink;
 

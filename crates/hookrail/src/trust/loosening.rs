@@ -69,10 +69,8 @@ pub(crate) fn line_loosens(line: &str) -> Option<Loosening> {
     let names_it = |text: &str| text.contains("hookrail") || text.contains(VARIABLE);
     // Most lines name neither. A name may be quoted in parts.
     let is_quoted = |character: char| matches!(character, '\\' | '\'' | '"');
-    if !names_it(line) && !(line.contains(is_quoted) && names_it(&line.replace(is_quoted, ""))) {
-        return None;
-    }
-    loosening_in(line, DEEPEST)
+    let is_named = names_it(line) || (line.contains(is_quoted) && names_it(&line.replace(is_quoted, "")));
+    if is_named { loosening_in(line, DEEPEST) } else { None }
 }
 
 /// How a program with its arguments would loosen guards.

@@ -6,7 +6,7 @@ pub(crate) const ROWS: &[Row] = &[
     handler("rejects promises for ever", "for (;;) Promise.reject('x'.repeat(1e4));").goes_over().patiently(),
     handler("rejects promises with long texts for ever", "const long = 'x'.repeat(2e5); for (;;) Promise.reject(new Error(long));").goes_over().patiently(),
     handler("sets timers for ever", "for (;;) setTimeout(() => {}, 1e8);").goes_over().patiently(),
-    handler("sets timers for ever without the prelude", "for (;;) __hookrail.native.timer(1e8);").goes_over().patiently(),
+    handler("sets timers for ever without the prelude", "for (;;) __hookrail.native.timer(1e8, false);").goes_over().patiently(),
     handler("says for ever that its call has ended", "const long = 'x'.repeat(1e6); for (;;) __hookrail.native.finished(0, long, undefined, undefined);").times_out(),
     handler("says that its call has ended, with a result that is too long", "for (let call = 1; call < 100; call++) __hookrail.native.finished(call, '\"' + 'x'.repeat(2e6) + '\"', undefined, undefined);").goes_over().patiently(),
     handler("asks the host for ever and waits for nothing", "const long = 'x'.repeat(1e5); for (;;) __hookrail.begin(0, 'host', 'confirm', { title: long, message: long }).catch(() => {});").goes_over().patiently(),

@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
     handler("imports what is not there", "await import('./nope.ts');").throws(),
     handler("imports what works for ever", "(await import('node:fs')).writeFileSync('loop.ts', 'for (;;) {}'); await import('./loop.ts');")
         .times_out(),
-    handler("deletes itself", "(await import('node:fs')).rmSync('bad.ts'); return { block: true };").blocks(),
+    handler("deletes itself", "(await import('node:fs')).rmSync('bad.ts'); return { block: true };").throws(),
     handler("deletes its folder", "(await import('node:fs')).rmSync(process.cwd(), { recursive: true, force: true }); return { block: true };").throws(),
     module("works for ever when it is loaded", "for (;;) {}").is_not_loaded(),
     module("waits for ever when it is loaded", "await new Promise(() => {}); export default () => {};").is_not_loaded(),

@@ -7,9 +7,9 @@ use crate::misbehaviour::streams::say_deny;
 macro_rules! fires {
     ($inner:literal) => {
         concat!(
-            r#"mkdir -p i/.llxprt; printf '%s' '{"hooksConfig":{"enabled":true},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":""#,
+            r#"i=$(cd .. && pwd)/inner; mkdir -p "$i/.llxprt"; printf '%s' '{"hooksConfig":{"enabled":true},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":""#,
             $inner,
-            r#""}]}]}}' > i/.llxprt/settings.json; HOME="$PWD/i" "$HOOKRAIL" fire BeforeTool --tool x; true"#
+            r#""}]}]}}' > "$i/.llxprt/settings.json"; HOME="$i" "$HOOKRAIL" fire BeforeTool --tool x; true"#
         )
     };
 }
