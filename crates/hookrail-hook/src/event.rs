@@ -171,6 +171,8 @@ events! {
     BeforeAgent {
         /// The prompt.
         prompt: String,
+        /// `machine` where a program of the agent has made the prompt.
+        origin: Option<String>,
     } can [Denies, AddsContext] answers ["additionalContext"]
     /// The agent has finished its answer. To deny that makes it continue.
     AfterAgent {

@@ -128,7 +128,7 @@ pub(crate) fn lies_in(file: &Path, folder: &Path) -> bool {
 pub(crate) fn is_inside(path: &Path, folder: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     let folder = real(folder).unwrap_or_else(|| folder.to_owned());
-    // The nearest part that exists decides: whoever makes the rest makes it there.
+    // The nearest part that exists decides, because the rest would be made there.
     path.starts_with(&folder) || path.ancestors().find_map(real).is_some_and(|real| real.starts_with(&folder))
 }
 

@@ -1,5 +1,5 @@
 //! Strict answers: what is asked of a hook whose own entry says what its failure does. It prints nothing, `{}` or one answer;
-//! whatever else it prints is a failure, because it may be a denial that nobody can read.
+//! whatever else it prints is a failure, because it may be a denial that cannot be read.
 
 use crate::config::nearest;
 use crate::diagnostic::{Code, Diagnostic};

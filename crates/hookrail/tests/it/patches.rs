@@ -190,7 +190,7 @@ fn a_patch_that_cannot_be_read_is_denied_where_a_hook_asks_about_files() {
     let (outcome, told) = fire(vec![llxprt("write_file", SourceKind::User)], patched(&broken), |_, _| silent());
     assert!(outcome.is_denied() && told.is_empty());
     assert!(outcome.effects.reason.as_deref().unwrap().contains("the patch cannot be read"), "{outcome:?}");
-    // A hook that matches the patch gets it as it is, and nobody else is concerned.
+    // A hook that matches the patch gets it as it is, and no other hook is asked.
     for hook in [llxprt("apply_patch", SourceKind::User), hook(KIND, "all", SourceKind::User)] {
         let (outcome, told) = fire(vec![hook], patched(&broken), |_, _| silent());
         assert_eq!((outcome.is_denied(), told.len(), told[0].0.as_str()), (false, 1, "apply_patch"));

@@ -217,7 +217,7 @@ fn explain_shows_it_and_the_bus_says_it() {
 }
 
 #[test]
-fn the_agent_refuses_and_asks_nobody_in_vain() {
+fn the_agent_refuses_without_a_question() {
     let sandbox = guarded();
     let call = |path: &str| json!({"name": "write_file", "args": {"path": path, "content": "x"}});
     let script = json!({"turns": [{"calls": [call(".claude/settings.json"), call("a.txt")]}, {"text": "done"}]});
@@ -314,7 +314,7 @@ fn a_command_line_that_would_loosen_a_guard_is_asked_about() {
         assert!(said.contains("changes which hooks run") && (ran.code == 2 || said.contains("\"ask\"")), "{ran:?}");
         lifts_nothing(&said);
     }
-    // The agent asks; nobody is there to approve it.
+    // The agent asks; no person is there to approve it.
     let calls = json!([{"name": "run_shell_command", "args": {"command": "touch ran; HOOKRAIL_DISABLE=1 true"}},
         {"name": "run_shell_command", "args": {"command": "touch other"}}]);
     let script = sandbox.write_at("script.json", json!({"turns": [{"calls": calls}, {"text": "done"}]}).to_string());
