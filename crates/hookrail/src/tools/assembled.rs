@@ -87,17 +87,9 @@ pub(crate) struct NameElsewhere {
     pub(crate) tool: &'static NeutralTool,
 }
 
-/// The names of a pattern that is nothing but a list of them, such as `Write|Edit`, also when it is anchored: `^Bash$`,
-/// `^(Write|Edit)$`.
+/// The names of a pattern that is nothing but a list of them, such as `Write|Edit`.
 #[must_use]
 pub fn plain_names(pattern: &str) -> Option<Vec<&str>> {
-    let anchored = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix('$'));
-    let pattern = match anchored {
-        // `^Write|Edit$` anchors each name at one side only.
-        Some(inside) if inside.contains('|') => inside.strip_prefix('(')?.strip_suffix(')')?,
-        Some(inside) => inside,
-        None => pattern,
-    };
     let is_name = |name: &&str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
     };
