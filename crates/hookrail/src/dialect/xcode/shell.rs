@@ -255,7 +255,9 @@ impl<'s, 'a> Scan<'s, 'a> {
                 '`' => self.backtick(),
                 '(' => self.parenthesis(),
                 '#' if begins_word => {
-                    while self.peek(0).is_some_and(|next| next != '\n') {
+                    // The shell looks for the second backtick before it reads what is between them.
+                    let ends = |next: char| next == '\n' || (next == '`' && until == Until::Backtick);
+                    while self.peek(0).is_some_and(|next| !ends(next)) {
                         self.copy(1);
                     }
                     self.word_begins = self.seen.len();

@@ -412,6 +412,12 @@ proptest! {
 }
 
 #[test]
+fn a_comment_in_backticks_ends_with_them() {
+    assert_eq!(run("sh", &with_value("show `#`${known}", "/a/b-c").0).0, "</a/b-c>");
+    assert_eq!(run("sh", &with_value("show x #`${known}", "/a/b-c").0).0, "<x>");
+}
+
+#[test]
 fn long_words_are_read_in_proportion_to_their_length() {
     let (done, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
