@@ -21,6 +21,14 @@ fn records(sandbox: &Sandbox) -> Vec<PathBuf> {
     found.filter(|path| path.extension().is_some_and(|extension| extension == "running")).collect()
 }
 
+/// Waits until the server has recorded a hook: the hook may write its number before the server does.
+fn recorded(sandbox: &Sandbox, hook: u32) -> PathBuf {
+    let line = format!("\n{hook} ");
+    let has_line = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains(&line));
+    assert!(wait_until(|| records(sandbox).iter().any(has_line), HANG), "no record of {hook}");
+    records(sandbox).into_iter().find(has_line).unwrap()
+}
+
 struct Sleeping(Child);
 
 impl Sleeping {
@@ -46,6 +54,7 @@ fn the_next_server_ends_what_a_killed_one_left_and_nothing_else() {
     talk.ask_for("c", "x");
     let left = started(&sandbox);
     let escaped: u32 = std::fs::read_to_string(sandbox.project.join("escaped")).unwrap().trim().parse().unwrap();
+    recorded(&sandbox, left);
     assert_eq!(records(&sandbox).len(), 1);
     server.0.kill().unwrap();
     server.0.wait().unwrap();
@@ -85,10 +94,10 @@ fn a_record_of_a_number_that_another_process_has_now_ends_no_process() {
     let (mut server, mut talk) = sandbox.on_stdio(&[]);
     talk.ask_for("c", "x");
     let left = started(&sandbox);
+    let record = recorded(&sandbox, left);
     server.0.kill().unwrap();
     server.0.wait().unwrap();
     // The record says the number of a process that was started at another time.
-    let record = records(&sandbox).remove(0);
     let text = std::fs::read_to_string(&record).unwrap();
     let other = stranger.0.id().to_string();
     let (before, after) = text.split_once(&format!("\n{left} ")).unwrap();
