@@ -18,8 +18,8 @@ pub(crate) const DEFAULT_SEARCH_PATH: &str = "/usr/bin:/bin";
 /// The folders whose content a project can supply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProjectFolders {
-    /// The project's root as it is named, and where that leads. Empty if the home directory lies in the project: then its
-    /// programs are the user's own.
+    /// The project's root as it is named, and where that leads. Empty if the project is the home directory, whose programs
+    /// are the user's own, or the root of the file system, which holds every program there is.
     roots: Vec<PathBuf>,
 }
 
@@ -27,10 +27,14 @@ impl ProjectFolders {
     /// The folders of a project, for the user with this home directory.
     pub(crate) fn new(project: &Path, home: Option<&Path>) -> Self {
         let real = real_path(project);
-        let roots = match home.filter(|home| home.is_absolute()) {
-            Some(home) if real_path(home).starts_with(&real) => Vec::new(),
-            _ if real == project => vec![real],
-            _ => vec![project.to_owned(), real],
+        // A home directory below the project is one that the project can fill.
+        let is_home = home.is_some_and(|home| home.is_absolute() && real_path(home) == real);
+        let roots = if is_home || real.parent().is_none() {
+            Vec::new()
+        } else if real == project {
+            vec![real]
+        } else {
+            vec![project.to_owned(), real]
         };
         Self { roots }
     }
@@ -119,9 +123,22 @@ mod tests {
     fn programs_in_a_home_directory_that_is_the_project_are_the_users_own() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().canonicalize().unwrap();
-        for project in [home.as_path(), home.parent().unwrap(), Path::new("/")] {
+        for project in [home.as_path(), Path::new("/")] {
             assert!(!ProjectFolders::new(project, Some(&home)).contain(&home.join(".local/bin")));
         }
         assert!(ProjectFolders::new(&home, Some(&home.join("../elsewhere"))).contain(&home.join(".local/bin")));
+    }
+
+    #[test]
+    fn a_home_directory_below_the_project_makes_no_program_the_users_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap();
+        for home in ["home", "not/yet"] {
+            let folders = ProjectFolders::new(&project, Some(&project.join(home)));
+            assert!(
+                folders.contain(&project.join("bin")) && folders.contain(&project.join(home).join("bin")),
+                "{home}"
+            );
+        }
     }
 }

@@ -580,8 +580,8 @@ impl Settings {
             let refusal = SourceRefusal { refusal: Refusal::UserUnusable, reason: reason.into() };
             snapshot.refusals.push((SourceKind::User, refusal));
         }
-        // With `trust_project` the hooks run whatever the store says.
-        if let Some(refusal) = grants.refusal.filter(|_| !sources.trust_all && snapshot.has_project_hooks()) {
+        // With `trust_project` too: whether a granted guard is missing is known from the store alone.
+        if let Some(refusal) = grants.refusal.filter(|_| snapshot.has_project_hooks()) {
             snapshot.refusals.push((SourceKind::Project, refusal));
         }
         snapshot.changes_at = loaded.enrolment.changes_at;
@@ -707,11 +707,16 @@ struct KnownGrants {
     refusal: Option<SourceRefusal>,
 }
 
-/// The decision because of a store that exists and cannot be used: one of the project's hooks may be a granted guard. A
-/// store inside the project is not the user's.
+/// The decision because of a store that exists and cannot be used: one of the project's hooks may be a granted guard.
 fn store_refusal(error: &TrustError) -> Option<SourceRefusal> {
-    if matches!(error, TrustError::InProject { .. }) {
-        return None;
+    match error {
+        // It is not the user's store. The folder that leads there is reported, and a bridge denies because of it.
+        TrustError::InProject { .. } => return None,
+        TrustError::Io { .. }
+        | TrustError::Damaged { .. }
+        | TrustError::Version { .. }
+        | TrustError::Exposed { .. }
+        | TrustError::Link { .. } => {}
     }
     let reason = format!("{error}, so it is not known which hooks of this project guard it; {}", error.repair());
     Some(SourceRefusal { refusal: Refusal::StoreUnusable, reason: reason.into() })

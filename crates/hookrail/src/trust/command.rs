@@ -153,11 +153,14 @@ impl Command {
     pub(super) fn open_end(&self, root: &Path) -> Option<OpenEnd> {
         match self.closed(root, root) {
             Err(why) => Some(why),
-            Ok(Some((Interpreter::Node, folder))) => {
+            Ok(Some((interpreter, folder))) => {
                 let files = self.files(root, root).found;
-                load_from_elsewhere(root, &folder, &files).then_some(OpenEnd::ImportsFromElsewhere)
+                // A compiled library names the folders of further libraries itself.
+                let leads_out = files.iter().any(|file| is_library(&file.path))
+                    || interpreter == Interpreter::Node && load_from_elsewhere(root, &folder, &files);
+                leads_out.then_some(OpenEnd::ImportsFromElsewhere)
             }
-            Ok(_) => None,
+            Ok(None) => None,
         }
     }
 
@@ -275,6 +278,11 @@ impl Command {
     }
 }
 
+/// Whether an interpreter loads a file of that name as a compiled library.
+fn is_library(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ["so", "node", "pyd", "bundle"].iter().any(|known| ending == *known))
+}
+
 /// Whether a word names a program by its path.
 fn names_path(program: &str) -> bool {
     program.contains('/') || program.starts_with('$')
@@ -286,8 +294,9 @@ fn interpreter_outside(root: &Path, program: &ResolvedFile, unknown: OpenEnd) ->
     let interpreter = Interpreter::of_program(program).ok_or(unknown)?;
     match interpreter {
         Interpreter::Shell => Ok(interpreter),
-        _ if leads_through(root, &program.path) => Err(OpenEnd::InterpreterOfProject),
-        _ => Ok(interpreter),
+        Interpreter::Python | Interpreter::Node | Interpreter::Ruby | Interpreter::Perl => {
+            if leads_through(root, &program.path) { Err(OpenEnd::InterpreterOfProject) } else { Ok(interpreter) }
+        }
     }
 }
 

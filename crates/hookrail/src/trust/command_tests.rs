@@ -181,3 +181,23 @@ fn a_path_leads_where_the_kernel_says() {
     assert_eq!(found[0].real, project.root.join("other/guard.sh"));
     assert_eq!(found[0].path, project.root.join("hooks/lib/../guard.sh"));
 }
+
+#[test]
+fn a_compiled_library_beside_the_script_leads_to_files_that_nothing_covers() {
+    for (script, library) in
+        [("guard.py", "rules.so"), ("guard.py", "deep/rules.cpython-312.so"), ("guard.cjs", "a.node")]
+    {
+        let project = Project::new();
+        let folder = project.root.join(".llxprt/hooks");
+        std::fs::write(folder.join(script), "").unwrap();
+        let line = format!("{} .llxprt/hooks/{script}", if script.ends_with("py") { "python3" } else { "node" });
+        if project.line(&line) == Some(OpenEnd::ProgramNotCovered) {
+            eprintln!("skipped without the program: {line}");
+            continue;
+        }
+        assert_eq!(project.line(&line), None, "{line}");
+        std::fs::create_dir_all(folder.join("deep")).unwrap();
+        std::fs::write(folder.join(library), "").unwrap();
+        assert_eq!(project.line(&line), Some(OpenEnd::ImportsFromElsewhere), "{library}");
+    }
+}

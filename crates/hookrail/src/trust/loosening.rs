@@ -112,7 +112,8 @@ fn simple_commands(line: &str) -> Vec<SimpleCommand> {
                 redirects = false;
                 commands.push(std::mem::take(&mut command));
             }
-            _ => {}
+            // A blank ends a word only. No other character is among the separators.
+            Some(_) | None => {}
         }
     }
     commands.push(command);

@@ -43,7 +43,7 @@ pub(super) fn load_from_elsewhere<'f>(
         let text = String::from_utf8_lossy(&bytes);
         match file.path.extension().and_then(|ending| ending.to_str()) {
             Some("json") => file.path.ends_with("package.json") && text.contains("../"),
-            Some("node" | "wasm" | "md" | "map") => false,
+            Some("wasm" | "md" | "map") => false,
             _ => imports(&text).iter().any(|import| !is_covered(root, folder, &file.path, import)),
         }
     })

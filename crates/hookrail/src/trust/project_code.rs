@@ -75,7 +75,12 @@ pub(crate) fn protect_python(hooks: &mut [Hook], inherited: &Arc<Environment>) {
         let mentions_python = match &hook.action {
             Action::Shell(line) => line.contains("python"),
             Action::Program(words) => words.iter().any(|word| word.contains("python")),
-            _ => false,
+            Action::Module(_)
+            | Action::Native(_)
+            | Action::Remote(_)
+            | Action::NotExecutable(_)
+            | Action::Unusable(_)
+            | Action::Missing(_) => false,
         };
         if mentions_python && project_code(&hook.action).contains(&ProjectCode::Python) {
             let environment = Environment::clone(hook.environment.as_ref().unwrap_or(inherited));

@@ -221,7 +221,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         let mut on_failure = self.on_failure(node);
         let action = self.action(node).and_then(|action| match &group.matcher {
             GroupMatcher::Broken(why) => Err(why.clone()),
-            _ => Ok(action),
+            GroupMatcher::Missing | GroupMatcher::Text(_) => Ok(action),
         });
         let action = match action {
             Ok(action) => action,
