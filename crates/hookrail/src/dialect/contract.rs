@@ -21,7 +21,7 @@ use crate::matcher::Matcher;
 use crate::outcome::{Decision, Effects, EndKind, Health, Outcome};
 use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 use crate::snapshot::Policy;
-use crate::tools::ToolColumn;
+use crate::tools::{ToolColumn, Tools};
 
 /// What a dialect is: its events, its configuration, and what it adds to documents and logs. All of it is pure, apart
 /// from [`Dialect::load`].
@@ -240,6 +240,8 @@ pub(crate) enum Flow {
 pub(crate) struct FoldContext<'a> {
     pub(crate) stage: Stage,
     pub(crate) policy: &'a Policy,
+    /// What tools are called.
+    pub(crate) tools: &'a Tools,
     /// The event as it was before this dialect's part.
     pub(crate) before: &'a Event,
 }

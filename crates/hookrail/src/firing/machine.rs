@@ -353,7 +353,7 @@ impl Firing {
         let before = self.before_part.take();
         let Some(PartInTurn { dialect, part, .. }) = self.parts.get_mut(at) else { return };
         let dialect = *dialect;
-        let end = part.finish(&mut self.event, &self.snapshot.policy);
+        let end = part.finish(&mut self.event, &self.snapshot);
         let restored = self.shown.take().map_or(Ok(()), |shown| shown.restore_event(&mut self.event));
         if let Phase::SecondLook(_) = self.phase {
             self.take_second_look(dialect, end, restored.is_err());

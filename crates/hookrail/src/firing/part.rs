@@ -16,7 +16,7 @@ use crate::json::Json;
 use crate::outcome::{Decision, EndKind, Health, HookRun};
 use crate::run::{AnswerWait, HookRole, RawEnd, RunEnd, RunId, RunInput, RunRequest};
 use crate::skips::{SkipReason, Skipped};
-use crate::snapshot::Policy;
+use crate::snapshot::Snapshot;
 use crate::tools::ShownTool;
 use crate::trust::HookEdit;
 
@@ -29,7 +29,7 @@ pub(crate) trait AnyPart: Send + Sync {
     /// Records that the host does not wait for a run.
     fn left_out(&mut self, run: RunId);
     /// Folds the part.
-    fn finish(&mut self, event: &mut Event, policy: &Policy) -> PartEnd;
+    fn finish(&mut self, event: &mut Event, snapshot: &Snapshot) -> PartEnd;
     /// Records that the part does not run at all.
     fn skip(&self, why: &str) -> Vec<Skipped>;
     /// Whether a guard of the part may have to be asked again, or its rewrite to be applied again.
@@ -295,13 +295,14 @@ impl<D: Protocol> AnyPart for Part<D> {
         slot.run = Some(HookRun::not_asked(run.index(), &slot.planned.hook, EndKind::Detached, Health::Well));
     }
 
-    fn finish(&mut self, event: &mut Event, policy: &Policy) -> PartEnd {
+    fn finish(&mut self, event: &mut Event, snapshot: &Snapshot) -> PartEnd {
         let mut end = PartEnd::default();
         let before = self.before.clone().unwrap_or_else(|| event.clone());
         if self.stage != Stage::Chain {
             self.chain = self.replies.iter_mut().filter_map(Option::take).collect();
         }
-        let context = FoldContext { stage: self.stage, policy, before: &before };
+        let context =
+            FoldContext { stage: self.stage, policy: &snapshot.policy, tools: &snapshot.tools, before: &before };
         end.folded = D::fold(&context, event, &self.chain);
         for slot in &mut self.slots {
             end.diagnostics.append(&mut slot.diagnostics);

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::Guard;
 use super::approval::Operation;
-use super::model_tools::{offers_tools, restrict};
+use super::model_tools::restrict;
 use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use super::tool::Visibility;
@@ -12,6 +12,7 @@ use crate::event::EventKind;
 use crate::json::Json;
 use crate::outcome::{Outcome, Stop};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes};
+use crate::tools::offered_tools;
 
 /// The permission to call a model once, with exactly this request. Only a guard makes one. Retries of the same logical
 /// call over the network happen inside and do not fire hooks again.
@@ -126,15 +127,15 @@ impl Guard {
     {
         let mut result = ModelResult::new(request.clone());
         // A request without tools has nothing to select.
-        let request = if offers_tools(&request) {
+        let request = if offered_tools(&request).is_empty() {
+            request
+        } else {
             let selection = self.fire(self.event(EventKind::ToolSelection).with("llm_request", request.clone())).await;
             result.add(&selection);
             match &selection.effects.tool_config {
                 Some(config) => restrict(&request, config),
                 None => request,
             }
-        } else {
-            request
         };
         result.request = request.clone();
         // An agent that must stop calls no model, so nothing is asked about a request that is never sent.

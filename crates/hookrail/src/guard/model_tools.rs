@@ -1,6 +1,7 @@
 //! Removes the tools that hooks do not allow from a model request.
 
 use crate::json::{Json, JsonObject};
+use crate::tools::declared_name;
 
 /// Returns the request with only the tools that hooks allow. It sets `toolConfig` and also removes the declarations of the
 /// other tools, so that a model that ignores the configuration does not see them. A tool without a name is removed.
@@ -17,29 +18,16 @@ pub(super) fn restrict(request: &Json, config: &Json) -> Json {
     request.to_json()
 }
 
-/// Whether a request declares a tool.
-pub(super) fn offers_tools(request: &Json) -> bool {
-    let tools = request.as_object().and_then(|request| request.get("tools")?.as_array()).unwrap_or_default();
-    tools.iter().any(|tool| filtered(tool, &|_: &str| true).is_some())
-}
-
 /// Returns one tool, or one group of declarations, with only the allowed declarations; `None` if none is left.
 fn filtered(tool: &Json, keeps: &impl Fn(&str) -> bool) -> Option<Json> {
     let mut object: JsonObject = tool.as_object()?;
     if let Some(declarations) = object.get("functionDeclarations").and_then(Json::as_array) {
         let kept: Vec<Json> =
-            declarations.into_iter().filter(|one| name(one).is_some_and(|name| keeps(&name))).collect();
+            declarations.into_iter().filter(|one| declared_name(one).is_some_and(|name| keeps(&name))).collect();
         object.set("functionDeclarations", Json::of(&kept).ok()?);
         return (!kept.is_empty()).then(|| object.to_json());
     }
-    name(tool).is_some_and(|name| keeps(&name)).then(|| tool.clone())
-}
-
-/// The name of a declaration: its `name`, or that of the object in `function`.
-fn name(declaration: &Json) -> Option<String> {
-    let object = declaration.as_object()?;
-    let inner = object.get("function").and_then(Json::as_object);
-    inner.as_ref().unwrap_or(&object).get("name")?.as_str()
+    declared_name(tool).is_some_and(|name| keeps(&name)).then(|| tool.clone())
 }
 
 #[cfg(test)]

@@ -97,6 +97,15 @@ pub fn plain_names(pattern: &str) -> Option<Vec<&str>> {
     names.iter().all(is_name).then_some(names)
 }
 
+/// The names of a list that is anchored as a whole: `^Bash$`, `^(Write|Edit)$`. `^Write|Edit$` is none: it anchors each name at
+/// one side only.
+fn anchored_names(pattern: &str) -> Option<Vec<&str>> {
+    let inside = pattern.strip_prefix('^')?.strip_suffix('$')?;
+    let group = inside.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let group = group.map(|group| group.strip_prefix("?:").unwrap_or(group));
+    plain_names(group.unwrap_or(inside)).filter(|names| group.is_some() || names.len() == 1)
+}
+
 impl ToolTable {
     /// The table with the column of an agent.
     #[must_use]
@@ -287,7 +296,8 @@ impl ToolTable {
     }
 
     /// The name of another agent by which a matcher of a dialect selects a tool, if the matcher is a plain list of names, none
-    /// of which is the dialect's or the host's.
+    /// of which is the dialect's or the host's. An anchored list must also have no name of another dialect: `^write$` is written
+    /// to leave `write_file` alone.
     pub(crate) fn name_elsewhere(
         &self,
         dialect: DialectId,
@@ -295,10 +305,12 @@ impl ToolTable {
         tool: &'static NeutralTool,
     ) -> Option<NameElsewhere> {
         let own = dialect_column(dialect)?;
-        let names = plain_names(pattern)?;
-        let is_own =
-            |name: &&str| own.names().chain(self.host.iter().flat_map(|host| host.names())).any(|own| own == *name);
-        if names.iter().any(is_own) {
+        let (names, others) = match plain_names(pattern) {
+            Some(names) => (names, Vec::new()),
+            None => (anchored_names(pattern)?, DialectId::ORDER.into_iter().filter_map(dialect_column).collect()),
+        };
+        let mut excluded = self.host.into_iter().chain([own]).chain(others).flat_map(ToolColumn::names);
+        if excluded.any(|name| names.contains(&name)) {
             return None;
         }
         let meant = |name: &&str| {
@@ -328,6 +340,17 @@ impl ToolTable {
             (is_selected || is_elsewhere().is_some()).then_some(name)
         };
         covered.into_iter().find_map(selected)
+    }
+
+    /// What the tool that any agent calls so is called among these, else by the host, else by a dialect.
+    pub(super) fn offered_as(&self, name: &str, dialect: DialectId, offered: &[String]) -> Option<String> {
+        let ToolMeaning::Known(tool) = self.meaning(name, None) else { return None };
+        let entries = self.columns().flat_map(|column| column.tools).filter(|entry| entry.tool == tool.name);
+        let known = |entry: &ColumnTool| offered.iter().any(|name| name == entry.name);
+        let of_host = || self.host.and_then(|host| host.entry_of(tool));
+        let of_dialect = || dialect_column(dialect)?.entry_of(tool);
+        let entry = entries.into_iter().find(|entry| known(entry)).or_else(of_host).or_else(of_dialect);
+        entry.map(|entry| entry.name.to_owned())
     }
 
     /// The meanings of a name that has several, each with whose it is.

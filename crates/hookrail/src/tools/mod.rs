@@ -1,7 +1,7 @@
 //! What tools are called: by the host, by the dialects, by agents.
 //!
 //! `table` has the neutral tools and `column` is how one dialect or agent names them; `assembled` puts the columns together
-//! and says what the tool of an event is. `accesses` says what a call does with files, and `patch` reads patches. `names` is what
+//! and says what the tool of an event is. `accesses` says what a call does with files, `patch` reads patches, and `offered` what a model is offered. `names` is what
 //! a host declares about its own tools, and `localize` translates an event into a dialect's names and back; `shown` shows it as a
 //! patch, or file by file, to a hook that knows only that. Without a table undeclared names pass unchanged.
 
@@ -10,6 +10,7 @@ mod assembled;
 mod column;
 mod localize;
 mod names;
+mod offered;
 mod patch;
 mod shown;
 mod table;
@@ -22,6 +23,7 @@ pub use names::ToolNames;
 pub use table::{NEUTRAL_TOOLS, NeutralTool, ToolAccess};
 
 pub(crate) use assembled::{NameElsewhere, ToolMeaning};
+pub(crate) use offered::{declared_name, offered_tools};
 pub(crate) use shown::{ShownTool, View};
 pub(crate) use targets::{CallTargets, GivenCommand};
 

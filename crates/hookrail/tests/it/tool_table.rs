@@ -190,9 +190,18 @@ fn a_plain_list_of_other_agents_names_selects_their_tools_with_a_note() {
     for (pattern, tool, expected) in [
         ("Bash", "run_shell_command", (1, vec![Code::MatcherElsewhere])),
         ("Bash|Deploy", "shell", (1, vec![Code::MatcherElsewhere])),
+        ("^Bash$", "run_shell_command", (1, vec![Code::MatcherElsewhere])),
+        ("^(Bash|Deploy)$", "shell", (1, vec![Code::MatcherElsewhere])),
+        ("^(?:Bash)$", "shell", (1, vec![Code::MatcherElsewhere])),
         // A name of its own dialect in the list, another pattern, another tool, another spelling.
         ("Bash|write_file", "run_shell_command", (0, vec![])),
-        ("^Bash$", "run_shell_command", (0, vec![])),
+        ("^(Bash|write_file)$", "run_shell_command", (0, vec![])),
+        ("^Ba", "run_shell_command", (0, vec![])),
+        ("Bash$", "run_shell_command", (0, vec![])),
+        ("^Deploy|Bash$", "run_shell_command", (0, vec![])),
+        // An anchored name of any dialect means that dialect's tool and no other.
+        ("^shell$", "run_shell_command", (0, vec![])),
+        ("^(bash|Bash)$", "run_shell_command", (0, vec![])),
         ("Write", "run_shell_command", (0, vec![])),
         ("BASH", "run_shell_command", (0, vec![])),
         // The name that was given is tried as it is.

@@ -20,7 +20,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     let answers: Vec<&Answer> = replies.iter().filter_map(|reply| reply.answer.as_ref()).collect();
     let mut merged = match column.fold {
         Fold::FieldReplacement | Fold::LastWins => last_write_wins(&answers),
-        Fold::ToolUnion => tools::with_union(any_denies(&answers), replies),
+        Fold::ToolUnion => tools::with_union(any_denies(&answers), context, replies),
         Fold::AnyDenies
         | Fold::Stack
         | Fold::FirstBlock

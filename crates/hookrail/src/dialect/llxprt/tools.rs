@@ -1,14 +1,22 @@
 //! Combines the tool configurations of several hooks: lists are united, and the most restrictive mode wins.
 
 use super::llm::{HookToolConfig, HookToolMode};
-use crate::dialect::Reply;
+use super::tool_names::TOOLS;
 use crate::dialect::command_hooks::{Answer, HookOutput};
+use crate::dialect::{DialectId, FoldContext, Reply};
 use crate::hook::Authority;
+use crate::tools::{Tools, offered_tools};
 
 /// The merged output with the union of all tool configurations; a list of the system layer is never widened.
-pub(super) fn with_union(mut merged: HookOutput, replies: &[Reply<Answer>]) -> HookOutput {
-    let given = |reply: &Reply<Answer>| reply.answer.as_ref()?.output.specific("toolConfig")?.as_object();
-    let given = |reply: &Reply<Answer>| given(reply).map(|config| HookToolConfig::read(&config).with_known_names());
+pub(super) fn with_union(mut merged: HookOutput, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> HookOutput {
+    let offered = context.before.field("llm_request").map(offered_tools).unwrap_or_default();
+    let known = |name: String| known_name(&name, context.tools, &offered);
+    let given = |reply: &Reply<Answer>| {
+        let config = reply.answer.as_ref()?.output.specific("toolConfig")?.as_object()?;
+        let HookToolConfig { mode, allowed_function_names } = HookToolConfig::read(&config);
+        let names = allowed_function_names.map(|names| names.into_iter().map(known).collect());
+        Some(HookToolConfig { mode, allowed_function_names: names })
+    };
     let configs: Vec<HookToolConfig> = replies.iter().filter_map(given).collect();
     if configs.is_empty() {
         return merged;
@@ -20,26 +28,28 @@ pub(super) fn with_union(mut merged: HookOutput, replies: &[Reply<Answer>]) -> H
     merged
 }
 
-impl HookToolConfig {
-    /// The configuration with the names of tools as the model knows them.
-    fn with_known_names(mut self) -> Self {
-        self.allowed_function_names =
-            self.allowed_function_names.map(|names| names.iter().map(|name| known_name(name)).collect());
-        self
-    }
-}
-
 /// A name that no tool has. It stands for a name without a character, so that the list stays a restriction.
 const NO_TOOL: &str = "__invalid_tool_name__";
 
-/// The name of a tool in the spelling of this dialect. Hooks write `ReadFileTool` or `readFile` for `read_file`. What
-/// another server named (`mcp__git__createTag`) is spelled as that server does.
-fn known_name(given: &str) -> String {
+/// The name that the model knows a tool by: one that is offered or in the table of tools stays or is translated. Any other is
+/// spelled as the original spells it (`ReadFileTool` is `read_file`), except what another server named (`mcp__git__createTag`).
+fn known_name(given: &str, tools: &Tools, offered: &[String]) -> String {
     let name = given.trim();
     if name.is_empty() {
         return NO_TOOL.to_owned();
     }
-    if !name.chars().any(|character| character.is_ascii_uppercase()) || name.contains("__") {
+    if let Some(known) = tools.offered_as(name, DialectId::Llxprt, offered) {
+        return known;
+    }
+    let spelled = if name.contains("__") { name.to_owned() } else { in_snake_case(name) };
+    let is_own = TOOLS.names().any(|own| own == spelled);
+    let known = is_own.then(|| tools.offered_as(&spelled, DialectId::Llxprt, offered)).flatten();
+    known.unwrap_or(spelled)
+}
+
+/// A name in lower case, with an underscore where a word begins and without the word `Tool` at its end.
+fn in_snake_case(name: &str) -> String {
+    if !name.chars().any(|character| character.is_ascii_uppercase()) {
         return name.to_owned();
     }
     let name = name.strip_suffix("Tool").filter(|rest| !rest.is_empty()).unwrap_or(name);
@@ -87,8 +97,11 @@ fn union(configs: Vec<HookToolConfig>) -> HookToolConfig {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::json::Json;
+    use crate::tools::{ToolNames, ToolTable};
 
     fn check(configs: &[&str], expected: &str) {
         let read = |text: &&str| HookToolConfig::read(&Json::parse(text).unwrap().as_object().unwrap());
@@ -96,22 +109,35 @@ mod tests {
     }
 
     #[test]
-    fn names_of_tools_are_read_in_other_spellings() {
-        for (given, known) in [
-            ("read_file", "read_file"),
-            (" read_file ", "read_file"),
-            ("readFile", "read_file"),
-            ("ReadFileTool", "read_file"),
-            ("READ_FILE", "read_file"),
-            ("LSTool", "ls"),
-            ("Tool", "tool"),
-            ("read-file", "read-file"),
-            ("read_file_tool", "read_file_tool"),
-            ("mcp__git__createTag", "mcp__git__createTag"),
-            ("", NO_TOOL),
-            (" ", NO_TOOL),
+    fn a_name_is_what_is_offered_then_what_the_table_says_then_spelled_as_the_original_does() {
+        let mut tools = Tools::default();
+        tools.declare(ToolNames::new("Deploy").in_dialect(DialectId::Llxprt, "deploy", []));
+        tools.set_table(Some(Arc::new(ToolTable::default())));
+        for (offered, given, known) in [
+            (&[][..], "read_file", "read_file"),
+            (&[], " read_file ", "read_file"),
+            (&[], "readFile", "read_file"),
+            (&[], "ReadFileTool", "read_file"),
+            (&[], "READ_FILE", "read_file"),
+            (&[], "shell", "run_shell_command"),
+            (&[], "bash", "run_shell_command"),
+            (&[], "LSTool", "ls"),
+            (&[], "createIssue", "create_issue"),
+            (&["createIssue"], "createIssue", "createIssue"),
+            (&["readFile", "writeFile"], "ReadFileTool", "readFile"),
+            (&["shell"], "run_shell_command", "shell"),
+            (&["write", "write_file"], "write", "write"),
+            (&[], "Deploy", "Deploy"),
+            (&[], "deploy", "Deploy"),
+            (&[], "Tool", "tool"),
+            (&[], "read-file", "read-file"),
+            (&[], "read_file_tool", "read_file_tool"),
+            (&[], "mcp__git__createTag", "mcp__git__createTag"),
+            (&[], "", NO_TOOL),
+            (&[], " ", NO_TOOL),
         ] {
-            assert_eq!(known_name(given), known, "{given}");
+            let offered: Vec<String> = offered.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(known_name(given, &tools, &offered), known, "{given} among {offered:?}");
         }
     }
 
