@@ -40,7 +40,7 @@ pub enum Readable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Network {
     /// No socket of any family can be created, not even to a service on the same machine: a socket to a session bus or a
-    /// container engine would be a way out of the sandbox. Socket pairs work.
+    /// container engine would be a way out of the sandbox. Pairs of connected sockets work.
     Denied,
     /// Sockets work as outside of the sandbox.
     Allowed,
@@ -56,7 +56,7 @@ pub enum Protection {
     /// No signals to processes outside of the sandbox.
     #[error("signals to other processes")]
     Signals,
-    /// The rule for sockets, and the refusal of system calls that change permissions or the system itself.
+    /// The rule for sockets, and the refusal of system calls that are not known to be harmless.
     #[error("sockets and other system calls")]
     SystemCalls,
 }

@@ -33,6 +33,8 @@ pub(crate) mod sandbox;
 mod session_leader;
 mod sigpipe;
 mod start_error;
+#[cfg(target_os = "linux")]
+mod system_calls;
 mod wait;
 
 use std::io;

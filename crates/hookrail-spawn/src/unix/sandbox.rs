@@ -13,6 +13,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
+use super::system_calls::{ALLOWED, ALLOWED_FORMS, ALLOWED_WITH_NETWORK, Condition};
 use crate::sandbox::{Network, Protection, Readable, SandboxError, SandboxRules};
 
 /// The Landlock version whose rules are requested. It is the first with a rule for signals; an older kernel enforces the
@@ -130,65 +131,42 @@ fn missing_protections(status: &RestrictionStatus) -> Vec<Protection> {
     missing
 }
 
-/// Returns the system calls that Landlock does not restrict and that have an effect outside the sandbox: on permissions and
-/// attributes of files, on the system itself, and on other processes. `io_uring` is among them because it can create sockets
-/// without the system call `socket`.
-fn refused_system_calls() -> Vec<i64> {
-    let mut calls = vec![
-        libc::SYS_fchmod,
-        libc::SYS_fchmodat,
-        libc::SYS_fchmodat2,
-        libc::SYS_fchown,
-        libc::SYS_fchownat,
-        libc::SYS_setxattr,
-        libc::SYS_lsetxattr,
-        libc::SYS_fsetxattr,
-        libc::SYS_removexattr,
-        libc::SYS_lremovexattr,
-        libc::SYS_fremovexattr,
-        libc::SYS_io_uring_setup,
-        libc::SYS_ptrace,
-        libc::SYS_process_vm_writev,
-        libc::SYS_bpf,
-        libc::SYS_mount,
-        libc::SYS_umount2,
-        libc::SYS_setns,
-        libc::SYS_init_module,
-        libc::SYS_finit_module,
-        libc::SYS_delete_module,
-        libc::SYS_kexec_load,
-        libc::SYS_reboot,
-        libc::SYS_swapon,
-        libc::SYS_swapoff,
-        libc::SYS_settimeofday,
-        libc::SYS_clock_settime,
-        libc::SYS_sethostname,
-        libc::SYS_setdomainname,
-        libc::SYS_add_key,
-        libc::SYS_keyctl,
-    ];
-    #[cfg(target_arch = "x86_64")]
-    calls.extend([libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown]);
-    calls
-}
-
 /// Returns the seccomp filter, or `None` on a processor that the library does not support.
 fn system_call_filter(network: Network) -> Option<BpfProgram> {
+    let of_network = match network {
+        Network::Allowed => ALLOWED_WITH_NETWORK,
+        Network::Denied => &[],
+    };
+    let groups = ALLOWED.iter().chain(of_network);
+    // A call without rules is allowed with all arguments.
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        refused_system_calls().into_iter().map(|call| (call, Vec::new())).collect();
-    if network == Network::Denied {
-        rules.insert(libc::SYS_socket, Vec::new());
+        groups.flat_map(|(_, calls)| calls.iter().map(|call| (*call, Vec::new()))).collect();
+    for (_, call, forms) in ALLOWED_FORMS {
+        if !rules.contains_key(call) {
+            rules.insert(*call, forms.iter().map(|form| rule_for(form)).collect::<Option<_>>()?);
+        }
     }
-    // A process could be ended by lowering its limits from outside. The pid 0 means the calling process itself.
-    let other_process = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0).ok()?;
-    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![other_process]).ok()?]);
-    // The same calls have other numbers in the x32 ABI, which any program may use.
-    #[cfg(target_arch = "x86_64")]
-    for (call, conditions) in rules.clone() {
-        const X32: i64 = 0x4000_0000;
-        rules.insert(call | X32, conditions);
-    }
-    let refusal = SeccompAction::Errno(libc::EACCES.cast_unsigned());
+    let refusal = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
     let arch = TargetArch::try_from(std::env::consts::ARCH).ok()?;
-    SeccompFilter::new(rules, SeccompAction::Allow, refusal, arch).ok()?.try_into().ok()
+    SeccompFilter::new(rules, refusal, SeccompAction::Allow, arch).ok()?.try_into().ok()
+}
+
+/// Returns the rule for one form of a call.
+fn rule_for(form: &[Condition]) -> Option<SeccompRule> {
+    use SeccompCmpArgLen::{Dword, Qword};
+    use SeccompCmpOp::{Eq, Ge, Le, MaskedEq, Ne};
+    let mut conditions = Vec::new();
+    for condition in form {
+        let (argument, tests) = match *condition {
+            Condition::Is(argument, number) => (argument, vec![(Dword, Eq, number)]),
+            Condition::IsNot(argument, number) => (argument, vec![(Dword, Ne, number)]),
+            Condition::Between(argument, first, last) => (argument, vec![(Dword, Ge, first), (Dword, Le, last)]),
+            Condition::Bits(argument, mask, value) => (argument, vec![(Dword, MaskedEq(mask.into()), value)]),
+            Condition::Null(argument) => (argument, vec![(Qword, Eq, 0)]),
+        };
+        for (length, operator, number) in tests {
+            conditions.push(SeccompCondition::new(argument, length, operator, number.into()).ok()?);
+        }
+    }
+    SeccompRule::new(conditions).ok()
 }

@@ -12,6 +12,7 @@ mod endings;
 mod in_time;
 mod parked;
 mod sandbox;
+mod sandbox_calls;
 mod starting;
 mod streams;
 mod support;

@@ -35,18 +35,18 @@ const WRITES: [&str; 18] = [
 ];
 
 /// A folder of the user's, with something in it, and a sandbox that cannot write there.
-struct Lab {
+pub(super) struct Lab {
     place: TestProject,
     sandbox: Arc<Sandbox>,
 }
 
-fn guard() -> SandboxRules {
+pub(super) fn guard() -> SandboxRules {
     SandboxRules { read: Readable::Everything, write: Vec::new(), network: Network::Denied }
 }
 
 impl Lab {
     /// A lab; nothing on a kernel that cannot enforce the rules, which is a failure if every test has to run.
-    fn new(rules: impl FnOnce(&Path) -> SandboxRules) -> Option<Self> {
+    pub(super) fn new(rules: impl FnOnce(&Path) -> SandboxRules) -> Option<Self> {
         let place = TestProject::new();
         place.write("kept", "kept");
         std::fs::create_dir(place.project.join("out")).unwrap();
@@ -72,23 +72,31 @@ impl Lab {
             .sandbox(Arc::clone(&self.sandbox))
     }
 
-    async fn run(&self, script: &str) -> ChildResult {
+    pub(super) async fn run(&self, script: &str) -> ChildResult {
         run(&self.command(script), &CancelToken::new()).await.unwrap()
     }
 
-    async fn works(&self, script: &str) {
+    pub(super) async fn works(&self, script: &str) {
         let finished = self.run(script).await;
         assert_eq!(finished.end, ChildEnd::Exited(0), "`{script}`: {}", finished.stderr.text_lossy());
     }
 
-    async fn is_refused(&self, script: &str) {
+    pub(super) async fn is_refused(&self, script: &str) {
         let finished = self.run(script).await;
         assert_ne!(finished.end, ChildEnd::Exited(0), "`{script}` worked: {}", finished.stdout.text_lossy());
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.place.project.join(name)
     }
+}
+
+/// Runs a script in the folder of a lab, without its sandbox.
+pub(super) async fn run_outside(lab: &Lab, script: &str) -> ChildResult {
+    let environment =
+        Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("TMPDIR", &lab.place.home);
+    let command = ChildCommand::new("/bin/sh").args(["-c", script]).cwd(&lab.place.project);
+    run(&command.env(Arc::new(environment)), &CancelToken::new()).await.unwrap()
 }
 
 #[tokio::test]
@@ -202,10 +210,7 @@ async fn the_temporary_folder_is_private_and_goes_with_the_sandbox() {
 async fn what_the_sandbox_refuses_works_without_it() {
     for script in WRITES {
         let Some(lab) = Lab::new(|_| guard()) else { return };
-        let command = ChildCommand::new("/bin/sh").args(["-c", script]).cwd(&lab.place.project);
-        let environment =
-            Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("TMPDIR", &lab.place.home);
-        let finished = run(&command.env(Arc::new(environment)), &CancelToken::new()).await.unwrap();
+        let finished = run_outside(&lab, script).await;
         assert_eq!(finished.end, ChildEnd::Exited(0), "`{script}`: {}", finished.stderr.text_lossy());
     }
 }
