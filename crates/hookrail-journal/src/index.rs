@@ -1,7 +1,7 @@
 //! The index of a journal: the last records of segments that are sealed or removed, and what it says about where a chain ends.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::JournalError;
 use crate::segment::{self, Framed, LastRecord, SegmentFile, SegmentForm, SegmentName, open_file};
+
+/// The name of the file.
+pub(crate) const INDEX: &str = "index.jsonl";
 
 /// What became of a segment, in the index.
 pub(crate) const SEALED: &str = "sealed";
@@ -34,12 +37,14 @@ pub(crate) struct IndexLine {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     lines: Vec<IndexLine>,
+    /// The numbers, from one, of lines that are no line of an index or stand in another's place.
+    unreadable: Vec<u64>,
 }
 
 impl Index {
-    /// Reads the index. A line that is no line of an index is skipped: the segments themselves are the truth.
+    /// Reads the index. A line that is no line of an index is counted and not used: the segments themselves are the truth.
     pub(crate) fn read(directory: &Path) -> Result<Self, JournalError> {
-        let path = directory.join("index.jsonl");
+        let path = directory.join(INDEX);
         let mut options = OpenOptions::new();
         let file = match open_file(&path, options.read(true)) {
             Ok(file) => file,
@@ -48,19 +53,47 @@ impl Index {
             }
             Err(error) => return Err(error),
         };
-        let text = io::read_to_string(file).map_err(|error| JournalError::io(&path, error))?;
-        Ok(Self { lines: text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect() })
+        let mut text = Vec::new();
+        io::BufReader::new(file).read_to_end(&mut text).map_err(|error| JournalError::io(&path, error))?;
+        Ok(Self::parse(&text))
+    }
+
+    fn parse(text: &[u8]) -> Self {
+        let mut index = Self::default();
+        for (line, number) in text.split(|byte| *byte == b'\n').zip(1..) {
+            match serde_json::from_slice(line).ok().filter(|line| index.may_follow(line)) {
+                Some(line) => index.lines.push(line),
+                None if line.is_empty() => {}
+                None => index.unreadable.push(number),
+            }
+        }
+        index
+    }
+
+    /// Whether a line is one of an index. Segments are sealed and removed in their order, and one that was interrupted again.
+    fn may_follow(&self, line: &IndexLine) -> bool {
+        let is_known = line.state == SEALED || line.state == REMOVED;
+        let before = self.lines.iter().rev().find(|before| before.state == line.state);
+        let is_behind = before.is_none_or(|before| before.seq < line.seq || before.segment == line.segment);
+        is_known && is_behind && line.last().is_some() && SegmentName::parse(&line.segment).is_some()
+    }
+
+    /// The lines that are no line of an index, in this reading and in one before it: what is being written now is not
+    /// unreadable twice.
+    pub(crate) fn unreadable_since<'i>(&'i self, before: &'i Self) -> impl Iterator<Item = u64> {
+        self.unreadable.iter().copied().filter(|line| before.unreadable.contains(line))
+    }
+
+    /// The last records of the segments after the last one that was removed: these have to be there.
+    pub(crate) fn sealed(&self) -> impl Iterator<Item = &IndexLine> {
+        let removed = self.last_removed().map_or(0, |last| last.seq);
+        self.lines.iter().filter(move |line| line.state == SEALED && line.seq > removed)
     }
 
     /// The last record of a segment.
     pub(crate) fn last_of(&self, name: &SegmentName) -> Option<LastRecord> {
         let stem = name.stem();
         self.lines.iter().rev().find(|line| line.segment == stem)?.last()
-    }
-
-    /// The line about the last record of all segments in the index.
-    pub(crate) fn last_line(self) -> Option<IndexLine> {
-        self.lines.into_iter().max_by_key(|line| line.seq)
     }
 
     /// The last record of all segments that were sealed or removed.
@@ -105,14 +138,38 @@ impl Index {
     }
 
     pub(crate) fn append(directory: &Path, line: &IndexLine) -> Result<(), JournalError> {
-        let path = directory.join("index.jsonl");
+        let path = directory.join(INDEX);
         let mut options = OpenOptions::new();
-        let mut file = open_file(&path, options.append(true).create(true))?;
+        let mut file = open_file(&path, options.read(true).append(true).create(true))?;
         let mut text = serde_json::to_vec(line).map_err(|error| JournalError::io(&path, error.into()))?;
         text.push(b'\n');
-        let written = file.write_all(&text).and_then(|()| file.sync_data());
-        written.map_err(|error| JournalError::io(&path, error))
+        let appended = end_last_line(&mut file).and_then(|length| {
+            let written = file.write_all(&text).and_then(|()| file.sync_data());
+            // What was written of a line that did not fit is taken back.
+            written.inspect_err(|_| drop(file.set_len(length)))
+        });
+        appended.map_err(|error| JournalError::io(&path, error))
     }
+}
+
+/// Makes the file end with a whole line, and returns its length. The beginning of a line, which a power loss may leave, was
+/// never acknowledged and is cut; a line that only lost its end keeps a place of its own, so that damage stays visible.
+fn end_last_line(file: &mut File) -> io::Result<u64> {
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut text)?;
+    let begin = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let unfinished = text.get(begin..).unwrap_or_default();
+    let (begin, length) = (begin as u64, text.len() as u64);
+    if unfinished.is_empty() {
+        return Ok(length);
+    }
+    if unfinished.contains(&b'}') {
+        file.write_all(b"\n")?;
+        return Ok(length + 1);
+    }
+    file.set_len(begin)?;
+    Ok(begin)
 }
 
 impl IndexLine {
@@ -126,7 +183,7 @@ impl IndexLine {
         }
     }
 
-    fn last(&self) -> Option<LastRecord> {
+    pub(crate) fn last(&self) -> Option<LastRecord> {
         Some(LastRecord { seq: self.seq, hash: self.hash.as_bytes().try_into().ok()? })
     }
 }

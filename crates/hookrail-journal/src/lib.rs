@@ -53,6 +53,7 @@ mod error;
 mod index;
 mod lock_file;
 mod machines;
+mod read_folder;
 mod reader;
 mod record;
 mod redact;
@@ -70,7 +71,7 @@ mod writer;
 
 pub use config::{InputPolicy, JournalOptions, Retention, SyncPolicy, default_directory};
 pub use error::{JournalError, JournalWarning, UnsafePlace};
-pub use reader::{Filter, Records, Unreadable};
+pub use reader::{Filter, Records, Unreadable, UnreadableCause};
 pub use record::{Record, RecordKind, RecordedHealth, RecordedHost, RecordedRun};
 pub use retention::{MAINTENANCE_INTERVAL, Maintained};
 pub use shipping::{ShippingLock, ShippingPosition};

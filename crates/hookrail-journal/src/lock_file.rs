@@ -38,6 +38,17 @@ impl LockFile {
         Ok(Self { file, path })
     }
 
+    /// The segment that the lock of a journal names, without making the lock; none if it names none or there is none.
+    pub(crate) fn named_segment(directory: &Path) -> Result<Option<SegmentName>, JournalError> {
+        let path = directory.join("lock");
+        let mut options = OpenOptions::new();
+        match open_file(&path, options.read(true)) {
+            Ok(file) => Self { file, path }.segment(),
+            Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether the file still has a name, so that others would find it.
     pub(crate) fn is_there(&self) -> bool {
         self.file.metadata().is_ok_and(|about| has_name(&about))

@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use memchr::memmem;
 
 use crate::error::JournalError;
 use crate::index::Index;
+use crate::read_folder::{FolderChange, ReadFolder};
 use crate::record::{Record, RecordKind};
-use crate::segment::{self, Framed, SegmentFile, SegmentName, SegmentSource};
+use crate::segment::{self, Framed, SegmentFile, SegmentForm, SegmentName, SegmentSource};
 
 /// Which records are wanted. All conditions have to hold; without any, all records are read.
 ///
@@ -74,26 +75,46 @@ impl Filter {
     }
 }
 
-/// A line that is no record.
+/// Something in the place of a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{segment}:{line}: {problem}")]
+#[error("{cause}")]
 pub struct Unreadable {
-    /// The segment.
-    pub segment: String,
-    /// The line, from one.
-    pub line: u64,
-    /// What is wrong with it.
-    pub problem: String,
+    /// What it is.
+    pub cause: UnreadableCause,
+}
+
+/// What stands in the place of a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnreadableCause {
+    /// A line that is no record, or a segment that cannot be read any further.
+    #[error("{segment}:{line}: {problem}")]
+    NoRecord {
+        /// The segment.
+        segment: String,
+        /// The line, from one.
+        line: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The folder was deleted, or emptied, and made anew. The records of the new one follow, from its first.
+    #[error("the journal was deleted and made anew; the records from here on are a chain of their own")]
+    MadeAnew,
+}
+
+impl Unreadable {
+    const fn no_record(segment: String, line: u64, problem: String) -> Self {
+        Self { cause: UnreadableCause::NoRecord { segment, line, problem } }
+    }
 }
 
 /// The records of a journal, in order.
 ///
 /// After the last record `next` returns nothing; called again later it returns what was appended since, so a program that
 /// follows a journal keeps the iterator. A line that is still being written is not read. A damaged line is an error, and
-/// the iteration goes on behind it. Whether the chain holds is not looked at: that is what
+/// the iteration goes on behind it. So is a folder that was deleted and made anew: its records follow. Whether the chain holds is not looked at: that is what
 /// [`Journal::verify`](crate::Journal::verify) does.
 pub struct Records {
-    directory: PathBuf,
+    folder: ReadFolder,
     filter: Filter,
     needles: Vec<memmem::Finder<'static>>,
     waiting: VecDeque<SegmentFile>,
@@ -115,9 +136,7 @@ struct OpenSegment {
 
 impl Records {
     pub(crate) fn new(directory: &Path, filter: Filter) -> Result<Self, JournalError> {
-        if directory.symlink_metadata().is_ok() {
-            segment::check_directory(directory)?;
-        }
+        let folder = ReadFolder::new(directory)?;
         let mut waiting: VecDeque<SegmentFile> = segment::list(directory)?.into();
         // Segments before the wanted time are not even opened: nothing in them happened after the day they were written on.
         if let Some(day) = filter.since.as_deref().and_then(|since| since.get(..10)) {
@@ -129,22 +148,30 @@ impl Records {
             waiting.retain(|segment| index.last_of(&segment.name).is_none_or(|last| last.seq > after));
         }
         let needles = filter.needles();
-        Ok(Self {
-            directory: directory.to_owned(),
-            filter,
-            needles,
-            waiting,
-            open: None,
-            last: None,
-            has_failed: false,
-        })
+        Ok(Self { folder, filter, needles, waiting, open: None, last: None, has_failed: false })
     }
 
-    /// Looks for segments that were begun since the last look.
-    fn look_for_newer(&mut self) -> Result<(), JournalError> {
-        let newer = |segment: &SegmentFile| self.last.as_ref().is_none_or(|last| segment.name > *last);
-        self.waiting = segment::list(&self.directory)?.into_iter().filter(newer).collect();
-        Ok(())
+    /// Looks for segments that were begun since the last look, or for all of a folder that was made anew.
+    fn look_for_newer(&mut self) -> Result<FolderChange, JournalError> {
+        let change = self.folder.look()?;
+        let segments = segment::list(&self.folder.path)?;
+        if change == FolderChange::None && !self.is_emptied(&segments) {
+            let newer = |segment: &SegmentFile| self.last.as_ref().is_none_or(|last| segment.name > *last);
+            self.waiting = segments.into_iter().filter(newer).collect();
+            return Ok(FolderChange::None);
+        }
+        (self.waiting, self.open, self.last, self.has_failed) = (segments.into(), None, None, false);
+        // Its numbers begin again.
+        self.filter.after = None;
+        Ok(FolderChange::MadeAnew)
+    }
+
+    /// Whether the segment that was read last was deleted and others were begun before or in its place. Retention never removes
+    /// the newest one, and one that was compressed has its name still.
+    fn is_emptied(&self, segments: &[SegmentFile]) -> bool {
+        let (Some(open), Some(newest)) = (&self.open, segments.last()) else { return false };
+        open.source.has_lost_name()
+            && (newest.name < open.name || newest.name == open.name && newest.form == SegmentForm::Plain)
     }
 
     fn open_next(&mut self, segment: SegmentFile) -> Result<(), JournalError> {
@@ -153,7 +180,7 @@ impl Records {
         let source = match segment::open_for_reading(&segment) {
             Ok(source) => source,
             // Retention has removed it since the segments were listed.
-            Err(error) if Index::removed_meanwhile(&self.directory, &segment, &error).is_some() => return Ok(()),
+            Err(error) if Index::removed_meanwhile(&self.folder.path, &segment, &error).is_some() => return Ok(()),
             Err(error) => return Err(error),
         };
         self.open = Some(OpenSegment { name: segment.name, source, partial: Vec::new(), offset: 0, line: 0 });
@@ -166,7 +193,7 @@ impl Records {
             let Self { open, needles, filter, .. } = self;
             let segment = open.as_mut()?;
             let failed = |problem: String, segment: &OpenSegment| {
-                Some(Err(Unreadable { segment: segment.name.stem(), line: segment.line, problem }))
+                Some(Err(Unreadable::no_record(segment.name.stem(), segment.line, problem)))
             };
             match segment.read_line() {
                 Ok(LineEnd::Whole) => {}
@@ -228,8 +255,10 @@ impl Iterator for Records {
                 return Some(found);
             }
             if self.waiting.is_empty() {
-                if let Err(error) = self.look_for_newer() {
-                    return self.failed_once(&error);
+                match self.look_for_newer() {
+                    Ok(FolderChange::None) => {}
+                    Ok(FolderChange::MadeAnew) => return Some(Err(Unreadable { cause: UnreadableCause::MadeAnew })),
+                    Err(error) => return self.failed_once(&error),
                 }
                 // Records may have been appended to the open segment before the newer one was begun.
                 if !self.waiting.is_empty() && self.open.is_some() {
@@ -247,7 +276,7 @@ impl Iterator for Records {
 impl Records {
     fn unreadable(&self, error: &JournalError) -> Unreadable {
         let segment = self.last.as_ref().map(SegmentName::stem).unwrap_or_default();
-        Unreadable { segment, line: 0, problem: error.to_string() }
+        Unreadable::no_record(segment, 0, error.to_string())
     }
 
     /// Reports that the folder cannot be read, once: a caller that skips errors must come to an end.

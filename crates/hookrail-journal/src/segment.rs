@@ -12,6 +12,7 @@ use memchr::{memchr, memrchr};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{JournalError, UnsafePlace};
+use crate::lock_file::has_name;
 
 /// A SHA-256 in lower-case hexadecimal.
 pub(crate) type Hex = [u8; 64];
@@ -250,6 +251,14 @@ impl SegmentSource {
         match self {
             Self::Plain(reader) => reader.read_until(b'\n', line),
             Self::Compressed(reader) => reader.read_until(b'\n', line),
+        }
+    }
+
+    /// Whether it is a plain file that has no name any more: it was compressed, removed or deleted.
+    pub(crate) fn has_lost_name(&self) -> bool {
+        match self {
+            Self::Plain(reader) => reader.get_ref().metadata().is_ok_and(|about| !has_name(&about)),
+            Self::Compressed(_) => false,
         }
     }
 

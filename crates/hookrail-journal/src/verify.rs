@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::JournalError;
-use crate::index::{Index, IndexLine};
+use crate::index::{INDEX, Index, IndexLine};
+use crate::lock_file::LockFile;
 use crate::segment::{self, Framed, Hex, LastRecord, NO_HASH, SegmentFile};
 
 /// What verifying a journal found.
@@ -121,10 +122,22 @@ pub enum ProblemKind {
         /// The number of the record.
         seq: u64,
     },
-    /// The last records are gone: the index knows of a record after the last one that is there.
+    /// Records are gone: the index knows of one after the last that is there, or the segment is missing.
     #[error("records up to {seq} were complete in this segment and are gone")]
     Gone {
         /// The number of the last record that was there.
+        seq: u64,
+    },
+    /// The segment that was written last is missing.
+    #[error("the segment was begun and is gone")]
+    NewestGone,
+    /// A line of the index cannot be used: what it knew of a segment is lost.
+    #[error("the line is no line of an index, or stands in the place of another")]
+    NoIndexLine,
+    /// The index has another last record of a segment than the segment, which holds.
+    #[error("the segment ends with record {seq}, and the index has another number or hash")]
+    OtherThanIndexed {
+        /// The number of the last record in the segment; 0 if there is none.
         seq: u64,
     },
     /// The segment, or the rest of it, cannot be read.
@@ -135,6 +148,25 @@ pub enum ProblemKind {
     Unfinished,
 }
 
+impl ProblemKind {
+    /// The name of this kind, for programs.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NoRecord => "no-record",
+            Self::Changed { .. } => "changed",
+            Self::NotContinuing { .. } => "not-continuing",
+            Self::UnknownBeginning { .. } => "unknown-beginning",
+            Self::Gone { .. } => "gone",
+            Self::NewestGone => "newest-gone",
+            Self::NoIndexLine => "no-index-line",
+            Self::OtherThanIndexed { .. } => "other-than-indexed",
+            Self::Unreadable(_) => "unreadable",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
 /// So many problems are kept.
 const MOST_PROBLEMS: usize = 100;
 
@@ -143,6 +175,13 @@ impl Verification {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.problem_count == 0 && self.expected != Some(ExpectedHead::Missing)
+    }
+
+    fn add(&mut self, segment: &str, line: u64, offset: u64, kind: ProblemKind) {
+        self.problem_count += 1;
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(ChainProblem { segment: segment.to_owned(), line, offset, kind });
+        }
     }
 }
 
@@ -159,27 +198,34 @@ pub(crate) fn verify(directory: &Path, expected: Option<&str>) -> Result<Verific
     if directory.symlink_metadata().is_ok() {
         segment::check_directory(directory)?;
     }
-    // The index is read before the segments are listed, because what is sealed meanwhile is not listed; and again after
-    // that, because what is removed meanwhile is not listed either.
-    let known = Index::read(directory)?.last_line();
+    // The index and the lock are read before the segments are listed, because what is sealed or begun meanwhile is not listed;
+    // and the index again after that, because what is removed meanwhile is not listed either.
+    let known = Index::read(directory)?;
+    let written = LockFile::named_segment(directory)?;
     let segments = segment::list(directory)?;
     let index = Index::read(directory)?;
-    Ok(verify_listed(directory, &segments, index, known, expected))
+    let mut found = verify_listed(directory, &segments, index, &known, expected);
+    let newest = segments.last().map(|segment| &segment.name);
+    if let Some(written) = written.filter(|written| newest.is_none_or(|newest| newest < written)) {
+        found.add(&written.stem(), 0, 0, ProblemKind::NewestGone);
+    }
+    Ok(found)
 }
 
-/// Verifies segments that were listed a moment ago, and that the last record that was known then is there.
+/// Verifies segments that were listed a moment ago, and that those which were known before that are among them.
 fn verify_listed(
     directory: &Path,
     segments: &[SegmentFile],
     index: Index,
-    known: Option<IndexLine>,
+    known: &Index,
     expected: Option<&str>,
 ) -> Verification {
-    let found = Verification {
+    let mut found = Verification {
         segments: segments.len(),
         expected: expected.map(|_| ExpectedHead::Missing),
         ..Verification::default()
     };
+    index.unreadable_since(known).for_each(|line| found.add(INDEX, line, 0, ProblemKind::NoIndexLine));
     let mut verifier = Verifier { directory: directory.to_owned(), found, index, expected, last: None, is_first: true };
     for (at, segment) in segments.iter().enumerate() {
         verifier.segment(segment, at + 1 == segments.len());
@@ -189,9 +235,7 @@ fn verify_listed(
     {
         verifier.found.expected = Some(ExpectedHead::Removed(seq));
     }
-    if let Some(known) = known.filter(|known| verifier.last.is_none_or(|last| last.seq < known.seq)) {
-        verifier.problem(&known.segment, 0, 0, ProblemKind::Gone { seq: known.seq });
-    }
+    verifier.look_for_missing(segments, known);
     let head = verifier.last.map(|last| ChainHead { seq: last.seq, hash: text(&last.hash) });
     verifier.found.head = head;
     verifier.found
@@ -218,11 +262,13 @@ impl Verifier<'_> {
                 return;
             }
         };
+        let problems = self.found.problem_count;
         let (mut line, mut number, mut offset) = (Vec::new(), 0, 0);
         loop {
             line.clear();
             number += 1;
             match source.read_line(&mut line) {
+                Ok(0) if self.found.problem_count == problems => return self.compare_with_index(segment),
                 Ok(0) => return,
                 Ok(_) => {}
                 Err(error) => return self.problem(&name, number, offset, ProblemKind::Unreadable(error.to_string())),
@@ -237,6 +283,36 @@ impl Verifier<'_> {
                 None => self.problem(&name, number, offset, ProblemKind::Unfinished),
             }
             offset += line.len() as u64;
+        }
+    }
+
+    /// Compares the end of a segment that holds with what the index has of it.
+    fn compare_with_index(&mut self, segment: &SegmentFile) {
+        let Some(indexed) = self.index.last_of(&segment.name).filter(|indexed| self.last != Some(*indexed)) else {
+            return;
+        };
+        let seq = self.last.map_or(0, |last| last.seq);
+        let kind = if seq < indexed.seq {
+            ProblemKind::Gone { seq: indexed.seq }
+        } else {
+            ProblemKind::OtherThanIndexed { seq }
+        };
+        self.problem(&segment.name.stem(), 0, 0, kind);
+    }
+
+    /// Reports segments that were complete before the others were listed, and that retention did not remove.
+    fn look_for_missing(&mut self, segments: &[SegmentFile], known: &Index) {
+        let is_listed = |line: &IndexLine| segments.iter().any(|segment| segment.name.stem() == line.segment);
+        let mut missing: Vec<&IndexLine> = known.sealed().filter(|line| !is_listed(line)).collect();
+        if missing.is_empty() {
+            return;
+        }
+        // One that was sealed twice, because the first time was interrupted, has two lines.
+        missing.dedup_by(|later, line| later.segment == line.segment);
+        // On a full disk retention removes a segment before it has room to say so.
+        let index = Index::read(&self.directory).unwrap_or_else(|_| self.index.clone());
+        for line in missing.into_iter().filter(|line| index.sealed().any(|sealed| sealed == *line)) {
+            self.problem(&line.segment, 0, 0, ProblemKind::Gone { seq: line.seq });
         }
     }
 
@@ -273,10 +349,7 @@ impl Verifier<'_> {
     }
 
     fn problem(&mut self, segment: &str, line: u64, offset: u64, kind: ProblemKind) {
-        self.found.problem_count += 1;
-        if self.found.problems.len() < MOST_PROBLEMS {
-            self.found.problems.push(ChainProblem { segment: segment.to_owned(), line, offset, kind });
-        }
+        self.found.add(segment, line, offset, kind);
     }
 }
 
@@ -303,7 +376,7 @@ mod tests {
         let verify = |removed: &[SegmentFile]| {
             removed.iter().for_each(|segment| std::fs::remove_file(&segment.path).unwrap());
             let head = text(&records[1].hash);
-            verify_listed(folder, &segments, index.clone(), index.clone().last_line(), Some(&head))
+            verify_listed(folder, &segments, index.clone(), &index, Some(&head))
         };
         let found = verify(&[]);
         assert!(found.is_sound() && found.records == 6, "{found:?}");

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::Style;
-use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records};
+use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records, UnreadableCause};
 
 use super::journal::{failure, filter, open};
 use crate::args::LogArgs;
@@ -78,7 +78,11 @@ fn print_last(args: &LogArgs, records: &mut Records, count: usize) -> Result<Rea
 
 pub(super) fn report_unreadable(unreadable: &hookrail_journal::Unreadable) {
     let text = one_line(&unreadable.to_string());
-    crate::logging::write_stderr(format!("warning: {text}; run `hookrail journal verify`\n"));
+    let next = match unreadable.cause {
+        UnreadableCause::NoRecord { .. } => "; run `hookrail journal verify`",
+        UnreadableCause::MadeAnew => "",
+    };
+    crate::logging::write_stderr(format!("warning: {text}{next}\n"));
 }
 
 fn line(args: &LogArgs, record: &Record) -> String {

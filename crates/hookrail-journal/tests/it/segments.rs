@@ -2,9 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use hookrail_journal::{ExpectedHead, Filter, Journal, JournalOptions, ProblemKind, Retention, ShippingPosition};
+use hookrail_journal::{
+    ExpectedHead, Filter, Journal, JournalOptions, ProblemKind, Retention, ShippingPosition, UnreadableCause,
+};
 
-use super::{append, place, segment_files, texts};
+use super::{append, journal, place, segment_files, texts};
 
 fn small(folder: &std::path::Path) -> Journal {
     Journal::new(JournalOptions { segment_bytes: 2000, ..JournalOptions::new(folder) })
@@ -251,6 +253,57 @@ fn sealed_segments_that_were_deleted_are_missed() {
     assert!(journal.verify(None).unwrap().is_sound());
 }
 
+/// Whichever bit of the index's last line is damaged: the segment that it knew does not vanish without a word.
+#[test]
+fn a_damaged_index_hides_no_deleted_segment() {
+    let (_dir, folder) = place();
+    let (journal, _) = filled(&folder, 40);
+    journal.maintain().unwrap();
+    let index = folder.join("index.jsonl");
+    let whole = std::fs::read(&index).unwrap();
+    let last_line = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    let files = segment_files(&folder);
+    let verify = |damage: Option<(usize, u8)>| {
+        let mut text = whole.clone();
+        damage.into_iter().for_each(|(at, bit)| text[at] ^= 1 << bit);
+        std::fs::write(&index, text).unwrap();
+        journal.verify(None).unwrap()
+    };
+    let damages = || (last_line..whole.len()).flat_map(|at| (0..8).map(move |bit| (at, bit)));
+    assert!(verify(None).is_sound(), "the control");
+    let at = last_line + whole[last_line..].iter().position(|byte| *byte == b':').unwrap();
+    let found = verify(Some((at, 0)));
+    let line = whole.iter().filter(|byte| **byte == b'\n').count() as u64;
+    assert_eq!((found.problems[0].segment.as_str(), found.problems[0].line), ("index.jsonl", line), "{found:?}");
+    assert_eq!(found.problems[0].kind, ProblemKind::NoIndexLine);
+    // The newest sealed one and the one that was being written, with the lock that names it.
+    files[files.len() - 2..].iter().for_each(|file| std::fs::remove_file(file).unwrap());
+    assert!(verify(None).problems.iter().any(|problem| problem.kind == ProblemKind::NewestGone));
+    std::fs::remove_file(folder.join("lock")).unwrap();
+    for (at, bit) in damages() {
+        assert!(!verify(Some((at, bit))).is_sound(), "byte {at} bit {bit}");
+    }
+}
+
+/// A line that was cut by a loss of power was never acknowledged; one that was damaged stays to be seen.
+#[test]
+fn an_unfinished_line_of_the_index_is_replaced_and_a_damaged_one_stays() {
+    for (tail, is_sound) in [("{\"segment\":\"0000", true), ("{\"segment\":\"0\"}\u{b}", false)] {
+        let (_dir, folder) = place();
+        let (journal, _) = filled(&folder, 40);
+        journal.maintain().unwrap();
+        let index = folder.join("index.jsonl");
+        let mut text = std::fs::read_to_string(&index).unwrap();
+        text.push_str(tail);
+        std::fs::write(&index, text).unwrap();
+        assert!(!journal.verify(None).unwrap().is_sound(), "{tail}");
+        (0..12).for_each(|number| append(&small(&folder), &number.to_string()).unwrap());
+        assert!(journal.maintain().unwrap().sealed > 0);
+        let found = journal.verify(None).unwrap();
+        assert_eq!(found.is_sound(), is_sound, "{tail}: {found:?}");
+    }
+}
+
 /// A chain goes on behind what is known to be gone, so no number is given twice and the gap stays visible.
 #[test]
 fn numbers_of_deleted_records_are_not_given_again() {
@@ -303,4 +356,32 @@ fn a_reader_goes_on_behind_segments_that_are_removed_meanwhile() {
     assert!(keeping_nothing.maintain().unwrap().removed > 2);
     let read: Vec<u64> = reading.map(|record| record.unwrap().seq).collect();
     assert_eq!(read.last(), Some(&40));
+}
+
+/// What follows a journal goes on in a folder that was made anew, and says so once. The control is a folder that stays.
+#[test]
+fn a_reader_follows_into_a_folder_that_was_made_anew() {
+    type Clear = fn(&std::path::Path);
+    let deleted: Clear = |folder| std::fs::remove_dir_all(folder).unwrap();
+    let emptied: Clear = |folder| {
+        std::fs::read_dir(folder).unwrap().for_each(|entry| std::fs::remove_file(entry.unwrap().path()).unwrap());
+    };
+    let kept: Clear = |_| {};
+    for (clear, times) in [(deleted, 1), (emptied, 1), (kept, 0)] {
+        let (_dir, folder) = place();
+        let (_, written) = filled(&folder, 3);
+        let mut reading = journal(&folder).read(Filter { after: Some(1), ..Filter::default() }).unwrap();
+        assert_eq!(reading.by_ref().count(), written.len() - 1);
+        clear(&folder);
+        assert!(reading.next().is_none(), "nothing is said before there is something to follow");
+        append(&journal(&folder), "next").unwrap();
+        let read: Vec<_> = reading.by_ref().collect();
+        let said =
+            read.iter().filter(|item| item.as_ref().is_err_and(|problem| problem.cause == UnreadableCause::MadeAnew));
+        assert_eq!(said.count(), times, "{read:?}");
+        let texts: Vec<_> = read.into_iter().flatten().map(|record| record.hook.unwrap()).collect();
+        assert_eq!(texts, ["next"]);
+        append(&journal(&folder), "again").unwrap();
+        assert_eq!(reading.map(|record| record.unwrap().hook.unwrap()).collect::<Vec<_>>(), ["again"]);
+    }
 }

@@ -124,6 +124,7 @@ fn document(found: &Verification) -> Json {
                 "segment": problem.segment,
                 "line": problem.line,
                 "offset": problem.offset,
+                "kind": problem.kind.name(),
                 "problem": problem.kind.to_string(),
             })
         })

@@ -505,3 +505,25 @@ fn a_timeline_is_followed_until_its_reader_is_gone() {
     sandbox.run(&FIRE).ends_with(2);
     assert!(child.wait().unwrap().success());
 }
+
+/// A journal that is deleted while it is followed is not the end of what is shown.
+#[test]
+fn a_timeline_goes_on_in_a_journal_that_was_made_anew() {
+    use std::io::{BufRead as _, BufReader};
+    let sandbox = denying();
+    let mut command = sandbox.command(&["log", "--follow", "--json", "--decision", "deny"]);
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut seq = || {
+        sandbox.run(&FIRE).ends_with(2);
+        let record: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        record["seq"].as_u64().unwrap()
+    };
+    assert_eq!((seq(), seq()), (1, 2), "the control: it is the same journal");
+    std::fs::remove_dir_all(folder(&sandbox)).unwrap();
+    assert_eq!((seq(), seq()), (1, 2));
+    child.kill().unwrap();
+    let told = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+    assert_eq!(told.matches("the journal was deleted and made anew").count(), 1, "{told}");
+    child.wait().unwrap();
+}
