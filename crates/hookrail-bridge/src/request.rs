@@ -231,8 +231,10 @@ pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     let is_own = agent == Agent::Copilot && members.get("session_id").is_none();
     let own = incoming.event.filter(|own| is_own && own.starts_with(char::is_lowercase));
     // A payload of another agent without the event's name: the command line names the event as the named agent does.
-    let translated = || agent.find_event(agent.event_name(incoming.agent.find_event(&name)?.kind)?);
-    let Some(event) = agent.find_event(own.unwrap_or(&name)).or_else(translated) else {
+    let translated = |name: &str| agent.find_event(agent.event_name(incoming.agent.find_event(name)?.kind)?);
+    let find = |name: &str| agent.find_event(name).or_else(|| translated(name));
+    // A name that no table knows must not take an event from its guards that the command line names.
+    let Some(event) = find(own.unwrap_or(&name)).or_else(|| find(incoming.event?)) else {
         return Ok(Reading::Pass(Pass::UnknownEvent { name }));
     };
     if let Some(pass) = filtered(incoming.noisy, agent, event.kind, &members) {

@@ -9,7 +9,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::Metrics;
 
-/// Answers `GET /metrics`, `/healthz` and `/readyz`.
+/// Answers `GET /metrics`, `/healthz` and `/readyz`. At an address of this machine alone, it answers requests for that address or
+/// `localhost` only: a page in a browser can make a name of its own lead here.
 #[derive(Debug)]
 pub struct MetricsServer {
     listener: TcpListener,
@@ -44,13 +45,14 @@ impl MetricsServer {
     /// Serves until it is dropped.
     pub async fn serve(self, metrics: std::sync::Arc<Metrics>) {
         let mut serving = tokio::task::JoinSet::new();
+        let Ok(address) = self.address() else { return };
         loop {
             tokio::select! {
                 accepted = self.listener.accept(), if serving.len() < AT_ONCE => match accepted {
                     Ok((stream, _)) => {
                         let metrics = std::sync::Arc::clone(&metrics);
                         serving.spawn(async move {
-                            let _ = tokio::time::timeout(PATIENCE, answer(stream, &metrics)).await;
+                            let _ = tokio::time::timeout(PATIENCE, answer(stream, address, &metrics)).await;
                         });
                     }
                     // Most likely the process has no descriptor left, which changes when a connection ends.
@@ -62,7 +64,7 @@ impl MetricsServer {
     }
 }
 
-async fn answer(mut stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
+async fn answer(mut stream: TcpStream, address: SocketAddr, metrics: &Metrics) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         if head.len() > HEAD_LIMIT || stream.read_buf(&mut head).await? == 0 {
@@ -73,6 +75,9 @@ async fn answer(mut stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
     let mut words = line.split(|byte| *byte == b' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let (status, kind, body) = match (method, target.split(|byte| *byte == b'?').next().unwrap_or_default()) {
+        _ if !is_meant_for(&head, address) => {
+            ("421 Misdirected Request", PLAIN, "this server answers to its own address only\n".to_owned())
+        }
         (b"GET" | b"HEAD", b"/metrics") => ("200 OK", OPEN_METRICS, metrics.text()),
         // The runtime that serves requests also answers this, so an answer shows that it is not blocked.
         (b"GET" | b"HEAD", b"/healthz") => ("200 OK", PLAIN, "ok\n".to_owned()),
@@ -93,4 +98,26 @@ async fn answer(mut stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
     }
     stream.write_all(text.as_bytes()).await?;
     stream.shutdown().await
+}
+
+/// Whether a request names the address at which it arrived. Names of other machines lead to an address that others can reach.
+fn is_meant_for(head: &[u8], address: SocketAddr) -> bool {
+    if !address.ip().is_loopback() {
+        return true;
+    }
+    let lines = head.split(|byte| *byte == b'\n').skip(1);
+    let mut hosts = lines.filter_map(|line| {
+        let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
+        name.eq_ignore_ascii_case("host").then(|| value.trim())
+    });
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let port = format!(":{}", address.port());
+    let name = match host.strip_suffix(&port) {
+        Some(name) => name,
+        // The port of HTTP itself is left out.
+        None if address.port() == 80 => host,
+        None => return false,
+    };
+    let own = address.to_string();
+    name.eq_ignore_ascii_case("localhost") || Some(name) == own.strip_suffix(&port)
 }

@@ -8,8 +8,12 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 async fn get(address: std::net::SocketAddr, head: &str) -> String {
+    send(address, &format!("{head} HTTP/1.1\r\nHost: {address}\r\n\r\n")).await
+}
+
+async fn send(address: std::net::SocketAddr, request: &str) -> String {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    stream.write_all(format!("{head} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
     let mut text = String::new();
     within(stream.read_to_string(&mut text)).await.unwrap();
     text
@@ -112,4 +116,26 @@ async fn a_server_is_ready_when_its_configuration_is_loaded_and_until_it_shuts_d
     let late = ready().await;
     assert!(late.starts_with("HTTP/1.1 503 ") && late.contains("shutting down"), "{late}");
     assert!(get(address, "GET /healthz").await.starts_with("HTTP/1.1 200 "));
+}
+
+/// A page can make a name of its own lead to this machine; it then sends that name.
+#[tokio::test]
+async fn requests_for_other_names_of_this_machine_are_misdirected() {
+    let sandbox = Sandbox::with_hook("BeforeTool", "true");
+    let bus = sandbox.bus();
+    let server = MetricsServer::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let address = server.address().unwrap();
+    tokio::spawn(server.serve(bus.metrics()));
+    let port = address.port();
+    let with_host = async |lines: &str| send(address, &format!("GET /metrics HTTP/1.1\r\n{lines}\r\n")).await;
+    for own in [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("LocalHost:{port}")] {
+        let text = with_host(&format!("Accept: */*\r\nhost:  {own} \r\n")).await;
+        assert!(text.starts_with("HTTP/1.1 200 ") && text.contains("# EOF"), "{own}: {text}");
+    }
+    let two = format!("127.0.0.1:{port}\r\nHost: evil.example");
+    for other in ["evil.example", "", "127.0.0.1", "localhost:1", &format!("127.0.0.1.evil.example:{port}"), &two] {
+        let text = with_host(&format!("Host: {other}\r\n")).await;
+        assert!(text.starts_with("HTTP/1.1 421 ") && !text.contains("hookrail_bus"), "{other}: {text}");
+    }
+    assert!(with_host("").await.starts_with("HTTP/1.1 421 "));
 }

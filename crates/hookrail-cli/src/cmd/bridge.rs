@@ -35,6 +35,7 @@ use crate::errors::{Exit, Failure, Result};
 use crate::journal::RecordDefault;
 use crate::project::{Project, home};
 use crate::project_search::{GuardedProject, find_guarded_project};
+use crate::render::text::visible;
 
 use deadline::Deadline;
 pub(super) use firing::event_result;
@@ -432,7 +433,8 @@ pub(crate) fn with_session_memory(builder: hookrail::Builder) -> hookrail::Build
 fn give(answer: &Answer, event: Option<AgentEvent>) -> Exit {
     if let Some(text) = &answer.stderr {
         // Without standard error a denial has no reason, and some agents then let the tool run; the status is all there is.
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        // What a patch or a hook says must not be acted on by the terminal that the agent may share.
+        let _ = writeln!(std::io::stderr().lock(), "{}", visible(text));
     }
     if let Some(document) = &answer.stdout {
         let mut stdout = std::io::stdout().lock();

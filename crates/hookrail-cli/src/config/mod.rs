@@ -198,10 +198,11 @@ fn protection(user: &ConfigFile) -> Protect {
     Protect::ALL.into_iter().find(|protect| Some(protect.name()) == word).unwrap_or_default()
 }
 
-/// Reads a project's file if the project is trusted. A file of an untrusted project is not even opened.
+/// Reads a project's file if the project is trusted. A file of an untrusted project is not even opened, nor is one that a link
+/// leads out of the project to: what is wrong with a file is quoted, and it may hold the user's secrets.
 fn read_project_file(file: &Path, trust: ProjectFileTrust) -> ConfigFile {
     if trust == ProjectFileTrust::Trusted {
-        return read::read_config_file(file);
+        return if leads_outside(file) { read::refuse_linked_file(file) } else { read::read_config_file(file) };
     }
     let mut ignored = ConfigFile::default();
     if file.symlink_metadata().is_ok() {
@@ -213,6 +214,16 @@ fn read_project_file(file: &Path, trust: ProjectFileTrust) -> ConfigFile {
         );
     }
     ignored
+}
+
+/// Whether the `.hookrail/config.toml` of a project is a file outside of the project.
+fn leads_outside(file: &Path) -> bool {
+    let project = file.parent().and_then(Path::parent).and_then(|project| project.canonicalize().ok());
+    match (file.canonicalize(), project) {
+        (Ok(real), Some(project)) => !real.starts_with(project),
+        // What is missing or dangles has nothing to quote.
+        _ => false,
+    }
 }
 
 fn only_the_user(key: &str, location: Location) -> Diagnostic {

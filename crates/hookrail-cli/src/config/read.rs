@@ -207,6 +207,14 @@ pub(crate) fn read_config_file(file: &Path) -> ConfigFile {
     }
 }
 
+/// What is known of a file that is not read because a link leads out of its project.
+pub(crate) fn refuse_linked_file(file: &Path) -> ConfigFile {
+    let message = "the configuration is not read, because a link leads out of the project";
+    let finding = Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file));
+    let findings = vec![finding.hint(format!("copy the file into the project; {LEAST}"))];
+    ConfigFile { state: ConfigFileState::Broken, findings, ..ConfigFile::default() }
+}
+
 fn parse_config(file: &Path, text: &str) -> ConfigFile {
     let mut config = ConfigFile::default();
     if text.trim().is_empty() {

@@ -313,3 +313,28 @@ fn a_program_without_telemetry_reports_that_it_is_configured() {
       = help: build hookrail with the feature `otel`, or remove the setting
     "#);
 }
+
+/// What is wrong with a file is quoted, and a project's file may be a link to a secret of the user.
+#[cfg(unix)]
+#[test]
+fn a_configuration_outside_of_its_project_is_not_quoted() {
+    let sandbox = Sandbox::new();
+    for secret in ["hunter22 = 1\n", "[hunter22]\n", "hunter22\n", "[limits]\nhunter22 = 1\n"] {
+        sandbox.in_home("credentials", secret);
+        sandbox.project_file("");
+        let linked = sandbox.project.join(".hookrail/config.toml");
+        fs::remove_file(&linked).unwrap();
+        std::os::unix::fs::symlink(sandbox.home.join("credentials"), &linked).unwrap();
+        for args in [&["check", "--trust-project"][..], &["check", "--trust-project", "--json"]] {
+            let ran = sandbox.run(args).ends_with(1);
+            assert!(ran.stdout.contains("a link leads out of the project"), "{}", ran.stdout);
+            assert!(!(ran.stdout + &ran.stderr).contains("hunter22"), "{secret}");
+        }
+        fs::remove_file(&linked).unwrap();
+        sandbox.write("elsewhere.toml", "[limits]\nhunter22 = 1\n");
+        std::os::unix::fs::symlink("../elsewhere.toml", &linked).unwrap();
+        let ran = sandbox.run(&["check", "--trust-project"]).ends_with(0);
+        assert!(ran.stdout.contains("hunter22"), "the control, a link inside of the project: {}", ran.stdout);
+        fs::remove_file(&linked).unwrap();
+    }
+}
