@@ -482,7 +482,8 @@ pub(crate) use global::{ColorWhen, GlobalArgs};
 #[cfg(feature = "inspect")]
 pub(crate) use inspect::InspectArgs;
 pub(crate) use journal::{
-    ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, ReplayArgs, SelectArgs, StatsArgs, VerifyArgs,
+    ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, RecordFormat, ReplayArgs, SelectArgs, StatsArgs,
+    VerifyArgs,
 };
 pub(crate) use new::{AddArgs, HookLanguage, InitArgs, NewArgs, TemplateArgs, TypesArgs, TypesLanguage};
 pub(crate) use pages::{CompletionsArgs, DocsArgs, ManArgs, ReferenceArgs, ReferencePage, SchemaArgs};

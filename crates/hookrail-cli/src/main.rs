@@ -18,6 +18,7 @@ mod journal;
 mod lint;
 mod logging;
 mod output;
+mod pager;
 mod payload_shape;
 mod progress;
 mod project;

@@ -252,8 +252,9 @@ EXAMPLES:
 pub(super) const LOG: &str = "\
 EXAMPLES:
   hookrail log --since 1d                       everything of the last day
-  hookrail log --decision deny -n 20            the last 20 events that were denied
+  hookrail log --denied -n 20                   the last 20 events that were denied
   hookrail log --hook guard --follow            what a hook decides, as it happens
+  hookrail log --denied --format csv > denied.csv
   hookrail log --json | jq -r .tool | sort | uniq -c";
 
 pub(super) const STATS: &str = "\

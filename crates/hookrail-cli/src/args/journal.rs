@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::{ProjectArgs, examples, names};
 
@@ -23,36 +23,69 @@ pub(crate) struct SelectArgs {
     /// Only events with this decision
     #[arg(long, value_name = "DECISION", value_parser = PossibleValuesParser::new(["allow", "ask", "deny"]))]
     pub(crate) decision: Option<String>,
+    /// Only events that were denied: `--decision deny`
+    #[arg(long, conflicts_with = "decision")]
+    pub(crate) denied: bool,
     /// Only this event, by its name in any dialect
     #[arg(long, value_name = "EVENT", add = names::events())]
     pub(crate) event: Option<String>,
+}
+
+/// The forms in which records and numbers are printed for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RecordFormat {
+    /// As `--json`
+    Json,
+    /// Comma-separated values, with the names of the columns in the first line
+    Csv,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// Show at most the last N records [default: all]
-    #[arg(long, short = 'n', value_name = "N")]
-    pub(crate) last: Option<usize>,
+    /// Show at most the last N records; 0 for all [default: 200 on a terminal, else all]
+    #[arg(long, short = 'n', visible_alias = "last", value_name = "N")]
+    pub(crate) limit: Option<usize>,
     /// Go on with what is recorded from now on
     #[arg(long, short)]
     pub(crate) follow: bool,
     /// Show for each hook with `"enforce": false` how often it would have blocked, stopped, rewritten, asked, and failed
-    #[arg(long, conflicts_with_all = ["last", "follow"])]
+    #[arg(long, conflicts_with_all = ["limit", "follow", "format"])]
     pub(crate) shadow: bool,
     /// Print the records as JSON lines, as they are in the journal
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the records for other programs
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    pub(crate) format: Option<RecordFormat>,
+}
+
+impl LogArgs {
+    pub(crate) fn form(&self) -> Option<RecordFormat> {
+        if self.json { Some(RecordFormat::Json) } else { self.format }
+    }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) select: SelectArgs,
+    /// Show at most the N hooks that ran most often; 0 for all [default: 200 on a terminal, else all]
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) limit: Option<usize>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the numbers for other programs
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    pub(crate) format: Option<RecordFormat>,
+}
+
+impl StatsArgs {
+    pub(crate) fn form(&self) -> Option<RecordFormat> {
+        if self.json { Some(RecordFormat::Json) } else { self.format }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -4,15 +4,18 @@ mod shadow;
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use anstyle::Style;
 use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records, UnreadableCause};
 
 use super::journal::{failure, filter, open};
-use crate::args::LogArgs;
+use crate::args::{LogArgs, RecordFormat};
 use crate::errors::{Exit, Result};
 use crate::output::{self, Reader};
+use crate::pager::LongOutput;
+use crate::render::csv;
 use crate::render::text::{escaped_json, one_line, short};
 use crate::style::{BAD, CAREFUL, GOOD, PLAIN, QUIET, paint};
 use crate::verbosity;
@@ -23,57 +26,128 @@ const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 /// How many lines are printed at once.
 const LINES_AT_ONCE: usize = 512;
 
+/// How many records or hooks a terminal is shown if the user does not say.
+const TERMINAL_LIMIT: usize = 200;
+
+/// The columns of comma-separated values.
+const COLUMNS: [&str; 12] =
+    ["seq", "at", "kind", "event", "tool", "about", "decision", "session", "project", "hooks", "ms", "reason"];
+
 pub(crate) fn run(args: &LogArgs) -> Result<Exit> {
     if args.shadow {
         return shadow::run(args);
     }
     let journal = open()?;
     let mut records = journal.read(filter(&args.select)?).map_err(|error| failure(&error))?;
-    let mut reader = match args.last {
-        Some(count) => print_last(args, &mut records, count)?,
-        None => print_all(args, &mut records)?,
-    };
-    if args.follow {
-        while reader == Reader::Present {
-            std::thread::sleep(FOLLOW_INTERVAL);
-            reader = print_all(args, &mut records)?;
-        }
+    let mut output = if args.follow { LongOutput::Direct } else { LongOutput::paged() };
+    let mut timeline = Timeline { form: args.form(), output: &mut output };
+    let mut reader = timeline.print_heads()?;
+    if reader == Reader::Present {
+        reader = match limit(args.limit) {
+            Some(count) => timeline.print_last(&mut records, count, args.limit)?,
+            None => timeline.print_all(&mut records)?,
+        };
     }
+    while args.follow && reader == Reader::Present {
+        std::thread::sleep(FOLLOW_INTERVAL);
+        reader = timeline.print_all(&mut records)?;
+    }
+    output.finish();
     Ok(Exit::Fine)
 }
 
-/// Prints every record that is there now.
-fn print_all(args: &LogArgs, records: &mut Records) -> Result<Reader> {
-    let mut text = String::new();
-    for (count, record) in records.by_ref().enumerate() {
-        match record {
-            Ok(record) => text.push_str(&line(args, &record)),
-            Err(unreadable) => report_unreadable(&unreadable),
-        }
-        if count % LINES_AT_ONCE == LINES_AT_ONCE - 1 {
-            let reader = output::text_to_reader(&std::mem::take(&mut text))?;
-            if reader == Reader::Gone {
-                return Ok(reader);
-            }
-        }
-    }
-    if text.is_empty() { Ok(Reader::Present) } else { output::text_to_reader(&text) }
+/// The most that is shown; none if it is everything.
+pub(super) fn limit(given: Option<usize>) -> Option<usize> {
+    let if_unset = std::io::stdout().is_terminal().then_some(TERMINAL_LIMIT);
+    given.or(if_unset).filter(|count| *count > 0)
 }
 
-fn print_last(args: &LogArgs, records: &mut Records, count: usize) -> Result<Reader> {
-    let mut last = VecDeque::new();
-    for record in records.by_ref() {
-        match record {
-            Ok(record) => {
-                last.push_back(record);
-                if last.len() > count {
-                    last.pop_front();
-                }
-            }
-            Err(unreadable) => report_unreadable(&unreadable),
+/// Says that a terminal is not shown everything, if the user did not ask for that.
+pub(super) fn note_limit(shown: usize, all: usize, what: &str, given: Option<usize>) {
+    if given.is_none() && shown < all {
+        let note = format!("note: {shown} of {all} {what} are shown; `--limit N` shows more, `--limit 0` all\n");
+        output::warnings(&note);
+    }
+}
+
+/// Prints records in one form.
+struct Timeline<'t> {
+    form: Option<RecordFormat>,
+    output: &'t mut LongOutput,
+}
+
+impl Timeline<'_> {
+    fn print_heads(&mut self) -> Result<Reader> {
+        match self.form {
+            Some(RecordFormat::Csv) => self.output.text(&csv::row(COLUMNS)),
+            Some(RecordFormat::Json) | None => Ok(Reader::Present),
         }
     }
-    output::text_to_reader(&last.iter().map(|record| line(args, record)).collect::<String>())
+
+    /// Prints every record that is there now.
+    fn print_all(&mut self, records: &mut Records) -> Result<Reader> {
+        let mut text = String::new();
+        for (count, record) in records.by_ref().enumerate() {
+            match record {
+                Ok(record) => text.push_str(&self.line(&record)),
+                Err(unreadable) => report_unreadable(&unreadable),
+            }
+            if count % LINES_AT_ONCE == LINES_AT_ONCE - 1
+                && self.output.text(&std::mem::take(&mut text))? == Reader::Gone
+            {
+                return Ok(Reader::Gone);
+            }
+        }
+        self.output.text(&text)
+    }
+
+    fn print_last(&mut self, records: &mut Records, count: usize, given: Option<usize>) -> Result<Reader> {
+        let mut last = VecDeque::new();
+        let mut all = 0;
+        for record in records.by_ref() {
+            match record {
+                Ok(record) => {
+                    all += 1;
+                    last.push_back(record);
+                    if last.len() > count {
+                        last.pop_front();
+                    }
+                }
+                Err(unreadable) => report_unreadable(&unreadable),
+            }
+        }
+        note_limit(last.len(), all, "records", given);
+        self.output.text(&last.iter().map(|record| self.line(record)).collect::<String>())
+    }
+
+    fn line(&self, record: &Record) -> String {
+        match self.form {
+            Some(RecordFormat::Json) => format!("{}\n", escaped_json(&record.line)),
+            Some(RecordFormat::Csv) => row(record),
+            None => described(record),
+        }
+    }
+}
+
+/// A record as comma-separated values.
+fn row(record: &Record) -> String {
+    let hooks: Vec<&str> = record.hooks.iter().map(|run| run.hook.as_str()).collect();
+    let about = about(record).or_else(|| record.operation.clone()).or_else(|| record.hook.clone());
+    let decision = record.decision.as_deref().or(record.answer.as_deref()).or(record.change.as_deref());
+    csv::row([
+        record.seq.to_string().as_str(),
+        &record.at,
+        record.kind.name(),
+        &record.event,
+        record.tool.as_deref().unwrap_or_default(),
+        &about.unwrap_or_default(),
+        decision.unwrap_or_default(),
+        &record.session,
+        &record.project,
+        &hooks.join("; "),
+        &format!("{:.1}", record.ms),
+        &reason(record).unwrap_or_default(),
+    ])
 }
 
 pub(super) fn report_unreadable(unreadable: &hookrail_journal::Unreadable) {
@@ -83,10 +157,6 @@ pub(super) fn report_unreadable(unreadable: &hookrail_journal::Unreadable) {
         UnreadableCause::MadeAnew => "",
     };
     crate::logging::write_stderr(format!("warning: {text}{next}\n"));
-}
-
-fn line(args: &LogArgs, record: &Record) -> String {
-    if args.json { format!("{}\n", escaped_json(&record.line)) } else { described(record) }
 }
 
 /// One line for an event, and one for each hook that has something to say.
@@ -162,13 +232,17 @@ fn verdict(record: &Record) -> (&str, Style) {
 /// What an event is about: its tool, with the path or the command.
 pub(super) fn subject(record: &Record) -> Option<String> {
     let tool = record.tool.as_deref()?;
-    let input = record.input.as_ref().and_then(|input| input.as_object()?.get("tool_input")?.as_object());
-    let keys = ["command", "path", "file_path", "absolute_path", "filePath", "url", "pattern"];
-    let about = input.and_then(|input| keys.into_iter().find_map(|key| input.get(key)?.as_str()));
-    Some(match about {
+    Some(match about(record) {
         Some(about) => format!("{tool} {}", short(&about, 80)),
         None => tool.to_owned(),
     })
+}
+
+/// The path or the command of a tool.
+fn about(record: &Record) -> Option<String> {
+    let input = record.input.as_ref()?.as_object()?.get("tool_input")?.as_object()?;
+    let keys = ["command", "path", "file_path", "absolute_path", "filePath", "url", "pattern"];
+    keys.into_iter().find_map(|key| input.get(key)?.as_str())
 }
 
 fn reason(record: &Record) -> Option<String> {

@@ -6,10 +6,12 @@ use hookrail_journal::{RecordedHealth, RecordedRun};
 use serde_json::json;
 
 use super::journal::{failure, filter, open};
-use super::log::report_unreadable;
-use crate::args::StatsArgs;
+use super::log::{limit, note_limit, report_unreadable};
+use crate::args::{RecordFormat, StatsArgs};
 use crate::errors::{Exit, Result};
 use crate::output;
+use crate::pager::LongOutput;
+use crate::render::csv;
 use crate::render::table::{Cell, Table};
 use crate::render::text::{one_line, short};
 use crate::style::{BAD, CAREFUL, PLAIN};
@@ -50,12 +52,20 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
         hook.times.sort_by(f64::total_cmp);
     }
     hooks.sort_by(|(_, one), (_, other)| other.runs.cmp(&one.runs).then_with(|| one.name.cmp(&other.name)));
-    if args.json {
-        output::json(&document(&hooks).into())?;
-    } else if hooks.is_empty() {
-        output::text("no hook has run in these records\n")?;
-    } else {
-        output::text(&table(&hooks))?;
+    if let Some(count) = limit(args.limit) {
+        let all = hooks.len();
+        hooks.truncate(count);
+        note_limit(hooks.len(), all, "hooks", args.limit);
+    }
+    match args.form() {
+        Some(RecordFormat::Json) => output::json(&document(&hooks).into())?,
+        Some(RecordFormat::Csv) => output::verbatim(&rows(&hooks))?,
+        None if hooks.is_empty() => output::text("no hook has run in these records\n")?,
+        None => {
+            let mut output = LongOutput::paged();
+            output.text(&table(&hooks))?;
+            output.finish();
+        }
     }
     Ok(Exit::Fine)
 }
@@ -121,6 +131,18 @@ fn table(hooks: &[(String, HookStatistics)]) -> String {
         ]);
     }
     table.render(0)
+}
+
+/// The numbers as comma-separated values.
+fn rows(hooks: &[(String, HookStatistics)]) -> String {
+    let heads = csv::row(["id", "hook", "layer", "runs", "denied", "asked", "failed", "p50Ms", "p99Ms"]);
+    let row = |(id, hook): &(String, HookStatistics)| {
+        let counts = [hook.runs, hook.denies, hook.asks, hook.failures].map(|count| count.to_string());
+        let times = [0.5, 0.99].map(|part| quantile(&hook.times, part).to_string());
+        let texts = [id.as_str(), &hook.name, &hook.layer].into_iter();
+        csv::row(texts.chain(counts.iter().chain(&times).map(String::as_str)))
+    };
+    heads + &hooks.iter().map(row).collect::<String>()
 }
 
 fn document(hooks: &[(String, HookStatistics)]) -> serde_json::Value {

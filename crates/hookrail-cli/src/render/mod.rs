@@ -3,6 +3,7 @@
 //! This module only makes styled text. It loads, decides and runs nothing, and it prints nothing.
 
 mod capabilities;
+pub(crate) mod csv;
 pub(crate) mod diagnostic;
 pub(crate) mod excerpt;
 pub(crate) mod hooks;

@@ -15,7 +15,7 @@ pub(crate) fn filter(args: &SelectArgs) -> Result<Filter> {
         since: args.since.as_deref().map(|text| since(text, SystemTime::now())).transpose()?,
         session: args.session.clone(),
         hook: args.hook.clone(),
-        decision: args.decision.clone(),
+        decision: args.decision.clone().or_else(|| args.denied.then(|| "deny".to_owned())),
         event: args.event.as_deref().map(event).transpose()?.map(str::to_owned),
         ..Filter::default()
     })

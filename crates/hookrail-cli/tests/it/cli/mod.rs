@@ -41,6 +41,8 @@ mod journal_runs;
 mod journal_segments;
 mod journal_told;
 mod list;
+#[cfg(target_os = "linux")]
+mod log;
 mod missing_guard;
 mod module_guards;
 mod narrow;
