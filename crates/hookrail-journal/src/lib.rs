@@ -60,6 +60,7 @@ mod redact;
 mod retention;
 mod secret_forms;
 mod secret_names;
+mod secret_places;
 mod secret_search;
 mod secret_text;
 mod secret_values;

@@ -22,12 +22,20 @@ pub(crate) enum SecretForm {
     Name,
     /// An option of a program.
     Flag,
+    /// The port of a line of `.pgpass`, with the colons around it.
+    PgpassPort,
+    /// The name of that file, near one of its lines.
+    Pgpass,
+    /// A word of a command that reads a secret from its standard input.
+    StandardInput,
 }
 
 /// The characters that a token is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Alphabet {
     Alphanumeric,
+    /// Digits and the letters from `a` to `f`.
+    Hex,
     /// Digits and capital letters.
     Capitals,
     /// Letters, digits, `_` and `-`.
@@ -42,6 +50,7 @@ impl Alphabet {
     pub(crate) const fn has(self, byte: u8) -> bool {
         match self {
             Self::Alphanumeric => byte.is_ascii_alphanumeric(),
+            Self::Hex => byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'),
             Self::Capitals => byte.is_ascii_digit() || byte.is_ascii_uppercase(),
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => Self::Url.has(byte) || byte == b'.',
@@ -50,8 +59,10 @@ impl Alphabet {
     }
 }
 
-use Alphabet::{Alphanumeric, Capitals, Dotted, Path, Url};
-use SecretForm::{Address, Behind, Flag, KeyBlock, Name, Scheme, Token, TokenWithDigit, WebToken};
+use Alphabet::{Alphanumeric, Capitals, Dotted, Hex, Path, Url};
+use SecretForm::{
+    Address, Behind, Flag, KeyBlock, Name, Pgpass, PgpassPort, Scheme, StandardInput, Token, TokenWithDigit, WebToken,
+};
 
 /// Every form with the text that it begins with. Names, schemes and flags are found in any case, the others as they are.
 pub(crate) const FORMS: &[(&str, SecretForm)] = &[
@@ -87,8 +98,11 @@ pub(crate) const FORMS: &[(&str, SecretForm)] = &[
     ("dop_v1_", Token(Alphanumeric, 20)),
     ("doo_v1_", Token(Alphanumeric, 20)),
     ("dor_v1_", Token(Alphanumeric, 20)),
-    ("hvs.", TokenWithDigit(Url, 20)),
-    ("hvb.", TokenWithDigit(Url, 20)),
+    ("hvs.", Token(Url, 20)),
+    ("hvb.", Token(Url, 20)),
+    ("dapi", Token(Hex, 32)),
+    ("dp.pt.", Token(Alphanumeric, 20)),
+    ("fm2_", Token(Path, 20)),
     // Models.
     ("sk-", TokenWithDigit(Url, 20)),
     ("sk-ant-", Token(Url, 16)),
@@ -111,6 +125,8 @@ pub(crate) const FORMS: &[(&str, SecretForm)] = &[
     ("pk_live_", Token(Alphanumeric, 10)),
     ("pk_test_", Token(Alphanumeric, 10)),
     ("whsec_", Token(Path, 16)),
+    ("shpat_", Token(Alphanumeric, 20)),
+    ("lin_api_", Token(Alphanumeric, 20)),
     ("SG.", TokenWithDigit(Dotted, 30)),
     ("xoxa-", Token(Url, 10)),
     ("xoxb-", Token(Url, 10)),
@@ -137,6 +153,15 @@ pub(crate) const FORMS: &[(&str, SecretForm)] = &[
     ("auth", Name),
     ("cookie", Name),
     ("sig", Name),
+    // Lines of `.pgpass`, and what is written into programs.
+    (":5432:", PgpassPort),
+    (":5433:", PgpassPort),
+    (":6432:", PgpassPort),
+    (":*:", PgpassPort),
+    (".pgpass", Pgpass),
+    ("--password-stdin", StandardInput),
+    ("--with-token", StandardInput),
+    ("chpasswd", StandardInput),
     // Options; `PROGRAMS` says which ones take a secret.
     (" -", Flag),
     ("\t-", Flag),
@@ -154,6 +179,10 @@ pub(crate) enum FlagValue {
     Attached,
     /// `-p SECRET` or `-pSECRET`.
     Secret,
+    /// `--from-literal NAME=SECRET` or `--from-literal=NAME=SECRET`.
+    NameAndSecret,
+    /// The program reads it from its standard input.
+    StandardInput,
 }
 
 /// A program, by the words that call it, and its options that take a secret.
@@ -197,6 +226,8 @@ pub(crate) const PROGRAMS: &[SecretProgram] = &[
     program("oc login", &[("-p", FlagValue::Secret)]),
     program("az login", &[("-p", FlagValue::Secret)]),
     program("acr login", &[("-p", FlagValue::Secret)]),
+    program("create secret", &[("--from-literal", FlagValue::NameAndSecret)]),
+    program("sudo", &[("-S", FlagValue::StandardInput), ("--stdin", FlagValue::StandardInput)]),
 ];
 
 /// Options that take a user and a password in many programs. Without one of `PROGRAMS` they are looked at with more care:

@@ -89,6 +89,9 @@ const OTHER_KEYS: [&str; 14] = [
 const CONTAINED: [&str; 10] =
     ["password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "credential", "privatekey", "cookie"];
 
+/// Words that end like a password.
+const OTHER_PASSES: [&str; 4] = ["ASKPASS", "BYPASS", "COMPASS", "TRESPASS"];
+
 /// How names end that are about a secret and hold none.
 const HARMLESS_ENDS: [&str; 45] = [
     "file",
@@ -165,7 +168,12 @@ pub(crate) fn meaning_of_name(name: &str, place: NamePlace) -> NameMeaning {
             return NameMeaning::Secret;
         }
     }
-    match last_word(name).to_ascii_lowercase().as_str() {
+    // `SSHPASS`, but not `COMPASS`.
+    let word = last_word(name);
+    if is_in_capitals(name) && word.ends_with("PASS") && !OTHER_PASSES.contains(&word) {
+        return NameMeaning::Perhaps;
+    }
+    match word.to_ascii_lowercase().as_str() {
         "pass" | "pwd" | "auth" => NameMeaning::Perhaps,
         "sig" | "signature" if plain == "sig" || plain.starts_with('x') => NameMeaning::Signature,
         _ if plain == "userpass" || plain == "dbpass" || plain.ends_with("auth") => NameMeaning::Perhaps,

@@ -11,6 +11,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
 use crate::secret_forms::{Alphabet, FORMS, FlagValue, PROGRAMS, SecretForm, SecretProgram, USER_FLAGS};
 use crate::secret_names::{NameMeaning, NamePlace, is_in_capitals, meaning_of_name};
+use crate::secret_places;
 use crate::secret_text::{FoundValue, TextReader, ValueQuote};
 use crate::secret_values::{is_code, is_harmless, is_header_harmless, is_scheme, is_sentence};
 
@@ -185,6 +186,11 @@ impl<'t> SecretSearch<'t> {
             SecretForm::KeyBlock => self.key_block(at)?,
             SecretForm::WebToken => self.web_token(at)?,
             SecretForm::Token(alphabet, least) => at.start..self.token(&at, alphabet, least)?,
+            SecretForm::PgpassPort => {
+                return self.placed(secret_places::pgpass_line(self.text, &(at.start + 1..at.end - 1)));
+            }
+            SecretForm::Pgpass => return self.placed(secret_places::pgpass_near(self.text, at.start)),
+            SecretForm::StandardInput => return self.placed(secret_places::standard_input(self.text, at.start)),
             SecretForm::Behind(alphabet, least) => at.end..self.token(&at, alphabet, least)?,
             SecretForm::TokenWithDigit(alphabet, least) => {
                 // The first ones are enough, and many tokens without a digit then take no longer.
@@ -196,6 +202,11 @@ impl<'t> SecretSearch<'t> {
             }
         };
         Some(FoundSecret { range, escaped: 0 })
+    }
+
+    /// A value that its place makes a secret, unless it is a reference or the like.
+    fn placed(&self, value: Option<FoundValue>) -> Option<FoundSecret> {
+        value.filter(|value| !value.is_harmless(self.text.part(value.range.clone()))).map(FoundValue::into_secret)
     }
 
     /// The end of a token, if what stands there is long enough.
@@ -319,6 +330,9 @@ impl<'t> SecretSearch<'t> {
         if separator.is_empty() {
             return self.value_without_separator(&found, meaning, dashes, behind);
         }
+        if separator == ">" && quote.is_none() && !is_apart {
+            return self.placed(secret_places::element(self.text, &found));
+        }
         if matches!(separator, "::" | ">" | "=>>") {
             return None;
         }
@@ -333,6 +347,12 @@ impl<'t> SecretSearch<'t> {
             NameMeaning::Cookie => return self.cookies(&found, separator_end, at),
             NameMeaning::Other | NameMeaning::Perhaps | NameMeaning::Signature => {}
             NameMeaning::Secret | NameMeaning::Password => {}
+        }
+        if separator == ":"
+            && matches!(meaning, NameMeaning::Secret | NameMeaning::Password)
+            && let Some(block) = secret_places::yaml_block(self.text, found.start, at)
+        {
+            return self.placed(Some(block));
         }
         let is_attached = separator == "=" && !is_apart && at == separator_end;
         let is_option = dashes > 0 && is_attached;
@@ -474,6 +494,8 @@ impl<'t> SecretSearch<'t> {
         let at = self.text.skip_blanks(behind);
         let value = match takes {
             FlagValue::UserAndSecret => return self.user_and_secret(behind, |_, _| true),
+            FlagValue::StandardInput => return self.placed(secret_places::standard_input(self.text, behind)),
+            FlagValue::NameAndSecret => return self.name_and_secret(at),
             FlagValue::Attached if at > behind => return None,
             FlagValue::Attached | FlagValue::Secret => self.text.word_at(at),
             FlagValue::Cookies => {
@@ -484,6 +506,13 @@ impl<'t> SecretSearch<'t> {
         let text = self.text.part(value.range.clone());
         let is_next_option = at > behind && text.starts_with('-');
         (!is_next_option && !value.is_harmless(text)).then(|| value.into_secret())
+    }
+
+    fn name_and_secret(&self, at: usize) -> Option<FoundSecret> {
+        let value = self.text.word_at(at)?;
+        let (name, _) = self.text.part(value.range.clone()).split_once('=')?;
+        let secret = FoundValue { range: value.range.start + name.len() + 1..value.range.end, ..value };
+        self.placed(Some(secret))
     }
 
     fn user_and_secret(&self, behind: usize, is_meant: impl Fn(&str, &str) -> bool) -> Option<FoundSecret> {

@@ -195,6 +195,8 @@ struct FormExamples {
 fn examples() -> Vec<FormExamples> {
     let text = include_str!("secret_forms.json");
     let text = text.replace("{R}", "Qz7Xk9Lm2Np4Rt6Vw8Yb1Cd3Ef5Gh").replace("{CAPITALS}", "QZ7XK9LM2NP4RT6VW8YB");
+    let text =
+        text.replace("{HEX}", "0123456789abcdef0123456789abcdef").replace("{LETTERS}", "QzXkLmNpRtVwYbCdEfGhJkPq");
     serde_json::from_str(&text).unwrap()
 }
 
