@@ -37,12 +37,22 @@ fn leave(mut terminal: Terminal) {
     terminal.ends_with(0);
 }
 
+/// Comes before anything is looked for that a hook names.
+const OFFER: &str = "look at them now? [y]es, [N]o:";
+
+fn reviewing(world: &World) -> Terminal {
+    let mut terminal = Terminal::of(untrusted(world, &[]));
+    terminal.expect(OFFER);
+    terminal.line("y");
+    terminal
+}
+
 const QUESTION: &str = "let it run? [y]es, [N]o, [a]ll, [s]kip the rest:";
 
 #[test]
 fn each_hook_is_shown_and_only_what_gets_a_yes_runs() {
     let world = world();
-    let mut terminal = Terminal::of(untrusted(&world, &[]));
+    let mut terminal = reviewing(&world);
     let shown = terminal.expect(QUESTION);
     for part in [
         "has 3 hooks that are not trusted",
@@ -63,7 +73,7 @@ fn each_hook_is_shown_and_only_what_gets_a_yes_runs() {
     terminal.expect("granted: the project and 2 hooks");
     leave(terminal);
     assert_eq!(ran(&world), [true, false, true]);
-    let mut again = Terminal::of(untrusted(&world, &[]));
+    let mut again = reviewing(&world);
     assert!(again.expect(QUESTION).contains("has 1 hook that is not trusted"));
     again.line("s");
     again.expect("nothing was granted");
@@ -73,7 +83,7 @@ fn each_hook_is_shown_and_only_what_gets_a_yes_runs() {
 #[test]
 fn all_means_all_that_were_shown() {
     let world = world();
-    let mut terminal = Terminal::of(untrusted(&world, &[]));
+    let mut terminal = reviewing(&world);
     terminal.expect(QUESTION);
     terminal.line("a");
     let shown = terminal.expect("let all 3 hooks run? [y]es, [N]o:");
@@ -87,7 +97,7 @@ fn all_means_all_that_were_shown() {
 #[test]
 fn a_change_is_shown_and_nothing_of_it_is_raw() {
     let world = world();
-    let mut terminal = Terminal::of(untrusted(&world, &[]));
+    let mut terminal = reviewing(&world);
     terminal.expect(QUESTION);
     terminal.line("a");
     terminal.expect("run? [y]es, [N]o:");
@@ -99,7 +109,7 @@ fn a_change_is_shown_and_nothing_of_it_is_raw() {
     world.write(".llxprt/hooks/h2.sh", "touch two; echo more");
     let settings = std::fs::read_to_string(world.project.join(".llxprt/settings.json")).unwrap();
     world.write(".llxprt/settings.json", settings.replace("h3.sh\\\"", "h3.sh\\\" # \\u001b[2J\\u202e"));
-    let mut terminal = Terminal::of(untrusted(&world, &[]));
+    let mut terminal = reviewing(&world);
     let first = terminal.expect(QUESTION);
     assert!(first.contains("h2  changed") && first.contains("changed  .llxprt/hooks/h2.sh"), "{first}");
     terminal.line("n");
@@ -127,4 +137,37 @@ fn without_a_person_the_answer_is_no_and_it_is_said() {
     let quiet =
         untrusted(&world, &["--prompt", "go", "--no-hooks"]).stdin(std::process::Stdio::null()).output().unwrap();
     assert!(!String::from_utf8(quiet.stderr).unwrap().contains("will not run"));
+}
+
+/// A path that a command names may be a place that acts when it is looked up. The control is a user who wants to see it.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_that_a_hook_names_is_looked_up_before_the_user_agrees() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        println!("skipped: strace is missing");
+        return;
+    }
+    let world = world();
+    let hook = r#"{"type": "command", "name": "far", "command": "sh /no-such-share/guard.sh"}"#;
+    let settings =
+        format!(r#"{{"tools": {{"enableHooks": true}}, "hooks": {{"SessionStart": [{{"hooks": [{hook}]}}]}}}}"#);
+    world.write(".llxprt/settings.json", settings);
+    for (answer, is_looked_up) in [("n", false), ("y", true)] {
+        let agent = untrusted(&world, &[]);
+        let calls = world.project.join(format!("calls-{answer}"));
+        let mut traced = Command::new("strace");
+        traced.args(["-f", "-e", "trace=file", "-o"]).arg(&calls).arg(agent.get_program()).args(agent.get_args());
+        traced.current_dir(&world.project).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        traced.envs(agent.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut terminal = Terminal::of(traced);
+        terminal.expect(OFFER);
+        terminal.line(answer);
+        if is_looked_up {
+            terminal.expect(QUESTION);
+            terminal.line("n");
+        }
+        leave(terminal);
+        let calls = std::fs::read_to_string(calls).unwrap();
+        assert_eq!(calls.contains("no-such-share"), is_looked_up, "{answer}");
+    }
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     if !args.no_hooks {
         Project::require_modules(&hooks)?;
         match mode {
-            AgentMode::Interactive => trust::review_hooks(&project, &hooks)?,
+            AgentMode::Interactive => trust::offer_review(&project, &hooks)?,
             AgentMode::Prompt(_) | AgentMode::Headless(_) | AgentMode::Piped => trust::report_untrusted(&hooks),
         }
     }

@@ -26,7 +26,7 @@ use crate::style::{GOOD, paint};
 use crate::{foreign_hooks, output};
 use hookrail::sources::nearest;
 
-pub(crate) use review::{report_untrusted, review_hooks};
+pub(crate) use review::{offer_review, report_untrusted, review_hooks};
 
 pub(crate) fn run(args: &TrustArgs) -> Result<Exit> {
     match &args.command {

@@ -26,6 +26,26 @@ enum ReviewAnswer {
     Skip,
 }
 
+/// Asks whether the user wants to review the hooks that may not run. Until then nothing that they name is looked for: what
+/// looks like a path of a script may be a place that acts when it is looked up, such as a share of another machine.
+pub(crate) fn offer_review(project: &Project, hooks: &HookSystem) -> Result<()> {
+    if untrusted(hooks).is_empty() {
+        return Ok(());
+    }
+    report_untrusted(hooks);
+    let mut out = anstream::stderr().lock();
+    match ask(&mut out, "look at them now? [y]es, [N]o: ") {
+        ReviewAnswer::Yes | ReviewAnswer::All => {
+            drop(out);
+            review_hooks(project, hooks)
+        }
+        ReviewAnswer::No | ReviewAnswer::Skip => {
+            let _ = writeln!(out, "nothing was granted\n");
+            Ok(())
+        }
+    }
+}
+
 /// Shows the hooks that may not run, asks about each, and reloads the hook system if any was granted.
 pub(crate) fn review_hooks(project: &Project, hooks: &HookSystem) -> Result<()> {
     if untrusted(hooks).is_empty() {
