@@ -12,6 +12,7 @@ mod cmd;
 mod config;
 mod consent;
 mod errors;
+mod features;
 mod foreign_hooks;
 mod interrupt;
 mod journal;
@@ -67,6 +68,10 @@ fn main() -> ExitCode {
 /// not clap's 2, because 2 means that hooks blocked the event. The bridge blocks: an agent that calls it with options of
 /// another version would take any other status for a permission.
 fn print_usage(error: &clap::Error) -> ExitCode {
+    if let Some(failure) = features::missing_feature(error) {
+        failure.report();
+        return Exit::Failed.into();
+    }
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
         output::errors(&text);

@@ -4,6 +4,7 @@ use hookrail::{Builder, Code, Diagnostic};
 use hookrail_journal::Journal;
 
 use crate::config::TelemetrySettings;
+use crate::features::how_to_get;
 
 /// The telemetry of a command; none if it is not configured, or cannot be used.
 #[derive(Clone, Debug, Default)]
@@ -22,11 +23,7 @@ impl CommandTelemetry {
         }
         #[cfg(not(feature = "otel"))]
         {
-            if let Some((_, place)) = &settings.endpoint {
-                let message = "telemetry is configured, and this program cannot export it";
-                let finding = Diagnostic::new(Code::TelemetryUnusable, message).at(place.clone());
-                findings.push(finding.hint("build hookrail with the feature `otel`, or remove the setting"));
-            }
+            findings.extend(unusable_setting(settings));
             Self::default()
         }
     }
@@ -48,6 +45,14 @@ impl CommandTelemetry {
             running.finish();
         }
     }
+}
+
+/// What is wrong with settings that this build cannot honour, whatever they say. It is known before a command exports.
+pub(crate) fn unusable_setting(settings: &TelemetrySettings) -> Option<Diagnostic> {
+    let (_, place) = settings.endpoint.as_ref().filter(|_| !cfg!(feature = "otel"))?;
+    let message = "telemetry is configured, and this program cannot export it";
+    let finding = Diagnostic::new(Code::TelemetryUnusable, message).at(place.clone());
+    Some(finding.hint(format!("{}, or remove the setting", how_to_get("otel"))))
 }
 
 #[cfg(feature = "otel")]

@@ -11,7 +11,7 @@ use crate::lint::{Finding, GuardEffect, find_problems, fix, format, guard_effect
 use crate::project::Project;
 use crate::render::counted;
 use crate::style::{BAD, CAREFUL, GOOD, paint};
-use crate::{output, render, verbosity};
+use crate::{output, render, telemetry, verbosity};
 
 /// How often fixes are made and looked for again. Each round repairs what it can, so few are needed; a fix that does not
 /// make its problem go away must not be made for ever.
@@ -37,7 +37,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit> {
         output::warnings(&told(&report, &project));
     }
     let fixable = fix::count_possible(project.root(), &findings);
-    let found: Vec<Diagnostic> = findings.into_iter().map(|Finding { diagnostic, .. }| diagnostic).collect();
+    let mut found: Vec<Diagnostic> = findings.into_iter().map(|Finding { diagnostic, .. }| diagnostic).collect();
+    found.extend(telemetry::unusable_setting(&project.configuration(&args.project).telemetry));
     let failed = found.iter().any(|diagnostic| fails(args, diagnostic));
     match if args.json { CheckFormat::Json } else { args.format } {
         CheckFormat::Json => output::json(&diagnostics_document(&found))?,

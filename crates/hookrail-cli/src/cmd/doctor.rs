@@ -17,12 +17,13 @@ use hookrail_bridge::Agent;
 use serde_json::{Value, json};
 
 use crate::args::DoctorArgs;
+use crate::config::{Configuration, ProjectFileTrust};
 use crate::errors::{Exit, Result};
 use crate::project::{Project, home};
 use crate::project_search::find_project;
 use crate::render::text::visible;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
-use crate::{foreign_hooks, output};
+use crate::{foreign_hooks, output, telemetry};
 
 use hooks::AskedHooks;
 use outside::OutsideProject;
@@ -123,6 +124,11 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Result<Vec<Ch
     }
     checks.extend(hooks::examine(asked));
     checks.extend(hooks::examine_store(files.iter().any(|file| !file.calls.is_empty())));
+    let configured = Configuration::load(project.root(), ProjectFileTrust::Untrusted).telemetry;
+    checks.extend(
+        telemetry::unusable_setting(&configured)
+            .map(|finding| Check::error("telemetry", finding.message, finding.hint.unwrap_or_default())),
+    );
     checks.extend(losses::examine(agent, system, settings::noisy_events(&files)));
     checks.extend(losses::examine_past(agent));
     checks.push(dry_fire::examine(agent, &files, project.root(), &outside));

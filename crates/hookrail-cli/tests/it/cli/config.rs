@@ -310,7 +310,7 @@ fn a_program_without_telemetry_reports_that_it_is_configured() {
     2 | endpoint = "http://127.0.0.1:4318"
       | ^^^^^^^^
       |
-      = help: build hookrail with the feature `otel`, or remove the setting
+      = help: install one that has it: `cargo install --profile dist --path crates/hookrail-cli --features otel`, or remove the setting
     "#);
 }
 

@@ -294,3 +294,18 @@ fn an_export_takes_the_place_of_a_file_that_others_could_read() {
     let ran = sandbox.run(&["inspect", "--export", "/dev/stdout"]).ends_with(0);
     assert!(ran.stdout.starts_with("<!DOCTYPE html>"), "a stream takes the file too");
 }
+
+/// A journal that is deleted while a page shows it is not the end of what is shown.
+#[test]
+fn the_page_goes_on_in_a_journal_that_was_made_anew() {
+    let sandbox = denying();
+    fire(&sandbox, "before.env");
+    let inspector = Inspector::start(&sandbox, &[]);
+    inspector.denied(1);
+    let is_notice = |row: &Value| row.to_string().contains("was deleted and made anew");
+    assert!(inspector.rows(0, is_notice).is_empty(), "the control");
+    std::fs::remove_dir_all(sandbox.home.join(".local/state/hookrail/journal")).unwrap();
+    fire(&sandbox, "after.env");
+    assert_eq!(inspector.denied(2)[1]["text"], "after.env");
+    assert_eq!(inspector.rows(1, is_notice)[0]["kind"], "unreadable");
+}

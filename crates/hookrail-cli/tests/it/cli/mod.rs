@@ -22,6 +22,7 @@ mod doctor;
 mod edited_guard;
 mod exhausted;
 mod explain;
+mod features;
 mod fire;
 mod foreign_hooks;
 #[cfg(unix)]
