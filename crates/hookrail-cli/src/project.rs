@@ -13,7 +13,7 @@ use crate::args::ProjectArgs;
 use crate::config::{Configuration, ProjectFileTrust};
 use crate::errors::{Failure, Result};
 use crate::journal::{self, RecordDefault};
-use crate::project_search::find_project_with_grants;
+use crate::project_search::{GuardedProject, find_guarded_project, find_project_with_grants};
 use crate::render::path_display::PathDisplay;
 
 /// A project whose directory exists and can be read.
@@ -122,6 +122,15 @@ impl Project {
     /// Returns the projects for which guards were granted.
     pub(crate) fn guarded_projects() -> GuardedProjects {
         Self::trust_store().map(|store| store.guarded_projects()).unwrap_or_default()
+    }
+
+    /// Finds the project whose hooks an agent asks that declares this directory.
+    pub(crate) fn of_agent(declared: &Path) -> GuardedProject {
+        find_guarded_project(declared, home().as_deref(), Self::guarded_projects, |root| {
+            // Without a place for a store nothing was ever granted.
+            let Ok(store) = Self::trust_store() else { return Ok(false) };
+            store.grants(root).map(|grants| grants.project || !grants.hooks.is_empty())
+        })
     }
 
     /// Returns the store of grants.

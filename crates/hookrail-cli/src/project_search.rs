@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
-use hookrail::trust::GuardedProjects;
+use hookrail::trust::{GuardedProjects, TrustError};
 
 /// What makes a folder a project: the places in which hooks of a project are configured.
 const PROJECT_MARKS: [&str; 6] =
@@ -30,12 +30,14 @@ pub(crate) fn find_project_with_grants(
 }
 
 /// The project that the hooks of an agent are taken from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct GuardedProject {
     /// Its directory.
     pub(crate) root: PathBuf,
     /// A nearer folder with hooks of which none is granted.
     pub(crate) passed_over: Option<PathBuf>,
+    /// Why it is not known which of several folders has the grants, so that `root` may not be the one that is guarded.
+    pub(crate) unknown: Option<TrustError>,
 }
 
 /// Returns the project like [`find_project_with_grants`], but a folder without a grant does not hide a folder above it that has one: the
@@ -44,24 +46,36 @@ pub(crate) fn find_guarded_project(
     start: &Path,
     home: Option<&Path>,
     guarded: impl FnOnce() -> GuardedProjects,
-    has_grant: impl Fn(&Path) -> bool,
+    has_grant: impl Fn(&Path) -> Result<bool, TrustError>,
 ) -> GuardedProject {
     let search = UpwardSearch::upwards_from(start, home);
     let guarded = LazyCell::new(guarded);
     let mut configured = search.configured(&guarded);
     let Some(nearest) = configured.next() else {
         let root = search.repository().unwrap_or(&search.start).to_owned();
-        return GuardedProject { root, passed_over: None };
+        return GuardedProject { root, passed_over: None, unknown: None };
     };
+    let first = |unknown| GuardedProject { root: nearest.to_owned(), passed_over: None, unknown };
     let mut above = configured.peekable();
     // Grants are read only if there is a choice.
-    if above.peek().is_some()
-        && !has_grant(nearest)
-        && let Some(granted) = above.find(|folder| has_grant(folder))
-    {
-        return GuardedProject { root: granted.to_owned(), passed_over: Some(nearest.to_owned()) };
+    if above.peek().is_none() {
+        return first(None);
     }
-    GuardedProject { root: nearest.to_owned(), passed_over: None }
+    for folder in std::iter::once(nearest).chain(above) {
+        match has_grant(folder) {
+            Ok(true) if folder == nearest => break,
+            Ok(true) => {
+                return GuardedProject {
+                    root: folder.to_owned(),
+                    passed_over: Some(nearest.to_owned()),
+                    unknown: None,
+                };
+            }
+            Ok(false) => {}
+            Err(error) => return first(Some(error)),
+        }
+    }
+    first(None)
 }
 
 /// The folders that a search may find.
@@ -178,7 +192,7 @@ mod tests {
         let (_folder, root) = project(&["a/.xcsh/hooks", "a/b/.xcsh/hooks", "a/b/c"]);
         let found = |granted: &[&str]| {
             let found = find_guarded_project(&root.join("a/b/c"), None, GuardedProjects::default, |folder| {
-                granted.iter().any(|granted| root.join(granted) == folder)
+                Ok(granted.iter().any(|granted| root.join(granted) == folder))
             });
             let relative = |folder: &Path| folder.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
             (relative(&found.root), found.passed_over.as_deref().map(relative))
@@ -187,6 +201,18 @@ mod tests {
         for granted in [&[][..], &["a/b"], &["a", "a/b"]] {
             assert_eq!(found(granted), ("a/b".to_owned(), None), "{granted:?}");
         }
+    }
+
+    #[test]
+    fn grants_that_cannot_be_read_leave_it_open_which_of_several_folders_is_guarded() {
+        let (_folder, root) = project(&["a/.xcsh/hooks", "a/b/.xcsh/hooks", "a/b/c"]);
+        let found = |start: &str| {
+            find_guarded_project(&root.join(start), None, GuardedProjects::default, |folder| {
+                Err(TrustError::Exposed { path: folder.to_owned() })
+            })
+        };
+        assert!(found("a/b/c").unknown.is_some());
+        assert!(found("a").unknown.is_none(), "there is one folder only, and it is loaded with the same store");
     }
 
     #[test]

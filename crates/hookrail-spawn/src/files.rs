@@ -40,21 +40,41 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     private_folders().recursive(true).create(folder)
 }
 
-/// Whether only this user and root can write the file with this metadata. On systems other than Unix this is always
-/// `true`, because the access rules of its folder decide.
+/// Who can write a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writers {
+    /// This user and root.
+    Ours,
+    /// Another user, to whom it belongs.
+    AnotherOwner,
+    /// Users beside its owner.
+    Others,
+}
+
+/// Who can write the file with this metadata. On systems other than Unix this is always this user, because the access rules
+/// of its folder decide.
 #[must_use]
-pub fn is_ours_alone(about: &std::fs::Metadata) -> bool {
+pub fn writers(about: &std::fs::Metadata) -> Writers {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
         let us = rustix::process::geteuid().as_raw();
-        (about.uid() == us || about.uid() == 0) && about.mode() & 0o022 == 0
+        if about.uid() != us && about.uid() != 0 {
+            return Writers::AnotherOwner;
+        }
+        if about.mode() & 0o022 == 0 { Writers::Ours } else { Writers::Others }
     }
     #[cfg(not(unix))]
     {
         let _ = about;
-        true
+        Writers::Ours
     }
+}
+
+/// Whether only this user and root can write the file with this metadata.
+#[must_use]
+pub fn is_ours_alone(about: &std::fs::Metadata) -> bool {
+    writers(about) == Writers::Ours
 }
 
 /// Returns options that create a file with access for its owner only.

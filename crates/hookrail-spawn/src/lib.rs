@@ -92,7 +92,9 @@ pub use closed::close_to_other_processes;
 pub use command::{CaptureLimits, ChildCommand};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
-pub use files::{append_to_regular, create_private_folder, is_ours_alone, open_regular, private_file_options};
+pub use files::{
+    Writers, append_to_regular, create_private_folder, is_ours_alone, open_regular, private_file_options, writers,
+};
 #[cfg(unix)]
 pub use inherited::{inherited_descriptor, is_ignored};
 pub use late_output::{AwaitedStreams, HeldOutput, LateOutput, LateWait, OutputHolder, OutputSoFar, StreamState};

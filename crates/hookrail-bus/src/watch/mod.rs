@@ -8,6 +8,7 @@ mod path_watcher;
 mod signature;
 
 use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -91,20 +92,18 @@ impl Watcher {
             let new = Followed { files, folders: folders.clone() };
             (followed.insert(owner.to_owned(), new).unwrap_or_default().folders, others)
         };
-        for folder in before.difference(&folders).filter(|folder| !others.contains(*folder)) {
-            let _ = watching.unwatch(folder);
-        }
-        for folder in &folders {
-            // Watching a folder again does no harm, and is necessary if it was deleted and created again.
-            match watching.watch(folder, RecursiveMode::NonRecursive) {
-                Ok(()) => {}
-                // The folder was removed meanwhile. The folder above it, which is watched first, reports that.
-                Err(error) if matches!(error.kind, ErrorKind::PathNotFound) => {}
-                Err(error) => {
-                    report_polling(&error, Some(folder));
-                    *debouncer = None;
-                    return;
-                }
+        let (left, entered) = (before.difference(&folders).filter(|folder| !others.contains(*folder)), &folders);
+        let watched = catch_unwind(AssertUnwindSafe(|| watch(watching, left, entered)));
+        match watched {
+            Ok(Ok(())) => {}
+            Ok(Err((error, folder))) => {
+                report_polling(&error, Some(folder));
+                *debouncer = None;
+            }
+            Err(_) => {
+                report_polling(&notify::Error::generic("there is no thread for it"), None);
+                // Without its thread the watcher panics, and panics again when it is dropped.
+                std::mem::forget(debouncer.take());
             }
         }
     }
@@ -114,6 +113,27 @@ impl Watcher {
         self.follow(owner, Vec::new());
         lock(&self.followed).remove(owner);
     }
+}
+
+/// Watches the folders that were entered and no longer those that were left. Returns the first that cannot be watched.
+fn watch<'f>(
+    watching: &mut Debouncer<RecommendedWatcher, NoCache>,
+    left: impl Iterator<Item = &'f PathBuf>,
+    entered: &'f BTreeSet<PathBuf>,
+) -> Result<(), (notify::Error, &'f Path)> {
+    for folder in left {
+        let _ = watching.unwatch(folder);
+    }
+    for folder in entered {
+        // Watching a folder again does no harm, and is necessary if it was deleted and created again.
+        match watching.watch(folder, RecursiveMode::NonRecursive) {
+            Ok(()) => {}
+            // The folder was removed meanwhile. The folder above it, which is watched first, reports that.
+            Err(error) if matches!(error.kind, ErrorKind::PathNotFound) => {}
+            Err(error) => return Err((error, folder)),
+        }
+    }
+    Ok(())
 }
 
 fn report_polling(error: &notify::Error, folder: Option<&Path>) {

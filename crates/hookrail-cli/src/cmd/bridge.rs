@@ -15,13 +15,12 @@ mod trust_notice;
 mod user_notice;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use hookrail::recorder::HostIdentity;
-use hookrail::trust::TrustStore as _;
 use hookrail::{Code, Event, EventKind, Json};
 use hookrail_bridge::{
     Agent, AgentEvent, AgentRequest, AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, BridgeSession,
@@ -34,7 +33,6 @@ use crate::args::{BridgeArgs, OnErrorArg, ProjectArgs};
 use crate::errors::{Exit, Failure, Result};
 use crate::journal::RecordDefault;
 use crate::project::{Project, home};
-use crate::project_search::{GuardedProject, find_guarded_project};
 use crate::render::text::visible;
 
 use deadline::Deadline;
@@ -383,15 +381,14 @@ fn in_absolute_directory(event: Event) -> Event {
 /// The project that the agent declares, never one that the model chose with `cd` or made with `mkdir`. Returns a nearer folder
 /// with hooks that was passed over too.
 fn open_project(request: &AgentRequest) -> Result<(Project, Option<PathBuf>)> {
-    let found = guarded_project(request.declared_project.as_deref().unwrap_or(&request.cwd));
-    Ok((Project::open(&project_args(found.root))?, found.passed_over))
-}
-
-fn guarded_project(start: &Path) -> GuardedProject {
-    find_guarded_project(start, home().as_deref(), Project::guarded_projects, |root| {
-        let grants = Project::trust_store().ok().and_then(|store| store.grants(root).ok());
-        grants.is_some_and(|grants| grants.project || !grants.hooks.is_empty())
-    })
+    let found = Project::of_agent(request.declared_project.as_deref().unwrap_or(&request.cwd));
+    match found.unknown {
+        None => Ok((Project::open(&project_args(found.root))?, found.passed_over)),
+        Some(problem) => {
+            let unknown = format!("{problem}, so it is not known which of several folders with hooks guards this one");
+            Err(Failure::new(format!("{unknown} ({}); {}", Code::StoreUnusable.name(), problem.repair())))
+        }
+    }
 }
 
 fn project_args(root: PathBuf) -> ProjectArgs {

@@ -716,6 +716,7 @@ fn store_refusal(error: &TrustError) -> Option<SourceRefusal> {
         | TrustError::Damaged { .. }
         | TrustError::Version { .. }
         | TrustError::Exposed { .. }
+        | TrustError::Foreign { .. }
         | TrustError::Link { .. } => {}
     }
     let reason = format!("{error}, so it is not known which hooks of this project guard it; {}", error.repair());

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use hookrail_spawn::Writers;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::hex;
@@ -66,6 +67,12 @@ pub enum TrustError {
         /// The store's file, or its folder.
         path: PathBuf,
     },
+    /// It belongs to another user.
+    #[error("the trust store `{}` belongs to another user, so its grants are ignored", path.display())]
+    Foreign {
+        /// The store's file, or its folder.
+        path: PathBuf,
+    },
     /// It is a link, so that the owner of its target would decide what is trusted.
     #[error("the trust store `{}` is a link, so its grants are ignored", path.display())]
     Link {
@@ -92,6 +99,7 @@ impl TrustError {
     pub fn repair(&self) -> String {
         match self {
             Self::Exposed { path } => format!("let only its owner write it: `chmod go-w {}`", path.display()),
+            Self::Foreign { path } => format!("make it your own: `sudo chown $USER {}`", path.display()),
             Self::Version { .. } => "use the version of hookrail that wrote it, or a later one".to_owned(),
             Self::Link { path } => format!("replace the link `{}` with the file itself", path.display()),
             Self::InProject { .. } => "set `XDG_STATE_HOME` to a directory outside of the project".to_owned(),
@@ -263,10 +271,12 @@ impl FileTrustStore {
     }
 
     fn check_exposure(&self, path: &Path, about: &fs::Metadata) -> Result<(), TrustError> {
-        if hookrail_spawn::is_ours_alone(about) {
-            return Ok(());
+        let path = path.to_owned();
+        match hookrail_spawn::writers(about) {
+            Writers::Ours => Ok(()),
+            Writers::AnotherOwner => Err(TrustError::Foreign { path }),
+            Writers::Others => Err(TrustError::Exposed { path }),
         }
-        Err(TrustError::Exposed { path: path.to_owned() })
     }
 
     fn folder(&self) -> &Path {
@@ -287,12 +297,15 @@ impl FileTrustStore {
 
     fn read(&self) -> Result<Contents, TrustError> {
         let empty = || Contents { version: VERSION, projects: BTreeMap::new() };
-        if self.path.is_symlink() {
+        let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        let named = self.path.symlink_metadata();
+        if named.as_ref().is_ok_and(fs::Metadata::is_symlink) {
             return Err(TrustError::Link { path: self.path.clone() });
         }
         let file = match hookrail_spawn::open_regular(&self.path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(empty()),
+            // Nothing is granted where there is no store, so one sign of its absence is not enough.
+            Err(error) if is_missing(&error) && named.is_err_and(|error| is_missing(&error)) => return Ok(empty()),
             Err(source) => return Err(self.io(source)),
         };
         // The open file is checked, because another one may have its name by now.

@@ -14,9 +14,10 @@ use hookrail::{Decision, EventKind};
 use hookrail_bridge::{Agent, AgentRequest, Answer, EventResult, RefusedRequest};
 use hookrail_journal::Journal;
 
-use super::{guarded_project, recorded_host};
+use super::recorded_host;
 use crate::config::{Configuration, ProjectFileTrust};
 use crate::journal::{self, RecordDefault};
+use crate::project::Project;
 
 /// A request, as records refer to it.
 pub(super) struct Call {
@@ -77,7 +78,7 @@ impl Call {
     /// Records an answer that hooks have no part in, because they were not asked or what they said is not known.
     pub(super) fn record_unasked(&self, answer: &Answer, reason: &str) {
         let Some(journal) = user_journal() else { return };
-        self.record_told(&journal, &guarded_project(&self.start).root, answer.decision, reason);
+        self.record_told(&journal, &Project::of_agent(&self.start).root, answer.decision, reason);
     }
 
     fn record_told(&self, journal: &Journal, project: &Path, decision: Option<Decision>, reason: &str) {
@@ -155,7 +156,7 @@ fn record_unread(agent: Option<Agent>, told: CorrectedEntry<'_>) {
         || HostIdentity { name: "hookrail bridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
         recorded_host,
     );
-    record(&journal, &host, &guarded_project(&start).root, EntryKind::Corrected(told));
+    record(&journal, &host, &Project::of_agent(&start).root, EntryKind::Corrected(told));
 }
 
 /// The journal of the user, whatever the project is: a project cannot change it.

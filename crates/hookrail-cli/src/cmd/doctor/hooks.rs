@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hookrail::hook::Enablement;
-use hookrail::trust::TrustStore as _;
 use hookrail::{Code, Hook, HookSystem, Level};
 
 use super::Check;
 use crate::args::ProjectArgs;
 use crate::errors::Result;
-use crate::project::{Project, home};
-use crate::project_search::find_guarded_project;
+use crate::project::Project;
 use crate::render::counted;
 use crate::render::text::visible;
 
@@ -26,10 +24,7 @@ pub(super) struct AskedHooks {
 impl AskedHooks {
     /// Finds the project as the bridge does from the directory that the agent declares.
     pub(super) fn find(declared: &Path) -> Result<Self> {
-        let found = find_guarded_project(declared, home().as_deref(), Project::guarded_projects, |root| {
-            let grants = Project::trust_store().ok().and_then(|store| store.grants(root).ok());
-            grants.is_some_and(|grants| grants.project || !grants.hooks.is_empty())
-        });
+        let found = Project::of_agent(declared);
         let args =
             ProjectArgs { project: Some(found.root), trust_project: false, modules: Vec::new(), no_plugins: false };
         let project = Project::open(&args)?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cli::install::{AGENTS, with_settings};
-use crate::cli::sandbox::Sandbox;
+use crate::cli::sandbox::{ProgramOutput, Sandbox};
 
 #[test]
 fn the_doctor_finds_what_keeps_an_agent_from_calling() {
@@ -395,4 +395,41 @@ fn another_version_is_not_taken_for_the_tested_one() {
         let found = document["checks"].as_array().unwrap();
         assert_eq!(check(found, "version")["status"], status, "{agent} {printed}");
     }
+}
+
+#[test]
+fn the_doctor_mentions_that_there_is_no_trust_store() {
+    let sandbox = with_settings();
+    let mentions = |sandbox: &Sandbox| {
+        let found = checks(sandbox, "claude");
+        let about = |check: &&Value| check["message"].as_str().unwrap().contains("there is no trust store at");
+        found.iter().find(about).map(|check| (check["name"].clone(), check["status"].clone()))
+    };
+    assert_eq!(mentions(&sandbox), None, "no agent calls hookrail");
+    sandbox.run(&["install", "claude", "--yes"]).ends_with(0);
+    assert_eq!(mentions(&sandbox), Some((json!("grants"), json!("warning"))));
+    sandbox.write(".llxprt/settings.json", "{}");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let store = sandbox.home.join(".local/state/hookrail/trust.json");
+    assert!(store.exists());
+    assert_eq!(mentions(&sandbox), None);
+    std::fs::remove_file(store).unwrap();
+    assert!(mentions(&sandbox).is_some());
+}
+
+#[test]
+fn the_doctor_mentions_a_system_file_that_is_named_and_missing() {
+    let sandbox = with_settings();
+    sandbox.run(&["install", "claude", "--yes"]).ends_with(0);
+    let system = sandbox.home.join("system.json");
+    let found = || {
+        let mut command = sandbox.command(&["doctor", "claude", "--json"]);
+        let ran = ProgramOutput::capture(command.env("LLXPRT_SYSTEM_SETTINGS_PATH", &system));
+        let checks = ran.json()["checks"].as_array().unwrap().clone();
+        let about = |check: &&Value| check["message"].as_str().unwrap().contains("system.json");
+        checks.iter().find(about).map(|check| (check["name"].clone(), check["status"].clone()))
+    };
+    assert_eq!(found(), Some((json!("configuration"), json!("warning"))));
+    std::fs::write(&system, "{}").unwrap();
+    assert_eq!(found(), None);
 }

@@ -53,13 +53,32 @@ const DAMAGES: [Damage; 10] = [
     ("unreadable", |store| chmod(store, 0o000), "chmod u+rw"),
 ];
 
+/// What only root can do to a store.
+const DAMAGES_BY_ROOT: [Damage; 2] = [
+    ("of another user", |store| give_away(store), "chown"),
+    ("in a folder of another user", |store| give_away(store.parent().unwrap()), "chown"),
+];
+
+fn give_away(path: &Path) {
+    std::os::unix::fs::chown(path, Some(12345), Some(12345)).unwrap();
+}
+
+/// The damages that this user can do; the others are skipped by name.
+fn damages() -> Vec<Damage> {
+    if is_root() {
+        return DAMAGES.into_iter().filter(|(how, ..)| *how != "unreadable").chain(DAMAGES_BY_ROOT).collect();
+    }
+    DAMAGES_BY_ROOT.iter().for_each(|(how, ..)| eprintln!("skipped without root: a store {how}"));
+    DAMAGES.to_vec()
+}
+
 fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0)
 }
 
 #[test]
 fn a_store_that_cannot_be_used_denies_gating_events_of_a_project_with_hooks() {
-    for (how, damage, repair) in DAMAGES.into_iter().filter(|(how, ..)| *how != "unreadable" || !is_root()) {
+    for (how, damage, repair) in damages() {
         let world = World::new();
         world.grant_project_guard();
         damage(&world.store());
@@ -79,7 +98,7 @@ fn a_store_that_cannot_be_used_denies_gating_events_of_a_project_with_hooks() {
 
 #[test]
 fn a_project_without_hooks_needs_no_store_and_trust_for_this_run_replaces_none() {
-    for (how, damage, _) in DAMAGES.into_iter().filter(|(how, ..)| *how != "unreadable" || !is_root()) {
+    for (how, damage, _) in damages() {
         let world = World::new();
         world.grant_project_guard();
         damage(&world.store());
@@ -115,4 +134,20 @@ fn hooks_that_are_off_need_no_store() {
     assert!(!world.fire(&world.builder().hooks_off("`--no-hooks` was given").build()).is_denied());
     let others = world.builder().only_dialects(vec![hookrail::DialectId::Xcode]).build();
     assert!(!world.fire(&others).is_denied(), "the dialect of the hooks does not take part");
+}
+
+/// A file whose bytes cannot be read: reading the beginning of a process's memory is an error of the device (EIO).
+#[cfg(target_os = "linux")]
+#[test]
+fn a_store_on_a_broken_disk_denies_gating_events_of_a_project_with_hooks() {
+    let world = World::new();
+    world.grant_project_guard();
+    let on = |place: &Path| world.builder().trust_store(hookrail::trust::FileTrustStore::new(place)).build();
+    let outcome = world.fire(&on(Path::new("/proc/self/mem")));
+    assert_eq!(outcome.refusal, Some(Refusal::StoreUnusable), "{:?}", outcome.diagnostics);
+    let reason = outcome.effects.reason.unwrap();
+    assert!(reason.contains("os error 5") && reason.contains("can be read"), "{reason}");
+    // The control: the guard itself is asked.
+    let outcome = world.fire(&on(&world.store()));
+    assert!(outcome.refusal.is_none() && outcome.runs.len() == 1, "{:?}", outcome.diagnostics);
 }
