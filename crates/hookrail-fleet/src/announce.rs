@@ -7,17 +7,16 @@ use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
-use async_nats::jetstream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
 
 use crate::manifest::{LARGEST_MANIFEST, Manifest, Name};
-use crate::nats::connection::REQUEST_TIMEOUT;
-use crate::nats::{FleetMember, NatsConnection, NatsError, Subjects};
+use crate::nats::{FleetMember, NatsConnection, NatsError};
 use crate::random::random_up_to;
 use crate::signature::SIGNATURE_ENDING;
-use crate::source::{MANIFEST, archive_name};
+use crate::source::{MANIFEST, SignedManifest, archive_name};
+use crate::store::{ChannelStore, ReplaceEnd};
 use crate::{ArchiveDigest, BundleError, publish};
 
 /// What is said about a new bundle.
@@ -47,15 +46,51 @@ pub enum PublishError {
         /// The tenant of the member.
         expected: Name,
     },
+    /// The servers have this version or a later one.
+    #[error("version {found} is not higher than version {newest}, which the servers have")]
+    NotHigher {
+        /// The version of the manifest.
+        found: u64,
+        /// The version that the servers have.
+        newest: u64,
+    },
+    /// The servers have exactly this bundle.
+    #[error("version {0} is published already, with this content")]
+    AlreadyPublished(u64),
+    /// Another publisher was faster.
+    #[error("another publisher stored version {stored} at the same time; version {found} is not published")]
+    Lost {
+        /// The version of the manifest.
+        found: u64,
+        /// The version that the servers have now.
+        stored: u64,
+    },
+    /// No server said in time whether the bundle was stored.
+    #[error("no server has confirmed version {found}, which may be published or not: {problem}")]
+    Undecided {
+        /// The version of the manifest.
+        found: u64,
+        /// What the last server said.
+        problem: NatsError,
+    },
+    /// The bundle is published; programs of before may go on with an older one.
+    #[error("version {found} is published, but what machines of before read cannot be removed: {problem}")]
+    OldFormLeft {
+        /// The version of the manifest.
+        found: u64,
+        /// Why it cannot be removed.
+        problem: NatsError,
+    },
     /// The servers could not be used.
     #[error(transparent)]
     Nats(#[from] NatsError),
 }
 
-/// Stores the bundle of a publisher's folder in the bucket of its channel: the archive first, the manifest last. Then announces it.
+/// Stores the bundle of a publisher's folder in the bucket of its channel: the archive first, the manifest with its signature last.
+/// Then announces it. Of several publishers that replace the same bundle one succeeds.
 ///
 /// # Errors
-/// If the folder holds no whole signed bundle, or it cannot be stored.
+/// If the folder holds no whole signed bundle, the servers have one that is as new, or it cannot be stored.
 pub async fn publish_bundle(
     member: &FleetMember,
     connection: &NatsConnection,
@@ -70,36 +105,50 @@ pub async fn publish_bundle(
         let file = folder.join(name);
         crate::places::read_limited(&file, limit).map_err(BundleError::at(&file))
     };
+    let text = |name: &str| {
+        let invalid = |error: std::string::FromUtf8Error| BundleError::ManifestInvalid(error.to_string());
+        String::from_utf8(read(name, LARGEST_MANIFEST)?).map_err(invalid)
+    };
     let signature_name = format!("{MANIFEST}.{SIGNATURE_ENDING}");
     if !folder.join(&signature_name).is_file() {
         return Err(PublishError::NotSigned);
     }
-    let context = jetstream::ContextBuilder::new().timeout(REQUEST_TIMEOUT).build(connection.client().clone());
-    let bucket = Subjects::bucket(&manifest.channel);
-    let store =
-        context.get_object_store(&bucket).await.map_err(|_| NatsError::StreamMissing(format!("OBJ_{bucket}")))?;
+    let signed = SignedManifest { manifest: text(MANIFEST)?, signature: text(&signature_name)? };
     let archive = archive_name(&manifest.digest);
-    let objects = [
-        (archive.as_str(), read(&archive, manifest.size)?),
-        (signature_name.as_str(), read(&signature_name, LARGEST_MANIFEST)?),
-        (MANIFEST, read(MANIFEST, LARGEST_MANIFEST)?),
-    ];
-    for (name, bytes) in objects {
-        // An archive has its digest for its name; one that is there is this one.
-        if name == archive && store.info(name).await.is_ok_and(|about| !about.deleted && about.size == bytes.len()) {
-            continue;
+    let found = manifest.version;
+    let store = ChannelStore::new(connection, &manifest.channel);
+    let seen = store.entry().await?;
+    let kept_apart = if seen.signed.is_some() { None } else { store.manifest_kept_apart().await? };
+    let before = seen.signed.as_ref().map(|signed| signed.manifest.clone()).or(kept_apart);
+    if let Some(newest) = before.as_deref().map(published_version).transpose()? {
+        if seen.signed.as_ref() == Some(&signed) {
+            return Err(PublishError::AlreadyPublished(found));
         }
-        let stored = store.put(name, &mut bytes.as_slice()).await;
-        stored.map_err(NatsError::request("the bundle cannot be stored"))?;
+        if found <= newest {
+            return Err(PublishError::NotHigher { found, newest });
+        }
     }
-    announce(
-        member,
-        connection,
-        &manifest.channel,
-        &Announcement { version: manifest.version, digest: manifest.digest },
-    )
-    .await?;
+    store.put_archive(&archive, &read(&archive, manifest.size)?).await?;
+    match store.replace(&seen, &signed).await? {
+        ReplaceEnd::Replaced => {}
+        ReplaceEnd::Lost(now) => {
+            let stored = now.signed.map(|signed| published_version(&signed.manifest)).transpose()?;
+            return Err(PublishError::Lost { found, stored: stored.unwrap_or_default() });
+        }
+        ReplaceEnd::Undecided(problem) => return Err(PublishError::Undecided { found, problem }),
+    }
+    let what = Announcement { version: found, digest: manifest.digest };
+    announce(member, connection, &manifest.channel, &what).await?;
+    let removed = store.remove_what_was_kept_apart().await;
+    removed.map_err(|problem| PublishError::OldFormLeft { found, problem })?;
     Ok(manifest)
+}
+
+/// Returns the version of a manifest that the servers have. Without it no version can be said to be higher.
+fn published_version(manifest: &str) -> Result<u64, NatsError> {
+    let unreadable =
+        |error: BundleError| NatsError::Unreadable { what: "what is published".to_owned(), problem: error.to_string() };
+    Manifest::parse(manifest).map(|manifest| manifest.version).map_err(unreadable)
 }
 
 /// Announces a bundle to all machines of a channel.

@@ -42,6 +42,7 @@ pub mod servers;
 pub mod signature;
 pub mod source;
 pub mod status;
+mod store;
 mod time;
 
 pub use digest::ArchiveDigest;

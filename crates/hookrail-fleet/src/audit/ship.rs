@@ -2,21 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream;
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::message::{PublishMessage, StreamMessage};
 use async_nats::jetstream::stream::DirectGetErrorKind;
-use async_nats::jetstream::{self, ErrorCode};
 use hookrail_journal::{ChainLink, Filter, Journal, JournalError, Record, Records, ShippingLock, ShippingPosition};
 
 use super::slice::{AuditSlice, SliceLines};
 use crate::Timestamp;
 use crate::config::AuditSettings;
 use crate::nats::connection::REQUEST_TIMEOUT;
+use crate::nats::retry::{is_wrong_sequence, pause};
 use crate::nats::{AUDIT_STREAM, FleetMember, Handover, MemberKey, NatsConnection, NatsError};
-use crate::random::random_up_to;
-
-/// The longest time between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// How long a replica may be behind before what it says counts.
 const REPLICA_PATIENCE: Duration = Duration::from_secs(10);
@@ -362,18 +359,6 @@ impl From<NatsError> for LastMessageError {
     fn from(error: NatsError) -> Self {
         Self::Nats(error)
     }
-}
-
-/// Whether the stream expects another message. The second code is of servers that do not name the number that they expect.
-fn is_wrong_sequence(error: &PublishError) -> bool {
-    let source = std::error::Error::source(error);
-    let code = source.and_then(|source| source.downcast_ref::<jetstream::Error>()).map(|error| error.error_code());
-    error.kind() == PublishErrorKind::WrongLastSequence || code == Some(ErrorCode::STREAM_WRONG_LAST_SEQUENCE_CONSTANT)
-}
-
-async fn pause(attempt: u32) {
-    let longest = Duration::from_millis(100).saturating_mul(1 << attempt.min(8)).min(LONGEST_PAUSE);
-    tokio::time::sleep(longest / 4 + random_up_to(longest * 3 / 4)).await;
 }
 
 /// Cuts a journal into slices.

@@ -46,6 +46,14 @@ pub enum NatsError {
     /// The servers have no such stream or bucket.
     #[error("the servers have no stream `{0}`")]
     StreamMissing(String),
+    /// What the servers have was not stored by a program of this kind.
+    #[error("{what} cannot be read: {problem}")]
+    Unreadable {
+        /// What it is.
+        what: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A server refused a request.
     #[error("{what}: {problem}")]
     Request {
@@ -70,6 +78,7 @@ impl NatsError {
             Self::NotPermitted(_) => "not-permitted",
             Self::TimedOut(_) => "timed-out",
             Self::StreamMissing(_) => "stream-missing",
+            Self::Unreadable { .. } => "unreadable",
             Self::Request { .. } => "request-refused",
         }
     }
@@ -84,6 +93,7 @@ impl NatsError {
             | Self::Key(_)
             | Self::Tls { .. }
             | Self::Refused(_)
+            | Self::Unreadable { .. }
             | Self::NotPermitted(_) => false,
         }
     }

@@ -18,6 +18,7 @@ pub(crate) mod connection;
 pub(crate) mod error;
 mod key;
 mod member;
+pub(crate) mod retry;
 mod settings;
 mod subjects;
 

@@ -18,7 +18,7 @@ use crate::manifest::LARGEST_MANIFEST;
 use crate::nats::{FleetMember, NatsServer};
 use crate::signature::SIGNATURE_ENDING;
 
-pub use nats::fetch_object;
+pub use nats::{fetch_object, fetch_signed_manifest};
 
 /// The name of the manifest in every source.
 pub const MANIFEST: &str = "manifest.json";
@@ -30,7 +30,7 @@ pub fn archive_name(digest: &ArchiveDigest) -> String {
 }
 
 /// The largest signature that is read.
-const LARGEST_SIGNATURE: u64 = 4096;
+pub(crate) const LARGEST_SIGNATURE: u64 = 4096;
 
 /// A manifest with its signature, not verified yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +54,7 @@ pub trait BundleSource {
     /// # Errors
     /// As [`BundleSource::fetch`], or if one of them is not text.
     fn signed_manifest(&mut self) -> Result<SignedManifest, SourceError> {
-        let signature = text(self.fetch(&format!("{MANIFEST}.{SIGNATURE_ENDING}"), LARGEST_SIGNATURE)?)?;
-        let manifest = text(self.fetch(MANIFEST, LARGEST_MANIFEST)?)?;
-        Ok(SignedManifest { manifest, signature })
+        fetch_apart(self)
     }
 
     /// Fetches an archive.
@@ -66,6 +64,13 @@ pub trait BundleSource {
     fn archive(&mut self, digest: &ArchiveDigest, limit: u64) -> Result<Vec<u8>, SourceError> {
         self.fetch(&archive_name(digest), limit)
     }
+}
+
+/// Fetches the manifest and its signature from a source that keeps them apart.
+fn fetch_apart<S: BundleSource + ?Sized>(source: &mut S) -> Result<SignedManifest, SourceError> {
+    let signature = text(source.fetch(&format!("{MANIFEST}.{SIGNATURE_ENDING}"), LARGEST_SIGNATURE)?)?;
+    let manifest = text(source.fetch(MANIFEST, LARGEST_MANIFEST)?)?;
+    Ok(SignedManifest { manifest, signature })
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, SourceError> {

@@ -6,14 +6,13 @@
 use async_nats::jetstream;
 use async_nats::jetstream::object_store::ObjectInfo;
 use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, Stream};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE;
 
-use super::{BundleSource, SourceError};
+use super::{BundleSource, MANIFEST, SignedManifest, SourceError, fetch_apart};
 use crate::manifest::Name;
 use crate::nats::connection::REQUEST_TIMEOUT;
 use crate::nats::error::with_sources;
 use crate::nats::{FleetMember, NatsConnection, NatsError, ReconnectPace, Subjects};
+use crate::store::{self, EntryProblem, PublishedEntry};
 
 /// How often an object is read anew when it was replaced while it was read.
 const ATTEMPTS: usize = 3;
@@ -57,10 +56,50 @@ impl BundleSource for NatsSource {
         let open = self.connect().map_err(|error| SourceError::Unreachable { place, problem: error.to_string() })?;
         open.runtime.block_on(fetch_object(&open.connection, &channel, name, limit))
     }
+
+    /// A program that kept the two apart may have published last; machines are brought up to date before publishers.
+    fn signed_manifest(&mut self) -> Result<SignedManifest, SourceError> {
+        let (place, channel) = (place(&self.channel), self.channel.clone());
+        let open = self.connect().map_err(|error| SourceError::Unreachable { place, problem: error.to_string() })?;
+        match open.runtime.block_on(fetch_signed_manifest(&open.connection, &channel)) {
+            Err(SourceError::NotFound { .. }) => fetch_apart(self),
+            fetched => fetched,
+        }
+    }
 }
 
 fn place(channel: &Name) -> String {
     format!("nats, bucket {}", Subjects::bucket(channel))
+}
+
+/// Fetches what is published in a channel: a manifest and the signature that was stored with it.
+///
+/// # Errors
+/// If nothing is published, or the servers cannot be used.
+pub async fn fetch_signed_manifest(connection: &NatsConnection, channel: &Name) -> Result<SignedManifest, SourceError> {
+    let bucket = Subjects::bucket(channel);
+    let not_found = || SourceError::NotFound { place: place(channel), name: MANIFEST.to_owned() };
+    let unreachable = |problem: String| SourceError::Unreachable { place: place(channel), problem };
+    let stream = open_stream(connection, channel).await?;
+    let found = stream.direct_get_last_for_subject(store::subject(&bucket)).await;
+    let message = found.map_err(|error| match error.kind() {
+        DirectGetErrorKind::NotFound => not_found(),
+        DirectGetErrorKind::TimedOut => unreachable(connection.silence(&bucket).to_string()),
+        _ => unreachable(with_sources(&error)),
+    })?;
+    let entry = PublishedEntry::read(message.sequence, &message.payload).map_err(|problem| match problem {
+        EntryProblem::TooLarge { limit } => {
+            SourceError::TooLarge { place: place(channel), name: MANIFEST.to_owned(), limit }
+        }
+        EntryProblem::Invalid(problem) => unreachable(problem),
+    })?;
+    entry.signed.ok_or_else(not_found)
+}
+
+async fn open_stream(connection: &NatsConnection, channel: &Name) -> Result<Stream<()>, SourceError> {
+    let context = jetstream::ContextBuilder::new().timeout(REQUEST_TIMEOUT).build(connection.client().clone());
+    let stream = context.get_stream_no_info(format!("OBJ_{}", Subjects::bucket(channel))).await;
+    stream.map_err(|error| SourceError::Unreachable { place: place(channel), problem: with_sources(&error) })
 }
 
 /// Fetches an object of a channel's bucket. A connection serves any number of them.
@@ -73,11 +112,9 @@ pub async fn fetch_object(
     name: &str,
     limit: u64,
 ) -> Result<Vec<u8>, SourceError> {
-    let context = jetstream::ContextBuilder::new().timeout(REQUEST_TIMEOUT).build(connection.client().clone());
     let bucket = Subjects::bucket(channel);
     let unreachable = |problem: String| SourceError::Unreachable { place: place(channel), problem };
-    let stream = context.get_stream_no_info(format!("OBJ_{bucket}")).await;
-    let stream = stream.map_err(|error| unreachable(with_sources(&error)))?;
+    let stream = open_stream(connection, channel).await?;
     let failed = |error: DirectGetError| match error.kind() {
         DirectGetErrorKind::NotFound => SourceError::NotFound { place: place(channel), name: name.to_owned() },
         DirectGetErrorKind::TimedOut => unreachable(connection.silence(&bucket).to_string()),
@@ -85,7 +122,7 @@ pub async fn fetch_object(
     };
     let mut end = None;
     for _ in 0..ATTEMPTS {
-        let about = stream.direct_get_last_for_subject(format!("$O.{bucket}.M.{}", URL_SAFE.encode(name))).await;
+        let about = stream.direct_get_last_for_subject(store::object_subject(&bucket, name)).await;
         let about = about.map_err(failed)?;
         let about: ObjectInfo =
             serde_json::from_slice(&about.payload).map_err(|error| unreachable(error.to_string()))?;

@@ -149,6 +149,16 @@ pub(super) fn publish(args: &BundlePublishArgs) -> Result<Exit> {
     let manifest = published.map_err(|error| match &error {
         PublishError::Bundle(error) => failure(error),
         PublishError::NotSigned => Failure::new(error.to_string()).hint("run `hookrail bundle sign FOLDER --key FILE`"),
+        PublishError::NotHigher { newest, .. } | PublishError::Lost { stored: newest, .. } => {
+            let next = newest.saturating_add(1);
+            Failure::new(error.to_string()).hint(format!(
+                "nothing has changed; compare with what was published, then build version {next} (`--version {next}`), sign and publish it"
+            ))
+        }
+        PublishError::Undecided { .. } => {
+            Failure::new(error.to_string()).hint("publish it again once a server answers; that says which it is")
+        }
+        PublishError::OldFormLeft { .. } => Failure::new(error.to_string()).hint("the next publication tries it again"),
         PublishError::Nats(error) => super::super::fleet::nats_failure(error),
         _ => Failure::new(error.to_string()),
     })?;

@@ -1,6 +1,7 @@
 //! Bundles over the object store, and announcements.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use hookrail_fleet::announce::{
@@ -20,24 +21,39 @@ use crate::nats::support::{Cluster, PATIENCE};
 pub(crate) struct Publisher<'c> {
     pub(crate) cluster: &'c Cluster,
     pub(crate) keys: NewKeys,
+    /// The folder in which it builds.
+    dist: PathBuf,
 }
 
 impl<'c> Publisher<'c> {
     pub(crate) fn new(cluster: &'c Cluster) -> Self {
-        Self { cluster, keys: signature::generate(Password::None).unwrap() }
+        Self::with_keys(cluster, signature::generate(Password::None).unwrap())
+    }
+
+    pub(crate) fn with_keys(cluster: &'c Cluster, keys: NewKeys) -> Self {
+        Self::in_folder(cluster, keys, "dist")
+    }
+
+    /// One of several publishers, who each have a folder of their own.
+    pub(crate) fn in_folder(cluster: &'c Cluster, keys: NewKeys, name: &str) -> Self {
+        Self { cluster, keys, dist: cluster.place.path(name) }
     }
 
     /// Builds and signs a bundle with one settings file of this text.
-    fn build(&self, text: &str) -> Manifest {
-        let (content, dist) = (self.cluster.place.path("content"), self.cluster.place.path("dist"));
+    pub(crate) fn build(&self, text: &str, version: Option<u64>) -> Manifest {
+        self.build_for("stable", text, version)
+    }
+
+    pub(crate) fn build_for(&self, channel: &str, text: &str, version: Option<u64>) -> Manifest {
+        let content = self.dist.with_extension("content");
         let _ = fs::remove_dir_all(&content);
         fs::create_dir_all(&content).unwrap();
         fs::write(content.join("settings.json"), text).unwrap();
         let packed = archive::pack(&content, &ArchiveLimits::DEFAULT).unwrap();
         let new = NewManifest {
             tenant: "acme".parse().unwrap(),
-            channel: "stable".parse().unwrap(),
-            version: None,
+            channel: channel.parse().unwrap(),
+            version,
             min_hookrail: hookrail_fleet::parse_version("0.1.0").unwrap(),
             issued: Timestamp::now(),
             expires: None,
@@ -45,19 +61,24 @@ impl<'c> Publisher<'c> {
             seed: None,
             shadow: false,
         };
-        publish::write_bundle(&dist, &Content::Packed(&packed), new).unwrap();
-        publish::sign(&dist, &self.keys.secret, Password::None).unwrap()
+        publish::write_bundle(&self.dist, &Content::Packed(&packed), new).unwrap();
+        publish::sign(&self.dist, &self.keys.secret, Password::None).unwrap()
     }
 
     pub(crate) async fn publish(&self, text: &str) -> Manifest {
-        self.build(text);
+        self.build(text, None);
+        self.publish_built().await.unwrap()
+    }
+
+    /// Publishes what was built last.
+    pub(crate) async fn publish_built(&self) -> Result<Manifest, PublishError> {
         let member = self.cluster.member("acme", "publisher");
         let connection = self.cluster.connect(&member).await;
-        publish_bundle(&member, &connection, &self.cluster.place.path("dist")).await.unwrap()
+        publish_bundle(&member, &connection, &self.dist).await
     }
 
     /// Writes the configuration of a machine whose member was enrolled.
-    fn configure(&self, name: &str) -> (FleetPlaces, FleetConfig) {
+    pub(crate) fn configure(&self, name: &str) -> (FleetPlaces, FleetConfig) {
         let member = fs::read_to_string(self.cluster.place.path(&format!("members/acme-{name}/member.toml"))).unwrap();
         let servers = member.lines().find(|line| line.starts_with("servers")).unwrap();
         let seed = self.cluster.place.path(&format!("members/acme-{name}/seed"));
@@ -76,7 +97,7 @@ impl<'c> Publisher<'c> {
 }
 
 /// Applies the newest bundle, as the program does: not on a thread of the runtime.
-async fn apply(places: &FleetPlaces, config: &FleetConfig) -> Result<ApplyEnd, BundleError> {
+pub(crate) async fn apply(places: &FleetPlaces, config: &FleetConfig) -> Result<ApplyEnd, BundleError> {
     let (places, config) = (places.clone(), config.clone());
     let applied = tokio::task::spawn_blocking(move || {
         let mut source = config.source.open(&places.state, Some(&config))?;
@@ -85,7 +106,7 @@ async fn apply(places: &FleetPlaces, config: &FleetConfig) -> Result<ApplyEnd, B
     applied.await.unwrap()
 }
 
-fn version(places: &FleetPlaces) -> Option<u64> {
+pub(crate) fn version(places: &FleetPlaces) -> Option<u64> {
     Some(InstalledBundles::read(places).unwrap()?.newest_bundle()?.version)
 }
 
@@ -115,7 +136,7 @@ async fn a_bundle_comes_from_the_object_store() {
 async fn what_is_not_a_whole_signed_bundle_is_not_published() {
     let Some(cluster) = Cluster::start(1).await else { return };
     let publisher = Publisher::new(&cluster);
-    publisher.build("{}");
+    publisher.build("{}", None);
     let dist = cluster.place.path("dist");
     let publish = async |tenant: &str| {
         let member = cluster.member(tenant, "publisher");
@@ -133,7 +154,7 @@ async fn an_announcement_brings_the_newest_bundle_and_a_forged_one_changes_nothi
     let Some(mut cluster) = Cluster::start(1).await else { return };
     let member = cluster.enroll("acme", "m1").await;
     let keys = signature::generate(Password::None).unwrap();
-    let (places, config) = Publisher { cluster: &cluster, keys }.configure("m1");
+    let (places, config) = Publisher::with_keys(&cluster, keys).configure("m1");
     let keys = {
         // The configuration accepts this publisher's key.
         let publisher = Publisher::new(&cluster);
@@ -167,7 +188,7 @@ async fn an_announcement_brings_the_newest_bundle_and_a_forged_one_changes_nothi
         }
     };
     wait_for(&|cause, _| cause == WatchCause::Started).await;
-    let publisher = Publisher { cluster: &cluster, keys };
+    let publisher = Publisher::with_keys(&cluster, keys);
     publisher.publish("{\"number\": 1}").await;
     wait_for(&|_, version| version == Some(1)).await;
     // Two in quick succession.
@@ -183,7 +204,7 @@ async fn an_announcement_brings_the_newest_bundle_and_a_forged_one_changes_nothi
     // What was announced while the server was away is noticed when it is back.
     cluster.servers[0].restart();
     wait_for(&|cause, version| cause == WatchCause::Reconnected && version == Some(3)).await;
-    Publisher { cluster: &cluster, keys }.publish("{\"number\": 4}").await;
+    Publisher::with_keys(&cluster, keys).publish("{\"number\": 4}").await;
     wait_for(&|_, version| version == Some(4)).await;
     watched.abort();
 }

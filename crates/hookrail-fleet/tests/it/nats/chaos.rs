@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream;
 use hookrail_fleet::announce::{LookEnd, WatchOptions, watch};
 use hookrail_fleet::audit::Shipper;
-use hookrail_fleet::manifest::{LARGEST_MANIFEST, Manifest};
+use hookrail_fleet::manifest::Manifest;
 use hookrail_fleet::nats::{AUDIT_STREAM, FleetMember, MemberKey, NatsConnection, ReconnectPace};
 use hookrail_fleet::servers::{Admission, MemberRole, Members, TenantMember};
-use hookrail_fleet::source::{MANIFEST, archive_name, fetch_object};
+use hookrail_fleet::source::{SignedManifest, archive_name, fetch_object, fetch_signed_manifest};
 use hookrail_fleet::{ArchiveDigest, signature};
 
 use crate::nats::bundles::Publisher;
@@ -138,9 +138,7 @@ impl Verified {
 /// Fetches and verifies what the store offers, as a machine does before it installs it.
 async fn receive(connection: &NatsConnection, keys: &[signature::PublicKey], verified: &Verified) -> Option<u64> {
     let channel = "stable".parse().ok()?;
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).ok();
-    let signed = text(fetch_object(connection, &channel, "manifest.json.minisig", 4096).await.ok()?)?;
-    let manifest = text(fetch_object(connection, &channel, MANIFEST, LARGEST_MANIFEST).await.ok()?)?;
+    let SignedManifest { manifest, signature: signed } = fetch_signed_manifest(connection, &channel).await.ok()?;
     let both = format!("{signed}{manifest}").into_bytes();
     if !verified.holds(both, || signature::verify(&manifest, &signed, keys).is_ok()) {
         return None;
@@ -234,7 +232,7 @@ async fn a_thousand_machines_receive_a_bundle() {
     wait("the machines of the server look again", &|| looks.load(Ordering::Relaxed) >= before + MACHINES as u64 / 5)
         .await;
     let first_looks = begin.elapsed();
-    Publisher { cluster: &cluster, keys }.publish("{\"number\": 4}").await;
+    Publisher::with_keys(&cluster, keys).publish("{\"number\": 4}").await;
     let took = wait("all machines have the next one", &|| all_have(4)).await;
     println!(
         "chaos: a server was killed and restarted: its machines came back over {:.1} s, the next bundle was everywhere within {:.2} s",

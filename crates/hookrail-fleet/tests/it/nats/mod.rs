@@ -7,5 +7,6 @@ mod audit;
 mod bundles;
 mod chaos;
 mod encryption;
+mod publishing;
 mod support;
 mod tenancy;
