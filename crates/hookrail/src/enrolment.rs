@@ -20,8 +20,8 @@ use crate::run::Environment;
 use crate::snapshot::SourceRefusal;
 use crate::source::{Location, SourceKind};
 
-/// The variable that names one more root directory. It adds to the machine's own and cannot replace it, so that it disarms
-/// nothing.
+/// The variable that names one more root directory. It adds to the machine's own and cannot replace it, and of a bundle there only the
+/// hooks count, so that it disarms nothing.
 const ROOT_VARIABLE: &str = "HOOKRAIL_FLEET_ROOT";
 
 /// The file whose existence says that the machine or the user is enrolled.
@@ -44,6 +44,16 @@ pub(crate) struct Bundle {
     /// The folder with its `settings.json`, `plugins` and `modules`.
     pub(crate) folder: PathBuf,
     pub(crate) enforcement: Enforcement,
+    pub(crate) reach: BundleReach,
+}
+
+/// What the settings of a bundle act on, beside bringing hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BundleReach {
+    /// Its layer, and those with less authority.
+    Layers,
+    /// Its own hooks. The environment names its root, and a variable must not switch off what others rely on.
+    OwnHooks,
 }
 
 /// The bundles in force, and what is to be said about them.
@@ -172,7 +182,8 @@ impl Enrolment {
             }
             reading.look_at(&folder);
             self.judge_expiry(place, bundle, pointer.expired, found);
-            self.bundles.push(Bundle { kind: place.kind, folder, enforcement: bundle.enforcement });
+            let reach = if place.is_named() { BundleReach::OwnHooks } else { BundleReach::Layers };
+            self.bundles.push(Bundle { kind: place.kind, folder, enforcement: bundle.enforcement, reach });
         }
         self.judge_staleness(place, &pointer, is_enrolled, reading, found);
     }
@@ -304,13 +315,17 @@ impl Place {
         Self { kind: SourceKind::System, configuration, state: root.join("var/lib/hookrail"), owner }
     }
 
+    /// Whether the environment names the root.
+    fn is_named(&self) -> bool {
+        self.kind == SourceKind::System && self.owner == StateOwner::RootOrUser
+    }
+
     /// Why nothing at this place can be used.
     fn problem(&self, project: &Path) -> Option<Diagnostic> {
         if self.state.is_relative() {
             return Some(unsafe_place(&self.state, "its path is relative"));
         }
-        let is_named = self.kind == SourceKind::System && self.owner == StateOwner::RootOrUser;
-        if is_named && lies_in(&self.state, project) {
+        if self.is_named() && lies_in(&self.state, project) {
             return Some(unsafe_place(&self.state, "it lies in the project"));
         }
         self.foreign_hand([&self.state, &self.state.join(POINTER)])

@@ -9,7 +9,7 @@ use super::settings::{self, SettingsFile, Switch};
 use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, not_roots_alone, same_place};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Bundles, DialectId, LoadContext, Loaded, Sources, path_in};
-use crate::enrolment::{Bundle, is_machine_enrolled};
+use crate::enrolment::{Bundle, BundleReach, is_machine_enrolled};
 use crate::hook::{Enablement, Enforcement, Hook, ProjectSwitch};
 use crate::run::Environment;
 use crate::sandbox::SandboxFloors;
@@ -31,7 +31,7 @@ struct Layer {
     settings: SettingsFile,
     /// The folder of the bundle that it comes from.
     bundle: Option<PathBuf>,
-    /// The switch of a bundle that is tried out. It concerns its own hooks only.
+    /// The switch of a bundle whose settings concern its own hooks only.
     own_switch: Option<Switch>,
 }
 
@@ -194,7 +194,8 @@ fn system_layer(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut V
     Layer::new(kind, file, settings)
 }
 
-/// The settings of a bundle, if it has any. Those of a bundle that is tried out bring their hooks and affect nothing else.
+/// The settings of a bundle, if it has any. Those of a bundle that is tried out, or whose root a variable names, bring their hooks and affect
+/// nothing else.
 fn bundle_layer(bundle: &Bundle, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Option<Layer> {
     let file = bundle.folder.join("settings.json");
     if !reading.is_there(&file) {
@@ -202,9 +203,9 @@ fn bundle_layer(bundle: &Bundle, reading: &mut SourceReader<'_>, found: &mut Vec
     }
     let mut layer = layer(bundle.kind, file, reading, found);
     layer.bundle = Some(bundle.folder.clone());
-    match bundle.enforcement {
-        Enforcement::Enforced => {}
-        Enforcement::Shadow => {
+    match (bundle.enforcement, bundle.reach) {
+        (Enforcement::Enforced, BundleReach::Layers) => {}
+        (Enforcement::Shadow, _) | (_, BundleReach::OwnHooks) => {
             let SettingsFile { hooks, switch, .. } = layer.settings;
             layer.settings = SettingsFile { hooks, ..SettingsFile::default() };
             layer.own_switch = switch;

@@ -114,6 +114,42 @@ fn the_settings_of_a_bundle_are_a_source_of_the_system_layer() {
     assert!(world.fire(&world.enrolled_system()).is_denied());
 }
 
+/// A bundle that a variable brings adds its hooks. What else it says concerns nothing but them.
+#[test]
+fn the_switches_of_a_bundle_under_a_named_root_disarm_nothing() {
+    let guard = |of: &str| settings(&format!("echo {of} >&2; exit 2"));
+    let in_bundle = format!("{}/settings.json", folder(STATE, 'a'));
+    let hook = json!([{"hooks": [{"type": "command", "name": "own", "command": "echo the bundle >&2; exit 2"}]}]);
+    let loosening = [
+        json!({"hooksConfig": {"enabled": false}}),
+        json!({"hooksConfig": {"enabled": true, "disabled": ["echo the user >&2; exit 2", "echo the system >&2; exit 2"]}}),
+        json!({"hooksConfig": {"enabled": true, "sandbox": {"read": [], "write": [], "network": false}}}),
+    ];
+    for (layer, file, reason) in
+        [("the user", "home/.llxprt/settings.json", "the user"), ("the system", "system.json", "the system")]
+    {
+        for switches in &loosening {
+            let world = World::enrolled();
+            world.write(file, &guard(layer));
+            world.write(&in_bundle, &switches.to_string());
+            world.point(STATE, &pointer(&[bundle('a', false)]));
+            let environment = world.fleet_environment().with("LLXPRT_SYSTEM_SETTINGS_PATH", world.path("system.json"));
+            let system = HookSystem::builder(world.path("project")).environment(environment).build();
+            let outcome = world.fire(&system);
+            assert!(outcome.is_denied(), "{layer}, {switches}: {:?}", outcome.diagnostics);
+            assert_eq!(outcome.effects.reason.as_deref(), Some(reason), "{switches}");
+        }
+    }
+    // Its own hooks are its own to switch.
+    for (is_on, denied) in [(true, true), (false, false)] {
+        let world = World::enrolled();
+        let text = json!({"hooksConfig": {"enabled": is_on}, "hooks": {"BeforeTool": hook}});
+        world.write(&in_bundle, &text.to_string());
+        world.point(STATE, &pointer(&[bundle('a', false)]));
+        assert_eq!(world.fire(&world.enrolled_system()).is_denied(), denied, "switched on: {is_on}");
+    }
+}
+
 #[test]
 fn a_hook_finds_the_scripts_of_its_own_bundle() {
     let world = World::with_bundle();
