@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::budget::{MessageLimits, QueueBudget, SHORT_LINE};
 use crate::client::Client;
-use crate::configuration::ConfigurationStatus;
+use crate::configuration::{ConfigurationStatus, Readiness};
 use crate::connection;
 use crate::error::{BusError, ErrorCode};
 use crate::message::{CallerContext, CallerRefusal, FromServer, Reloaded, Response, ToServer};
@@ -32,6 +32,7 @@ pub struct BusOptions {
     grants: Vec<PathBuf>,
     limits: ConnectionLimits,
     most_queued_in_all: usize,
+    without_hooks: WithoutHooks,
 }
 
 /// What one connection may use.
@@ -80,6 +81,7 @@ impl BusOptions {
                 queued: 16 * 1024 * 1024,
             },
             most_queued_in_all: 64 * 1024 * 1024,
+            without_hooks: WithoutHooks::Answered,
         }
     }
 
@@ -160,6 +162,13 @@ impl BusOptions {
         self
     }
 
+    /// Refuses every request while the project has no hooks, or a part of its configuration cannot be used: for a server that others
+    /// ask to guard them. By default nothing objects then.
+    pub fn require_hooks(mut self) -> Self {
+        self.without_hooks = WithoutHooks::Refused;
+        self
+    }
+
     /// Turns watching off: the configuration of a project is read when it is opened, and again only if the user's grants
     /// change or a reload is requested.
     pub fn without_watching(mut self) -> Self {
@@ -186,6 +195,7 @@ pub(crate) struct BusCore {
     pub(crate) schedule: Arc<Schedule>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: ConnectionLimits,
+    pub(crate) without_hooks: WithoutHooks,
     pub(crate) state: watch::Sender<BusState>,
     /// The memory that waiting requests of all connections may occupy.
     budget: QueueBudget,
@@ -193,6 +203,15 @@ pub(crate) struct BusCore {
     quiet: Notify,
     /// The number of connections.
     connected: watch::Sender<usize>,
+}
+
+/// What happens to a request that no hook can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WithoutHooks {
+    /// Nothing objects.
+    Answered,
+    /// It is an error.
+    Refused,
 }
 
 /// The phase of the bus between start and end.
@@ -220,6 +239,7 @@ impl Bus {
             grants,
             limits,
             most_queued_in_all,
+            without_hooks,
         } = settings;
         let state = watch::Sender::new(BusState::Serving);
         let loads = LoadCounter::default();
@@ -230,6 +250,7 @@ impl Bus {
             metrics: Arc::new(Metrics::new(loads, Arc::downgrade(&projects), state.subscribe())),
             projects,
             limits,
+            without_hooks,
             state,
             budget: QueueBudget::new(most_queued_in_all.max(limits.line)),
             quiet: Notify::new(),
@@ -324,6 +345,15 @@ impl Bus {
     /// If it cannot be opened.
     pub async fn open(&self) -> Result<(), BusError> {
         self.core.projects.lease(None, None).await.map(drop)
+    }
+
+    /// Opens the bus's own project, and returns whether its hooks can answer for others.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub async fn readiness(&self) -> Result<Readiness, BusError> {
+        let project = self.core.projects.lease(None, None).await?;
+        Ok(Readiness::of(&project.system))
     }
 
     /// Reads the configuration of every open project again. The last good version of a removed source is then dropped.

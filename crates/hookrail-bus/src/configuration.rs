@@ -26,6 +26,46 @@ pub struct ConfigurationStatus {
     pub system_unusable: bool,
 }
 
+/// Whether the hooks of a project can answer for others. Without hooks every answer would be that nothing objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// There are hooks, and everything that was read can be used.
+    Ready,
+    /// No hook can run.
+    NoHooks,
+    /// This cannot be used, and it may have held hooks.
+    Unusable(String),
+}
+
+impl Readiness {
+    pub(crate) fn of(system: &HookSystem) -> Self {
+        let (configuration, snapshot) = (system.configuration(), system.snapshot());
+        // The last good version of a source that is kept is in force, whatever is wrong with its file now.
+        let is_kept = |found: &Diagnostic| {
+            let location = found.location.as_ref();
+            location.is_some_and(|location| configuration.kept.iter().any(|kept| *location.file == kept.path))
+        };
+        let error = snapshot.diagnostics().iter().find(|found| found.level == Level::Error && !is_kept(found));
+        let unusable = configuration.unusable.first().map(|source| source.problem.clone());
+        let refused = configuration.refusal.map(|_| "what was read denies every event".to_owned());
+        if let Some(problem) = error.map(sentence).or(unusable).or(refused) {
+            return Self::Unusable(problem);
+        }
+        let runs = |hook: &std::sync::Arc<hookrail::Hook>| hook.is_enabled() && hook.trust.allows();
+        if snapshot.hooks().iter().any(runs) { Self::Ready } else { Self::NoHooks }
+    }
+}
+
+impl std::fmt::Display for Readiness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Ready => f.write_str("there are hooks"),
+            Self::NoHooks => f.write_str("no hook is configured that can run"),
+            Self::Unusable(problem) => write!(f, "the configuration cannot be used: {problem}"),
+        }
+    }
+}
+
 /// The reason why configuration is read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {

@@ -7,7 +7,8 @@ use std::time::Instant;
 use hookrail::host::{FireId, Notification, Notifications};
 use hookrail::{Event, FireOptions, HookSystem, Outcome};
 
-use crate::bus::BusCore;
+use crate::bus::{BusCore, WithoutHooks};
+use crate::configuration::Readiness;
 use crate::error::{BusError, ErrorCode};
 use crate::event::{MissingFields, find_kind, make_event};
 use crate::log;
@@ -70,10 +71,24 @@ async fn prepare_event(
     // A caller is answered as it would answer itself, also about an event that lacks a field.
     let missing = if caller.is_some() { MissingFields::Allowed } else { MissingFields::Refused };
     let project = core.projects.lease(request.project.as_deref(), caller).await?;
+    require_hooks(core, &project.system)?;
     let event = make_event(request, &project.directory, missing)?;
     // A caller records what it told its own host, also if it did not wait for the answer, so it has to know the name.
     let event = if missing == MissingFields::Allowed { event.recorded_as(correlation_id) } else { event };
     Ok((project, event))
+}
+
+/// Refuses to answer for hooks that are not there, if this server is one that others rely on.
+fn require_hooks(core: &BusCore, system: &HookSystem) -> Result<(), BusError> {
+    if core.without_hooks == WithoutHooks::Answered {
+        return Ok(());
+    }
+    match Readiness::of(system) {
+        Readiness::Ready => Ok(()),
+        missing @ (Readiness::NoHooks | Readiness::Unusable(_)) => {
+            Err(BusError::new(ErrorCode::InternalError, format!("this server cannot answer for its hooks: {missing}")))
+        }
+    }
 }
 
 async fn fire(system: &HookSystem, event: Event, wait: WaitFor, progress: Option<&Progress>) -> Outcome {

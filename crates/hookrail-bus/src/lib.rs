@@ -53,7 +53,7 @@ mod wire;
 
 pub use bus::{Bus, BusOptions};
 pub use client::{Client, ExecutedRequest, Lifecycles, NotGuarded};
-pub use configuration::ConfigurationStatus;
+pub use configuration::{ConfigurationStatus, Readiness};
 pub use error::{BusError, ErrorCode};
 pub use message::{
     CallerContext, CallerRefusal, Cancel, Cancelled, FromServer, Hello, Lifecycle, Message, Phase, Ping, Reload,

@@ -74,7 +74,7 @@ pub(super) fn settings(
     ];
     let mut settings = BusOptions::fallible(project.root(), describe).callers(describe_caller);
     if is_worker {
-        settings = settings.most_connections(MOST_QUESTIONS);
+        settings = settings.most_connections(MOST_QUESTIONS).require_hooks();
     }
     for (number, set) in given {
         if let Some(number) = number {

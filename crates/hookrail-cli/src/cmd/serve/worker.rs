@@ -1,7 +1,7 @@
 //! A worker of a group: remote hooks of other machines, over the servers of a fleet.
 
 use hookrail::remote::GroupName;
-use hookrail_bus::Bus;
+use hookrail_bus::{Bus, Readiness};
 use hookrail_fleet::ask::{AskWorker, find_member};
 use hookrail_fleet::manifest::Name;
 use hookrail_fleet::nats::{FleetMember, NatsError, ReconnectPace, connect};
@@ -29,9 +29,15 @@ pub(super) async fn serve_group(
     servers.servers.clone_from(&args.nats);
     let subject = member.subjects().ask(&name);
     let limit = args.limit.or(configured.requests).unwrap_or(LIMIT);
-    // Requests must find hooks that are loaded: the first ones would wait longer than their clients do.
-    if let Err(error) = bus.open().await {
-        tracing::error!(target: "hookrail::bus", reason = error.message, "the server's own project cannot be opened");
+    // Requests must find hooks that are loaded: the first ones would wait longer than their clients do. A worker without hooks would
+    // answer for its whole group that nothing objects.
+    let not_joined = |why: String| {
+        Failure::new(format!("this worker does not join group `{group}`: {why}"))
+            .hint("`hookrail check` and `hookrail list` show what is configured here")
+    };
+    match bus.readiness().await.map_err(|error| not_joined(error.message))? {
+        Readiness::Ready => {}
+        missing @ (Readiness::NoHooks | Readiness::Unusable(_)) => return Err(not_joined(missing.to_string())),
     }
     let connection = connect(&servers, member.subjects(), member.id(), ReconnectPace::AtOnce).await.map_err(failure)?;
     let (worker, handle) = AskWorker::join(connection, subject, group, limit).await.map_err(failure)?;

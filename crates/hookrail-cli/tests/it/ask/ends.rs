@@ -112,3 +112,48 @@ fn a_worker_asks_no_other_worker() {
     assert_eq!(outcome["decision"], "deny", "{outcome}");
     assert!(outcome["reason"].as_str().unwrap().contains("asks no others"), "{outcome}");
 }
+
+#[test]
+fn a_worker_that_cannot_guard_does_not_join_its_group() {
+    let Some(net) = Net::start() else { return };
+    net.ask_with(&remote(&json!({"retries": 0})));
+    let hook = json!({"type": "command", "command": "exit 0"});
+    let with = |enabled: bool| {
+        json!({"hooksConfig": {"enabled": enabled}, "hooks": {"BeforeTool": [{"hooks": [hook]}]}}).to_string()
+    };
+    for (text, why) in [
+        ("{\"hooks\": ".to_owned(), "cannot be used"),
+        (String::new(), "cannot be used"),
+        ("{}".to_owned(), "no hook is configured"),
+        (with(false), "no hook is configured"),
+    ] {
+        net.guard.write_home(".llxprt/settings.json", &text);
+        let ended = hookrail_testkit::ProgramOutput::capture(&mut net.worker_command(&net.addresses, &[])).ends_with(1);
+        let said = &ended.stderr;
+        assert!(said.contains("does not join group `guards`") && said.contains(why), "{text}: {said}");
+        assert!(!said.contains("answering group"), "{said}");
+        let outcome = net.fire(&[]);
+        assert_eq!((&outcome["runs"][0]["end"], &outcome["decision"]), (&json!("no-responders"), &json!("deny")));
+    }
+    net.guard.write_home(".llxprt/settings.json", with(true));
+    let _worker = net.worker_as_configured(&[]);
+    assert_eq!(net.fire(&[])["decision"], json!(null), "the hook of the worker has no objection");
+}
+
+#[test]
+fn a_worker_that_loses_its_hooks_answers_with_a_failure() {
+    let Some(net) = Net::start() else { return };
+    net.ask_with(&remote(&json!({"retries": 0})));
+    let worker = net.worker("exit 0", &[]);
+    assert_eq!(net.fire(&[])["decision"], json!(null));
+    net.guard.write_home(".llxprt/settings.json", "{}");
+    worker.reload();
+    let mut outcome = json!(null);
+    let is_refused = || {
+        outcome = net.fire(&[]);
+        outcome["decision"] == "deny"
+    };
+    assert!(hookrail_testkit::wait_until(is_refused, HANG), "{outcome}");
+    assert_eq!(outcome["runs"][0]["end"], "refused", "{outcome}");
+    assert!(outcome["reason"].as_str().unwrap().contains("no hook is configured"), "{outcome}");
+}

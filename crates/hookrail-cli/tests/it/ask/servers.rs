@@ -60,6 +60,7 @@ fn an_untrusted_project_asks_nothing() {
 #[test]
 fn a_worker_that_may_not_answer_a_group_says_so_and_ends() {
     let Some(net) = Net::start() else { return };
+    net.guard_with("exit 0");
     let mut command = net.worker_command(&net.addresses, &[]);
     // The file of the other member, which may only ask.
     command.arg("--member").arg(net.desk.path("home/.config/hookrail/member.toml"));
@@ -70,6 +71,7 @@ fn a_worker_that_may_not_answer_a_group_says_so_and_ends() {
 #[test]
 fn a_worker_needs_a_key_and_a_server() {
     let Some(net) = Net::start() else { return };
+    net.guard_with("exit 0");
     let mut command = net.worker_command("nats://127.0.0.1:1", &[]);
     let ended = ProgramOutput::capture(&mut command).ends_with(1);
     assert!(ended.stderr.contains("can be reached"), "{}", ended.stderr);

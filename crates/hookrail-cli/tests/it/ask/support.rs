@@ -89,9 +89,14 @@ impl Net {
 
     /// Starts a worker whose hook for tool calls runs this command.
     pub(crate) fn worker(&self, command: &str, more: &[&str]) -> Worker {
+        self.guard_with(command);
+        self.worker_as_configured(more)
+    }
+
+    /// Configures the hook of workers for tool calls.
+    pub(crate) fn guard_with(&self, command: &str) {
         let hook = json!({"type": "command", "name": "policy", "command": command});
         self.guard.write_home(".llxprt/settings.json", settings(&hook));
-        self.worker_as_configured(more)
     }
 
     pub(crate) fn worker_as_configured(&self, more: &[&str]) -> Worker {
@@ -144,6 +149,12 @@ impl Worker {
     pub(crate) fn terminate(&self) {
         let pid = rustix::process::Pid::from_raw(self.child.id().cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Makes it read its configuration again.
+    pub(crate) fn reload(&self) {
+        let pid = rustix::process::Pid::from_raw(self.child.id().cast_signed()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
     }
 
     /// Ends it as a loss of power would.
