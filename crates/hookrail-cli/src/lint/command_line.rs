@@ -184,6 +184,9 @@ pub(super) fn variables_in(line: &str) -> Vec<(String, String)> {
     found
 }
 
+/// The variable in which a hook of a bundle finds the folder of its bundle.
+const BUNDLE_VARIABLE: &str = "HOOKRAIL_BUNDLE_DIR";
+
 /// The folders that words are resolved with.
 #[derive(Clone)]
 struct Folders {
@@ -200,6 +203,8 @@ impl Folders {
         let of_settings = super::quoting::PROJECT_VARIABLES.iter().filter(|_| hook.dialect == DialectId::Llxprt);
         let mut variables: Vec<(&'static str, PathBuf)> = of_settings.map(|name| (*name, root.to_owned())).collect();
         variables.extend([("PWD", root.to_owned()), ("cwd", root.to_owned()), ("workspacePath", root.to_owned())]);
+        let bundle = hook.environment.as_ref().and_then(|environment| environment.get(BUNDLE_VARIABLE));
+        variables.extend(bundle.map(|folder| (BUNDLE_VARIABLE, PathBuf::from(folder))));
         if let Some(owner) = &hook.owner {
             variables.extend([("pluginDir", owner.dir.clone()), ("extensionPath", owner.dir.clone())]);
         }

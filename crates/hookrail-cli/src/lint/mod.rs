@@ -190,6 +190,32 @@ pub(crate) fn find_problems(system: &HookSystem) -> Vec<Finding> {
     once
 }
 
+/// Returns why hooks could never be started, of those that are meant: a script that is missing or not executable, or the program or
+/// interpreter that is to run it. Tools that a script uses are its own to look for.
+#[cfg(feature = "fleet")]
+pub(crate) fn find_unstartable(system: &HookSystem, is_meant: impl Fn(&hookrail::Hook) -> bool) -> Vec<Diagnostic> {
+    let snapshot = system.snapshot();
+    let scene = Scene::new(system.project(), &snapshot);
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for seen in scene.active().filter(|seen| is_meant(seen.hook)) {
+        let of_entry = |finding: &Finding| match finding.diagnostic.code {
+            Code::ProgramMissing => {
+                let location = finding.diagnostic.location.as_ref();
+                location.is_some_and(|location| location.file == seen.hook.origin.location.file)
+            }
+            Code::ScriptMissing | Code::ScriptNotExecutable | Code::ScriptInterpreter | Code::ScriptLineEndings => true,
+            _ => false,
+        };
+        let findings = scripts::of_hook(&scene, seen).into_iter().chain(first_line::of_hook(&scene, seen));
+        for Finding { diagnostic, .. } in findings.filter(of_entry) {
+            if !found.contains(&diagnostic) {
+                found.push(diagnostic);
+            }
+        }
+    }
+    found
+}
+
 /// Adds what the tables of other agents know, and a fix, to a diagnostic of loading.
 fn with_fix(scene: &Scene<'_>, diagnostic: Diagnostic) -> Finding {
     match diagnostic.code {

@@ -55,7 +55,7 @@ pub(super) fn apply(args: &BundleApplyArgs) -> Result<Exit> {
     let scratch = scratch()?;
     let applied = places.read_configuration().and_then(|config| {
         let mut source = args.source.as_ref().unwrap_or(&config.source).open(scratch.path(), Some(&config))?;
-        let check = |archive: &[u8], _: &_| trial::check_content(archive);
+        let check = |archive: &[u8], _: &_| trial::check_content(archive, trial::Trial::OfMachine);
         install::apply(&places, &config, &mut *source, Timestamp::now(), &check)
     });
     let end = match applied {

@@ -113,7 +113,7 @@ fn build_bundle(
     match (&args.content, args.archive) {
         (Some(folder), _) => {
             let packed = archive::pack(folder, &ArchiveLimits::DEFAULT)?;
-            trial::check_content(&packed.bytes).map_err(BundleError::Content)?;
+            trial::check_content(&packed.bytes, trial::Trial::OfPublisher(folder)).map_err(BundleError::Content)?;
             Ok((publish::write_bundle(&args.out, &Content::Packed(&packed), new)?, packed.files.len()))
         }
         (None, Some(digest)) => {

@@ -4,17 +4,27 @@
 use std::path::Path;
 
 use hookrail::sources::SourceKind;
-use hookrail::{Builder, Code, Diagnostic, Environment, Level};
+use hookrail::{Builder, Code, Diagnostic, Environment, EventKind, Hook, Level, OnFailure};
 use hookrail_fleet::ArchiveDigest;
 use hookrail_fleet::archive::{self, ArchiveLimits};
 use serde_json::json;
 
 use crate::args::ProjectArgs;
+use crate::lint::find_unstartable;
 use crate::project::Project;
+
+/// Who wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cmd) enum Trial<'t> {
+    /// The publisher, who packed this folder and can still correct it: a guard that could never be started is a mistake too.
+    OfPublisher(&'t Path),
+    /// A machine, which takes what was signed.
+    OfMachine,
+}
 
 /// Returns what is wrong with the content of an archive. No hook runs; modules are loaded without capabilities, to learn what
 /// they register.
-pub(in crate::cmd) fn check_content(bytes: &[u8]) -> Result<(), String> {
+pub(in crate::cmd) fn check_content(bytes: &[u8], trial: Trial<'_>) -> Result<(), String> {
     let folder = tempfile::Builder::new().prefix("hookrail-trial-").tempdir().map_err(|error| error.to_string())?;
     // The path that the engine reports is the one without links.
     let base = folder.path().canonicalize().map_err(|error| error.to_string())?;
@@ -24,12 +34,25 @@ pub(in crate::cmd) fn check_content(bytes: &[u8]) -> Result<(), String> {
     let args = ProjectArgs { project: Some(project), trust_project: false, modules: Vec::new(), no_plugins: false };
     let builder = Project::open(&args).and_then(|project| project.builder(&args));
     let builder = builder.map_err(|failure| failure.message().to_owned())?;
-    let snapshot = builder_for_trial(builder, &base).build().snapshot();
+    let system = builder_for_trial(builder, &base).build();
+    let snapshot = system.snapshot();
     let in_content =
         |finding: &&Diagnostic| finding.location.as_ref().is_some_and(|location| location.file.starts_with(&content));
     let counts = |finding: &&Diagnostic| finding.level == Level::Error || finding.code == Code::HooksNeverOn;
     let found = snapshot.diagnostics().iter().filter(in_content).filter(counts);
-    let problems: Vec<String> = found.map(|finding| sentence(finding, &content)).collect();
+    let mut problems: Vec<String> = found.map(|finding| sentence(finding, &content)).collect();
+    match trial {
+        Trial::OfMachine => {}
+        Trial::OfPublisher(packed) => {
+            let is_meant = |hook: &Hook| hook.origin.location.file.starts_with(&content) && is_guard(hook);
+            let in_folder = |text: &str| text.replace(&*content.to_string_lossy(), &packed.to_string_lossy());
+            let unstartable = find_unstartable(&system, is_meant);
+            problems.extend(unstartable.iter().map(|finding| {
+                let fix = finding.hint.as_deref().map(|hint| format!("; {}", in_folder(hint)));
+                format!("{}{}", in_folder(&sentence(finding, &content)), fix.unwrap_or_default())
+            }));
+        }
+    }
     let unusable = snapshot.configuration().unusable;
     let unusable = unusable.iter().filter(|source| source.kind == SourceKind::System && source.path.starts_with(&base));
     match (problems.is_empty(), unusable.map(|source| source.problem.clone()).next()) {
@@ -37,6 +60,11 @@ pub(in crate::cmd) fn check_content(bytes: &[u8]) -> Result<(), String> {
         (true, Some(problem)) => Err(problem),
         (true, None) => Ok(()),
     }
+}
+
+/// Whether a machine relies on a hook: one whose failure has an effect, or one of the system layer that is asked about tool calls.
+fn is_guard(hook: &Hook) -> bool {
+    hook.on_failure != OnFailure::Allow || hook.event == EventKind::BeforeTool
 }
 
 /// System settings that say nothing, in the place of the machine's own.

@@ -72,7 +72,7 @@ fn apply(places: &FleetPlaces) -> std::result::Result<ApplyEnd, BundleError> {
     let config = places.read_configuration()?;
     let scratch = machine::scratch().map_err(|failure| BundleError::Content(failure.message().to_owned()))?;
     let mut source = config.source.open(scratch.path(), Some(&config))?;
-    let check = |archive: &[u8], _: &_| trial::check_content(archive);
+    let check = |archive: &[u8], _: &_| trial::check_content(archive, trial::Trial::OfMachine);
     install::apply(places, &config, &mut *source, Timestamp::now(), &check)
 }
 

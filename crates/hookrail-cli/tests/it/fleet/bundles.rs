@@ -98,6 +98,41 @@ fn a_build_is_reproducible_and_refuses_what_the_engine_cannot_use() {
 }
 
 #[test]
+fn a_guard_that_could_never_run_is_not_built_and_the_fix_is_said() {
+    let fleet = Fleet::new();
+    let script = "policy/scripts/guard.sh";
+    let runs_script = |event: &str, more: serde_json::Value| {
+        let mut hook =
+            json!({"type": "command", "name": "policy", "command": "\"$HOOKRAIL_BUNDLE_DIR\"/scripts/guard.sh"});
+        hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"hooksConfig": {"enabled": true}, "hooks": {event: [{"hooks": [hook]}]}}).to_string()
+    };
+    let guards = [runs_script("BeforeTool", json!({})), runs_script("SessionStart", json!({"onFailure": "block"}))];
+    for settings in &guards {
+        fleet.write("policy/settings.json", settings);
+        fleet.write(script, "#!/bin/sh\nexit 2\n");
+        let refused = |why: &str, fix: &str| {
+            let refused = fleet.build(&[]).ends_with(1).json();
+            assert_eq!(refused["reason"], "content-unusable", "{refused}");
+            let message = refused["message"].as_str().unwrap();
+            assert!(message.contains(why) && message.contains(fix), "{why}: {message}");
+            assert!(!message.contains("hookrail-trial"), "{message}");
+        };
+        refused("not executable", "`chmod +x policy/scripts/guard.sh`");
+        fleet.write_program(script, "#!/opt/no/such/interpreter\nexit 2\n");
+        refused("its interpreter `/opt/no/such/interpreter` does not exist", "write `#!/bin/sh`");
+        fs::remove_file(fleet.project.join(script)).unwrap();
+        refused("does not exist", "create `policy/scripts/guard.sh`");
+        fleet.write_program(script, "#!/bin/sh\nexit 2\n");
+        fleet.build(&[]).ends_with(0);
+        fs::remove_file(fleet.project.join(script)).unwrap();
+    }
+    // What guards nothing may be there for some machines only.
+    fleet.write("policy/settings.json", runs_script("SessionStart", json!({})));
+    fleet.build(&[]).ends_with(0);
+}
+
+#[test]
 fn a_machine_refuses_what_the_engine_cannot_use_and_keeps_what_it_has() {
     let fleet = Fleet::new();
     fleet.publish(&denying("good"), &[]);
