@@ -3,6 +3,7 @@
 //! ```text
 //! load hold  PROGRAM SECONDS IN_FLIGHT    so many requests in flight over one socket, every answer accounted for
 //! load chaos PROGRAM SECONDS              clients that are killed at random; then nothing may be left
+//! load reloads PROGRAM SECONDS            signals to reload, 750 in a second: answers come as without them
 //! load heap SECONDS                       the same in one process, with an allocator that counts
 //! ```
 
@@ -11,6 +12,7 @@
 mod chaos;
 mod heap;
 mod hold;
+mod reloads;
 mod server;
 
 use std::path::PathBuf;
@@ -34,7 +36,9 @@ async fn main() -> std::io::Result<ExitCode> {
         return Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let (Some(kind), Some(program), Some(seconds)) = (arguments.first(), arguments.get(1), number(2)) else {
-        eprintln!("usage: load (hold PROGRAM SECONDS IN_FLIGHT | chaos PROGRAM SECONDS | heap SECONDS)");
+        eprintln!(
+            "usage: load (hold PROGRAM SECONDS IN_FLIGHT | chaos PROGRAM SECONDS | reloads PROGRAM SECONDS | heap SECONDS)"
+        );
         return Ok(ExitCode::FAILURE);
     };
     let server = Server::start(&PathBuf::from(program))?;
@@ -42,6 +46,7 @@ async fn main() -> std::io::Result<ExitCode> {
     let fine = match kind.as_str() {
         "hold" => hold(&server, number(3).unwrap_or(1000), duration).await?,
         "chaos" => chaos(&server, duration).await?,
+        "reloads" => reloads(&server, duration).await?,
         _ => false,
     };
     let ended_well = server.stop()?;
@@ -82,6 +87,17 @@ async fn chaos(server: &Server, duration: Duration) -> std::io::Result<bool> {
     println!("served afterwards: {} of {}", held.answered, held.sent);
     let (Some(middle), Some(last)) = (holds.get(holds.len() / 2), holds.last()) else { return Ok(false) };
     Ok(nothing_left(*middle, *last) && held.lost() == 0 && held.answered > 0)
+}
+
+/// The fewest answers during reloads for one without them.
+const LEAST_RATIO: f64 = 0.5;
+
+async fn reloads(server: &Server, duration: Duration) -> std::io::Result<bool> {
+    hold::hold(&server.socket(), 4, Duration::from_millis(500)).await?;
+    let done = reloads::reloads(server, duration).await?;
+    println!("answers without signals: {}, during {} signals: {}", done.alone, done.signals, done.reloading);
+    println!("ratio: {:.2}, at least {LEAST_RATIO}; lost or wrong: {}", done.ratio(), done.wrong);
+    Ok(done.wrong == 0 && done.ratio() >= LEAST_RATIO)
 }
 
 /// The descriptors of a server that has been used and has no client: it settles when its processes are gone.

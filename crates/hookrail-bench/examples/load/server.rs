@@ -56,6 +56,11 @@ impl Server {
         Ok(server)
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Where it listens.
     pub(crate) fn socket(&self) -> PathBuf {
         self.folder.path().join("s")

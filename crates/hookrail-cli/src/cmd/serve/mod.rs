@@ -112,6 +112,8 @@ async fn serve(
     // The server's own project is loaded now, so that its problems are logged at once and the first request does not wait.
     let mut opening = std::pin::pin!(bus.open());
     let mut is_open = false;
+    #[cfg(unix)]
+    let reloads = Reloads::start(bus.clone(), Arc::clone(&manager));
     let served = loop {
         tokio::select! {
             served = &mut work => break Some(served),
@@ -121,10 +123,7 @@ async fn serve(
             }
             signal = interrupts.next() => match signal {
                 #[cfg(unix)]
-                Signal::HangUp if args.serves_many() => {
-                    // A task of its own: a module that hangs while it is loaded must not keep the server from ending.
-                    tokio::spawn(reload(bus.clone(), Arc::clone(&manager)));
-                }
+                Signal::HangUp if args.serves_many() => reloads.request(),
                 _ => break None,
             },
         }
@@ -196,8 +195,36 @@ fn report_opened(opened: std::result::Result<(), BusError>, manager: &ServiceMan
     }
 }
 
-async fn reload(bus: Bus, manager: Arc<ServiceManager>) {
-    manager.reloading();
-    let reloaded = bus.reload().await;
-    manager.ready(if reloaded.success { "serving" } else { "serving; a part of the configuration cannot be used" });
+/// The shortest time between the end of a reload and the next one, so that signals in quick succession leave the processors to the requests.
+#[cfg(unix)]
+const BETWEEN_RELOADS: Duration = Duration::from_millis(100);
+
+/// Reloads on request, one after the other. Requests that come meanwhile are one request.
+#[cfg(unix)]
+struct Reloads(Arc<tokio::sync::Notify>);
+
+#[cfg(unix)]
+impl Reloads {
+    /// Starts a task of its own: a module that hangs while it is loaded must not keep the server from ending.
+    fn start(bus: Bus, manager: Arc<ServiceManager>) -> Self {
+        let requested = Arc::new(tokio::sync::Notify::new());
+        let requests = Arc::clone(&requested);
+        tokio::spawn(async move {
+            loop {
+                requests.notified().await;
+                manager.reloading();
+                let reloaded = bus.reload().await;
+                let status =
+                    if reloaded.success { "serving" } else { "serving; a part of the configuration cannot be used" };
+                manager.ready(status);
+                tokio::time::sleep(BETWEEN_RELOADS).await;
+            }
+        });
+        Self(requested)
+    }
+
+    /// What was written before this call is in force soon: the reload begins after it.
+    fn request(&self) {
+        self.0.notify_one();
+    }
 }
