@@ -1,6 +1,7 @@
 //! Finds the project that a directory belongs to.
 
 use std::cell::LazyCell;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hookrail::trust::{GuardedProjects, TrustError};
@@ -110,12 +111,12 @@ impl UpwardSearch {
     }
 }
 
-/// Whether there is a file, or a folder with something in it.
+/// Whether there is a file, or a folder with something in it. What cannot be looked at may hold a guard, so it counts.
 fn is_used(place: &Path) -> bool {
     match place.metadata() {
-        Ok(about) if about.is_dir() => std::fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some()),
+        Ok(about) if about.is_dir() => std::fs::read_dir(place).map_or(true, |mut entries| entries.next().is_some()),
         Ok(_) => true,
-        Err(_) => false,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
     }
 }
 
@@ -185,6 +186,18 @@ mod tests {
         assert_eq!(find_project(&root.join("a/b"), None), root.join("a"));
         std::fs::write(root.join("a/b/.hookrail/config.toml"), "").unwrap();
         assert_eq!(find_project(&root.join("a/b"), None), root.join("a/b"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_whose_settings_cannot_be_looked_at_is_a_project() {
+        let (_folder, root) = project(&["a/.llxprt", "a/b/.git"]);
+        let settings = root.join("a/.llxprt/settings.json");
+        std::os::unix::fs::symlink("nowhere", &settings).unwrap();
+        assert_eq!(find_project(&root.join("a/b"), None), root.join("a/b"), "what is not there is no project");
+        std::fs::remove_file(&settings).unwrap();
+        std::os::unix::fs::symlink("settings.json", &settings).unwrap();
+        assert_eq!(find_project(&root.join("a/b"), None), root.join("a"), "a link that leads to itself is an error");
     }
 
     #[test]
