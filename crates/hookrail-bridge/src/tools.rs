@@ -139,6 +139,7 @@ static OPENCODE: ToolColumn = ToolColumn {
         tool("todo_write", "todowrite", &[]),
         same("apply_patch", &[("patch", &["patchText"])]),
         tool("apply_patch", "patch", &[("patch", &["patchText"])]),
+        same("batch", &[("calls", &["tool_calls"]), ("call_name", &["tool"]), ("call_input", &["parameters"])]),
     ],
     others: &["todoread", "skill"],
 };

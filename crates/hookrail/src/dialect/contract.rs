@@ -83,6 +83,9 @@ pub(crate) trait Dialect: Sync {
     /// last hook left it, if hooks ran.
     fn settle(&self, _outcome: &mut Outcome, _event: Option<&Event>) {}
 
+    /// Adds the dialect's own detail about a call that the event's call carries.
+    fn take_carried(&self, _outcome: &mut Outcome, _carried: &Outcome) {}
+
     /// The members that this dialect adds to the document of an outcome.
     fn outcome_members(&self, _outcome: &Outcome) -> Vec<(&'static str, Json)> {
         Vec::new()

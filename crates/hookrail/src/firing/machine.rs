@@ -1,8 +1,11 @@
 //! The state machine of one fired event.
 
+mod carried;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use self::carried::CarriedCalls;
 use super::part::{AnyPart, PartEnd};
 use super::plan::{AskedAbout, PartPlan, Plan, PlannedHook};
 use super::shadow::ShadowFiring;
@@ -39,6 +42,7 @@ pub struct Firing {
     waiting: BTreeSet<RunId>,
     outcome: Outcome,
     next_run: usize,
+    carried: CarriedCalls,
 }
 
 /// One part of the event, and what its hooks are shown.
@@ -117,7 +121,7 @@ impl Firing {
     ) -> Self {
         let mut outcome = before_any_hook(&snapshot, &plan);
         add_judgement(&mut outcome, judged);
-        let mut firing = Self::begin(snapshot, plan, event, outcome);
+        let mut firing = Self::begin(snapshot, plan, event, outcome, 0);
         firing.refuse_repeated_keys(0);
         firing
     }
@@ -126,10 +130,10 @@ impl Firing {
     /// hook would have done.
     pub(crate) fn of_shadow(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
         let outcome = Outcome::untouched(plan.event);
-        Self::begin(snapshot, plan, event, outcome)
+        Self::begin(snapshot, plan, event, outcome, 0)
     }
 
-    fn begin(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event, outcome: Outcome) -> Self {
+    fn begin(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event, outcome: Outcome, first_run: usize) -> Self {
         let files = Files::of(&snapshot, &plan, &event);
         let mut firing = Self {
             snapshot,
@@ -144,7 +148,8 @@ impl Firing {
             phase: Phase::Part(0),
             waiting: BTreeSet::new(),
             outcome,
-            next_run: 0,
+            next_run: first_run,
+            carried: CarriedCalls::default(),
         };
         let plan = Arc::clone(&firing.plan);
         for part in &plan.parts {
@@ -293,13 +298,20 @@ impl Firing {
         if self.phase != Phase::Done {
             return Step::Wait;
         }
+        if let Some(step) = self.step_carried() {
+            return step;
+        }
         let mut outcome = std::mem::replace(&mut self.outcome, Outcome::untouched(self.event.kind()));
-        outcome.in_force = self.plan.hooks().next().map(|_| self.snapshot.in_force());
+        outcome.in_force = self.plan.hooks().next().map(|_| self.snapshot.in_force()).or(outcome.in_force);
         Step::Done(Box::new(outcome))
     }
 
     /// Takes the end of a run. Ends may come in any order; an end of a run that is not outstanding is ignored.
     pub fn ended(&mut self, run: RunId, end: &RunEnd) {
+        if let Some(carried) = self.carried() {
+            carried.ended(run, end);
+            return;
+        }
         if !self.waiting.remove(&run) {
             return;
         }
@@ -314,6 +326,10 @@ impl Firing {
 
     /// Stops waiting for a run of a detached batch: the event continues without its end.
     pub fn detach(&mut self, run: RunId) {
+        if let Some(carried) = self.carried() {
+            carried.detach(run);
+            return;
+        }
         if !self.waiting.remove(&run) {
             return;
         }

@@ -452,7 +452,9 @@ impl PlanInput {
         let (about, names): (AskedAbout, &[&str]) = match given.access {
             ToolAccess::Patch => (AskedAbout::EachFile, &["write_file", "replace"]),
             ToolAccess::Write => (AskedAbout::Patch, &["apply_patch"]),
-            ToolAccess::Read | ToolAccess::Run | ToolAccess::Fetch | ToolAccess::Other => return Vec::new(),
+            ToolAccess::Read | ToolAccess::Run | ToolAccess::Fetch | ToolAccess::Calls | ToolAccess::Other => {
+                return Vec::new();
+            }
         };
         if dialect.contract().tools().is_none() || snapshot.subscribers(self.event, dialect).is_none() {
             return Vec::new();

@@ -73,7 +73,8 @@ thread_local! {
 pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: FireJob, in_use: InUse) -> Fire {
     let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancel.clone());
     let is_module = |hook: &Hook| matches!(hook.action, Action::Module(_));
-    let only_modules = fired.firing.plan().hooks().all(|(_, planned)| is_module(&planned.hook));
+    let plan = fired.firing.plan();
+    let only_modules = !plan.carries_calls() && plan.hooks().all(|(_, planned)| is_module(&planned.hook));
     let driving: Driving = Box::pin(Arc::new(Driver::in_task(system, in_use)).drive(fired));
     if only_modules {
         return Fire::not_begun(id, kind, DeferredEvent { kind, runtime, driving: Mutex::new(driving) }, cancel);

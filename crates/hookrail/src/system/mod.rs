@@ -597,7 +597,7 @@ impl HookSystem {
             Detached::Awaited if plan.shadow.is_empty() => Beside::LeftOut,
             Detached::Awaited => Beside::Awaited,
         };
-        if plan.parts.is_empty() && beside != Beside::Awaited {
+        if plan.parts.is_empty() && beside != Beside::Awaited && !plan.carries_calls() {
             let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT), judged);
             let shadows = match beside {
                 Beside::Started => ShadowFiring::of_plan(&in_force.snapshot, &plan, &event),

@@ -10,7 +10,8 @@ use crate::json::{Json, JsonObject};
 /// One thing that a call does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallAccess {
-    /// What it does: never [`ToolAccess::Patch`], which is a write of each file, and never [`ToolAccess::Other`].
+    /// What it does: never [`ToolAccess::Patch`], which is a write of each file, never [`ToolAccess::Calls`], which is what the calls do,
+    /// and never [`ToolAccess::Other`].
     pub access: ToolAccess,
     /// With what: an absolute path, which may go through links, a command line or a URL.
     pub object: String,
@@ -60,6 +61,13 @@ impl ToolTable {
                     let patched = self.patched_files(&members, directory).map_err(UnreadablePatch)?;
                     for object in patched.operations.iter().filter_map(Operation::path) {
                         found.push(ToolAccess::Write, object);
+                    }
+                }
+                ToolAccess::Calls => {
+                    for (name, input) in self.carried_calls(tool, name, &members) {
+                        for CallAccess { access, object } in self.accesses(&name, &input, directory)? {
+                            found.push(access, object);
+                        }
                     }
                 }
                 ToolAccess::Other => {}

@@ -68,7 +68,7 @@ impl Carried {
             ToolAccess::Read => self.reads,
             ToolAccess::Write => self.writes,
             ToolAccess::Run => self.runs,
-            ToolAccess::Fetch | ToolAccess::Patch | ToolAccess::Other => false,
+            ToolAccess::Fetch | ToolAccess::Patch | ToolAccess::Calls | ToolAccess::Other => false,
         }
     }
 }

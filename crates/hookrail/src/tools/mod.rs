@@ -1,12 +1,14 @@
 //! What tools are called: by the host, by the dialects, by agents.
 //!
 //! `table` has the neutral tools and `column` is how one dialect or agent names them; `assembled` puts the columns together
-//! and says what the tool of an event is. `accesses` says what a call does with files, `patch` reads patches, and `offered` what a model is offered. `names` is what
+//! and says what the tool of an event is. `accesses` says what a call does with files, `patch` reads patches, `carried` has the
+//! calls that a call carries, and `offered` what a model is offered. `names` is what
 //! a host declares about its own tools, and `localize` translates an event into a dialect's names and back; `shown` shows it as a
 //! patch, or file by file, to a hook that knows only that. Without a table undeclared names pass unchanged.
 
 mod accesses;
 mod assembled;
+mod carried;
 mod column;
 mod localize;
 mod names;

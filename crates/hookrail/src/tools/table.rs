@@ -13,6 +13,8 @@ pub enum ToolAccess {
     Fetch,
     /// It changes the files that a patch names.
     Patch,
+    /// It calls the tools that it carries calls of.
+    Calls,
     /// Nothing that a guard of files or commands asks about.
     Other,
 }
@@ -60,6 +62,10 @@ pub(super) const COMMAND: &str = "command";
 pub(super) const URL: &str = "url";
 /// The argument with a patch.
 pub(super) const PATCH: &str = "patch";
+/// The argument with the calls that a tool carries, and the members of each of them.
+pub(super) const CALLS: &str = "calls";
+pub(super) const CALL_NAME: &str = "call_name";
+pub(super) const CALL_INPUT: &str = "call_input";
 
 /// Every neutral tool. What an argument is called elsewhere stands in the column of each dialect and agent.
 pub static NEUTRAL_TOOLS: &[NeutralTool] = &[
@@ -75,4 +81,5 @@ pub static NEUTRAL_TOOLS: &[NeutralTool] = &[
     tool("task", ToolAccess::Other, &["prompt"]),
     tool("todo_write", ToolAccess::Other, &["todos"]),
     tool("apply_patch", ToolAccess::Patch, &[PATCH]),
+    tool("batch", ToolAccess::Calls, &[CALLS, CALL_NAME, CALL_INPUT]),
 ];

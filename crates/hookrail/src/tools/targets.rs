@@ -81,7 +81,9 @@ impl TargetNames {
             ToolAccess::Write => &self.paths,
             ToolAccess::Run => &self.commands,
             ToolAccess::Patch => &self.patches,
-            ToolAccess::Read | ToolAccess::Fetch | ToolAccess::Other => return CallTargets::default(),
+            ToolAccess::Read | ToolAccess::Fetch | ToolAccess::Calls | ToolAccess::Other => {
+                return CallTargets::default();
+            }
         };
         // Borrowed, because the input may hold the whole text of a file. A key that comes twice gives both values.
         let members = serde_json::from_str::<ObjectMembers<&RawValue>>(input.text()).map(|members| members.0);
@@ -111,7 +113,7 @@ impl CallTargets {
                 let patch = text().or_else(|| words().map(|words| words.join("\n"))).unwrap_or_default();
                 self.writes.extend(patched_files(&patch));
             }
-            ToolAccess::Read | ToolAccess::Fetch | ToolAccess::Other => {}
+            ToolAccess::Read | ToolAccess::Fetch | ToolAccess::Calls | ToolAccess::Other => {}
         }
     }
 }

@@ -8,6 +8,7 @@
     reason = "helpers of tests fail the test as the tests themselves do"
 )]
 
+mod carried_calls;
 mod changed_guards;
 mod closures;
 mod common;

@@ -456,7 +456,7 @@ fn main_argument(entry: &ColumnTool, word: &str) -> Option<Value> {
         ToolAccess::Write => word.to_owned(),
         ToolAccess::Run => format!("touch {word}"),
         ToolAccess::Patch => format!("*** Begin Patch\n*** Add File: {word}\n+x\n*** End Patch\n"),
-        ToolAccess::Read | ToolAccess::Fetch | ToolAccess::Other => return None,
+        ToolAccess::Read | ToolAccess::Fetch | ToolAccess::Calls | ToolAccess::Other => return None,
     };
     let main = tool.arguments.first()?;
     let (_, names) = entry.arguments.iter().find(|(argument, _)| argument == main)?;

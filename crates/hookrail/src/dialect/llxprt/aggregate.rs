@@ -175,6 +175,13 @@ impl OutcomeDetail for AggregatedHookResult {
     }
 }
 
+/// Adds the results of a call that the event's call carries.
+pub(super) fn take_carried(outcome: &mut Outcome, carried: &Outcome) {
+    let mut first = AggregatedHookResult::from_outcome(outcome);
+    first.amend(AggregatedHookResult::from_outcome(carried), &carried.effects);
+    outcome.set_detail(first);
+}
+
 fn exited_with_zero(end: EndKind) -> bool {
     matches!(end, EndKind::Answered | EndKind::Silent | EndKind::BadOutput)
 }

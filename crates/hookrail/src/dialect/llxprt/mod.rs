@@ -128,6 +128,10 @@ impl Dialect for Llxprt {
         aggregate::settle(outcome, event);
     }
 
+    fn take_carried(&self, outcome: &mut Outcome, carried: &Outcome) {
+        aggregate::take_carried(outcome, carried);
+    }
+
     fn outcome_members(&self, outcome: &Outcome) -> Vec<(&'static str, Json)> {
         vec![("aggregated", AggregatedHookResult::from_outcome(outcome).to_json())]
     }
