@@ -2,6 +2,7 @@
 //!
 //! It is looked for in the system's own folders: a part of `PATH` may lie inside of a project that is not trusted.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -20,8 +21,12 @@ const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew
 pub(crate) enum LongOutput {
     /// To standard output.
     Direct,
-    /// To a pager, which is started with the first text.
-    Planned(PagerCommand),
+    /// To a pager, if there is more of it than the terminal has rows.
+    Planned {
+        command: PagerCommand,
+        rows: usize,
+        waiting: String,
+    },
     Paged(Pager),
 }
 
@@ -42,33 +47,49 @@ pub(crate) struct Pager {
 impl LongOutput {
     /// Plans a pager if standard output is a terminal and there is one.
     pub(crate) fn paged() -> Self {
-        let is_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
         let given = std::env::var("PAGER").ok();
-        let command = is_terminal.then(|| PagerCommand::of(given.as_deref())).flatten();
-        command.map_or(Self::Direct, Self::Planned)
+        let rows = width::rows_of_stdout().filter(|_| io::stdin().is_terminal());
+        match rows.and_then(|rows| Some((rows, PagerCommand::of(given.as_deref())?))) {
+            Some((rows, command)) => Self::Planned { command, rows, waiting: String::new() },
+            None => Self::Direct,
+        }
     }
 
     /// Writes text for people, as [`output::text_to_reader`] does.
     pub(crate) fn text(&mut self, text: &str) -> Result<Reader> {
-        if text.is_empty() {
-            return Ok(Reader::Present);
-        }
-        if let Self::Planned(command) = self {
-            *self = command.start().map_or(Self::Direct, Self::Paged);
-        }
         match self {
             Self::Paged(pager) => Ok(pager.write(text)),
-            Self::Planned(_) | Self::Direct => output::text_to_reader(text),
+            Self::Direct if text.is_empty() => Ok(Reader::Present),
+            Self::Direct => output::text_to_reader(text),
+            Self::Planned { command, rows, waiting } => {
+                waiting.push_str(text);
+                if broken_for_terminal(waiting).lines().count() < *rows {
+                    return Ok(Reader::Present);
+                }
+                let text = std::mem::take(waiting);
+                *self = command.start().map_or(Self::Direct, Self::Paged);
+                self.text(&text)
+            }
         }
     }
 
-    /// Waits until the user has left the pager.
-    pub(crate) fn finish(self) {
-        if let Self::Paged(Pager { mut child, input }) = self {
-            drop(input);
-            let _ = child.wait();
+    /// Writes what fits without a pager, or waits until the user has left it.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self {
+            Self::Direct => {}
+            Self::Planned { waiting, .. } => output::text(&waiting)?,
+            Self::Paged(Pager { mut child, input }) => {
+                drop(input);
+                let _ = child.wait();
+            }
         }
+        Ok(())
     }
+}
+
+/// Text with lines that fit into the terminal.
+fn broken_for_terminal(text: &str) -> Cow<'_, str> {
+    width::of_stdout().map_or(Cow::Borrowed(text), |columns| Cow::Owned(width::broken(text, columns)))
 }
 
 impl PagerCommand {
@@ -89,9 +110,11 @@ impl PagerCommand {
         outlive_interrupts();
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::piped());
-        if std::env::var_os("LESS").is_none() {
-            // It ends if everything fits, and shows colours.
-            command.env("LESS", "FRX");
+        // The text stays on the screen, and has colours and characters beyond ASCII.
+        for (name, value) in [("LESS", "FRX"), ("LESSCHARSET", "utf-8")] {
+            if std::env::var_os(name).is_none() {
+                command.env(name, value);
+            }
         }
         let mut child = command.spawn().ok()?;
         let input = child.stdin.take()?;
@@ -101,10 +124,9 @@ impl PagerCommand {
 
 impl Pager {
     fn write(&mut self, text: &str) -> Reader {
-        let broken = width::of_stdout().map(|columns| width::broken(text, columns));
-        let text = broken.as_deref().unwrap_or(text);
+        let text = broken_for_terminal(text);
         let written = if AutoStream::choice(&io::stdout()) == ColorChoice::Never {
-            write!(self.input, "{}", anstream::adapter::strip_str(text))
+            write!(self.input, "{}", anstream::adapter::strip_str(&text))
         } else {
             self.input.write_all(text.as_bytes())
         };

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &LogArgs) -> Result<Exit> {
         std::thread::sleep(FOLLOW_INTERVAL);
         reader = timeline.print_all(&mut records)?;
     }
-    output.finish();
+    output.finish()?;
     Ok(Exit::Fine)
 }
 

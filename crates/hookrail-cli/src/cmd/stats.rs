@@ -64,7 +64,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
         None => {
             let mut output = LongOutput::paged();
             output.text(&table(&hooks))?;
-            output.finish();
+            output.finish()?;
         }
     }
     Ok(Exit::Fine)

@@ -19,20 +19,30 @@ pub(crate) fn of_stderr() -> Option<usize> {
     of_terminal(&std::io::stderr())
 }
 
+/// Returns the number of rows of the terminal behind standard output; none if it is not a terminal, or says none.
+pub(crate) fn rows_of_stdout() -> Option<usize> {
+    let stdout = std::io::stdout();
+    #[cfg(unix)]
+    let asked = || rustix::termios::tcgetwinsize(&stdout).ok().map(|size| usize::from(size.ws_row));
+    #[cfg(not(unix))]
+    let asked = || None;
+    stdout.is_terminal().then(|| named("LINES").or_else(asked)).flatten().filter(|rows| *rows > 0)
+}
+
 #[cfg(unix)]
 fn of_terminal(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
     let asked = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
-    stream.is_terminal().then(|| named().or_else(asked)).flatten().filter(|columns| *columns >= NARROWEST)
+    stream.is_terminal().then(|| named("COLUMNS").or_else(asked)).flatten().filter(|columns| *columns >= NARROWEST)
 }
 
 #[cfg(not(unix))]
 fn of_terminal(stream: &impl IsTerminal) -> Option<usize> {
-    stream.is_terminal().then(named).flatten().filter(|columns| *columns >= NARROWEST)
+    stream.is_terminal().then(|| named("COLUMNS")).flatten().filter(|columns| *columns >= NARROWEST)
 }
 
-/// The width that the user names: `COLUMNS` is what other programs follow too.
-fn named() -> Option<usize> {
-    std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0)
+/// The size that the user names: `COLUMNS` and `LINES` are what other programs follow too.
+fn named(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok().filter(|size| *size > 0)
 }
 
 /// Breaks every line that is too wide, at spaces. Lines of source excerpts stay whole, because a mark below them points at

@@ -1,5 +1,6 @@
 //! Builds without a feature know its commands and settings, and say how to get them.
 
+#[cfg(not(all(feature = "fleet", feature = "otel")))]
 use crate::cli::sandbox::Sandbox;
 
 #[cfg(not(feature = "fleet"))]

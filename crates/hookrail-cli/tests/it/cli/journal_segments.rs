@@ -256,7 +256,18 @@ fn the_verifier_in_python_agrees_about_journals_that_were_cut_off_compressed_or_
     let head = sandbox.run(&["journal", "head"]).ends_with(0).stdout;
     let Some(ran) = verify_in_python(&sandbox) else { return };
     assert_eq!((ran.code, ran.stdout), (0, head), "{}", ran.stderr);
-    // What is damaged is damaged for both.
+    // What is damaged is damaged for both. One bit makes a line of the index one of nothing.
+    let index_file = folder(&sandbox).join("index.jsonl");
+    let (before, behind) = index.rsplit_once(':').unwrap();
+    std::fs::write(&index_file, format!("{before};{behind}")).unwrap();
+    let found = sandbox.run(&["journal", "verify", "--json"]).ends_with(1).json();
+    assert_eq!(
+        (&found["problems"][0]["segment"], &found["problems"][0]["kind"]),
+        (&json!("index.jsonl"), &json!("no-index-line"))
+    );
+    verify_in_python(&sandbox).unwrap().ends_with(1);
+    std::fs::write(&index_file, &index).unwrap();
+    is_sound(&sandbox);
     let text = std::fs::read(&plain).unwrap();
     for (damage, told) in [
         (text.iter().map(|byte| if *byte == b'/' { b'x' } else { *byte }).collect(), "was changed"),

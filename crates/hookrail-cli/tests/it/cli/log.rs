@@ -61,7 +61,7 @@ fn comma_separated_values_have_names_and_calculate_nothing() {
 fn on_terminal(sandbox: &Sandbox, args: &[&str], pager: &str) -> OnTerminal {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookrail"));
     command.args(args).current_dir(&sandbox.project).env_clear().env("HOME", &sandbox.home).env("TERM", "xterm");
-    command.env("PATH", std::env::var_os("PATH").unwrap()).env("PAGER", pager).env("NO_COLOR", "1");
+    command.env("PATH", std::env::var_os("PATH").unwrap()).env("PAGER", pager).env("NO_COLOR", "1").env("LINES", "3");
     OnTerminal::of(&mut command, "")
 }
 
@@ -91,6 +91,8 @@ fn a_pager_gets_what_is_long_and_none_of_the_project_is_started() {
         assert!(shown.matches(" before-tool ").count() == 3 && !shown.contains("stolen"), "{pager}: {shown}");
     }
     assert!(on_terminal(&sandbox, &["stats"], "sed s/guard/paged/").everything().contains("paged"));
+    let short = on_terminal(&sandbox, &["log", "-n", "2"], "sed s/before-tool/paged/").everything();
+    assert!(short.contains("before-tool") && !short.contains("paged"), "what fits needs none: {short}");
     let nothing = on_terminal(&sandbox, &["log", "--session", "none"], "sed s/$/paged/").everything();
     assert!(!nothing.contains("paged"), "without records no pager is started: {nothing}");
 }
