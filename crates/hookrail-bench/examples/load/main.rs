@@ -93,7 +93,6 @@ async fn chaos(server: &Server, duration: Duration) -> std::io::Result<bool> {
 const LEAST_RATIO: f64 = 0.5;
 
 async fn reloads(server: &Server, duration: Duration) -> std::io::Result<bool> {
-    hold::hold(&server.socket(), 4, Duration::from_millis(500)).await?;
     let done = reloads::reloads(server, duration).await?;
     println!("answers without signals: {}, during {} signals: {}", done.alone, done.signals, done.reloading);
     println!("ratio: {:.2}, at least {LEAST_RATIO}; lost or wrong: {}", done.ratio(), done.wrong);

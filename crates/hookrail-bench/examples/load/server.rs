@@ -29,8 +29,15 @@ pub(crate) struct Holds {
 
 /// Hooks that take no time and hooks that take minutes.
 pub(crate) fn write_hooks(project: &Path) -> std::io::Result<()> {
+    write_hooks_among(project, 0)
+}
+
+/// The same among so many others, which are only read.
+fn write_hooks_among(project: &Path, others: usize) -> std::io::Result<()> {
     let hook = |tool: &str, command: &str, args: &[&str]| json!({"matcher": tool, "hooks": [{"type": "command", "command": command, "args": args}]});
-    let hooks = json!({"BeforeTool": [hook("quick", "true", &[]), hook("slow", "sleep", &["300"])]});
+    let mut all = vec![hook("quick", "true", &[]), hook("slow", "sleep", &["300"])];
+    all.extend((0..others).map(|number| hook(&format!("other-{number}"), "true", &[])));
+    let hooks = json!({"BeforeTool": all});
     std::fs::create_dir_all(project.join(".llxprt"))?;
     let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
     std::fs::write(project.join(".llxprt/settings.json"), settings.to_string())
@@ -64,6 +71,11 @@ impl Server {
     /// Where it listens.
     pub(crate) fn socket(&self) -> PathBuf {
         self.folder.path().join("s")
+    }
+
+    /// Gives it a configuration that takes a while to read.
+    pub(crate) fn write_more_hooks(&self, count: usize) -> std::io::Result<()> {
+        write_hooks_among(&self.folder.path().join("project"), count)
     }
 
     /// What it holds now.

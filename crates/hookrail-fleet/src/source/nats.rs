@@ -62,7 +62,10 @@ impl BundleSource for NatsSource {
         let (place, channel) = (place(&self.channel), self.channel.clone());
         let open = self.connect().map_err(|error| SourceError::Unreachable { place, problem: error.to_string() })?;
         match open.runtime.block_on(fetch_signed_manifest(&open.connection, &channel)) {
-            Err(SourceError::NotFound { .. }) => fetch_apart(self),
+            Err(missing @ SourceError::NotFound { .. }) => match fetch_apart(self) {
+                Err(SourceError::NotFound { .. }) => Err(missing),
+                fetched => fetched,
+            },
             fetched => fetched,
         }
     }

@@ -15,7 +15,7 @@ use hookrail_fleet::nats::{AUDIT_STREAM, FleetMember, MemberKey, NatsConnection,
 use hookrail_fleet::places::FleetPlaces;
 use hookrail_fleet::servers::{Admission, MemberRole, Members, TenantMember};
 use hookrail_fleet::signature::{self, NewKeys, Password};
-use hookrail_fleet::source::{SignedManifest, archive_name, fetch_object, fetch_signed_manifest};
+use hookrail_fleet::source::{SignedManifest, SourceError, archive_name, fetch_object, fetch_signed_manifest};
 
 use crate::nats::bundles::{Publisher, version};
 use crate::nats::support::{Cluster, append};
@@ -192,9 +192,32 @@ impl Verified {
 }
 
 /// Fetches and verifies what the store offers, as a machine does before it installs it.
-async fn receive(connection: &NatsConnection, keys: &[signature::PublicKey], verified: &Verified) -> Option<u64> {
+async fn receive(connection: &NatsConnection, keys: &[signature::PublicKey], verified: &Verified) -> Received {
+    match fetch_signed_manifest(connection, &"stable".parse().unwrap()).await {
+        Ok(signed) => {
+            let version = receive_archive(connection, keys, verified, signed).await;
+            version.map_or(Received::Failed, Received::Version)
+        }
+        Err(SourceError::NotFound { .. }) => Received::NothingPublished,
+        Err(_) => Received::Failed,
+    }
+}
+
+/// How a look ended.
+enum Received {
+    Version(u64),
+    NothingPublished,
+    Failed,
+}
+
+async fn receive_archive(
+    connection: &NatsConnection,
+    keys: &[signature::PublicKey],
+    verified: &Verified,
+    signed: SignedManifest,
+) -> Option<u64> {
     let channel = "stable".parse().ok()?;
-    let SignedManifest { manifest, signature: signed } = fetch_signed_manifest(connection, &channel).await.ok()?;
+    let SignedManifest { manifest, signature: signed } = signed;
     let both = format!("{signed}{manifest}").into_bytes();
     if !verified.holds(both, || signature::verify(&manifest, &signed, keys).is_ok()) {
         return None;
@@ -219,7 +242,7 @@ async fn a_thousand_machines_receive_a_bundle() {
     let keys = vec![publisher.keys.key.clone()];
     let versions: Arc<Vec<AtomicU64>> = Arc::new((0..MACHINES).map(|_| AtomicU64::new(0)).collect());
     let looks = Arc::new(AtomicU64::new(0));
-    let started = Arc::new(AtomicU64::new(0));
+    let started: Arc<Vec<AtomicBool>> = Arc::new((0..MACHINES).map(|_| AtomicBool::new(false)).collect());
     let verified = Arc::new(Verified::default());
     // The signatures of all machines are made by the processors of this one.
     let turns = Arc::new(tokio::sync::Semaphore::new(4));
@@ -243,18 +266,16 @@ async fn a_thousand_machines_receive_a_bundle() {
                 let (looks, started, verified) = (Arc::clone(&looks), Arc::clone(&started), Arc::clone(&verified));
                 async move {
                     looks.fetch_add(1, Ordering::Relaxed);
-                    let version = receive(&connection, &keys, &verified).await;
-                    // Before the first bundle there is nothing to receive.
-                    if versions[number].load(Ordering::Relaxed) == 0 && version.is_none() {
-                        started.fetch_add(1, Ordering::Relaxed);
-                        return LookEnd::Current;
-                    }
-                    match version {
-                        Some(version) => {
+                    match receive(&connection, &keys, &verified).await {
+                        Received::Version(version) => {
                             versions[number].store(version, Ordering::Relaxed);
                             LookEnd::Current
                         }
-                        None => LookEnd::Retry,
+                        Received::NothingPublished => {
+                            started[number].store(true, Ordering::Relaxed);
+                            LookEnd::Current
+                        }
+                        Received::Failed => LookEnd::Retry,
                     }
                 }
             };
@@ -265,7 +286,7 @@ async fn a_thousand_machines_receive_a_bundle() {
         let begin = Instant::now();
         while !is_true() {
             assert!(begin.elapsed() < Duration::from_secs(300), "never: {what}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         begin.elapsed()
     };
@@ -274,7 +295,7 @@ async fn a_thousand_machines_receive_a_bundle() {
             && processes.iter().all(|process| process.version() == Some(version))
     };
     let tasks_have = |version: u64| versions.iter().all(|have| have.load(Ordering::Relaxed) == version);
-    wait("all machines are connected", &|| started.load(Ordering::Relaxed) == MACHINES as u64).await;
+    wait("all machines are connected", &|| started.iter().all(|started| started.load(Ordering::Relaxed))).await;
     // A bundle of about 200 KB, which does not compress.
     let noise: String = (0..30_000).map(|number: u32| format!("{:x}", number.wrapping_mul(2_654_435_761))).collect();
     publisher.publish(&format!("{{\"x\": \"{noise}\"}}")).await;
