@@ -123,7 +123,7 @@ pub mod process {
     pub use crate::run::{
         HeldAnswer, ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputHolder, OutputLimits, ProcessEnd,
         Protection, RawEnd, Readable, Relocation, RelocationReason, RemoteEnd, RunEnd, RunId, RunInput, RunLedger,
-        RunLimits, RunRequest, Sandbox, SpawnFailure, Surroundings,
+        RunLimits, RunRequest, Sandbox, SpawnFailure, Surroundings, is_code_variable,
     };
 }
 

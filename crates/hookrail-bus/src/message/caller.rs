@@ -76,6 +76,11 @@ impl CallerContext {
         self.environment.get(name).map(String::as_str)
     }
 
+    /// Returns the names of the variables of the environment.
+    pub fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.environment.keys().map(String::as_str)
+    }
+
     /// Returns the environment for hooks.
     #[must_use]
     pub fn environment(&self) -> Environment {

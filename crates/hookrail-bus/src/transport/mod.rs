@@ -22,6 +22,8 @@
 
 mod channel;
 mod lines;
+#[cfg(unix)]
+mod peer;
 mod reader;
 #[cfg(unix)]
 mod socket;

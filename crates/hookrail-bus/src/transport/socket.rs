@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
+use super::peer::{OwnRestrictions, PeerRestrictions};
 use super::socket_path::{self, FolderLock, Occupant, UnsafeSocketPath};
 use super::{Lines, Listener, Pending};
 use crate::LINE_LIMIT;
@@ -82,6 +83,7 @@ pub struct SocketListener {
     /// the socket is open. `None` for a socket that belongs to the service manager.
     identity: Option<(u64, u64)>,
     user: u32,
+    restrictions: OwnRestrictions,
     /// Whether the socket was removed and could not be created again so far.
     is_missing: bool,
 }
@@ -113,7 +115,7 @@ impl SocketListener {
         fs::set_permissions(&made, fs::Permissions::from_mode(0o600)).map_err(failed)?;
         let identity = Some(socket_path::identity(&made).map_err(failed)?);
         fs::rename(&made, &path).map_err(failed)?;
-        Ok(Self { listener, path, identity, user: rustix::process::geteuid().as_raw(), is_missing: false })
+        Ok(Self::new(listener, path, identity))
     }
 
     /// Takes over a socket on which the service manager listens. It is neither removed nor created again.
@@ -126,7 +128,12 @@ impl SocketListener {
         rustix::net::listen(&listener, BACKLOG)?;
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
         let listener = UnixListener::from_std(listener)?;
-        Ok(Self { listener, path, identity: None, user: rustix::process::geteuid().as_raw(), is_missing: false })
+        Ok(Self::new(listener, path, None))
+    }
+
+    fn new(listener: UnixListener, path: PathBuf, identity: Option<(u64, u64)>) -> Self {
+        let user = rustix::process::geteuid().as_raw();
+        Self { listener, path, identity, user, restrictions: OwnRestrictions::read(), is_missing: false }
     }
 
     /// Returns the path of the socket.
@@ -140,13 +147,28 @@ impl Listener for SocketListener {
     type Connection = Lines<OwnedReadHalf, OwnedWriteHalf>;
     type Error = BindError;
 
-    /// Returns the next client, or `None` if a client of another user was disconnected.
+    /// Returns the next client, or `None` if a client was disconnected because it is of another user or in a sandbox.
     fn accept(&mut self) -> Pending<'_, io::Result<Option<Self::Connection>>> {
         Box::pin(async {
             let (stream, _) = self.listener.accept().await?;
             // The mode of the socket already excludes other users. This check holds even if a program changes the mode.
             let peer = stream.peer_cred()?;
-            Ok((peer.uid() == self.user).then(|| lines(stream)))
+            if peer.uid() != self.user {
+                return Ok(None);
+            }
+            match self.restrictions.compare(peer.pid()) {
+                PeerRestrictions::AsOurs => Ok(Some(lines(stream))),
+                PeerRestrictions::Sandboxed => {
+                    let pid = peer.pid();
+                    tracing::warn!(target: "hookrail::bus", pid, "a client in a sandbox was refused: hooks run outside of it");
+                    Ok(None)
+                }
+                PeerRestrictions::Unknown => {
+                    let pid = peer.pid();
+                    tracing::debug!(target: "hookrail::bus", pid, "a client was refused: its process cannot be looked at");
+                    Ok(None)
+                }
+            }
         })
     }
 

@@ -39,6 +39,7 @@ pub use hookrail_spawn::{
 pub use input::RunInput;
 pub use limits::{OutputLimits, RunLimits};
 pub(crate) use module_environment::ModuleEnvironment;
+pub use project_share::is_code_variable;
 pub(crate) use redaction::Redaction;
 pub use request::{RunId, RunRequest};
 pub use runner::{

@@ -25,6 +25,22 @@ const NAMES: &str = "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES";
 /// Variables with options of a program, which can name files.
 const OPTIONS: &str = "NODE_OPTIONS RUBYOPT PERL5OPT";
 
+/// The beginnings of further names of variables that say which code the loader of libraries, an interpreter or a shell runs.
+const PREFIXES: [&str; 7] = ["LD_", "DYLD_", "PYTHON", "PERL", "RUBY", "GEM_", "BASH_FUNC_"];
+
+/// Further variables with options, and those from which a shell takes options or text that it expands.
+const OTHERS: &str = "
+    JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS GLIBC_TUNABLES GCONV_PATH LOCPATH
+    SHELLOPTS BASHOPTS PS0 PS1 PS2 PS4 PROMPT_COMMAND ZDOTDIR
+";
+
+/// Whether a variable of this name can make a shell, an interpreter or the loader of libraries run other code.
+#[must_use]
+pub fn is_code_variable(name: &str) -> bool {
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || [PATHS, OPTIONS, OTHERS].into_iter().any(|list| is_word_of(list, name))
+}
+
 /// What was taken out of the user's environment because it names places of the project.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProjectShare {
@@ -137,6 +153,19 @@ mod tests {
             assert_eq!(environment.get("PATH"), Some(OsStr::new(kept)), "{given}");
         }
         assert_eq!(taken_out(Environment::new()).get("PATH"), Some(OsStr::new(DEFAULT_SEARCH_PATH)));
+    }
+
+    #[test]
+    fn variables_that_make_programs_run_other_code_are_known() {
+        for name in
+            "LD_PRELOAD DYLD_INSERT_LIBRARIES BASH_ENV ENV BASH_FUNC_x%% PYTHONPATH NODE_OPTIONS PERL5OPT SHELLOPTS"
+                .split(' ')
+        {
+            assert!(is_code_variable(name), "{name}");
+        }
+        for name in "PATH HOME NODE_ENV ENVIRONMENT LANG TMPDIR BASH CLAUDE_PROJECT_DIR".split(' ') {
+            assert!(!is_code_variable(name), "{name}");
+        }
     }
 
     #[test]

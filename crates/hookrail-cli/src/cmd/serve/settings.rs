@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use hookrail::Builder;
-use hookrail::process::RunLedger;
+use hookrail::process::{RunLedger, is_code_variable};
 use hookrail_bridge::Agent;
 use hookrail_bus::{BusOptions, CallerContext, CallerRefusal};
 #[cfg(feature = "fleet")]
@@ -112,9 +112,17 @@ const FOLDERS_OF_THE_USER: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HO
 
 /// Returns the builder that a caller would have by itself: nothing that this server was started with counts.
 fn describe_caller(directory: &Path, caller: &CallerContext) -> std::result::Result<Builder, CallerRefusal> {
-    let differs = |name: &&&str| std::env::var_os(name).as_deref() != caller.variable(name).map(OsStr::new);
-    if let Some(name) = FOLDERS_OF_THE_USER.iter().find(differs) {
+    let differs = |name: &&str| std::env::var_os(name).as_deref() != caller.variable(name).map(OsStr::new);
+    if let Some(name) = FOLDERS_OF_THE_USER.into_iter().find(differs) {
         return Err(CallerRefusal::Unsupported(format!("the server has another `{name}` than the caller")));
+    }
+    // The environment comes from a message. Code that it names would run with the rights of the server, so the caller may run
+    // such hooks itself. Variables that the server has, too, are its own.
+    let brings_code = |name: &&str| is_code_variable(name) && differs(name);
+    if let Some(name) = caller.variable_names().find(brings_code) {
+        return Err(CallerRefusal::Unsupported(format!(
+            "`{name}` of the caller can make programs run other code, and the server has it not"
+        )));
     }
     let options = ProjectArgs {
         project: Some(directory.to_owned()),

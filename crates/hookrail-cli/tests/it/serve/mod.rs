@@ -9,6 +9,7 @@ mod limits;
 mod logs;
 mod manager;
 mod reload;
+mod sandboxed;
 mod server;
 mod stopped;
 mod support;
