@@ -88,7 +88,7 @@ fn find(program: &Program) -> PathBuf {
 
 /// `target/[triple/]profile`, from `target/[triple/]profile/deps/this-test`.
 #[expect(clippy::panic, reason = "a test that cannot find itself can only fail")]
-fn profile_folder() -> PathBuf {
+pub(crate) fn profile_folder() -> PathBuf {
     let test = match std::env::current_exe() {
         Ok(test) => test,
         Err(error) => panic!("cannot determine the path of this test: {error}"),

@@ -11,6 +11,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::children::profile_folder;
+
 /// The sandbox of a test: a temporary folder with a `project` and a `home`, which is removed when this is dropped.
 ///
 /// A test suite that needs more, such as a server or a script for a model, wraps this type and dereferences to it.
@@ -116,12 +118,16 @@ impl TestProject {
         self.path("system.json")
     }
 
-    /// The environment of every program that is run here: the machine's search path, the home, and the system's
-    /// settings if there are any by now.
+    /// The environment of every program that is run here: the machine's search path, the home, a folder for Python's byte
+    /// code that all tests share, and the system's settings if there are any by now.
     #[must_use]
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
-        let mut variables =
-            vec![("PATH", std::env::var_os("PATH").unwrap_or_default()), ("HOME", self.home.clone().into_os_string())];
+        let mut variables = vec![
+            ("PATH", std::env::var_os("PATH").unwrap_or_default()),
+            ("HOME", self.home.clone().into_os_string()),
+            // Every project has a home of its own, in which Python would compile its library anew.
+            ("PYTHONPYCACHEPREFIX", profile_folder().join("hookrail-test-python").into_os_string()),
+        ];
         if self.system_settings().symlink_metadata().is_ok() {
             variables.push(("LLXPRT_SYSTEM_SETTINGS_PATH", self.system_settings().into_os_string()));
         }

@@ -22,6 +22,9 @@ const BUILT_IN: &str = "
 /// The most bytes of all scripts that are read.
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
 
+/// Words by which a script loads or runs other code.
+const LOADING_WORDS: [&str; 6] = ["from", "require", "import", "createRequire", "eval", "Function"];
+
 /// How a script names something to load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Import<'s> {
@@ -74,7 +77,7 @@ fn is_covered(root: &Path, folder: &Path, file: &Path, import: &Import<'_>) -> b
 /// Everything that a script imports or requires.
 fn imports(text: &str) -> Vec<Import<'_>> {
     let mut found = Vec::new();
-    for (at, word) in words(text) {
+    for (at, word) in loading_words(text) {
         let behind = skip_blanks(text.get(at + word.len()..).unwrap_or_default());
         let next = behind.chars().next();
         match word {
@@ -132,16 +135,14 @@ fn skip_blanks(text: &str) -> &str {
     }
 }
 
-/// The words of a text, with their places.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// The words by which a script loads or runs other code, with their places. Folders of hooks are read for every event, so
+/// these few words are searched for instead of taking every script apart.
+fn loading_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |character: char| character.is_alphanumeric() || "_$".contains(character);
-    let mut at = 0;
-    text.split(move |character| !is_part(character)).filter_map(move |word| {
-        let begin = at;
-        // The separator behind a word may have several bytes.
-        let behind = text.get(begin + word.len()..).and_then(|rest| rest.chars().next());
-        at = begin + word.len() + behind.map_or(0, char::len_utf8);
-        (!word.is_empty()).then_some((begin, word))
+    LOADING_WORDS.iter().flat_map(move |word| text.match_indices(word)).filter(move |(at, word)| {
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        let behind = text.get(at + word.len()..).and_then(|behind| behind.chars().next());
+        ![before, behind].into_iter().flatten().any(is_part)
     })
 }
 

@@ -364,11 +364,7 @@ fn leave_only(system: &HookSystem, labels: &[Arc<str>], root: &Path, places: &Pl
     let snapshot = system.snapshot();
     let mut others: Vec<&str> = snapshot.hooks().iter().map(|hook| &*hook.label).collect();
     others.retain(|label| !selected.iter().any(|selected| selected == label));
-    others.sort_unstable();
-    others.dedup();
-    for label in others {
-        system.disable_hook(label);
-    }
+    system.disable_hooks(others);
 }
 
 #[cfg(test)]

@@ -30,11 +30,19 @@ impl HookSystem {
     /// Turns a hook off by its label, as long as this system lives. Returns how many hooks that is; those of the system
     /// layer cannot be turned off.
     pub fn disable_hook(&self, label: &str) -> usize {
+        self.disable_hooks([label])
+    }
+
+    /// Turns hooks off as [`HookSystem::disable_hook`] does, and loads them once.
+    pub fn disable_hooks<'l>(&self, labels: impl IntoIterator<Item = &'l str>) -> usize {
+        let labels: BTreeSet<&str> = labels.into_iter().collect();
         let snapshot = self.snapshot();
-        let meant = |hook: &&std::sync::Arc<Hook>| &*hook.label == label && hook.authority() != Authority::System;
-        let count = snapshot.hooks().iter().filter(meant).count();
+        let meant =
+            |hook: &&std::sync::Arc<Hook>| labels.contains(&*hook.label) && hook.authority() != Authority::System;
+        let found: Vec<String> = snapshot.hooks().iter().filter(meant).map(|hook| hook.label.to_string()).collect();
+        let count = found.len();
         if count > 0 {
-            self.disabled().insert(label.to_owned());
+            self.disabled().extend(found);
             self.refresh();
         }
         count
