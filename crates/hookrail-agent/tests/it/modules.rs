@@ -165,6 +165,23 @@ fn the_status_stands_above_the_prompt() {
 }
 
 #[test]
+fn the_status_is_cut_to_the_terminal_with_its_brackets() {
+    let set = |length| {
+        format!(
+            r#"export default (pi) => pi.on("session_start", (_, ctx) => ctx.ui.setStatus("k", "x".repeat({length})));"#
+        )
+    };
+    for (length, shown) in [(200, format!("[{}…]", "x".repeat(67))), (68, format!("[{}]", "x".repeat(68)))] {
+        let world = module(&set(length), turns(json!([{"text": "one"}])));
+        let mut screen = Screen::start(&world, &[]);
+        screen.asks(">");
+        let lines = screen.lines();
+        assert_eq!(lines[lines.len() - 2], shown, "{lines:?}");
+        screen.exit();
+    }
+}
+
+#[test]
 fn a_watcher_wakes_the_agent_while_it_waits_for_input() {
     let world = example(
         "inbox",
