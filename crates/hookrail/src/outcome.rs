@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::DialectId;
 pub(crate) use crate::effects::join;
 pub use crate::effects::{Decision, Effects, Stop};
-use crate::event::EventKind;
+use crate::event::{Event, EventKind};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::names::named;
@@ -315,8 +316,17 @@ impl Outcome {
         outcome.diagnostics.push(Diagnostic::new(code, message.clone()));
         if event.spec().is_gating() {
             outcome.effects = Effects::deny(message);
+            outcome.settle_details(None);
         }
         outcome
+    }
+
+    /// Makes the detail of every dialect agree with the outcome: a caller that knows a single dialect reads nothing else.
+    /// `event` is the event as the last hook left it, if hooks ran.
+    pub(crate) fn settle_details(&mut self, event: Option<&Event>) {
+        for dialect in DialectId::ORDER {
+            dialect.contract().settle(self, event);
+        }
     }
 
     /// What only one dialect adds to an outcome, by its type, such as

@@ -237,7 +237,7 @@ impl Firing {
         outcome.diagnostics.extend(tool_input.and_then(Json::repeated_key).map(repeated_key_finding));
         outcome.skipped.append(&plan.skipped);
         if outcome.effects.decision.is_some() {
-            settle_details(&mut outcome, None);
+            outcome.settle_details(None);
         }
         outcome
     }
@@ -553,7 +553,7 @@ impl Firing {
         self.phase = Phase::Done;
         self.judge_rewritten_call();
         self.settle_rewrites();
-        settle_details(&mut self.outcome, Some(&self.event));
+        self.outcome.settle_details(Some(&self.event));
     }
 
     /// Judges a call whose input hooks have changed.
@@ -609,13 +609,6 @@ impl Files {
         }
         let in_parts = snapshot.tools.files_of_patch(event).is_ok_and(|files| files.is_in_parts);
         Self::Ahead(if in_parts { AskedAbout::EachFile } else { AskedAbout::Event })
-    }
-}
-
-/// Makes the detail of every dialect agree with the outcome: a caller that knows a single dialect reads nothing else.
-fn settle_details(outcome: &mut Outcome, event: Option<&Event>) {
-    for dialect in DialectId::ORDER {
-        dialect.contract().settle(outcome, event);
     }
 }
 

@@ -286,9 +286,7 @@ fn apply_failure(policy: OnRecordFailure, error: &RecordError, outcome: &mut Out
             }
             outcome.withdraw_rewrites();
             outcome.effects.absorb(effects);
-            for dialect in DialectId::ORDER {
-                dialect.contract().settle(outcome, None);
-            }
+            outcome.settle_details(None);
         }
     }
 }

@@ -185,7 +185,11 @@ fn an_event_whose_runtime_is_gone_is_recorded_as_abandoned() {
     };
     runtime.shutdown_timeout(Duration::from_secs(5));
     let current = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    assert!(current.block_on(fire).is_denied());
+    let outcome = current.block_on(fire);
+    assert!(outcome.is_denied());
+    // A client of the bus that knows one dialect reads nothing but this.
+    let told = hookrail::dialect::llxprt::AggregatedHookResult::from_outcome(&outcome).final_output;
+    assert!(told.is_some_and(|told| told.is_blocking_decision()), "{outcome:?}");
     assert_eq!(recorder.take(), ["before-tool deny "]);
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Firing, Step, TOOL_INPUT, add_judgement, before_any_hook, settle_details};
+use super::{Firing, Step, TOOL_INPUT, add_judgement, before_any_hook};
 use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind};
 use crate::firing::Plan;
@@ -96,6 +96,6 @@ impl Firing {
         } else if self.event.field(TOOL_INPUT) != self.original.field(TOOL_INPUT) {
             outcome.effects.tool_input = self.event.field(TOOL_INPUT).cloned();
         }
-        settle_details(&mut self.outcome, Some(&self.event));
+        self.outcome.settle_details(Some(&self.event));
     }
 }
