@@ -212,6 +212,7 @@ impl ChildCommand {
             ChildEnd::Exited(_)
             | ChildEnd::Signalled(_)
             | ChildEnd::TimedOut
+            | ChildEnd::NotStarted
             | ChildEnd::OutputLimit
             | ChildEnd::StatusUnknown => self.grace,
         }

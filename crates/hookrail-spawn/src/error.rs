@@ -73,6 +73,12 @@ pub enum SpawnError {
         /// What the system said.
         source: io::Error,
     },
+    /// The program was not running when the time for it was over.
+    #[error("{} did not start in time", program.display())]
+    NotInTime {
+        /// The program as given.
+        program: OsString,
+    },
     /// The thread that starts children in the sandbox is gone.
     #[error("cannot start {}: its sandbox has ended", program.display())]
     SandboxEnded {

@@ -102,7 +102,9 @@ pub use ledger::RunLedger;
 #[doc(hidden)]
 pub use lock::lock;
 pub use memory::{give_back_free_memory, give_back_large_blocks};
-pub use outcome::{ChildEnd, ChildExit, ChildResult, OrphanCleanup, Survivors, TerminationForce, TerminationReport};
+pub use outcome::{
+    ChildEnd, ChildExit, ChildResult, OrphanCleanup, StartEnd, Survivors, TerminationForce, TerminationReport,
+};
 pub use parked::{Exchange, ExchangeReply, ParkedChild};
 pub use run::run;
 pub use run_id::run_id;

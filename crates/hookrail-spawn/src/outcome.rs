@@ -48,12 +48,33 @@ pub enum ChildEnd {
     Signalled(i32),
     /// The deadline passed, and the child had not exited when that was noticed.
     TimedOut,
+    /// The deadline passed before the program ran, for example because it lies on a disk that does not answer. It was given up,
+    /// and nothing of it runs.
+    NotStarted,
     /// The run was cancelled.
     Cancelled,
     /// The child wrote more to stdout than [`CaptureLimits::stdout_keep`](crate::CaptureLimits::stdout_keep).
     OutputLimit,
     /// The child is gone and its status is lost, because the host ignores SIGCHLD or reaps every child.
     StatusUnknown,
+}
+
+/// Why a start was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartEnd {
+    /// The deadline passed before the program ran.
+    NotInTime,
+    /// The start was cancelled.
+    Cancelled,
+}
+
+impl From<StartEnd> for ChildEnd {
+    fn from(end: StartEnd) -> Self {
+        match end {
+            StartEnd::NotInTime => Self::NotStarted,
+            StartEnd::Cancelled => Self::Cancelled,
+        }
+    }
 }
 
 /// How the direct child ended.

@@ -5,6 +5,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -15,8 +16,8 @@ use crate::cancel::CancelToken;
 use crate::capture::CapturedStream;
 use crate::command::ChildCommand;
 use crate::error::SpawnError;
-use crate::outcome::{ChildEnd, ChildExit, ChildResult};
-use crate::run::{StopCondition, deadline_after, drive_to_end, without_child};
+use crate::outcome::{ChildEnd, ChildExit, ChildResult, StartEnd};
+use crate::run::{StopCause, StopCondition, deadline_after, drive_to_end, start_in_time, without_child};
 use crate::sys;
 use crate::termination::Termination;
 
@@ -28,21 +29,45 @@ const QUICK_PHASE: Duration = Duration::from_millis(2);
 pub struct ParkedChild(sys::StartedChild);
 
 impl ParkedChild {
-    /// Starts a command; its stdin stays open and empty. The command's timeout and limits are not used yet.
+    /// Starts a command; its stdin stays open and empty. The command's timeout is the time that the start may take, and its
+    /// limits are not used yet.
     ///
-    /// This needs no runtime, and does not try again if the program is open for writing.
+    /// This blocks, needs no runtime, and does not try again if the program is open for writing.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be started, or not in time.
+    pub fn start(command: &ChildCommand) -> Result<Self, SpawnError> {
+        let until = deadline_after(Instant::now(), command.timeout).into_std();
+        let not_in_time = || SpawnError::NotInTime { program: command.program.clone() };
+        Self::begin(command)?.wait_until(until).unwrap_or_else(|| Err(not_in_time())).map(Self)
+    }
+
+    /// Starts a command as [`start`](Self::start) does, without blocking, until an instant or until it is cancelled.
     ///
     /// # Errors
     ///
     /// If the program cannot be started.
-    pub fn start(command: &ChildCommand) -> Result<Self, SpawnError> {
-        if !sys::CAN_PARK {
-            return Err(SpawnError::Other {
-                program: command.program.clone(),
-                source: io::ErrorKind::Unsupported.into(),
-            });
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with the time driver.
+    pub async fn start_until(
+        command: &ChildCommand,
+        until: tokio::time::Instant,
+        cancel: &CancelToken,
+    ) -> Result<ControlFlow<StartEnd, Self>, SpawnError> {
+        let deadline = pin!(sleep_until(until));
+        let cancelled = pin!(cancel.cancelled());
+        let mut stop = StopCondition::new(cancelled, deadline);
+        Ok(start_in_time(Self::begin(command)?, &mut stop).await?.map_continue(Self))
+    }
+
+    fn begin(command: &ChildCommand) -> Result<sys::Starting, SpawnError> {
+        if sys::CAN_PARK {
+            return Ok(sys::start(command));
         }
-        sys::start(command).map(Self)
+        Err(SpawnError::Other { program: command.program.clone(), source: io::ErrorKind::Unsupported.into() })
     }
 
     /// Returns the process id.
@@ -194,10 +219,10 @@ impl OngoingExchange<'_> {
         stop: &mut StopCondition<'_, C>,
     ) -> Poll<ExchangeReply> {
         match stop.poll(cx) {
-            Poll::Ready(ChildEnd::Cancelled) => return Poll::Ready(ExchangeReply::Cancelled),
+            Poll::Ready(StopCause::Cancelled) => return Poll::Ready(ExchangeReply::Cancelled),
             // The answer or the exit may have come in time while the host was stopped or busy, so both are checked before
             // the exchange counts as timed out.
-            Poll::Ready(_) => match self.look_for_reply() {
+            Poll::Ready(StopCause::Deadline) => match self.look_for_reply() {
                 Some(reply) => return Poll::Ready(reply),
                 None if !self.line.text.is_empty() && stop.extend_after_absence() => {
                     let _ = stop.poll(cx);

@@ -18,7 +18,7 @@ use crate::capture::{CapturedStream, Truncation};
 use crate::command::{CaptureLimits, ChildCommand};
 use crate::error::SpawnError;
 use crate::late_output::{AwaitedStreams, HeldOutput, LateWait, OutputSoFar, StreamState};
-use crate::outcome::{ChildEnd, ChildExit, ChildResult, Survivors};
+use crate::outcome::{ChildEnd, ChildExit, ChildResult, StartEnd, Survivors};
 use crate::sys;
 use crate::termination::Termination;
 
@@ -34,6 +34,11 @@ const HOST_STALL: Duration = Duration::from_millis(100);
 
 /// The additional time for a child that could not continue because the host did not read or write its pipes.
 const EXTRA_TIME_AFTER_STALL: Duration = Duration::from_secs(1);
+
+/// How often, and with which pause, a stopped run looks for a child that runs already, and that the thread which has started it
+/// is about to hand over.
+const HAND_OVER_LOOKS: u32 = 20;
+const HAND_OVER_PAUSE: Duration = Duration::from_millis(5);
 
 /// The longest timeout. Added to the current time it is still a valid instant.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(60 * 60 * 24 * 365);
@@ -102,16 +107,33 @@ fn over_before_start(command: &ChildCommand, cancel: &CancelToken) -> Option<Chi
     }
 }
 
+/// What has ended a run from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopCause {
+    Cancelled,
+    Deadline,
+}
+
+impl From<StopCause> for ChildEnd {
+    fn from(cause: StopCause) -> Self {
+        match cause {
+            StopCause::Cancelled => Self::Cancelled,
+            StopCause::Deadline => Self::TimedOut,
+        }
+    }
+}
+
 /// What ends a run from outside: a cancellation or the deadline.
 pub(crate) struct StopCondition<'a, C> {
     cancelled: Pin<&'a mut C>,
     deadline: Pin<&'a mut Sleep>,
     is_extended: bool,
+    is_cancelled: bool,
 }
 
 impl<'a, C: Future<Output = ()>> StopCondition<'a, C> {
     pub(crate) fn new(cancelled: Pin<&'a mut C>, deadline: Pin<&'a mut Sleep>) -> Self {
-        Self { cancelled, deadline, is_extended: false }
+        Self { cancelled, deadline, is_extended: false, is_cancelled: false }
     }
 
     /// Moves a deadline that has passed unnoticed, once, and returns whether it was moved.
@@ -131,11 +153,13 @@ impl<'a, C: Future<Output = ()>> StopCondition<'a, C> {
         true
     }
 
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ChildEnd> {
-        if self.cancelled.as_mut().poll(cx).is_ready() {
-            Poll::Ready(ChildEnd::Cancelled)
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<StopCause> {
+        // The future must not be polled again after its end.
+        self.is_cancelled = self.is_cancelled || self.cancelled.as_mut().poll(cx).is_ready();
+        if self.is_cancelled {
+            Poll::Ready(StopCause::Cancelled)
         } else {
-            self.deadline.as_mut().poll(cx).map(|()| ChildEnd::TimedOut)
+            self.deadline.as_mut().poll(cx).map(|()| StopCause::Deadline)
         }
     }
 }
@@ -148,20 +172,57 @@ async fn start_with_retries<C: Future<Output = ()>>(
     stop: &mut StopCondition<'_, C>,
 ) -> Result<ControlFlow<ChildEnd, sys::StartedChild>, SpawnError> {
     for pause in BUSY_PAUSES {
-        match sys::start_with_input(command) {
+        match start_in_time(sys::start_with_input(command), stop).await {
             Err(SpawnError::Busy { .. }) => {}
-            started => return Ok(ControlFlow::Continue(started?)),
+            started => return started.map(|started| started.map_break(ChildEnd::from)),
         }
         let mut pause = pin!(sleep(pause));
         let stopped = poll_fn(|cx| match stop.poll(cx) {
-            Poll::Ready(end) => Poll::Ready(Some(end)),
+            Poll::Ready(cause) => Poll::Ready(Some(cause)),
             Poll::Pending => pause.as_mut().poll(cx).map(|()| None),
         });
-        if let Some(end) = stopped.await {
-            return Ok(ControlFlow::Break(end));
+        match stopped.await {
+            Some(StopCause::Deadline) => return Ok(ControlFlow::Break(ChildEnd::NotStarted)),
+            Some(StopCause::Cancelled) => return Ok(ControlFlow::Break(ChildEnd::Cancelled)),
+            None => {}
         }
     }
-    Ok(ControlFlow::Continue(sys::start_with_input(command)?))
+    let started = start_in_time(sys::start_with_input(command), stop).await?;
+    Ok(started.map_break(ChildEnd::from))
+}
+
+/// Waits for a start, until a cancellation or the deadline ends it. Dropping it then kills the child.
+pub(crate) async fn start_in_time<C: Future<Output = ()>>(
+    mut starting: sys::Starting,
+    stop: &mut StopCondition<'_, C>,
+) -> Result<ControlFlow<StartEnd, sys::StartedChild>, SpawnError> {
+    let (mut looks, mut next_look) = (HAND_OVER_LOOKS, pin!(sleep(Duration::ZERO)));
+    poll_fn(|cx| {
+        // Looked at first: the child may have been started in time while the host was stopped or busy.
+        if let Poll::Ready(started) = starting.poll(cx) {
+            return Poll::Ready(started.map(ControlFlow::Continue));
+        }
+        let end = match stop.poll(cx) {
+            Poll::Ready(StopCause::Deadline) if stop.extend_after_absence() => {
+                // A moved timer wakes this task only after it was polled again.
+                let _ = stop.poll(cx);
+                return Poll::Pending;
+            }
+            Poll::Ready(StopCause::Deadline) => StartEnd::NotInTime,
+            Poll::Ready(StopCause::Cancelled) => StartEnd::Cancelled,
+            Poll::Pending => return Poll::Pending,
+        };
+        // A child that runs is ended as all others, with its grace.
+        while looks > 0 && starting.is_handed_over_soon() {
+            if next_look.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            looks -= 1;
+            next_look.as_mut().reset(tokio::time::Instant::now() + HAND_OVER_PAUSE);
+        }
+        Poll::Ready(Ok(ControlFlow::Break(end)))
+    })
+    .await
 }
 
 /// What ends the wait of a run.
@@ -232,12 +293,12 @@ impl RunningChild {
         stop: &mut StopCondition<'_, C>,
     ) -> Poll<RunEvent> {
         match stop.poll(cx) {
-            Poll::Ready(ChildEnd::TimedOut) if self.child.has_exited() => return Poll::Ready(RunEvent::Exited),
-            Poll::Ready(ChildEnd::TimedOut) if self.waits_for_the_host() && stop.extend_after_absence() => {
+            Poll::Ready(StopCause::Deadline) if self.child.has_exited() => return Poll::Ready(RunEvent::Exited),
+            Poll::Ready(StopCause::Deadline) if self.waits_for_the_host() && stop.extend_after_absence() => {
                 // A moved timer wakes this task only after it was polled again.
                 let _ = stop.poll(cx);
             }
-            Poll::Ready(end) => return Poll::Ready(RunEvent::Stopped(end)),
+            Poll::Ready(cause) => return Poll::Ready(RunEvent::Stopped(cause.into())),
             Poll::Pending => {}
         }
         // The end of the output does not end the run: a child may close its streams and keep working.

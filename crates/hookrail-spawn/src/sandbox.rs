@@ -1,7 +1,7 @@
 //! A sandbox for children: rules that the kernel enforces on everything a child and its descendants do.
 //!
 //! Landlock and seccomp restrict a thread and everything it starts. So a sandbox is one thread that restricts itself once and
-//! then starts children: `posix_spawn` stays as it is, no code of ours runs in the child, and no other thread of the host is
+//! then starts others, which start children: `posix_spawn` stays as it is, no code of ours runs in the child, and no other thread of the host is
 //! restricted. Measured on Linux 6.18, a start through such a thread takes as long as one without it; restricting a new thread
 //! for each child takes 1.26 times as long, a helper program that restricts itself 2.5 times.
 //!
@@ -87,7 +87,7 @@ pub enum SandboxError {
 #[derive(Debug)]
 pub struct Sandbox {
     #[cfg(target_os = "linux")]
-    thread: imp::RestrictedThread,
+    threads: imp::RestrictedThreads,
     temporary: TemporaryFolder,
     missing: Vec<Protection>,
 }
@@ -104,8 +104,8 @@ impl Sandbox {
         let temporary = TemporaryFolder::create(temporary)?;
         #[cfg(target_os = "linux")]
         {
-            let (thread, missing) = imp::RestrictedThread::start(rules, &temporary.0)?;
-            Ok(Self { thread, temporary, missing })
+            let (threads, missing) = imp::RestrictedThreads::start(rules, &temporary.0)?;
+            Ok(Self { threads, temporary, missing })
         }
         #[cfg(not(target_os = "linux"))]
         {
@@ -127,10 +127,10 @@ impl Sandbox {
         &self.temporary.0
     }
 
-    /// Returns the thread that starts the children.
+    /// Returns the threads that start the children.
     #[cfg(target_os = "linux")]
-    pub(crate) fn thread(&self) -> &imp::RestrictedThread {
-        &self.thread
+    pub(crate) fn threads(&self) -> &imp::RestrictedThreads {
+        &self.threads
     }
 }
 

@@ -32,12 +32,15 @@ pub(crate) mod recorded;
 pub(crate) mod sandbox;
 mod session_leader;
 mod sigpipe;
+mod stalled;
 mod start_error;
+mod starting;
 #[cfg(target_os = "linux")]
 mod system_calls;
 mod wait;
 
 use std::io;
+use std::sync::Arc;
 
 use crate::command::ChildCommand;
 use crate::error::SpawnError;
@@ -46,9 +49,11 @@ pub(crate) use child::Child;
 pub(crate) use memory::SealedFile;
 pub(crate) use pipe::{AfterInput, OutputPipe, StdinPipe};
 pub(crate) use start_error::{may_execute, resource_error};
+pub(crate) use starting::Starting;
 
 use exec_arguments::ExecArguments;
 use pipe::ChildPipeEnds;
+use starting::Attempt;
 
 /// Whether a child can be kept before it gets its input and between two inputs.
 pub(crate) const CAN_PARK: bool = true;
@@ -92,19 +97,21 @@ impl StartedChild {
     }
 }
 
-/// Starts the command once. Nothing is registered with a runtime yet, and nothing was written to its stdin.
-pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
-    start_with(command, |_| Ok(()))
+/// Begins to start the command once. Nothing is registered with a runtime yet, and nothing was written to its stdin.
+pub(crate) fn start(command: &ChildCommand) -> Starting {
+    Starting::begin(command, |command, attempt| start_with(command, attempt, |_| Ok(())))
 }
 
-/// Starts the command once, with its input in its stdin. An input that fits into the pipe is all there, with its end,
+/// Begins to start the command once, with its input in its stdin. An input that fits into the pipe is all there, with its end,
 /// before the program runs, so the program never waits for it: that saves a switch between two processes.
-pub(crate) fn start_with_input(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
-    start_with(command, |stdin| stdin.feed(&command.stdin, AfterInput::End))
+pub(crate) fn start_with_input(command: &ChildCommand) -> Starting {
+    let feed = |command: &ChildCommand, stdin: &mut StdinPipe| stdin.feed(&command.stdin, AfterInput::End);
+    Starting::begin(command, move |command, attempt| start_with(command, attempt, |stdin| feed(command, stdin)))
 }
 
 fn start_with(
     command: &ChildCommand,
+    attempt: &Arc<Attempt>,
     feed: impl FnOnce(&mut StdinPipe) -> io::Result<()>,
 ) -> Result<StartedChild, SpawnError> {
     let arguments = ExecArguments::new(command, command.full_environment())?;
@@ -121,19 +128,22 @@ fn start_with(
         io::Result::Ok((stdin, stdout, stderr, child_ends))
     };
     let (stdin, stdout, stderr, child_ends) = open().map_err(|error| resource_error(command, error))?;
-    Ok(StartedChild { child: start_in_sandbox(command, arguments, child_ends)?, stdin, stdout, stderr })
+    Ok(StartedChild { child: start_in_sandbox(command, attempt, arguments, child_ends)?, stdin, stdout, stderr })
 }
 
 /// Starts the program on the thread of its sandbox, or on this thread if it has none.
 #[cfg(target_os = "linux")]
 fn start_in_sandbox(
     command: &ChildCommand,
+    attempt: &Arc<Attempt>,
     arguments: ExecArguments,
     child_ends: ChildPipeEnds,
 ) -> Result<Child, SpawnError> {
-    let Some(sandbox) = &command.sandbox else { return start_recorded_child(command, &arguments, &child_ends) };
-    let copy = command.clone();
-    let started = sandbox.thread().run(move || start_recorded_child(&copy, &arguments, &child_ends));
+    let Some(sandbox) = &command.sandbox else {
+        return start_recorded_child(command, attempt, &arguments, &child_ends);
+    };
+    let (copy, attempt) = (command.clone(), Arc::clone(attempt));
+    let started = sandbox.threads().run(move || start_recorded_child(&copy, &attempt, &arguments, &child_ends));
     started.unwrap_or_else(|| Err(SpawnError::SandboxEnded { program: command.program.clone() }))
 }
 
@@ -141,20 +151,24 @@ fn start_in_sandbox(
 #[cfg(not(target_os = "linux"))]
 fn start_in_sandbox(
     command: &ChildCommand,
+    attempt: &Arc<Attempt>,
     arguments: ExecArguments,
     child_ends: ChildPipeEnds,
 ) -> Result<Child, SpawnError> {
-    start_recorded_child(command, &arguments, &child_ends)
+    start_recorded_child(command, attempt, &arguments, &child_ends)
 }
 
 /// Starts the program, and records it if the command has a ledger.
 fn start_recorded_child(
     command: &ChildCommand,
+    attempt: &Attempt,
     arguments: &ExecArguments,
     child_ends: &ChildPipeEnds,
 ) -> Result<Child, SpawnError> {
     let entry = command.ledger.as_ref().map(|ledger| ledger.begin_entry(arguments.marker()));
-    let pid =
-        posix::spawn(arguments, child_ends).map_err(|errno| start_error::from_errno(command, arguments, errno))?;
+    let Some(spawned) = attempt.execute(|| posix::spawn(arguments, child_ends)) else {
+        return Err(SpawnError::NotInTime { program: command.program.clone() });
+    };
+    let pid = spawned.map_err(|errno| start_error::from_errno(command, arguments, errno))?;
     Ok(Child::adopt(pid, arguments.marker(), entry))
 }

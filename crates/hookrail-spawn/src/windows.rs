@@ -85,8 +85,30 @@ impl StartedChild {
     }
 }
 
+/// A child that was started while the caller waited.
+#[derive(Debug)]
+pub(crate) struct Starting(Option<Result<StartedChild, SpawnError>>);
+
+impl Starting {
+    pub(crate) fn poll(&mut self, _cx: &mut Context<'_>) -> Poll<Result<StartedChild, SpawnError>> {
+        self.0.take().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    pub(crate) fn is_handed_over_soon(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn wait_until(self, _deadline: std::time::Instant) -> Option<Result<StartedChild, SpawnError>> {
+        self.0
+    }
+}
+
 /// Starts the command once. Nothing was written to its stdin.
-pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
+pub(crate) fn start(command: &ChildCommand) -> Starting {
+    Starting(Some(started(command)))
+}
+
+fn started(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
     check_for_nul(command)?;
     let mut builder = process::Command::new(&command.program);
     builder
@@ -108,10 +130,12 @@ pub(crate) fn start(command: &ChildCommand) -> Result<StartedChild, SpawnError> 
 }
 
 /// Starts the command once and begins to write its input.
-pub(crate) fn start_with_input(command: &ChildCommand) -> Result<StartedChild, SpawnError> {
-    let mut started = start(command)?;
-    started.stdin.feed(&command.stdin, AfterInput::End).map_err(|error| resource_error(command, error))?;
-    Ok(started)
+pub(crate) fn start_with_input(command: &ChildCommand) -> Starting {
+    let fed = started(command).and_then(|mut started| {
+        started.stdin.feed(&command.stdin, AfterInput::End).map_err(|error| resource_error(command, error))?;
+        Ok(started)
+    });
+    Starting(Some(fed))
 }
 
 /// The ledger of running children, which does not exist on Windows.

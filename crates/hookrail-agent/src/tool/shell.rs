@@ -51,6 +51,7 @@ pub(super) async fn run(workspace: &Workspace, arguments: &Arguments, cancel: &C
         ChildEnd::Exited(code) => failed(format!("the command exited with {code}")),
         ChildEnd::Signalled(signal) => failed(format!("the command was ended by signal {signal}")),
         ChildEnd::TimedOut => failed(format!("the command timed out after {} ms", timeout.as_millis())),
+        ChildEnd::NotStarted => failed(format!("the command did not start within {} ms", timeout.as_millis())),
         ChildEnd::Cancelled => failed("the command was interrupted by the user".to_owned()),
         ChildEnd::OutputLimit => failed(format!("the command wrote more than {OUTPUT_LIMIT} bytes")),
         ChildEnd::StatusUnknown => failed("how the command ended is not known".to_owned()),

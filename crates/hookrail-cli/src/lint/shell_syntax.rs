@@ -125,7 +125,11 @@ fn ask_bash(text: &str) -> Option<String> {
     match finished.end {
         // Bash 5.2 exits with 0 after some errors, so what it writes counts.
         ChildEnd::Exited(_) | ChildEnd::StatusUnknown => Some(finished.stderr.text_lossy().into_owned()),
-        ChildEnd::Signalled(_) | ChildEnd::TimedOut | ChildEnd::Cancelled | ChildEnd::OutputLimit => None,
+        ChildEnd::Signalled(_)
+        | ChildEnd::TimedOut
+        | ChildEnd::NotStarted
+        | ChildEnd::Cancelled
+        | ChildEnd::OutputLimit => None,
     }
 }
 

@@ -248,7 +248,7 @@ fn result(about: &About, ended: Option<EndedProcess>) -> Result<OpAnswer, OpErro
         }
         ChildEnd::StatusUnknown => (0, false),
         // Ended by its timeout or by its abort signal. 143 is what a shell reports for SIGTERM.
-        ChildEnd::TimedOut | ChildEnd::Cancelled => (143, true),
+        ChildEnd::TimedOut | ChildEnd::NotStarted | ChildEnd::Cancelled => (143, true),
     };
     let written = |bytes| {
         if about.as_bytes { OutputText::Bytes(Bytes(bytes)) } else { OutputText::Text(String::from_utf8_lossy(bytes)) }

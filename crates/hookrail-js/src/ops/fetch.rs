@@ -182,7 +182,9 @@ fn answer(finished: &ChildResult, most: usize, stops_at_redirection: bool) -> Re
             response(&finished.stdout.bytes, about, most).unwrap_or_else(|| Err(failed("the answer is not HTTP")))
         }
         ChildEnd::Cancelled => Err(failed("it was aborted")),
-        ChildEnd::TimedOut => Err(failed(&format!("it took longer than {} s", REQUEST_TIMEOUT.as_secs()))),
+        ChildEnd::TimedOut | ChildEnd::NotStarted => {
+            Err(failed(&format!("it took longer than {} s", REQUEST_TIMEOUT.as_secs())))
+        }
         ChildEnd::OutputLimit => Err(failed(&format!("the answer is larger than {} MiB", ANSWER_LIMIT >> 20))),
         // The lines after the first one are advice for using `curl` by hand.
         ChildEnd::Exited(_) | ChildEnd::Signalled(_) | ChildEnd::StatusUnknown => Err(failed(

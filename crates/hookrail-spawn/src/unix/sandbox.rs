@@ -1,9 +1,10 @@
-//! The thread that restricts itself with Landlock and seccomp and then starts children, which inherit the restrictions. No
-//! other thread of the host is restricted.
+//! The thread that restricts itself with Landlock and seccomp and then starts others, which start children. All of them inherit the
+//! restrictions. No other thread of the host is restricted.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use landlock::{
     ABI, Access as _, AccessFs, LandlockStatus, PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr as _,
@@ -13,6 +14,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
+use super::starting::StartQueue;
 use super::system_calls::{ALLOWED, ALLOWED_FORMS, ALLOWED_WITH_NETWORK, Condition};
 use crate::sandbox::{Network, Protection, Readable, SandboxError, SandboxRules};
 
@@ -27,40 +29,51 @@ const SYSTEM_FOLDERS: [&str; 12] =
 /// The devices that every child may read and write, because writing to them changes nothing.
 const HARMLESS_DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-type Job = Box<dyn FnOnce() + Send>;
-
-/// A thread whose children are all restricted. It ends when this value is dropped.
+/// Threads whose children are all restricted. They end when this value is dropped.
 #[derive(Debug)]
-pub(crate) struct RestrictedThread {
-    jobs: mpsc::Sender<Job>,
+pub(crate) struct RestrictedThreads {
+    queue: Arc<StartQueue>,
 }
 
-impl RestrictedThread {
-    /// Starts the thread, and returns it with the protections that are missing.
+impl RestrictedThreads {
+    /// Starts a thread that restricts itself and starts the others, and returns it with the protections that are missing. It
+    /// starts no children, so that none of them can hold it up.
     pub(crate) fn start(rules: &SandboxRules, temporary: &Path) -> Result<(Self, Vec<Protection>), SandboxError> {
-        let (jobs, work) = mpsc::channel::<Job>();
+        let (orders, wanted) = mpsc::channel::<Arc<StartQueue>>();
         let (report, reported) = mpsc::channel();
         let (rules, temporary) = (rules.clone(), temporary.to_owned());
         let thread = move || {
             let missing = restrict(&rules, &temporary);
             if report.send(missing).is_ok() {
-                work.iter().for_each(|job| job());
+                wanted.iter().for_each(|queue| add_restricted_thread(&queue));
             }
         };
         let builder = std::thread::Builder::new().name("hookrail-sandbox".into());
         builder.spawn(thread).map_err(|source| SandboxError::Thread { source })?;
-        let thread_ended = |_| SandboxError::Thread { source: std::io::Error::other("the thread ended unexpectedly") };
+        let thread_ended = |_| SandboxError::Thread { source: io::Error::other("the thread ended unexpectedly") };
         let missing = reported.recv().map_err(thread_ended)?;
-        Ok((Self { jobs }, missing))
+        let queue = StartQueue::new(move |queue| orders.send(Arc::clone(queue)).map_err(io::Error::other));
+        Ok((Self { queue }, missing))
     }
 
-    /// Runs a function on the thread and waits for its result; returns `None` if the thread has ended.
+    /// Runs a function on one of the threads and waits for its result; returns `None` if they have ended.
     pub(crate) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let (done, result) = mpsc::channel();
-        // If the caller no longer waits, the result is dropped, which kills a child that was started.
-        let job = Box::new(move || drop(done.send(work())));
-        self.jobs.send(job).ok()?;
-        result.recv().ok()
+        self.queue.run(work)
+    }
+}
+
+impl Drop for RestrictedThreads {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+/// Starts a thread that is restricted as this one is. If there can be none, this one does one job.
+fn add_restricted_thread(queue: &Arc<StartQueue>) {
+    let builder = std::thread::Builder::new().name("hookrail-sandbox".into());
+    let own = Arc::clone(queue);
+    if builder.spawn(move || own.serve()).is_err() {
+        queue.do_last();
     }
 }
 

@@ -101,6 +101,7 @@ fn described_failure(end: EndKind, how: &RawEnd) -> String {
         },
         RawEnd::HeldBack => "no answer, and its output held by another process".to_owned(),
         RawEnd::TimedOut(after) => format!("timed out after {} ms", after.as_millis()),
+        RawEnd::NotStarted(after) => format!("not started after {} ms", after.as_millis()),
         RawEnd::Unanswered(why) => why.to_string(),
         RawEnd::Contradicted(why) => why.clone(),
         _ => end.name().to_owned(),

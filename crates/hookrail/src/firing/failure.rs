@@ -109,6 +109,11 @@ fn about_failure(hook: &Hook, kind: EndKind, end: &RunEnd) -> Option<Diagnostic>
             };
             Diagnostic::new(Code::HookTimedOut, message).hint(hint)
         }
+        (RawEnd::NotStarted(after), _) => {
+            let message = format!("hook `{hook}` did not start within its timeout of {} ms", after.as_millis());
+            let hint = "its program or its working directory may lie on a disk or a network that does not answer";
+            Diagnostic::new(Code::HookTimedOut, message).hint(hint)
+        }
         (RawEnd::Signalled(signal), _) => {
             Diagnostic::new(Code::HookSignalled, format!("hook `{hook}` was ended by signal {signal}{said}"))
         }

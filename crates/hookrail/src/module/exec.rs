@@ -84,7 +84,7 @@ pub async fn exec_command(program: &str, args: &[&str], options: &ExecCommandOpt
         ChildEnd::StatusUnknown => (0, false),
         ChildEnd::OutputLimit => return Err(failed("it wrote too much".to_owned())),
         // It was ended here, because its time was up.
-        _ => (ENDED, true),
+        ChildEnd::TimedOut | ChildEnd::NotStarted | ChildEnd::Cancelled => (ENDED, true),
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(ExecResult { stdout: text(&finished.stdout.bytes), stderr: text(&finished.stderr.bytes), code, killed })

@@ -131,6 +131,7 @@ pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResul
         (ChildEnd::Exited(code), _) => RawEnd::Exited(code),
         (ChildEnd::Signalled(signal), _) => RawEnd::Signalled(signal),
         (ChildEnd::TimedOut, _) => RawEnd::TimedOut(request.timeout),
+        (ChildEnd::NotStarted, _) => RawEnd::NotStarted(request.timeout),
         (ChildEnd::Cancelled, _) => RawEnd::Cancelled,
         (ChildEnd::OutputLimit, _) => RawEnd::OutputLimit,
         (ChildEnd::StatusUnknown, _) => RawEnd::StatusUnknown,

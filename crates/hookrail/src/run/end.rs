@@ -217,7 +217,7 @@ impl RunEnd {
             RawEnd::Exited(0) | RawEnd::Returned(_) | RawEnd::Decided(_) => None,
             RawEnd::Exited(_) | RawEnd::StatusUnknown => Some(EndKind::Exited),
             RawEnd::Signalled(_) => Some(EndKind::Signalled),
-            RawEnd::TimedOut(_) => Some(EndKind::TimedOut),
+            RawEnd::TimedOut(_) | RawEnd::NotStarted(_) => Some(EndKind::TimedOut),
             RawEnd::Cancelled => Some(EndKind::Cancelled),
             RawEnd::OutputLimit => Some(EndKind::OutputLimit),
             RawEnd::SpawnFailed(_) => Some(EndKind::SpawnFailed),
@@ -253,6 +253,8 @@ pub enum RawEnd {
     StatusUnknown,
     /// The time was up.
     TimedOut(Duration),
+    /// The time was up before the program of the process ran.
+    NotStarted(Duration),
     /// The host did not want it any more.
     Cancelled,
     /// Standard output went over its limit.
@@ -302,6 +304,7 @@ impl RawEnd {
     pub(crate) fn was_never_asked(&self) -> bool {
         match self {
             Self::SpawnFailed(_)
+            | Self::NotStarted(_)
             | Self::Unusable(_)
             | Self::ValueRefused(_)
             | Self::Missing(_)

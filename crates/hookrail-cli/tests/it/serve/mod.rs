@@ -11,6 +11,7 @@ mod manager;
 mod reload;
 mod sandboxed;
 mod server;
+mod stalled;
 mod stopped;
 mod support;
 mod watching;

@@ -39,7 +39,9 @@ pub(super) fn of_run(hook: &Hook, kind: EventKind, end: &RunEnd) -> Vec<Breadcru
             let stderr = if stderr.is_empty() { stderr } else { format!(" stderr={stderr}") };
             vec![crumb("hooks.exec-nonzero", format!("exit={code}{stderr}"))]
         }
-        RawEnd::TimedOut(after) => vec![crumb("hooks.exec-timeout", format!("after {}ms", after.as_millis()))],
+        RawEnd::TimedOut(after) | RawEnd::NotStarted(after) => {
+            vec![crumb("hooks.exec-timeout", format!("after {}ms", after.as_millis()))]
+        }
         RawEnd::HeldBack => failed("output held by another process".to_owned()),
         RawEnd::StatusUnknown => failed("exit status unknown".to_owned()),
         RawEnd::Signalled(signal) => failed(format!("signal={signal}")),

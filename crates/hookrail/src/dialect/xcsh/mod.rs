@@ -173,7 +173,7 @@ fn member_hint(kind: EventKind, member: &str) -> String {
 fn reason_of_failure(hook: &Hook, how: &RawEnd) -> String {
     let why = match how {
         RawEnd::Threw(message) => return message.clone(),
-        RawEnd::TimedOut(_) => "it took too long".to_owned(),
+        RawEnd::TimedOut(_) | RawEnd::NotStarted(_) => "it took too long".to_owned(),
         RawEnd::OverLimit(limit) => format!("it went over its {limit}"),
         RawEnd::SpawnFailed(why) => why.to_string(),
         RawEnd::Unusable(why) | RawEnd::ValueRefused(why) => why.to_string(),

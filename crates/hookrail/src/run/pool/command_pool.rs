@@ -115,18 +115,17 @@ impl CommandPool {
         !state.given_up && !state.does_not_wait && state.idle.len() < usize::from(wanted.get())
     }
 
-    /// Starts one of the missing processes. The lock is held meanwhile: an event that comes now waits for this process,
-    /// which is ready sooner than one that the event would start itself.
+    /// Starts one of the missing processes. An event that comes meanwhile starts its own: it must not wait for a start that
+    /// may never end.
     pub(super) fn add_with(&self, start: impl FnOnce() -> Result<IdleProcess, SpawnError>) -> ControlFlow<()> {
-        let mut state = lock(&self.state);
-        if !self.lacks_any(&state) {
+        if !self.lacks_processes() {
             return ControlFlow::Break(());
         }
-        match start() {
-            Ok(process) => state.idle.push(process),
-            Err(_) => return ControlFlow::Break(()),
+        // What a pool that was closed meanwhile gives back is killed here.
+        match start().map(|process| self.put_back(process)) {
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(Some(_)) | Err(_) => ControlFlow::Break(()),
         }
-        ControlFlow::Continue(())
     }
 
     /// Whether a process that is started now would run what was inspected and trusted.

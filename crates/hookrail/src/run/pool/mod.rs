@@ -18,8 +18,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use hookrail_spawn::{ParkedChild, SpawnError, Termination, lock, run_id};
+use hookrail_spawn::{CancelToken, ParkedChild, SpawnError, StartEnd, Termination, lock, run_id};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 pub(super) use recipe::FileStamps;
 
@@ -172,13 +173,31 @@ impl CommandPools {
         pool
     }
 
-    /// Starts a process of a pool. It has its own run number, by which it is found when it has to be ended.
+    /// Starts a process of a pool before it is needed. It has its own run number, by which it is found when it has to be ended.
     fn start_process(&self, pool: &CommandPool) -> Result<IdleProcess, SpawnError> {
         let run_id = run_id();
         let mut refused = None;
         for command in &pool.commands {
             match ParkedChild::start(&command.clone().marker(RUN_ID, &run_id)) {
                 Ok(parked) => return Ok(IdleProcess { parked, asked: 0 }),
+                Err(error) => refused = Some(error),
+            }
+        }
+        Err(refused.unwrap_or(SpawnError::ProgramNotFound { program: "".into() }))
+    }
+
+    /// Starts a process of a pool for an event that waits for it until an instant.
+    async fn start_process_until(
+        &self,
+        pool: &CommandPool,
+        until: Instant,
+        cancel: &CancelToken,
+    ) -> Result<ControlFlow<StartEnd, IdleProcess>, SpawnError> {
+        let run_id = run_id();
+        let mut refused = None;
+        for command in &pool.commands {
+            match ParkedChild::start_until(&command.clone().marker(RUN_ID, &run_id), until, cancel).await {
+                Ok(started) => return Ok(started.map_continue(|parked| IdleProcess { parked, asked: 0 })),
                 Err(error) => refused = Some(error),
             }
         }

@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ChildExit, Exchange, ExchangeReply, SpawnError};
+use hookrail_spawn::{CancelToken, ChildExit, Exchange, ExchangeReply, SpawnError, StartEnd};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -87,13 +88,25 @@ async fn worker(
         }
     }
     for _ in 0..BUSY_TRIES {
-        match pools.start_process(pool) {
+        match pools.start_process_until(pool, time_up, cancel).await {
             Err(SpawnError::Busy { .. }) => {}
-            started => return started.map_err(|error| RawEnd::SpawnFailed(failure(&error, &request.cwd))),
+            started => return end_of_start(started, request),
         }
         unless_cancelled(sleep(BUSY_PAUSE), cancel).await.ok_or(RawEnd::Cancelled)?;
     }
-    pools.start_process(pool).map_err(|error| RawEnd::SpawnFailed(failure(&error, &request.cwd)))
+    end_of_start(pools.start_process_until(pool, time_up, cancel).await, request)
+}
+
+fn end_of_start(
+    started: Result<ControlFlow<StartEnd, IdleProcess>, SpawnError>,
+    request: &RunRequest,
+) -> Result<IdleProcess, RawEnd> {
+    match started {
+        Ok(ControlFlow::Continue(process)) => Ok(process),
+        Ok(ControlFlow::Break(StartEnd::Cancelled)) => Err(RawEnd::Cancelled),
+        Ok(ControlFlow::Break(StartEnd::NotInTime)) => Err(RawEnd::NotStarted(request.timeout)),
+        Err(error) => Err(RawEnd::SpawnFailed(failure(&error, &request.cwd))),
+    }
 }
 
 /// Turns an exchange into an end, and keeps a worker that answered correctly.
