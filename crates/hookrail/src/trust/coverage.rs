@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::fingerprint::{Digest, Fingerprint};
+use super::digest::Digest;
+use super::fingerprint::Fingerprint;
 use super::grants::{Grant, Grants};
 use crate::hook::{Hook, Trust};
 

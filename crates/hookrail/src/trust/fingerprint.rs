@@ -1,14 +1,13 @@
 //! The fingerprint of a hook: what exactly is trusted when it is trusted.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::command::{Command, CommandFiles, OpenEnd, ResolvedFile};
+use super::digest::Digest;
 use super::grants::{Grant, GrantedFile};
 use super::imports;
 use crate::config::{FileStamp, is_absence, is_want_of_resources, read_within};
@@ -17,45 +16,6 @@ use crate::exec_options::ProcessLifetime;
 use crate::hook::{Action, CommandText, ENFORCE_TERM, Hook};
 use crate::remote::RemoteTarget;
 use crate::run::capabilities::Capabilities;
-
-/// A SHA-256 digest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Digest([u8; 32]);
-
-impl Digest {
-    /// The digest of some bytes.
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-
-    /// Whether that text is the digest in hexadecimal.
-    pub(super) fn is_hex(&self, hex: &str) -> bool {
-        let half = |byte: u8| char::from_digit(u32::from(byte), 16);
-        let digits = self.0.iter().flat_map(|byte| [half(byte >> 4), half(byte & 15)]);
-        digits.eq(hex.chars().map(Some))
-    }
-
-    /// The digest in hexadecimal.
-    #[must_use]
-    pub fn hex(&self) -> String {
-        hex(&self.0)
-    }
-}
-
-/// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-impl std::fmt::Debug for Digest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.hex())
-    }
-}
 
 /// A file that a hook names and that lies in its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -454,20 +414,19 @@ impl Fingerprint {
         if !inspected.coverable {
             return None;
         }
-        let mut hasher = Sha256::new();
-        hasher.update(definition.0);
+        let mut text = definition.bytes().to_vec();
         for file in inspected.files.iter() {
             let inside =
                 |path: &Path| path.strip_prefix(&self.root).unwrap_or(path).as_os_str().as_encoded_bytes().to_owned();
-            hasher.update(inside(&file.path));
-            hasher.update([0]);
+            text.extend(inside(&file.path));
+            text.push(0);
             if file.real != file.path {
-                hasher.update(inside(&file.real));
-                hasher.update([0]);
+                text.extend(inside(&file.real));
+                text.push(0);
             }
-            hasher.update(file.digest?.0);
+            text.extend(file.digest?.bytes());
         }
-        Some(Digest(hasher.finalize().into()))
+        Some(Digest::of(&text))
     }
 
     /// The project.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::fingerprint::{Definition, Digest, Fingerprint, NamedFile};
+use super::digest::Digest;
+use super::fingerprint::{Definition, Fingerprint, NamedFile};
 use super::missing::GuardFacts;
 use crate::hook::{Action, Enforcement, Hook, OnFailure, Trust};
 use crate::run::capabilities::Capabilities;

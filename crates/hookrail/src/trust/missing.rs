@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::{Digest, Fingerprint};
+use super::digest::Digest;
+use super::fingerprint::Fingerprint;
 use super::git_branch::GitPosition;
 use super::grants::{Grant, Grants};
 use crate::config::{ProjectSource, SourceReport, SourceState, is_absence};

@@ -6,6 +6,7 @@
 mod command;
 mod coverage;
 mod diff;
+mod digest;
 mod fingerprint;
 mod git_branch;
 mod grants;
@@ -26,8 +27,9 @@ pub use command::OpenEnd;
 pub(crate) use command::agent_folders;
 pub(crate) use coverage::Coverage;
 pub use diff::{ChangeKind, FileChange, FileState, HookChange, HookEdit};
+pub use digest::Digest;
 pub(crate) use fingerprint::files_named_by;
-pub use fingerprint::{Definition, Digest, Fingerprint, NamedFile};
+pub use fingerprint::{Definition, Fingerprint, NamedFile};
 pub use git_branch::GitPosition;
 pub use grants::{Grant, GrantedFile, Grants};
 pub(crate) use identity::{FilePlaces, HookIdentity, IdentityCell, NamesakeCounter};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hookrail_spawn::Writers;
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::hex;
+use super::digest::hex;
 use super::grants::{GrantedFile, Grants};
 use super::missing::NewGuardFacts;
 use super::texts::GrantedTexts;

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::fingerprint::Digest;
+use super::digest::Digest;
 use super::grants::{GrantedFile, Grants};
 use crate::config::read_within;
 
