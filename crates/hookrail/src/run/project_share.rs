@@ -163,7 +163,7 @@ mod tests {
         {
             assert!(is_code_variable(name), "{name}");
         }
-        for name in "PATH HOME NODE_ENV ENVIRONMENT LANG TMPDIR BASH CLAUDE_PROJECT_DIR".split(' ') {
+        for name in "PATH HOME NODE_ENV ENVIRONMENT LANG TMPDIR BASH PROJECT_DIR".split(' ') {
             assert!(!is_code_variable(name), "{name}");
         }
     }
