@@ -10,6 +10,7 @@ mod part;
 mod plan;
 mod reasons;
 mod shadow;
+mod unasked;
 
 pub use machine::{Batch, Firing, Step};
 pub use plan::{AskedAbout, PartPlan, Plan, PlannedHook};
