@@ -1,10 +1,11 @@
 //! The server's own behaviour as a process.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 
 use serde_json::json;
 
 use crate::serve::support::{Sandbox, Server, Talk, ends, started};
+use crate::serve::watching::get;
 
 const SLEEPS: &str = "echo $$ > pid.new; mv pid.new pid; exec sleep 600";
 
@@ -116,10 +117,7 @@ fn metrics_are_offered_where_asked_for() {
     let address = line.trim().strip_prefix("metrics at http://").unwrap().strip_suffix("/metrics").unwrap().to_owned();
     talk.ask_for("c", "x");
     talk.next().unwrap();
-    let mut stream = std::net::TcpStream::connect(address).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
+    let text = get(&address, "/metrics");
     assert!(text.contains("hookrail_bus_requests_total{event=\"before-tool\"} 1"), "{text}");
 }
 
