@@ -80,6 +80,9 @@ def main() -> None:
                     seed("module_result", bytes([number % 24]) + re.sub(r"(\w+):", r'"\1":', answer).encode())
     for line in BUS_LINES:
         seed("bus_line", text(line))
+    for case in (ROOT / "crates/hookrail-shell/tests/it/corpus.jsonl").read_text().splitlines():
+        if line := json.loads(case).get("line"):
+            seed("shell_line", text(line))
 
 
 main()

@@ -1,0 +1,421 @@
+//! Runs one simple command: words, assignments, redirections, and then the program that its first word names.
+
+use super::evaluate::{After, Downloaded, Evaluator, Input, Output};
+use super::options::Arg;
+use super::record::Use;
+use super::secrets::is_secret;
+use crate::facts::{CommandFact, Executed, FactKind, FactSet, FlowKind, NetworkHost, Why};
+use crate::resolve::{HOLE, Origin, Value, Variable, World, base_name, is_pattern, shown};
+use crate::syntax::Span;
+use crate::syntax::{AssignedValue, Assignment, Redirect, RedirectOperator, RedirectTarget, SimpleCommand};
+use crate::tables::{VariableKind, tables};
+
+/// The most wrappers around a command.
+const MOST_WRAPPERS: usize = 40;
+/// Folders whose programs are those of the tables.
+const SYSTEM_FOLDERS: [&str; 8] =
+    ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/snap/bin"];
+
+/// What redirections lead to.
+pub(crate) struct Redirected {
+    pub(crate) input: Input,
+    /// Whether standard output goes elsewhere.
+    pub(crate) leaves: bool,
+    /// The files that standard output goes to.
+    pub(crate) targets: Vec<String>,
+}
+
+impl Evaluator<'_> {
+    pub(crate) fn simple(&mut self, command: &SimpleCommand, mut world: World, input: &Input) -> After {
+        let span = self.span(command.span);
+        let outer = self.command;
+        let index = self.facts.commands.len();
+        if !command.words.is_empty() {
+            self.facts.commands.push(CommandFact {
+                program: String::new(),
+                subcommand: None,
+                args: Vec::new(),
+                via: self.via.clone(),
+                span,
+            });
+            self.command = Some(index);
+        }
+        let mut args = Vec::with_capacity(command.words.len());
+        for word in &command.words {
+            let span = self.span(word.span);
+            args.extend(self.fields(word, &mut world).into_iter().map(|value| Arg { value, span }));
+        }
+        let redirected = self.redirects(&command.redirects, &mut world, input);
+        let (reads, hosts) = (self.facts.reads.len(), self.facts.network.len());
+        let mut after = if args.is_empty() {
+            if !command.words.is_empty() && self.facts.commands.len() == index + 1 {
+                self.facts.commands.pop();
+            }
+            self.command = outer;
+            for assignment in &command.assignments {
+                self.assign(assignment, &mut world);
+            }
+            let mut after = After::same(world, Output::default());
+            after.failure.clear();
+            after
+        } else {
+            let before = world.clone();
+            for assignment in &command.assignments {
+                self.assign(assignment, &mut world);
+                world.export(&assignment.name);
+            }
+            if command.assignments.is_empty() {
+                self.run(&args, span, world, &redirected.input, true)
+            } else {
+                let after = self.run(&args, span, world, &redirected.input, true);
+                restore(after, &command.assignments, &before)
+            }
+        };
+        self.finish(&mut after.output, &args, (reads, hosts), &redirected.input, span);
+        self.note_written(&redirected.targets, &after.output);
+        if redirected.leaves {
+            after.output = Output::default();
+        }
+        self.command = outer;
+        after
+    }
+
+    /// Notes what a command got from files and the network, and what it sent.
+    fn finish(&mut self, output: &mut Output, args: &[Arg], before: (usize, usize), input: &Input, span: Span) {
+        let (reads, hosts) = before;
+        let read_secret = self.facts.reads.iter().skip(reads).any(|fact| is_secret(&fact.what.path));
+        let has_connected =
+            self.facts.network.iter().skip(hosts).any(|fact| !matches!(fact.what, NetworkHost::Registry(_)));
+        let holds_secret = args.iter().any(|arg| arg.value.hole.is_some_and(|hole| hole.secret));
+        output.net |= has_connected || input.net;
+        output.secret |= read_secret || input.secret || holds_secret;
+        if has_connected && (read_secret || input.secret || holds_secret) {
+            self.flow(FlowKind::SecretToNet, span);
+        }
+    }
+
+    pub(crate) fn note_written(&mut self, targets: &[String], output: &Output) {
+        if output.net {
+            self.downloaded.extend(targets.iter().map(|path| Downloaded { path: path.clone() }));
+        }
+    }
+
+    /// Runs arguments as a command behind a wrapper.
+    pub(crate) fn wrapped(&mut self, via: &str, args: &[Arg], span: Span, world: World, input: &Input) -> After {
+        let Some(first) = args.first() else { return After::same(world, Output::default()) };
+        self.charge(args.len().saturating_mul(8));
+        if self.via.len() >= MOST_WRAPPERS || self.is_full() {
+            self.unknown(Why::CodeTooDeep, FactSet::EVERYTHING, span);
+            return After::same(world, Output::default());
+        }
+        let outer = self.command;
+        self.via.push(via.to_owned());
+        let span = Span { start: first.span.start, end: args.last().map_or(first.span.end, |last| last.span.end) };
+        self.command = Some(self.facts.commands.len());
+        self.facts.commands.push(CommandFact {
+            program: String::new(),
+            subcommand: None,
+            args: Vec::new(),
+            via: self.via.clone(),
+            span,
+        });
+        // A program does not know the functions of the shell, and `builtin` and `command` pass them over.
+        let after = self.run(args, span, world, input, false);
+        self.via.pop();
+        self.command = outer;
+        after
+    }
+
+    /// Runs the program that the first argument names.
+    fn run(&mut self, args: &[Arg], span: Span, world: World, input: &Input, calls_functions: bool) -> After {
+        let Some((program, rest)) = args.split_first() else { return After::same(world, Output::default()) };
+        let name = shown(base_name(program.text()));
+        if let Some(fact) = self.command.and_then(|index| self.facts.commands.get_mut(index)) {
+            fact.program = if program.text().starts_with('/') { name.clone() } else { shown(program.text()) };
+            fact.args = rest.iter().map(|arg| shown(arg.text())).collect();
+        }
+        let hole = program.value.hole;
+        if program.value.has_hole() {
+            if hole.is_some_and(|hole| hole.net) {
+                self.executes(Executed::Input, span);
+                self.flow(FlowKind::NetToExec, span);
+            }
+            let why = match hole.map(|hole| hole.why) {
+                Some(Why::Substitution) => Why::ProgramFromSubstitution,
+                _ => Why::ProgramFromVariable,
+            };
+            self.unknown(why, FactSet::EVERYTHING, program.span);
+            if program.text().contains(HOLE) {
+                return After::same(world, Output::default());
+            }
+        }
+        if is_pattern(program.text()) {
+            self.unknown(Why::ProgramFromPattern, FactSet::EVERYTHING, program.span);
+            return After::same(world, Output::default());
+        }
+        let text = program.text().to_owned();
+        if let Some(function) = world.function(&text).filter(|_| calls_functions) {
+            return self.call(&text, &function, rest, span, world, input);
+        }
+        if calls_functions && world.aliases.iter().any(|(alias, _)| *alias == text) {
+            self.unknown(Why::SessionAlias, FactSet::EFFECTS, program.span);
+        }
+        if text.contains('/') {
+            return self.run_path(program, &name, rest, span, world, input);
+        }
+        self.program(&text, rest, span, world, input)
+    }
+
+    fn run_path(&mut self, program: &Arg, name: &str, rest: &[Arg], span: Span, world: World, input: &Input) -> After {
+        let place = self.place_of(&program.value, &world);
+        let folder = crate::resolve::parent(&place.path).to_owned();
+        if SYSTEM_FOLDERS.contains(&folder.as_str()) && place.why.is_none() {
+            return self.program(name, rest, span, world, input);
+        }
+        self.run_script(&program.value, program.span, &world);
+        After::same(world, Output::default())
+    }
+
+    /// Runs a file that is in no table.
+    pub(crate) fn run_script(&mut self, file: &Value, span: Span, world: &World) {
+        let place = self.place_of(file, world);
+        if let Some(why) = place.why {
+            self.unknown(why, FactSet::EVERYTHING, span);
+        }
+        let path = shown(&place.path);
+        let is_downloaded = self.downloaded.iter().any(|file| {
+            path == file.path || file.path.strip_suffix("/**").is_some_and(|folder| path.starts_with(folder))
+        });
+        if is_downloaded {
+            self.flow(FlowKind::NetToExec, span);
+        }
+        self.executes(Executed::Path(path), span);
+        self.unknown(Why::ScriptFile, FactSet::EFFECTS, span);
+    }
+
+    fn call(
+        &mut self,
+        name: &str,
+        function: &crate::resolve::Function,
+        args: &[Arg],
+        span: Span,
+        mut world: World,
+        input: &Input,
+    ) -> After {
+        let (positional, known) = (world.positional.clone(), world.knows_positional);
+        world.positional = args.iter().map(|arg| arg.value.clone()).collect();
+        world.knows_positional = true;
+        let mut after = self.nested(name, span, vec![world], |evaluator, worlds| {
+            // The body's own spans, unless the call itself comes from one word.
+            evaluator.origin = match evaluator.origin {
+                Origin::From(word) if function.origin == Origin::At(0) => Origin::From(word),
+                _ => function.origin,
+            };
+            evaluator.node(&function.body, worlds, input)
+        });
+        for world in after.success.iter_mut().chain(&mut after.failure) {
+            world.positional.clone_from(&positional);
+            world.knows_positional = known;
+        }
+        after
+    }
+
+    pub(crate) fn redirects(&mut self, redirects: &[Redirect], world: &mut World, input: &Input) -> Redirected {
+        let mut result = Redirected { input: input.clone(), leaves: false, targets: Vec::new() };
+        for redirect in redirects {
+            self.redirect(redirect, world, &mut result);
+        }
+        result
+    }
+
+    fn redirect(&mut self, redirect: &Redirect, world: &mut World, result: &mut Redirected) {
+        let span = self.span(redirect.span);
+        let word = match &redirect.target {
+            RedirectTarget::Word(word) => word,
+            RedirectTarget::HereDocument(document) => {
+                let text = self.single(&document.word.pieces, world);
+                result.input = fed(text);
+                return;
+            }
+        };
+        let value = match redirect.operator {
+            RedirectOperator::HereString => self.single(&word.pieces, world),
+            _ => {
+                let mut fields = self.fields(word, world);
+                if fields.len() == 1 { fields.pop().unwrap_or_default() } else { self.single(&word.pieces, world) }
+            }
+        };
+        let is_output = redirect.descriptor.is_none_or(|number| number == 1);
+        match redirect.operator {
+            RedirectOperator::HereString => {
+                let mut value = value;
+                value.text.push('\n');
+                result.input = fed(value);
+            }
+            RedirectOperator::HereDocument => {}
+            RedirectOperator::Duplicate => {
+                let is_number = value.text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+                if is_number {
+                    result.leaves |= is_output && value.text == "2";
+                } else {
+                    self.output_to(&value, span, world, result);
+                }
+            }
+            RedirectOperator::Read => self.input_from(&value, span, world, result),
+            RedirectOperator::ReadWrite => {
+                self.input_from(&value, span, world, result);
+                if !value.text.starts_with("/dev/tcp/") {
+                    self.use_value(Use::Write, &value, span, world);
+                }
+            }
+            RedirectOperator::Write | RedirectOperator::Append => {
+                let (leaves, targets) = (result.leaves, result.targets.len());
+                self.output_to(&value, span, world, result);
+                if !is_output {
+                    result.leaves = leaves;
+                    result.targets.truncate(targets);
+                }
+            }
+        }
+    }
+
+    fn output_to(&mut self, value: &Value, span: Span, world: &World, result: &mut Redirected) {
+        result.leaves = true;
+        if value.text.starts_with("pipe:") {
+            return;
+        }
+        if let Some(host) = device_host(&value.text) {
+            self.network(host, span);
+            return;
+        }
+        self.use_value(Use::Write, value, span, world);
+        result.targets.push(shown(&self.place_of(value, world).path));
+    }
+
+    fn input_from(&mut self, value: &Value, span: Span, world: &World, result: &mut Redirected) {
+        result.input = Input { is_fed: true, ..Input::default() };
+        if let Some(pipe) = self.pipe(value) {
+            result.input = Input { is_fed: true, text: None, net: pipe.net, secret: pipe.secret, file: None };
+            return;
+        }
+        if let Some(host) = device_host(&value.text) {
+            self.network(host, span);
+            result.input.net = true;
+            return;
+        }
+        self.use_value(Use::Read, value, span, world);
+        let path = shown(&self.place_of(value, world).path);
+        if path == "/dev/null" {
+            result.input.text = Some(Value::default());
+        } else {
+            result.input.secret = is_secret(&path);
+            result.input.net = self.downloaded.iter().any(|file| file.path == path);
+            result.input.file = Some(value.clone());
+        }
+    }
+
+    /// Returns what a pipe of `<(…)` gives.
+    pub(crate) fn pipe(&self, value: &Value) -> Option<Output> {
+        let number = value.text.strip_prefix("pipe:")?.parse::<usize>().ok()?;
+        self.pipes.get(number.checked_sub(1)?).cloned()
+    }
+
+    fn assign(&mut self, assignment: &Assignment, world: &mut World) {
+        let span = self.span(assignment.span);
+        if let Some(subscript) = &assignment.subscript {
+            let index = self.single(subscript, world);
+            self.subscript_text(&index, span);
+        }
+        let value = match &assignment.value {
+            AssignedValue::Word(word) => Variable::Text(self.single(&word.pieces, world)),
+            AssignedValue::Array(words) => {
+                Variable::Array(words.iter().flat_map(|word| self.fields(word, world)).collect())
+            }
+        };
+        if assignment.subscript.is_some() {
+            let hole = self.hole(Why::UnsetVariable, assignment.span);
+            world.set(&assignment.name, Variable::Text(Value::unknown(hole)));
+            return;
+        }
+        let value = match (assignment.appends, world.variable(&assignment.name), value) {
+            (true, Some(Variable::Text(old)), Variable::Text(new)) => {
+                let mut joined = old.clone();
+                joined.push(&new);
+                Variable::Text(joined)
+            }
+            (true, Some(Variable::Array(old)), Variable::Array(new)) => {
+                Variable::Array(old.iter().cloned().chain(new).collect())
+            }
+            (true, None, Variable::Text(new)) => {
+                let mut joined = self.lookup(&assignment.name, assignment.span, world);
+                joined.push(&new);
+                Variable::Text(joined)
+            }
+            (_, _, value) => value,
+        };
+        if let Variable::Text(value) = &value {
+            self.variable_effect(&assignment.name, value, span, world);
+        }
+        world.set(&assignment.name, value);
+    }
+
+    /// What a variable does to programs that run later.
+    pub(crate) fn variable_effect(&mut self, name: &str, value: &Value, span: Span, world: &World) {
+        let Some(kind) = tables().variable(name) else { return };
+        match kind {
+            VariableKind::Library | VariableKind::ShellScript => {
+                let path = shown(&self.place_of(value, world).path);
+                self.executes(Executed::Path(path), span);
+                self.unknown(Why::VariableRunsCode, FactSet::EFFECTS, span);
+            }
+            VariableKind::Command => {
+                self.task("hook", name, span);
+                self.code(value, span, name, vec![world.clone()], &Input::default());
+            }
+            // What is found before is still found: only folders behind are new.
+            VariableKind::Search if value.text.starts_with(HOLE) => {}
+            VariableKind::Search if value.text.split(':').all(|folder| SYSTEM_FOLDERS.contains(&folder)) => {}
+            VariableKind::Search => self.unknown(Why::VariableRunsCode, FactSet::EFFECTS, span),
+        }
+    }
+
+    /// Notes that a program in no table runs.
+    pub(crate) fn no_table(&mut self, why: Why, span: Span) {
+        self.unknown(why, FactSet::EFFECTS, span);
+    }
+
+    /// Marks the facts that an unknown argument may decide.
+    pub(crate) fn unknown_kinds(&mut self, value: &Value, kinds: &[FactKind], span: Span) {
+        if let Some(hole) = value.hole {
+            self.unknown(hole.why, FactSet::of(kinds), span);
+        }
+    }
+}
+
+fn fed(text: Value) -> Input {
+    let hole = text.hole;
+    Input {
+        is_fed: true,
+        text: Some(text),
+        net: hole.is_some_and(|hole| hole.net),
+        secret: hole.is_some_and(|hole| hole.secret),
+        file: None,
+    }
+}
+
+/// Returns the host of `/dev/tcp/host/port`.
+fn device_host(path: &str) -> Option<NetworkHost> {
+    let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
+    let host = rest.split('/').next().unwrap_or_default();
+    Some(if host.contains(HOLE) || host.is_empty() { NetworkHost::Unknown } else { NetworkHost::Name(host.to_owned()) })
+}
+
+/// Gives variables that were set for one command their old values.
+fn restore(mut after: After, assignments: &[Assignment], before: &World) -> After {
+    for world in after.success.iter_mut().chain(&mut after.failure) {
+        for assignment in assignments {
+            world.copy_variable(&assignment.name, before);
+        }
+    }
+    after
+}

@@ -1,0 +1,136 @@
+//! `find`: what it deletes, writes and runs.
+
+use super::Call;
+use super::xargs::replaced;
+use crate::accesses::evaluate::Evaluator;
+use crate::accesses::options::Arg;
+use crate::accesses::record::Use;
+use crate::resolve::{ANY, Value};
+
+/// Tests and actions with one value that is no file which is written.
+const VALUED: [&str; 38] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-perm",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-maxdepth",
+    "-mindepth",
+    "-links",
+    "-inum",
+    "-samefile",
+    "-lname",
+    "-ilname",
+    "-fstype",
+    "-used",
+    "-regextype",
+    "-printf",
+    "-context",
+    "-files0-from",
+];
+
+impl Evaluator<'_> {
+    pub(super) fn find(&mut self, call: &Call<'_>) {
+        let mut args = call.args;
+        while let Some((first, rest)) = args.split_first() {
+            match first.text() {
+                "-H" | "-L" | "-P" => args = rest,
+                "-D" => args = rest.get(1..).unwrap_or_default(),
+                text if text.starts_with("-O") => args = rest,
+                _ => break,
+            }
+        }
+        let count = args.iter().take_while(|arg| !is_expression(arg.text())).count();
+        let (roots, expression) = args.split_at_checked(count).unwrap_or((args, &[]));
+        let here = [Arg { value: Value::known("."), span: call.span }];
+        let roots = if roots.is_empty() { here.as_slice() } else { roots };
+        let found: Vec<Arg> = roots.iter().map(|root| self.found(root, expression, call)).collect();
+        let mut rest = expression.iter();
+        while let Some(arg) = rest.next() {
+            match arg.text() {
+                "-delete" => {
+                    for item in &found {
+                        self.use_value(Use::Delete, &item.value, item.span, call.world);
+                    }
+                }
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    let mut command = Vec::new();
+                    for part in rest.by_ref() {
+                        let ends = part.text() == ";"
+                            || (part.text() == "+" && command.last().is_some_and(|last: &Arg| last.text() == "{}"));
+                        if ends {
+                            break;
+                        }
+                        command.push(part.clone());
+                    }
+                    for item in &found {
+                        let args: Vec<Arg> = command.iter().map(|part| replaced(part, "{}", &item.value)).collect();
+                        self.wrapped(call.name, &args, call.span, call.world.child(), &Default::default());
+                    }
+                }
+                "-fprint" | "-fprint0" | "-fls" => {
+                    if let Some(file) = rest.next() {
+                        self.use_value(Use::Write, &file.value, file.span, call.world);
+                    }
+                }
+                "-fprintf" => {
+                    if let Some(file) = rest.next() {
+                        self.use_value(Use::Write, &file.value, file.span, call.world);
+                    }
+                    rest.next();
+                }
+                text if VALUED.contains(&text) => {
+                    rest.next();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns a pattern for what is found below a root.
+    fn found(&mut self, root: &Arg, expression: &[Arg], call: &Call<'_>) -> Arg {
+        let place = self.place_of(&root.value, call.world);
+        let mut names = expression.windows(2).filter_map(|pair| match pair {
+            [test, name] if matches!(test.text(), "-name" | "-iname") => Some(name.text()),
+            _ => None,
+        });
+        let has_or = expression.iter().any(|arg| matches!(arg.text(), "-o" | "-or" | "!" | "-not" | ","));
+        let name = names.next().filter(|_| !has_or && names.next().is_none());
+        let mut text = place.path;
+        if let Some(name) = name {
+            if !text.ends_with('/') {
+                text.push('/');
+            }
+            text.extend([ANY, ANY, '/']);
+            text.extend(
+                name.chars().map(|letter| if letter == '*' || letter == '?' || letter == '[' { ANY } else { letter }),
+            );
+        }
+        let hole = root.value.hole.or(call.world.folder.hole.filter(|_| !root.text().starts_with('/')));
+        Arg { value: Value { text, hole }, span: root.span }
+    }
+}
+
+fn is_expression(text: &str) -> bool {
+    text.starts_with('-') && text.len() > 1 || matches!(text, "(" | ")" | "!" | ",")
+}

@@ -1,0 +1,64 @@
+//! Programs whose options and operands are more than a table can say.
+
+mod curl;
+mod docker;
+mod edit;
+mod find;
+mod git;
+mod git_push;
+mod git_settings;
+mod rsync;
+mod shell;
+mod tar;
+mod xargs;
+
+use super::evaluate::{After, Evaluator, Input, Output};
+use super::options::{Arg, Divided, Grammar};
+use crate::resolve::World;
+use crate::syntax::Span;
+
+/// A command that a coded program runs in.
+pub(super) struct Call<'c> {
+    pub(super) name: &'c str,
+    pub(super) args: &'c [Arg],
+    pub(super) span: Span,
+    pub(super) world: &'c World,
+    pub(super) input: &'c Input,
+}
+
+impl Evaluator<'_> {
+    /// Runs a program that has code of its own.
+    pub(crate) fn coded_program(
+        &mut self,
+        name: &str,
+        args: &[Arg],
+        span: Span,
+        world: &World,
+        input: &Input,
+    ) -> Option<After> {
+        let call = Call { name, args, span, world, input };
+        match name {
+            "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "rbash" | "mksh" => return Some(self.shell(&call)),
+            "xargs" => return Some(self.xargs(&call)),
+            "parallel" => return Some(self.parallel(&call)),
+            "find" | "gfind" => self.find(&call),
+            "git" => self.git_command(&call),
+            "tar" | "bsdtar" | "gtar" => self.tar(&call),
+            "rsync" => self.rsync(&call),
+            "curl" => self.curl(&call),
+            "wget" => self.wget(&call),
+            "sed" | "gsed" => self.sed(&call),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(&call),
+            "dd" => self.dd(&call),
+            "docker" | "podman" | "nerdctl" => self.docker(&call),
+            _ => return None,
+        }
+        Some(After::same(world.clone(), Output::default()))
+    }
+}
+
+/// Divides arguments by the options that have values.
+pub(super) fn divide(args: &[Arg], valued: &str, attached: &str, stops: bool) -> Divided {
+    let grammar = Grammar { valued, attached, stops, before_rest: None, has_assignments: false, long_dash: false };
+    grammar.divide(args)
+}

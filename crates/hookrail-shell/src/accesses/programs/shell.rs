@@ -1,0 +1,108 @@
+//! Shells: code in an option, in a file, or on standard input.
+
+use super::Call;
+use crate::accesses::evaluate::{After, Evaluator, Output};
+use crate::accesses::options::Arg;
+use crate::accesses::record::Use;
+use crate::facts::{Executed, FactSet, FlowKind, Why};
+
+impl Evaluator<'_> {
+    pub(super) fn shell(&mut self, call: &Call<'_>) -> After {
+        let mut rest = call.args.iter();
+        let mut has_code = false;
+        let mut only_parses = false;
+        let mut reads_input = false;
+        let mut operands: Vec<Arg> = Vec::new();
+        while let Some(arg) = rest.next() {
+            let text = arg.text();
+            match text {
+                "--" | "-" => {
+                    operands.extend(rest.cloned());
+                    break;
+                }
+                "--rcfile" | "--init-file" | "-O" | "+O" | "-o" | "+o" => {
+                    rest.next();
+                }
+                "--version" | "--help" => return After::same(call.world.clone(), Output::default()),
+                "--login" => self.login(call),
+                _ if text.starts_with("--") => {}
+                _ if text.starts_with(['-', '+']) && text.len() > 1 => {
+                    has_code |= text.contains('c') && text.starts_with('-');
+                    only_parses |= text.contains('n') && text.starts_with('-');
+                    reads_input |= text.contains('s') && text.starts_with('-');
+                    if text.contains('l') && text.starts_with('-') {
+                        self.login(call);
+                    }
+                    if text.ends_with('o') {
+                        rest.next();
+                    }
+                }
+                _ => {
+                    operands.push(arg.clone());
+                    operands.extend(rest.cloned());
+                    break;
+                }
+            }
+        }
+        if only_parses {
+            if let (Some(file), false) = (operands.first(), has_code) {
+                self.use_value(Use::Read, &file.value, file.span, call.world);
+            }
+            return After::same(call.world.clone(), Output::default());
+        }
+        let mut child = call.world.child();
+        if has_code {
+            let Some((code, parameters)) = operands.split_first() else {
+                return After::same(call.world.clone(), Output::default());
+            };
+            child.positional = parameters.iter().skip(1).map(|arg| arg.value.clone()).collect();
+            let after = self.code(&code.value, code.span, call.name, vec![child], call.input);
+            return After::same(call.world.clone(), after.output);
+        }
+        match operands.split_first() {
+            Some((file, _)) if !reads_input && !matches!(file.text(), "/dev/stdin" | "/dev/fd/0") => {
+                if file.text().starts_with("pipe:") {
+                    self.piped_script(file);
+                } else {
+                    self.use_value(Use::Read, &file.value, file.span, call.world);
+                    self.run_script(&file.value, file.span, call.world);
+                }
+                After::same(call.world.clone(), Output::default())
+            }
+            found => {
+                let parameters = found.map(|(_, rest)| rest).unwrap_or_default();
+                let parameters = if reads_input { operands.as_slice() } else { parameters };
+                child.positional = parameters.iter().map(|arg| arg.value.clone()).collect();
+                self.shell_input(call, child)
+            }
+        }
+    }
+
+    fn login(&mut self, call: &Call<'_>) {
+        self.executes(Executed::Path("/etc/profile".to_owned()), call.span);
+    }
+
+    /// Code on standard input.
+    fn shell_input(&mut self, call: &Call<'_>, child: crate::resolve::World) -> After {
+        let (span, input) = (call.span, call.input);
+        let after = After::same(call.world.clone(), Output::default());
+        if !input.is_fed {
+            self.unknown(Why::InteractiveShell, FactSet::EFFECTS, span);
+            return after;
+        }
+        self.executes(Executed::Input, span);
+        if let Some(text) = &input.text {
+            let inner = self.code(text, span, call.name, vec![child], &crate::accesses::evaluate::Input::default());
+            return After::same(call.world.clone(), inner.output);
+        }
+        if input.net {
+            self.flow(FlowKind::NetToExec, span);
+            self.unknown(Why::DownloadedCode, FactSet::EFFECTS, span);
+        } else if let Some(file) = &input.file {
+            self.run_script(file, span, call.world);
+        } else {
+            self.unknown(Why::TransformedCode, FactSet::EVERYTHING, span);
+        }
+        after
+    }
+}

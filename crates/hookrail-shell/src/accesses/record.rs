@@ -1,0 +1,143 @@
+//! Writes facts down, each one once.
+
+use super::evaluate::Evaluator;
+use crate::facts::{
+    Class, Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse, Unknown, Why,
+};
+use crate::resolve::{HOLE, Value, World, join, shown};
+use crate::syntax::Span;
+
+/// A path on the line, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The path with marks for patterns and unknown parts.
+    pub(crate) path: String,
+    /// Why a part is not known.
+    pub(crate) why: Option<Why>,
+}
+
+/// How a path with everything below is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The path itself.
+    Itself,
+    /// Everything below it.
+    Below,
+    /// What a repository tracks below it.
+    TrackedBelow,
+}
+
+/// Which list a path is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Read,
+    Write,
+    Delete,
+}
+
+impl Use {
+    fn kind(self) -> FactKind {
+        match self {
+            Self::Read => FactKind::Reads,
+            Self::Write => FactKind::Writes,
+            Self::Delete => FactKind::Deletes,
+        }
+    }
+}
+
+impl Evaluator<'_> {
+    /// Resolves a path of the line.
+    pub(crate) fn place_of(&self, value: &Value, world: &World) -> Place {
+        let mut why = value.hole.map(|hole| hole.why);
+        let is_relative = !value.text.starts_with('/') && !value.text.starts_with(HOLE);
+        if is_relative && let Some(hole) = world.folder.hole {
+            why = why.or(Some(if hole.why == Why::TooManyStates { hole.why } else { Why::UnknownFolder }));
+        }
+        Place { path: join(&world.folder.text, &value.text), why }
+    }
+
+    pub(crate) fn use_value(&mut self, how: Use, value: &Value, span: Span, world: &World) {
+        self.use_value_with(how, Reach::Itself, value, span, world);
+    }
+
+    pub(crate) fn use_value_with(&mut self, how: Use, reach: Reach, value: &Value, span: Span, world: &World) {
+        if value.text.is_empty() {
+            return;
+        }
+        let place = self.place_of(value, world);
+        self.use_place(how, reach, &place, span);
+    }
+
+    pub(crate) fn use_place(&mut self, how: Use, reach: Reach, place: &Place, span: Span) {
+        let mut path = shown(&place.path);
+        match reach {
+            Reach::Itself => {}
+            Reach::Below | Reach::TrackedBelow => {
+                path.push_str(if path.ends_with('/') { "**" } else { "/**" });
+            }
+        }
+        if let Some(why) = place.why {
+            self.unknown(why, FactSet::of(&[how.kind()]), span);
+        }
+        let is_partly_unknown = place.why.is_some();
+        let command = self.command;
+        let real = if is_partly_unknown { None } else { self.scene.surroundings.real_path(&path) };
+        for path in [Some(path), real].into_iter().flatten() {
+            let what = PathUse { path, is_partly_unknown, covers_hidden: reach != Reach::TrackedBelow };
+            let list = match how {
+                Use::Read => &mut self.facts.reads,
+                Use::Write => &mut self.facts.writes,
+                Use::Delete => &mut self.facts.deletes,
+            };
+            // Only the last ones are compared: a list of thousands of operands stays linear.
+            if !list.iter().rev().take(64).any(|fact| fact.what == what && fact.span == span) {
+                list.push(Fact { what, span, command });
+            }
+        }
+    }
+
+    pub(crate) fn executes(&mut self, what: Executed, span: Span) {
+        let fact = Fact { what, span, command: self.command };
+        if !self.facts.executes.contains(&fact) {
+            self.facts.executes.push(fact);
+        }
+    }
+
+    pub(crate) fn task(&mut self, kind: &str, name: &str, span: Span) {
+        self.executes(Executed::Task(kind.to_owned(), shown(name)), span);
+    }
+
+    pub(crate) fn network(&mut self, host: NetworkHost, span: Span) {
+        let fact = Fact { what: host, span, command: self.command };
+        if !self.facts.network.contains(&fact) {
+            self.facts.network.push(fact);
+        }
+    }
+
+    pub(crate) fn git(&mut self, what: GitFact, span: Span) {
+        let fact = Fact { what, span, command: self.command };
+        if !self.facts.git.contains(&fact) {
+            self.facts.git.push(fact);
+        }
+    }
+
+    pub(crate) fn flow(&mut self, kind: FlowKind, span: Span) {
+        let flow = Flow { kind, span };
+        if !self.facts.flow.contains(&flow) {
+            self.facts.flow.push(flow);
+        }
+    }
+
+    pub(crate) fn unknown(&mut self, why: Why, facts: FactSet, span: Span) {
+        if let Some(known) = self.facts.unknown.iter_mut().find(|known| known.why == why && known.span == span) {
+            known.facts = known.facts.union(facts);
+            return;
+        }
+        // A line has few reasons; one with thousands has said enough.
+        if self.facts.unknown.len() < 256 || why.class() == Class::Bound && self.facts.unknown.len() < 512 {
+            self.facts.unknown.push(Unknown { why, facts, span });
+        } else if let Some(last) = self.facts.unknown.last_mut() {
+            last.facts = last.facts.union(facts);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a shell line is, and what it would do.
+//!
+//! Two layers. [`tokens`] and [`words`] need nothing: they divide a text and read one plain command. With the feature
+//! `syntax`, [`parse`] gives the commands of any line with their structure, and [`accesses`] what these commands would
+//! read, write, delete, run and connect to.
+//!
+//! The crate touches no file and starts nothing. It never fails: what it does not understand is named in the result.
+
+#[cfg(feature = "syntax")]
+mod facts;
+mod lexer;
+mod scanner;
+mod syntax;
+mod tokens;
+mod words;
+
+pub use lexer::LexFault;
+pub use syntax::{GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Span, Substitution, Word};
+pub use tokens::{Token, TokenKind, Tokens, tokens};
+pub use words::{NotPlain, PlainCommand, words};
+
+#[cfg(feature = "syntax")]
+mod accesses;
+#[cfg(feature = "syntax")]
+mod document;
+#[cfg(feature = "syntax")]
+mod parse;
+#[cfg(feature = "syntax")]
+mod resolve;
+#[cfg(feature = "syntax")]
+mod tables;
+
+#[cfg(feature = "syntax")]
+pub use accesses::{CommandSurroundings, Program, Scene, accesses};
+#[cfg(feature = "syntax")]
+pub use document::{
+    AccessDocument, CommandDocument, ExecutedDocument, FlowDocument, HostDocument, PathDocument, SpanDocument,
+    UnknownDocument,
+};
+#[cfg(feature = "syntax")]
+pub use facts::{
+    Accesses, Class, CommandFact, Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse,
+    Unknown, Why,
+};
+#[cfg(feature = "syntax")]
+pub use parse::parse;
+#[cfg(feature = "syntax")]
+pub use syntax::{
+    AssignedValue, Assignment, Connector, Fault, FaultKind, HereDocument, Node, Redirect, RedirectOperator,
+    RedirectTarget, ShellScript, SimpleCommand,
+};

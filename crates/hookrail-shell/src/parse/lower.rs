@@ -1,0 +1,413 @@
+//! Makes nodes of the grammar's tree.
+//!
+//! The grammar binds `&&` closer than `|`, and a redirection to a whole list. So lists, pipelines and redirections are
+//! read as a flat run of operands and operators, and bound here as the shell does.
+
+use tree_sitter::Node as Tree;
+
+use super::leaf::LeafReader;
+use crate::syntax::Span;
+use crate::syntax::{Connector, Fault, FaultKind, Node};
+
+/// How deep structures may stand in each other.
+const DEEPEST_STRUCTURE: u32 = 64;
+
+pub(super) struct Lowering<'r, 't> {
+    pub(super) reader: &'r mut LeafReader<'t>,
+    pub(super) masked: &'r [u8],
+    pub(super) faults: Vec<Fault>,
+}
+
+/// A part of a run of operands and operators.
+enum Item {
+    /// A simple command and where it stands.
+    Leaf(usize, usize),
+    /// A structure, where it ends, and where its redirections end.
+    Structure(Node, usize, usize),
+    And,
+    Or,
+    Pipe,
+    Not,
+}
+
+impl Lowering<'_, '_> {
+    fn fault(&mut self, kind: FaultKind, tree: Tree<'_>) {
+        self.faults.push(Fault { kind, span: Span::new(tree.start_byte(), tree.end_byte()) });
+    }
+
+    /// Reads the statements among the children of a node.
+    pub(super) fn statements(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        if tree.is_error() || tree.is_missing() {
+            self.fault(FaultKind::Syntax, tree);
+        }
+        let children = children(tree);
+        self.sequence(&children, depth)
+    }
+
+    fn sequence(&mut self, children: &[Tree<'_>], depth: u32) -> Node {
+        let mut nodes: Vec<Node> = Vec::new();
+        for child in children {
+            match child.kind() {
+                "&" => {
+                    if let Some(last) = nodes.pop() {
+                        nodes.push(Node::Background(Box::new(last)));
+                    }
+                }
+                ";" | "\n" | ";;" | "comment" => {}
+                _ if child.is_missing() => self.fault(FaultKind::Syntax, *child),
+                _ if child.is_error() => {
+                    self.fault(FaultKind::Syntax, *child);
+                    if depth < DEEPEST_STRUCTURE {
+                        nodes.push(self.statements(*child, depth + 1));
+                    }
+                }
+                _ if child.is_named() && is_statement(child.kind()) => nodes.push(self.statement(*child, depth + 1)),
+                _ => self.fault(FaultKind::Syntax, *child),
+            }
+        }
+        match nodes.pop() {
+            None => Node::Nothing,
+            Some(only) if nodes.is_empty() => only,
+            Some(last) => {
+                nodes.push(last);
+                Node::Sequence(nodes)
+            }
+        }
+    }
+
+    fn statement(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        if depth > DEEPEST_STRUCTURE {
+            self.fault(FaultKind::TooDeep, tree);
+            return Node::Nothing;
+        }
+        let mut items = Vec::new();
+        self.run(tree, depth, &mut items);
+        self.bind(items)
+    }
+
+    /// Adds the operands and operators of lists, pipelines and redirections, in the order of the text.
+    fn run(&mut self, tree: Tree<'_>, depth: u32, items: &mut Vec<Item>) {
+        let mut rest = vec![tree];
+        while let Some(tree) = rest.pop() {
+            match tree.kind() {
+                "list" | "pipeline" | "redirected_statement" | "negated_command" => {
+                    let mut inner = children(tree);
+                    let begins_with_redirect = inner.first().is_some_and(|first| is_redirect(first.kind()));
+                    if tree.kind() == "redirected_statement" && begins_with_redirect {
+                        items.push(Item::Leaf(tree.start_byte(), tree.end_byte()));
+                        continue;
+                    }
+                    inner.reverse();
+                    rest.append(&mut inner);
+                }
+                "&&" => items.push(Item::And),
+                "||" => items.push(Item::Or),
+                "|" | "|&" => items.push(Item::Pipe),
+                "!" => items.push(Item::Not),
+                "comment" => {}
+                kind if is_redirect(kind) => match items.last_mut() {
+                    Some(Item::Leaf(_, end) | Item::Structure(_, _, end)) => *end = tree.end_byte(),
+                    _ => items.push(Item::Leaf(tree.start_byte(), tree.end_byte())),
+                },
+                "command"
+                | "declaration_command"
+                | "unset_command"
+                | "test_command"
+                | "variable_assignment"
+                | "variable_assignments" => {
+                    if tree.has_error() {
+                        self.fault(FaultKind::Syntax, tree);
+                    }
+                    items.push(Item::Leaf(tree.start_byte(), tree.end_byte()));
+                }
+                _ if tree.is_error() || tree.is_missing() => {
+                    self.fault(FaultKind::Syntax, tree);
+                    if depth < DEEPEST_STRUCTURE {
+                        let node = self.statements(tree, depth + 1);
+                        items.push(Item::Structure(node, tree.end_byte(), tree.end_byte()));
+                    }
+                }
+                _ => {
+                    let node = self.structure(tree, depth);
+                    items.push(Item::Structure(node, tree.end_byte(), tree.end_byte()));
+                }
+            }
+        }
+    }
+
+    /// Binds a run: `!` and `|` closest, then `&&` and `||` from the left.
+    fn bind(&mut self, items: Vec<Item>) -> Node {
+        let mut first: Option<Node> = None;
+        let mut rest: Vec<(Connector, Node)> = Vec::new();
+        let mut connector = None;
+        let mut members: Vec<Node> = Vec::new();
+        let mut negated = false;
+        for item in items {
+            match item {
+                Item::Leaf(start, end) => {
+                    let node = self.reader.leaf(start, end);
+                    members.push(node);
+                }
+                Item::Structure(node, inner_end, end) if end > inner_end => {
+                    let redirects = self.reader.redirects(inner_end, end);
+                    members.push(Node::Redirected(Box::new(node), redirects));
+                }
+                Item::Structure(node, _, _) => members.push(node),
+                Item::Pipe => {}
+                Item::Not => negated = !negated,
+                Item::And | Item::Or => {
+                    let node = pipeline(&mut members, &mut negated);
+                    join(&mut first, &mut rest, connector, node);
+                    connector = Some(if matches!(item, Item::And) { Connector::And } else { Connector::Or });
+                }
+            }
+        }
+        let node = pipeline(&mut members, &mut negated);
+        join(&mut first, &mut rest, connector, node);
+        match first {
+            None => Node::Nothing,
+            Some(first) if rest.is_empty() => first,
+            Some(first) => Node::Chain(Box::new(first), rest),
+        }
+    }
+
+    fn structure(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        match tree.kind() {
+            "subshell" => Node::Subshell(Box::new(self.inside(tree, &["(", ")"], depth))),
+            "compound_statement" => self.inside(tree, &["{", "}"], depth),
+            "do_group" => self.inside(tree, &["do", "done"], depth),
+            "if_statement" => self.condition(tree, depth),
+            "while_statement" => self.repetition(tree, depth),
+            "for_statement" => self.iteration(tree, depth),
+            "case_statement" => self.case(tree, depth),
+            "function_definition" => self.function(tree, depth),
+            _ => {
+                self.fault(FaultKind::Syntax, tree);
+                Node::Nothing
+            }
+        }
+    }
+
+    fn inside(&mut self, tree: Tree<'_>, brackets: &[&str], depth: u32) -> Node {
+        let inner: Vec<_> = children(tree).into_iter().filter(|child| !is_mark(*child, brackets)).collect();
+        for child in children(tree) {
+            if child.is_missing() {
+                self.fault(FaultKind::Syntax, child);
+            }
+        }
+        self.sequence(&inner, depth)
+    }
+
+    fn condition(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        let mut branches = Vec::new();
+        let mut otherwise = Node::Nothing;
+        let mut before: Vec<Tree<'_>> = Vec::new();
+        let mut condition = None;
+        for child in children(tree) {
+            match child.kind() {
+                "if" | "fi" if !child.is_named() && !child.is_missing() => {}
+                "then" if !child.is_named() => condition = Some(self.sequence(&std::mem::take(&mut before), depth)),
+                "elif_clause" | "else_clause" => {
+                    if let Some(condition) = condition.take() {
+                        branches.push((condition, self.sequence(&std::mem::take(&mut before), depth)));
+                    }
+                    if child.kind() == "else_clause" {
+                        otherwise = self.inside(child, &["else"], depth);
+                    } else {
+                        branches.push(self.elif(child, depth));
+                    }
+                }
+                _ => before.push(child),
+            }
+        }
+        let last = self.sequence(&before, depth);
+        match condition {
+            Some(condition) => branches.push((condition, last)),
+            None if last != Node::Nothing => self.fault(FaultKind::Syntax, tree),
+            None => {}
+        }
+        Node::If(branches, Box::new(otherwise))
+    }
+
+    fn elif(&mut self, tree: Tree<'_>, depth: u32) -> (Node, Node) {
+        let mut before: Vec<Tree<'_>> = Vec::new();
+        let mut condition = Node::Nothing;
+        for child in children(tree) {
+            match child.kind() {
+                "elif" if !child.is_named() => {}
+                "then" if !child.is_named() => condition = self.sequence(&std::mem::take(&mut before), depth),
+                _ => before.push(child),
+            }
+        }
+        (condition, self.sequence(&before, depth))
+    }
+
+    fn repetition(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        let mut until = false;
+        let mut before = Vec::new();
+        let mut body = Node::Nothing;
+        for child in children(tree) {
+            match child.kind() {
+                "while" if !child.is_named() => {}
+                "until" if !child.is_named() => until = true,
+                "do_group" => body = self.inside(child, &["do", "done"], depth),
+                _ => before.push(child),
+            }
+        }
+        Node::While { condition: Box::new(self.sequence(&before, depth)), body: Box::new(body), until }
+    }
+
+    fn iteration(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        let mut body = Node::Nothing;
+        let mut variable = None;
+        let mut range: Option<(usize, usize)> = None;
+        for child in children(tree) {
+            match child.kind() {
+                "for" | "select" | "in" | ";" | "\n" | "comment" if !child.is_named() || child.kind() == "comment" => {
+                    if child.is_missing() {
+                        self.fault(FaultKind::Syntax, child);
+                    }
+                }
+                "do_group" | "compound_statement" => body = self.structure(child, depth),
+                _ if child.is_error() || child.is_missing() => self.fault(FaultKind::Syntax, child),
+                "variable_name" if variable.is_none() => variable = Some((child.start_byte(), child.end_byte())),
+                _ => {
+                    let start = range.map_or(child.start_byte(), |(start, _)| start);
+                    range = Some((start, child.end_byte()));
+                }
+            }
+        }
+        let Some((start, end)) = variable else {
+            self.fault(FaultKind::Syntax, tree);
+            return body;
+        };
+        let text = self.reader.text;
+        if text.get(start..).is_some_and(|rest| rest.starts_with("((")) {
+            let close = range.map_or(end, |(_, end)| end).saturating_sub(2);
+            return Node::Count(self.reader.expression(start + 2, close), Box::new(body));
+        }
+        let variable = text.get(start..end).unwrap_or_default().to_owned();
+        let has_list =
+            self.masked.get(end..tree.end_byte()).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"in"));
+        let words = match range {
+            Some((start, end)) => Some(self.reader.words(start, end)),
+            None => has_list.then(Vec::new),
+        };
+        Node::For { variable, words, body: Box::new(body) }
+    }
+
+    fn case(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        let mut word = None;
+        let mut arms = Vec::new();
+        for child in children(tree) {
+            match child.kind() {
+                "case_item" => arms.push(self.arm(child, depth)),
+                _ if child.is_missing() || child.is_error() => self.fault(FaultKind::Syntax, child),
+                _ if child.is_named() && child.kind() != "comment" && word.is_none() => {
+                    word = self.reader.words(child.start_byte(), child.end_byte()).into_iter().next();
+                }
+                _ => {}
+            }
+        }
+        match word {
+            Some(word) => Node::Case { word, arms },
+            None => {
+                self.fault(FaultKind::Syntax, tree);
+                Node::Sequence(arms.into_iter().map(|(_, body)| body).collect())
+            }
+        }
+    }
+
+    fn arm(&mut self, tree: Tree<'_>, depth: u32) -> (Vec<crate::syntax::Word>, Node) {
+        let mut patterns = Vec::new();
+        let mut body = Vec::new();
+        let mut in_body = false;
+        for child in children(tree) {
+            match child.kind() {
+                ")" if !in_body => in_body = true,
+                "(" | "|" if !in_body => {}
+                ";;" | ";&" | ";;&" => {}
+                _ if in_body => body.push(child),
+                _ if child.is_missing() || child.is_error() => self.fault(FaultKind::Syntax, child),
+                _ => patterns.extend(self.reader.words(child.start_byte(), child.end_byte())),
+            }
+        }
+        let body = self.sequence(&body, depth);
+        (patterns, body)
+    }
+
+    fn function(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        let mut name = None;
+        let mut body = Node::Nothing;
+        let mut redirects = None;
+        for child in children(tree) {
+            match child.kind() {
+                "function" | "(" | ")" | "comment" if !child.is_missing() => {}
+                _ if child.is_missing() || child.is_error() => self.fault(FaultKind::Syntax, child),
+                "word" if name.is_none() => name = self.reader.text.get(child.byte_range()).map(str::to_owned),
+                kind if is_redirect(kind) => redirects = Some(child.byte_range()),
+                _ => body = self.structure(child, depth),
+            }
+        }
+        if let Some(range) = redirects {
+            let redirects = self.reader.redirects(range.start, range.end);
+            body = Node::Redirected(Box::new(body), redirects);
+        }
+        match name {
+            Some(name) => Node::Function { name, body: Box::new(body) },
+            None => {
+                self.fault(FaultKind::Syntax, tree);
+                body
+            }
+        }
+    }
+}
+
+fn children(tree: Tree<'_>) -> Vec<Tree<'_>> {
+    let mut cursor = tree.walk();
+    tree.children(&mut cursor).collect()
+}
+
+fn is_mark(tree: Tree<'_>, marks: &[&str]) -> bool {
+    !tree.is_named() && marks.contains(&tree.kind())
+}
+
+fn is_redirect(kind: &str) -> bool {
+    matches!(kind, "file_redirect" | "heredoc_redirect" | "herestring_redirect")
+}
+
+fn is_statement(kind: &str) -> bool {
+    matches!(
+        kind,
+        "redirected_statement"
+            | "variable_assignment"
+            | "variable_assignments"
+            | "command"
+            | "declaration_command"
+            | "unset_command"
+            | "test_command"
+            | "negated_command"
+            | "for_statement"
+            | "while_statement"
+            | "if_statement"
+            | "case_statement"
+            | "pipeline"
+            | "list"
+            | "compound_statement"
+            | "function_definition"
+            | "subshell"
+    )
+}
+
+fn pipeline(members: &mut Vec<Node>, negated: &mut bool) -> Node {
+    let mut members = std::mem::take(members);
+    let node = if members.len() > 1 { Node::Pipeline(members) } else { members.pop().unwrap_or(Node::Nothing) };
+    if std::mem::take(negated) { Node::Not(Box::new(node)) } else { node }
+}
+
+fn join(first: &mut Option<Node>, rest: &mut Vec<(Connector, Node)>, connector: Option<Connector>, node: Node) {
+    match connector {
+        Some(connector) if first.is_some() => rest.push((connector, node)),
+        _ => *first = Some(node),
+    }
+}

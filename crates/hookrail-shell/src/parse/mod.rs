@@ -1,0 +1,94 @@
+//! Syntax trees of shell lines.
+//!
+//! The grammar of tree-sitter decides on structure: which commands there are and how they follow each other. It gets a
+//! text in which quoted parts, substitutions and here-documents are letters, because it loses commands in some of them
+//! without an error. What those parts are, the reader of words decides, and code in them is parsed on its own.
+
+mod grammar;
+mod leaf;
+mod lower;
+
+use std::cell::Cell;
+
+use crate::scanner::{ScanFault, Until, scan};
+use crate::syntax::{Fault, FaultKind, Node, ShellScript, Span};
+
+/// The longest line in bytes. Longer ones are not read.
+pub(crate) const LONGEST_LINE: usize = 128 * 1024;
+/// The most brackets of structure of a line: the grammar takes very long for some that make no sense.
+const MOST_BRACKETS: u32 = 512;
+/// The most faults that are named.
+const MOST_FAULTS: usize = 16;
+/// The most substitutions of a line.
+const MOST_SUBSTITUTIONS: u32 = 1024;
+/// How deep substitutions may stand in each other.
+const DEEPEST_CODE: u32 = 16;
+
+/// Reads a line. It never fails: what is not understood is among the faults of the result.
+#[must_use]
+pub fn parse(text: &str) -> ShellScript {
+    if let Some(index) = text.find(is_forbidden).filter(|_| text.len() <= LONGEST_LINE) {
+        let fault = Fault { kind: FaultKind::ControlCharacter, span: Span::new(index, index + 1) };
+        return ShellScript { root: Node::Nothing, faults: vec![fault], base: Some(0) };
+    }
+    parse_code(text, Some(0), 0)
+}
+
+/// Reads code that stands in a text of a command.
+pub(crate) fn parse_code(text: &str, base: Option<u32>, depth: u32) -> ShellScript {
+    parse_part(text, base, depth, &Cell::new(MOST_SUBSTITUTIONS))
+}
+
+fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Cell<u32>) -> ShellScript {
+    let mut script = ShellScript { root: Node::Nothing, faults: Vec::new(), base };
+    let whole = Span::new(0, text.len());
+    if text.len() > LONGEST_LINE {
+        script.faults.push(Fault { kind: FaultKind::TooLong, span: whole });
+        return script;
+    }
+    if depth > DEEPEST_CODE {
+        script.faults.push(Fault { kind: FaultKind::TooDeep, span: whole });
+        return script;
+    }
+    let mut found = scan(text, 0, Until::End);
+    found.here_documents.sort_by_key(|found| found.operator.start);
+    for here_document in &found.here_documents {
+        if !here_document.is_closed {
+            script.faults.push(Fault { kind: FaultKind::OpenHereDocument, span: here_document.operator });
+        }
+    }
+    match found.fault {
+        Some(ScanFault::Unclosed(at)) => {
+            script.faults.push(Fault { kind: FaultKind::Unclosed, span: Span::new(at, text.len()) });
+        }
+        Some(ScanFault::TooDeep(at)) => {
+            script.faults.push(Fault { kind: FaultKind::TooDeep, span: Span::new(at, text.len()) });
+        }
+        None => {
+            let mut reader = leaf::LeafReader {
+                text,
+                here_documents: &found.here_documents,
+                depth,
+                base,
+                faults: Vec::new(),
+                budget,
+            };
+            if found.brackets > MOST_BRACKETS {
+                script.faults.push(Fault { kind: FaultKind::TooSlow, span: whole });
+            } else if found.is_structured {
+                grammar::read(&mut reader, &found, &mut script);
+            } else {
+                script.root = reader.leaf(0, text.len());
+            }
+            script.faults.append(&mut reader.faults);
+        }
+    }
+    // One is enough to know that a line is not understood.
+    script.faults.truncate(MOST_FAULTS);
+    script
+}
+
+/// Characters that no line of a person or a program has: the terminal's, and those that are no characters.
+fn is_forbidden(letter: char) -> bool {
+    (letter.is_control() && !matches!(letter, '\n' | '\t' | '\r')) || ('\u{fdd0}'..='\u{fdef}').contains(&letter)
+}
