@@ -21,6 +21,16 @@ write_file notes.txt -> write_file notes.txt: done
 """
 GUARD = "grep -q '\\.env' && { echo 'secrets stay as they are' >&2; exit 2; }; exit 0"
 
+#: Whether the pip of this interpreter, from version 22.3 on, installs into another interpreter's environment.
+OWN_PIP_SERVES_OTHERS = (
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", sys.executable, "--version"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ).returncode
+    == 0
+)
+
 
 class Package(Case):
     def environment(self) -> Dict[str, str]:
@@ -36,10 +46,15 @@ class Package(Case):
         """The interpreter of a new environment."""
         folder = self.base / name
         try:
-            venv.create(folder, with_pip=True)
+            venv.create(folder, with_pip=not OWN_PIP_SERVES_OTHERS)
         except (subprocess.CalledProcessError, ImportError):
             skip_or_fail(self, "venv with pip")
         return str(folder / "bin/python")
+
+    def pip(self, python: str, *arguments: str) -> str:
+        """Runs pip for an environment. One of its own would first have to be installed and compiled there."""
+        words = (sys.executable, "-m", "pip", "--python", python) if OWN_PIP_SERVES_OTHERS else (python, "-m", "pip")
+        return self.run_in(self.base, *words, *arguments)
 
     def guarding(self) -> Path:
         return self.project({"write_file": GUARD})
@@ -47,18 +62,18 @@ class Package(Case):
     def test_the_wheel_is_installed_and_guards(self) -> None:
         python = self.empty("wheel")
         before = sorted(path for path in HERE.rglob("*") if "__pycache__" not in path.parts)
-        self.run_in(self.base, python, "-m", "pip", "wheel", "--no-deps", "-w", "dist", str(HERE))
+        self.pip(python, "wheel", "--no-deps", "-w", "dist", str(HERE))
         after = sorted(path for path in HERE.rglob("*") if "__pycache__" not in path.parts)
         self.assertEqual(before, after, "building leaves nothing in the source tree")
         (wheel,) = (self.base / "dist").iterdir()
         self.assertEqual(wheel.name, "hookrail_client-0.1.0-py3-none-any.whl")
-        self.run_in(self.base, python, "-m", "pip", "install", str(wheel))
-        self.assertIn("0.1.0", self.run_in(self.base, python, "-m", "pip", "show", "hookrail-client"))
-        self.run_in(self.base, python, "-m", "pip", "check")
+        self.pip(python, "install", str(wheel))
+        self.assertIn("0.1.0", self.pip(python, "show", "hookrail-client"))
+        self.pip(python, "check")
         place = "import hookrail_client as h, pathlib as p; print(p.Path(h.__file__).with_name('py.typed').is_file())"
         self.assertEqual(self.run_in(self.base, python, "-I", "-c", place), "True\n")
         self.examples(python)
-        self.run_in(self.base, python, "-m", "pip", "uninstall", "-y", "hookrail-client")
+        self.pip(python, "uninstall", "-y", "hookrail-client")
 
     def examples(self, python: str) -> None:
         project = self.guarding()
@@ -78,7 +93,7 @@ class Package(Case):
             names = archive.getnames()
         self.assertIn("hookrail_client-0.1.0/PKG-INFO", names)
         self.assertIn("hookrail_client-0.1.0/src/hookrail_client/py.typed", names)
-        self.run_in(self.base, python, "-m", "pip", "install", name)
+        self.pip(python, "install", name)
         version = "import hookrail_client as h; print(h.__version__)"
         self.assertEqual(self.run_in(self.base, python, "-I", "-c", version), "0.1.0\n")
 

@@ -5,8 +5,36 @@ use hookrail::{Json, JsonObject};
 
 use crate::clock;
 use crate::message::{TokenUsage, content_text, list, number, object, text_message};
-use crate::session::{SessionEntry, SessionEntryKind};
+use crate::session::{Session, SessionEntry, SessionEntryKind};
 use crate::tool;
+
+/// What modules read of a whole session.
+impl Session {
+    /// Returns the messages that are sent to a model in the form of modules, with what modules read beside the content: the
+    /// time, and for a message of the model its origin and its usage.
+    pub(crate) fn messages(&self) -> Vec<Json> {
+        let contents = self.contents_as(|entry, message| with_facts(&message, entry));
+        contents.iter().flat_map(listed_messages).collect()
+    }
+
+    /// Returns the entries as a tree, each with its children.
+    #[must_use]
+    pub fn tree(&self) -> Json {
+        self.children_of(None, 0)
+    }
+
+    fn children_of(&self, parent: Option<&str>, depth: usize) -> Json {
+        let children = self.entries().iter().filter(|entry| entry.kind.in_tree() && entry.parent.as_deref() == parent);
+        let nodes: Vec<Json> = children
+            .filter(|_| depth <= self.entries().len())
+            .map(|child| {
+                let below = self.children_of(Some(&child.id), depth + 1);
+                object([("entry", entry(child)), ("children", below)])
+            })
+            .collect();
+        list(&nodes)
+    }
+}
 
 /// Converts a message that is about to be sent to a model, with everything that is known about it. The engine lays what
 /// modules return over the request, which keeps the names of tools that the model knows.

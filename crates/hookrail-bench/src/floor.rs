@@ -9,7 +9,7 @@ use hookrail::Environment;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
-use crate::{BareSpawn, Result};
+use crate::{BareSpawn, BenchResult};
 
 /// The number of bytes that fit into a pipe by default.
 const PIPE_CAPACITY: usize = 64 * 1024;
@@ -21,14 +21,14 @@ pub(crate) struct BareCommand {
 }
 
 impl BareCommand {
-    pub(crate) fn new(program: &Path, arguments: &[&str], environment: &Environment) -> Result<Self> {
+    pub(crate) fn new(program: &Path, arguments: &[&str], environment: &Environment) -> BenchResult<Self> {
         let arguments = arguments.iter().map(OsStr::new);
         let floor = BareSpawn::new(program.as_os_str(), arguments, environment.iter())?;
         Ok(Self { floor, answer: Vec::new() })
     }
 
     /// Runs one hook: a pipe that is filled before the start, one answer, one exit.
-    pub(crate) fn round_trip(&mut self, input: &[u8]) -> Result<&[u8]> {
+    pub(crate) fn round_trip(&mut self, input: &[u8]) -> BenchResult<&[u8]> {
         let ((stdin, mut feed), (mut answer, stdout)) = (pipe()?, pipe()?);
         if input.len() > PIPE_CAPACITY {
             return Err("that much does not fit into a pipe".into());
@@ -44,7 +44,7 @@ impl BareCommand {
     }
 
     /// Several hooks side by side, each with the same input of any size, over pipes as the kernel makes them.
-    pub(crate) fn pump(&mut self, input: &[u8], hooks: usize) -> Result<()> {
+    pub(crate) fn pump(&mut self, input: &[u8], hooks: usize) -> BenchResult<()> {
         let mut running = Vec::new();
         for _ in 0..hooks {
             let ((stdin, feed), (answer, stdout)) = (pipe()?, pipe()?);
@@ -78,7 +78,7 @@ struct Running<'a> {
 
 impl Running<'_> {
     /// Writes or reads once, whichever is possible; writing comes first.
-    fn go_on(&mut self) -> Result<()> {
+    fn go_on(&mut self) -> BenchResult<()> {
         if let Some(feed) = &mut self.feed {
             match feed.write(self.rest) {
                 Ok(count) => self.rest = self.rest.get(count..).unwrap_or_default(),
@@ -103,7 +103,7 @@ impl Running<'_> {
 }
 
 /// Waits until some hooks can be written or read, and returns those.
-fn wait_for_any<'r, 'a>(running: &'r mut [Running<'a>]) -> Result<Vec<&'r mut Running<'a>>> {
+fn wait_for_any<'r, 'a>(running: &'r mut [Running<'a>]) -> BenchResult<Vec<&'r mut Running<'a>>> {
     let mut waited = Vec::new();
     for hook in running.iter() {
         match (&hook.feed, &hook.answer) {
@@ -118,7 +118,7 @@ fn wait_for_any<'r, 'a>(running: &'r mut [Running<'a>]) -> Result<Vec<&'r mut Ru
     Ok(alive.zip(ready).filter(|(_, ready)| *ready).map(|(hook, _)| hook).collect())
 }
 
-fn wait(pid: i32) -> Result<()> {
+fn wait(pid: i32) -> BenchResult<()> {
     let ended = waitpid(Pid::from_raw(pid), WaitOptions::empty())?;
     match ended.and_then(|(_, status)| status.exit_status()) {
         Some(0) => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Result;
+use crate::BenchResult;
 use crate::results::{CaseResult, MeasuredValue, VariantResult};
 
 /// The number of rounds that are measured even if the time of the case is over.
@@ -14,17 +14,22 @@ pub(crate) struct Variant {
     /// A description of the work, for the table.
     what: String,
     /// Does the work, and returns how many nanoseconds one piece of it took.
-    measure: Box<dyn FnMut() -> Result<f64>>,
+    measure: Box<dyn FnMut() -> BenchResult<f64>>,
 }
 
 impl Variant {
     /// A variant that measures its own time.
-    pub(crate) fn new(name: &str, what: &str, measure: impl FnMut() -> Result<f64> + 'static) -> Self {
+    pub(crate) fn new(name: &str, what: &str, measure: impl FnMut() -> BenchResult<f64> + 'static) -> Self {
         Self { name: name.to_owned(), what: what.to_owned(), measure: Box::new(measure) }
     }
 
     /// A variant whose work is done several times in a row and timed from outside.
-    pub(crate) fn timed(name: &str, what: &str, times: u32, mut work: impl FnMut() -> Result<()> + 'static) -> Self {
+    pub(crate) fn timed(
+        name: &str,
+        what: &str,
+        times: u32,
+        mut work: impl FnMut() -> BenchResult<()> + 'static,
+    ) -> Self {
         Self::new(name, what, move || {
             let began = Instant::now();
             for _ in 0..times {
@@ -40,7 +45,7 @@ impl Variant {
         what: &str,
         times: u32,
         mut prepare: impl FnMut() -> T + 'static,
-        mut work: impl FnMut(T) -> Result<()> + 'static,
+        mut work: impl FnMut(T) -> BenchResult<()> + 'static,
     ) -> Self {
         Self::new(name, what, move || {
             let mut took = Duration::ZERO;

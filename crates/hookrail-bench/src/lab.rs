@@ -8,7 +8,7 @@ use hookrail::{Builder, EndKind, Environment, Event, EventKind, HookSystem, Json
 use hookrail_testkit::{TestProject, write_hooks};
 use serde_json::{Value, json};
 
-use crate::Result;
+use crate::BenchResult;
 use crate::peers::Peers;
 
 /// Which shell the engine finds on the `PATH` of hooks.
@@ -31,7 +31,7 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    pub(crate) fn open(quick: bool, peers: Peers) -> Result<Self> {
+    pub(crate) fn open(quick: bool, peers: Peers) -> BenchResult<Self> {
         let lab = Self { place: TestProject::new(), next: Cell::new(0), quick, peers };
         let programs = lab.place.path("bin");
         std::fs::create_dir_all(&programs)?;
@@ -65,7 +65,7 @@ impl Lab {
     }
 
     /// A project with these hooks before every tool call.
-    pub(crate) fn project(&self, groups: &Value) -> Result<PathBuf> {
+    pub(crate) fn project(&self, groups: &Value) -> BenchResult<PathBuf> {
         let project = self.new_path("project");
         write_hooks(&project, &json!({"BeforeTool": groups}));
         Ok(project)
@@ -77,13 +77,13 @@ impl Lab {
     }
 
     /// A system over a project that the caller may still change.
-    pub(crate) fn builder(&self, hooks: Vec<Value>) -> Result<Builder> {
+    pub(crate) fn builder(&self, hooks: Vec<Value>) -> BenchResult<Builder> {
         let project = self.project(&json!([{"hooks": hooks}]))?;
         Ok(HookSystem::builder(project).environment(self.environment(Shell::Sh)).trust_project())
     }
 
     /// A system with one group of hooks that match every tool.
-    pub(crate) fn with_hooks(&self, hooks: Vec<Value>, shell: Shell) -> Result<HookSystem> {
+    pub(crate) fn with_hooks(&self, hooks: Vec<Value>, shell: Shell) -> BenchResult<HookSystem> {
         let project = self.project(&json!([{"hooks": hooks}]))?;
         Ok(self.system(&project, shell))
     }
@@ -100,7 +100,7 @@ pub(crate) fn line(command: &str) -> Value {
 }
 
 /// A tool's input of about this many bytes.
-pub(crate) fn tool_input(bytes: usize) -> Result<Json> {
+pub(crate) fn tool_input(bytes: usize) -> BenchResult<Json> {
     Ok(Json::of(&json!({"file_path": "src/main.rs", "content": "x".repeat(bytes)}))?)
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn event(system: &HookSystem, input: &Json) -> Event {
 }
 
 /// Checks that this many hooks ran and succeeded, with or without a decision: work that was not done must not look fast.
-pub(crate) fn check_answered(outcome: &Outcome, hooks: usize) -> Result<()> {
+pub(crate) fn check_answered(outcome: &Outcome, hooks: usize) -> BenchResult<()> {
     let heard = outcome.runs.iter().filter(|run| matches!(run.end, EndKind::Answered | EndKind::Silent)).count();
     if heard == hooks && outcome.runs.len() == hooks {
         return Ok(());
@@ -120,7 +120,7 @@ pub(crate) fn check_answered(outcome: &Outcome, hooks: usize) -> Result<()> {
     Err(format!("{hooks} hooks should have answered: {ends:?}; not run: {skipped:?}; {:?}", outcome.diagnostics).into())
 }
 
-fn compile_tiny(to: &Path) -> Result<()> {
+fn compile_tiny(to: &Path) -> BenchResult<()> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("child/tiny.rs");
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let made = Command::new(compiler)

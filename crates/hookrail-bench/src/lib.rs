@@ -31,9 +31,9 @@ mod worker;
 pub use bare_spawn::BareSpawn;
 
 /// An error with a message for people.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub type BenchError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A result with such an error.
-pub type Result<T> = std::result::Result<T, Failure>;
+pub type BenchResult<T> = std::result::Result<T, BenchError>;
 
 pub use run::main;

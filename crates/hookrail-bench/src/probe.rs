@@ -11,7 +11,7 @@ use hookrail::{Environment, Event, EventKind, HookSystem, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::nanoseconds_each;
 use crate::lab::{check_answered, event, tool_input};
 use crate::peers::PeerDriver;
@@ -28,13 +28,13 @@ pub(crate) struct ProbeHost {
 }
 
 /// Starts a host.
-pub(crate) fn start(host: &ProbeHost, environment: &Environment) -> Result<PeerDriver> {
+pub(crate) fn start(host: &ProbeHost, environment: &Environment) -> BenchResult<PeerDriver> {
     let program = std::env::current_exe()?;
     PeerDriver::start(Command::new(program).arg("probe").arg(serde_json::to_string(host)?), environment)
 }
 
 /// Runs as a host until its input ends.
-pub(crate) fn run_host(description: &str) -> Result<()> {
+pub(crate) fn run_host(description: &str) -> BenchResult<()> {
     let host: ProbeHost = serde_json::from_str(description)?;
     let ballast = vec![1_u8; host.fill_mib << 20];
     let mut builder = HookSystem::builder(&host.project).trust_project();
@@ -58,7 +58,7 @@ pub(crate) fn run_host(description: &str) -> Result<()> {
     Ok(())
 }
 
-fn work(system: &HookSystem, asked: &Value) -> Result<Value> {
+fn work(system: &HookSystem, asked: &Value) -> BenchResult<Value> {
     let number = |name: &str, default: u64| asked.get(name).and_then(Value::as_u64).unwrap_or(default);
     match asked.get("do").and_then(Value::as_str) {
         Some("fire") => {
@@ -79,14 +79,14 @@ fn work(system: &HookSystem, asked: &Value) -> Result<Value> {
 }
 
 /// Returns an event that differs from every other.
-fn fresh_event(system: &HookSystem, bytes: usize, number: u32) -> Result<Event> {
+fn fresh_event(system: &HookSystem, bytes: usize, number: u32) -> BenchResult<Event> {
     let input = json!({"file_path": format!("{number}.rs"), "content": format!("{number} {}", "x".repeat(bytes))});
     let event = system.event(EventKind::BeforeTool).with_text("tool_name", crate::lab::TOOL);
     Ok(event.with("tool_input", Json::of(&input)?))
 }
 
 /// Returns how much memory of this process is in use.
-fn resident_bytes() -> Result<u64> {
+fn resident_bytes() -> BenchResult<u64> {
     let status = std::fs::read_to_string(Path::new("/proc/self/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("the kernel does not say")?;
     let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;

@@ -11,7 +11,7 @@ use crate::harness::{CaseLimits, measure};
 use crate::lab::Lab;
 use crate::peers::Peers;
 use crate::results::{BenchResults, CaseResult, Method};
-use crate::{Result, cases, chart, machine, probe, table, worker};
+use crate::{BenchResult, cases, chart, machine, probe, table, worker};
 
 /// Runs the command that the arguments name.
 #[must_use]
@@ -45,7 +45,7 @@ fn list_cases() {
 }
 
 /// Measures the requested cases. The results so far are written after each case.
-fn run_cases(args: &RunArgs) -> Result<()> {
+fn run_cases(args: &RunArgs) -> BenchResult<()> {
     let requested: Vec<_> = cases::all_cases().into_iter().filter(|case| is_requested(args, case.name)).collect();
     if requested.is_empty() {
         return Err("there is no such case; `hookrail-bench list` names them".into());
@@ -84,7 +84,7 @@ fn run_cases(args: &RunArgs) -> Result<()> {
 }
 
 /// Writes the table of a measurement into a page, or prints it.
-fn write_table(view: &ViewArgs) -> Result<()> {
+fn write_table(view: &ViewArgs) -> BenchResult<()> {
     let results = read_results(&view.file)?;
     match &view.into {
         Some(page) => {
@@ -97,7 +97,7 @@ fn write_table(view: &ViewArgs) -> Result<()> {
 }
 
 /// Writes the chart of a measurement to a file, or prints it.
-fn write_chart(view: &ViewArgs) -> Result<()> {
+fn write_chart(view: &ViewArgs) -> BenchResult<()> {
     let drawn = chart::svg(&read_results(&view.file)?);
     match &view.into {
         Some(file) => std::fs::write(file, drawn)?,
@@ -106,7 +106,7 @@ fn write_chart(view: &ViewArgs) -> Result<()> {
     Ok(())
 }
 
-fn read_results(file: &Path) -> Result<BenchResults> {
+fn read_results(file: &Path) -> BenchResult<BenchResults> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     Ok(serde_json::from_str(&text).map_err(|error| format!("{} holds no measurement: {error}", file.display()))?)
 }
@@ -117,7 +117,7 @@ fn is_requested(args: &RunArgs, name: &str) -> bool {
     args.cases.is_empty() || args.cases.iter().any(matches)
 }
 
-fn write_results(results: &BenchResults, file: &Path) -> Result<()> {
+fn write_results(results: &BenchResults, file: &Path) -> BenchResult<()> {
     let mut text = serde_json::to_string(results)?;
     text.push('\n');
     std::fs::write(file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;

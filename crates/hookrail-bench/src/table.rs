@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Result;
+use crate::BenchResult;
 use crate::results::{BenchResults, CaseResult};
 use crate::targets::{Limit, TargetResult, judge};
 
@@ -23,7 +23,7 @@ pub fn markdown(results: &BenchResults) -> String {
 ///
 /// # Errors
 /// When the page has no marks.
-pub fn replace(page: &str, results: &BenchResults) -> Result<String> {
+pub fn replace(page: &str, results: &BenchResults) -> BenchResult<String> {
     let (before, rest) = page.split_once(BEGIN).ok_or("the page has no place for the tables")?;
     let (_, after) = rest.split_once(END).ok_or("the place for the tables has no end")?;
     Ok(format!("{before}{BEGIN}\n\n{}\n{END}{after}", markdown(results)))

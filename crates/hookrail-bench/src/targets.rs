@@ -133,6 +133,21 @@ fn all_targets() -> Vec<Target> {
             AtMost(3.0),
             Ratio("plan-10000", "hookrail-new", "floor-set"),
         ),
+        (
+            "protected places on a file tool's event, in microseconds",
+            AtMost(2.0),
+            Without("protect", "hookrail-file", "off-file", "microsecond"),
+        ),
+        (
+            "protected places on another event, against without",
+            AtMost(1.05),
+            Ratio("protect", "hookrail-other", "off-other"),
+        ),
+        (
+            "a missing guard on an event of another tool, against one that is there",
+            AtMost(1.05),
+            Ratio("missing-guard", "hookrail-missing", "hookrail"),
+        ),
         ("one hook, cheapest child, blocking, against F", AtMost(1.4), Ratio("one-tiny", "hookrail", "floor")),
         (
             "one hook, cheapest child, from a multi-threaded tokio host",

@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use serde::Deserialize;
 
-use crate::Result;
+use crate::BenchResult;
 
 /// The fields of a request that the answer needs.
 #[derive(Deserialize)]
@@ -13,7 +13,7 @@ struct Question {
 }
 
 /// Answers every line of standard input.
-pub(crate) fn serve() -> Result<()> {
+pub(crate) fn serve() -> BenchResult<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let Question { id } = serde_json::from_str(&line?)?;

@@ -27,6 +27,7 @@ pub mod request;
 mod sample;
 pub mod session;
 pub mod tools;
+mod whole_response;
 
 pub use agent::Agent;
 pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, EventResult, Lateness, OnError};

@@ -2,19 +2,14 @@
 //!
 //! Gemini CLI fires its event for every piece and shows each piece when its hooks have answered. A hook that judges a response
 //! needs the whole of it: a secret may stand in an early piece, or in two. So the pieces are kept until the last one comes,
-//! and the hooks are asked once. What they change in pieces that are out already cannot be taken back.
+//! and the hooks are asked once, about the [whole response](crate::whole_response).
 
-use hookrail::{EventKind, Json, JsonObject};
+use hookrail::{Json, JsonObject};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::Agent;
-use crate::answer::EventResult;
-use crate::effect::{EffectKind, Handling};
-use crate::loss::Loss;
-use crate::request::AgentRequest;
-use crate::session::BridgeSession;
+use crate::agent::Agent;
 
 /// The longest text of one response that is kept, in bytes. The state of a session must stay small.
 const LONGEST_RESPONSE: usize = 1 << 20;
@@ -66,30 +61,28 @@ impl ResponsePiece {
 #[serde(default)]
 pub struct UnfinishedResponse {
     call: String,
-    text: String,
+    pub(crate) text: String,
     /// The bytes that were not kept.
     left_out: usize,
 }
 
-impl BridgeSession {
-    /// Keeps a piece until the last one comes.
-    pub fn keep_piece(&mut self, piece: &ResponsePiece) {
-        let kept = match self.responses.iter().position(|response| response.call == piece.call) {
-            Some(at) => self.responses.remove(at),
-            None => UnfinishedResponse { call: piece.call.clone(), ..UnfinishedResponse::default() },
-        };
-        self.responses.push(kept.with(&piece.text));
-        // The response that was continued least recently was most likely interrupted.
-        while self.responses.len() > MOST_RESPONSES {
-            self.responses.remove(0);
-        }
+/// Keeps a piece until the last one comes.
+pub(crate) fn keep(responses: &mut Vec<UnfinishedResponse>, piece: &ResponsePiece) {
+    let kept = match responses.iter().position(|response| response.call == piece.call) {
+        Some(at) => responses.remove(at),
+        None => UnfinishedResponse { call: piece.call.clone(), ..UnfinishedResponse::default() },
+    };
+    responses.push(kept.with(&piece.text));
+    // The response that was continued least recently was most likely interrupted.
+    while responses.len() > MOST_RESPONSES {
+        responses.remove(0);
     }
+}
 
-    /// Removes and returns the pieces before the last one, if there are any.
-    pub fn take_pieces(&mut self, last: &ResponsePiece) -> Option<UnfinishedResponse> {
-        let at = self.responses.iter().position(|response| response.call == last.call)?;
-        Some(self.responses.remove(at)).filter(|response| !response.text.is_empty())
-    }
+/// Removes and returns the pieces before the last one, if there are any.
+pub(crate) fn take(responses: &mut Vec<UnfinishedResponse>, last: &ResponsePiece) -> Option<UnfinishedResponse> {
+    let at = responses.iter().position(|response| response.call == last.call)?;
+    Some(responses.remove(at)).filter(|response| !response.text.is_empty())
 }
 
 impl UnfinishedResponse {
@@ -112,45 +105,10 @@ impl UnfinishedResponse {
             )
         })
     }
-
-    /// Gives the event of the last piece the whole response.
-    pub fn complete(&self, request: &mut AgentRequest) {
-        for event in &mut request.events {
-            let Some(response) = event.field("llm_response") else { continue };
-            let mut response = response.to_value();
-            let whole = format!("{}{}", self.text, response_text(&response));
-            set_text(&mut response, &whole);
-            *event = event.clone().with("llm_response", Json::from(response));
-        }
-    }
-
-    /// Makes what hooks want of the whole response into what can be done with its last piece. Returns what is lost.
-    pub fn fit(&self, results: &mut [EventResult]) -> Option<Loss> {
-        let mut lost = None;
-        for result in results {
-            // A stop ends the answer, and its reason stands for the last piece.
-            let Some(response) = result.effects.llm_response.as_ref().filter(|_| result.effects.stop.is_none()) else {
-                continue;
-            };
-            let mut response = response.to_value();
-            let wanted = response_text(&response);
-            let last = match wanted.strip_prefix(&self.text) {
-                Some(last) => last.to_owned(),
-                None => {
-                    let handling = Handling::FollowsResponse;
-                    lost = Some(Loss { event: EventKind::AfterModel, effect: EffectKind::ModelResponse, handling });
-                    format!("\n\n[a hook replaces this response by:]\n{wanted}")
-                }
-            };
-            set_text(&mut response, &last);
-            result.effects.llm_response = Some(Json::from(response));
-        }
-        lost
-    }
 }
 
 /// The text of a response: that of its first candidate, else its own.
-fn response_text(response: &Value) -> String {
+pub(crate) fn response_text(response: &Value) -> String {
     let parts = response.pointer("/candidates/0/content/parts").and_then(Value::as_array);
     let part_text = |part: &Value| part.as_str().or_else(|| part.get("text")?.as_str()).map(str::to_owned);
     match parts {
@@ -159,23 +117,12 @@ fn response_text(response: &Value) -> String {
     }
 }
 
-/// Replaces the text of a response. Parts that are no text stay.
-fn set_text(response: &mut Value, text: &str) {
-    if let Some(own) = response.get_mut("text") {
-        *own = json!(text);
-    }
-    let Some(parts) = response.pointer_mut("/candidates/0/content/parts").and_then(Value::as_array_mut) else { return };
-    let is_text = |part: &Value| part.is_string() || part.get("text").is_some_and(Value::is_string);
-    let has_objects = parts.iter().any(|part| is_text(part) && part.is_object());
-    parts.retain(|part| !is_text(part));
-    parts.insert(0, if has_objects { json!({ "text": text }) } else { json!(text) });
-}
-
 #[cfg(test)]
 mod tests {
-    use hookrail::Effects;
+    use serde_json::json;
 
     use super::*;
+    use crate::session::BridgeSession;
 
     fn payload(request: &str, text: &str, reason: Option<&str>) -> JsonObject {
         let mut candidate = json!({ "content": { "role": "model", "parts": [text] }, "index": 0 });
@@ -188,12 +135,6 @@ mod tests {
 
     fn piece(request: &str, text: &str, reason: Option<&str>) -> ResponsePiece {
         ResponsePiece::read(Agent::Gemini, &payload(request, text, reason), None).unwrap()
-    }
-
-    fn wanting(text: &str) -> [EventResult; 1] {
-        let response = json!({ "text": text, "candidates": [{ "content": { "parts": [text] } }] });
-        let effects = Effects { llm_response: Some(Json::from(response)), ..Effects::none() };
-        [EventResult { effects, denied_by: None }]
     }
 
     #[test]
@@ -225,19 +166,5 @@ mod tests {
         let kept = session.take_pieces(&piece("long", "", Some("STOP"))).unwrap();
         assert_eq!((kept.text.len(), kept.left_out), (long.len(), long.len()));
         assert!(kept.warning().unwrap().contains(&long.len().to_string()));
-    }
-
-    #[test]
-    fn a_change_of_the_last_piece_is_honoured_and_any_other_follows_the_response() {
-        let earlier = UnfinishedResponse { text: "the key is ".to_owned(), ..UnfinishedResponse::default() };
-        let mut results = wanting("the key is [redacted]");
-        assert_eq!(earlier.fit(&mut results), None);
-        let text =
-            |results: &[EventResult]| response_text(&results[0].effects.llm_response.as_ref().unwrap().to_value());
-        assert_eq!(text(&results), "[redacted]");
-        let mut results = wanting("nothing to see");
-        let lost = earlier.fit(&mut results).unwrap();
-        assert_eq!((lost.name().as_str(), lost.handling), ("loss.model-response", Handling::FollowsResponse));
-        assert_eq!(text(&results), "\n\n[a hook replaces this response by:]\nnothing to see");
     }
 }

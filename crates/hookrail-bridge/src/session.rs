@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use hookrail::{Event, Json};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Answer;
 use crate::effect::{EffectKind, Handling};
-use crate::pieces::UnfinishedResponse;
+use crate::loss::Loss;
+use crate::pieces::{self, ResponsePiece, UnfinishedResponse};
 use crate::request::AgentRequest;
 
 /// The agent goes on at most this often because hooks denied the end of its answer. Codex and Gemini have no limit of their
@@ -138,14 +138,25 @@ impl BridgeSession {
         }
     }
 
-    /// Keeps what follows from an answer that was given without the hooks, because the bridge could wait no longer.
-    pub fn answered_late(&mut self, request: &AgentRequest, answer: &Answer) {
-        for loss in &answer.losses {
+    /// Keeps what follows from an answer with these losses that was given without the hooks, because the bridge could wait
+    /// no longer.
+    pub fn answered_late(&mut self, request: &AgentRequest, losses: &[Loss]) {
+        for loss in losses {
             *self.losses.entry(loss.name()).or_default() += 1;
         }
-        if answer.losses.iter().any(|loss| loss.handling == Handling::DeniedUntilPrompt) {
+        if losses.iter().any(|loss| loss.handling == Handling::DeniedUntilPrompt) {
             self.stop_after_denied_prompt(request, "hookrail: the hooks did not answer in time about the prompt");
         }
+    }
+
+    /// Keeps a piece of a response until the last one comes.
+    pub fn keep_piece(&mut self, piece: &ResponsePiece) {
+        pieces::keep(&mut self.responses, piece);
+    }
+
+    /// Removes and returns the pieces before the last one, if there are any.
+    pub fn take_pieces(&mut self, last: &ResponsePiece) -> Option<UnfinishedResponse> {
+        pieces::take(&mut self.responses, last)
     }
 
     /// Cuts the prompt and the reason of a stop, so that the state of a session stays small. Waiting texts are cut when they

@@ -1,4 +1,4 @@
-//! The bus: the state that all its connections share, and its shutdown.
+//! The bus: its options, the clients that it accepts, and its shutdown.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,22 @@ use hookrail::Builder;
 use tokio::sync::{Notify, watch};
 
 use crate::budget::{MessageLimits, QueueBudget, SHORT_LINE};
+use crate::bus_core::{BusCore, ConnectionLimits, WithoutHooks};
+use crate::bus_state::BusState;
 use crate::client::Client;
 use crate::configuration::{ConfigurationStatus, Readiness};
 use crate::connection;
+use crate::correlation_id::new_correlation_id;
 use crate::error::{BusError, ErrorCode};
-use crate::message::{CallerContext, CallerRefusal, FromServer, Reloaded, Response, ToServer};
-use crate::metrics::{ConnectionEnd, LoadCounter, Metrics};
+use crate::load_counter::LoadCounter;
+use crate::message::{FromServer, ToServer};
+use crate::metrics::{ConnectionEnd, Metrics};
+use crate::payload::{CallerContext, CallerRefusal, Reloaded, Response};
 use crate::projects::{DescribeCaller, DescribeProject, Projects, Watching};
 use crate::schedule::Schedule;
 use crate::transport::{Listener, Received, Transport, channel};
 use crate::watch::WatchMode;
+use crate::wire::LINE_LIMIT;
 
 /// The options of a bus.
 #[must_use = "settings do nothing until a bus is made from them"]
@@ -33,17 +39,6 @@ pub struct BusOptions {
     limits: ConnectionLimits,
     most_queued_in_all: usize,
     without_hooks: WithoutHooks,
-}
-
-/// What one connection may use.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ConnectionLimits {
-    pub(crate) in_flight: usize,
-    pub(crate) most_buffered: usize,
-    pub(crate) patience: Duration,
-    pub(crate) connections: usize,
-    pub(crate) line: usize,
-    pub(crate) queued: usize,
 }
 
 /// How often the bus checks whether clients can still reach the server.
@@ -77,7 +72,7 @@ impl BusOptions {
                 most_buffered: 64 * 1024 * 1024,
                 patience: Duration::from_secs(30),
                 connections: 256,
-                line: crate::LINE_LIMIT,
+                line: LINE_LIMIT,
                 queued: 16 * 1024 * 1024,
             },
             most_queued_in_all: 64 * 1024 * 1024,
@@ -187,42 +182,6 @@ impl fmt::Debug for BusOptions {
 #[derive(Clone)]
 pub struct Bus {
     core: Arc<BusCore>,
-}
-
-/// The state that all connections share.
-pub(crate) struct BusCore {
-    pub(crate) projects: Arc<Projects>,
-    pub(crate) schedule: Arc<Schedule>,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) limits: ConnectionLimits,
-    pub(crate) without_hooks: WithoutHooks,
-    pub(crate) state: watch::Sender<BusState>,
-    /// The memory that waiting requests of all connections may occupy.
-    budget: QueueBudget,
-    /// Notified when the last request in flight is answered.
-    quiet: Notify,
-    /// The number of connections.
-    connected: watch::Sender<usize>,
-}
-
-/// What happens to a request that no hook can answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WithoutHooks {
-    /// Nothing objects.
-    Answered,
-    /// It is an error.
-    Refused,
-}
-
-/// The phase of the bus between start and end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BusState {
-    /// Requests are accepted.
-    Serving,
-    /// Running requests are finished, and no new ones are accepted.
-    Draining,
-    /// Running requests are ended.
-    Ending,
 }
 
 impl Bus {
@@ -418,15 +377,6 @@ impl fmt::Debug for Bus {
     }
 }
 
-impl BusCore {
-    /// Records that a request was answered, or that its client is gone.
-    pub(crate) fn request_ended(&self) {
-        if self.metrics.in_flight.dec() <= 1 {
-            self.quiet.notify_one();
-        }
-    }
-}
-
 /// The number of refused clients that get an error at the same time.
 const MOST_TURNED_AWAY: usize = 64;
 
@@ -448,7 +398,7 @@ async fn turn_away(transport: impl Transport<ToServer, FromServer> + 'static, me
         Ok(Received::Refused(refusal)) => refusal.correlation_id,
         Ok(Received::End) | Err(_) => None,
     };
-    let answer = Response::refused(name.unwrap_or_else(crate::id::new_correlation_id), error);
+    let answer = Response::refused(name.unwrap_or_else(new_correlation_id), error);
     let told = async {
         if sink.send(FromServer::Response(Box::new(answer))).await.is_ok() {
             drop(sink);

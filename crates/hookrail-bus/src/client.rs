@@ -13,10 +13,9 @@ use std::time::Duration;
 use hookrail::lock;
 use tokio::sync::mpsc;
 
-use crate::id;
-use crate::message::{
-    Cancel, FromServer, Hello, Lifecycle, Ping, Reload, Reloaded, Request, Subscribe, ToServer, Welcome,
-};
+use crate::correlation_id::new_correlation_id;
+use crate::message::{FromServer, ToServer};
+use crate::payload::{Cancel, Hello, Lifecycle, Ping, Reload, Reloaded, Request, Subscribe, Welcome};
 use crate::report::HookReport;
 use crate::transport::Transport;
 
@@ -79,6 +78,8 @@ pub struct ExecutedRequest {
     pub took: Duration,
     /// Whether texts in the report were cut to fit on a line.
     pub truncated: bool,
+    /// The record of the event, if the caller said that it records events itself.
+    pub record: Option<hookrail::Json>,
 }
 
 impl Client {
@@ -123,7 +124,7 @@ impl Client {
     /// # Errors
     /// If the server refuses, or does not answer.
     pub async fn hello(&self, mut hello: Hello) -> Result<Welcome, NotGuarded> {
-        let name = hello.correlation_id.take().unwrap_or_else(id::new_correlation_id);
+        let name = hello.correlation_id.take().unwrap_or_else(new_correlation_id);
         hello.correlation_id = Some(name.clone());
         match self.request(name, ToServer::Hello(hello), self.deadline.min(SHORT_DEADLINE)).await? {
             FromServer::Welcome(welcome) => Ok(welcome),
@@ -136,13 +137,14 @@ impl Client {
     /// # Errors
     /// If the hooks were not run, or their decision is not known, for whatever reason. The operation is then not guarded.
     pub async fn execute(&self, mut request: Request) -> Result<ExecutedRequest, NotGuarded> {
-        let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(id::new_correlation_id);
+        let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(new_correlation_id);
         request.correlation_id = Some(name.clone());
         match self.request(name, ToServer::Request(Box::new(request)), self.deadline).await? {
             FromServer::Response(response) => {
                 let report = response.result.map_err(NotGuarded::Refused)?;
                 let (correlation_id, queued, took) = (response.correlation_id, response.queued, response.took);
-                Ok(ExecutedRequest { correlation_id, report, queued, took, truncated: response.truncated })
+                let (truncated, record) = (response.truncated, response.record);
+                Ok(ExecutedRequest { correlation_id, report, queued, took, truncated, record })
             }
             other => Err(NotGuarded::unexpected(other)),
         }
@@ -158,7 +160,7 @@ impl Client {
     /// # Errors
     /// If it does not.
     pub async fn ping(&self) -> Result<(), NotGuarded> {
-        let name = id::new_correlation_id();
+        let name = new_correlation_id();
         let ping = ToServer::Ping(Ping::named(name.clone()));
         match self.request(name, ping, self.deadline.min(SHORT_DEADLINE)).await? {
             FromServer::Pong(_) => Ok(()),
@@ -171,7 +173,7 @@ impl Client {
     /// # Errors
     /// If the connection is closed, or the server cannot do it.
     pub async fn reload(&self) -> Result<Reloaded, NotGuarded> {
-        let name = id::new_correlation_id();
+        let name = new_correlation_id();
         let reload = Reload { correlation_id: Some(name.clone()) };
         match self.request(name, ToServer::Reload(reload), self.deadline).await? {
             FromServer::Reloaded(reloaded) => Ok(reloaded),

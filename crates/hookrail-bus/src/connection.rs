@@ -10,14 +10,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use crate::budget::{MessageWeight, Occupied};
-use crate::bus::{BusCore, BusState};
-use crate::error::{BusError, ErrorCode};
+use crate::bus_core::BusCore;
+use crate::bus_state::BusState;
+use crate::correlation_id::new_correlation_id;
+use crate::error::{BusError, ErrorCode, MessageRefusal};
 use crate::execute::{Progress, execute};
-use crate::message::{Cancelled, FromServer, Hello, Reload, Request, Response, ToServer, Welcome};
+use crate::log;
+use crate::message::{FromServer, ToServer};
 use crate::metrics::ConnectionEnd;
 use crate::outbox::{Outbox, WriterEnd};
-use crate::transport::{MessageRefusal, MessageSource, Received, Transport};
-use crate::{PROTOCOL, id, log};
+use crate::payload::{Cancelled, Hello, Reload, Request, Response, Welcome};
+use crate::transport::{MessageSource, Received, Transport};
+use crate::wire::PROTOCOL;
 
 /// The features of a server beyond requests and responses.
 const CAPABILITIES: [&str; 7] = ["outcome", "cancel", "lifecycle", "projects", "traceparent", "reload", "caller"];
@@ -30,7 +34,7 @@ pub(crate) async fn serve(core: Arc<BusCore>, transport: Box<dyn Transport<ToSer
     let state = core.state.subscribe();
     let mut connection = Connection {
         slots: Arc::new(Semaphore::new(core.limits.in_flight)),
-        default_session: id::new_correlation_id().into(),
+        default_session: new_correlation_id().into(),
         core: Arc::clone(&core),
         outbox,
         state,
@@ -148,7 +152,7 @@ impl Connection {
     ) -> Result<(), ConnectionStop> {
         match received {
             Received::Refused(MessageRefusal { correlation_id, error }) => {
-                self.refuse(correlation_id.unwrap_or_else(id::new_correlation_id), error, slot)
+                self.refuse(correlation_id.unwrap_or_else(new_correlation_id), error, slot)
             }
             Received::Message(message) => self.serve(message, weight, slot),
             Received::End => Ok(()),
@@ -201,7 +205,7 @@ impl Connection {
             let message = format!("this server supports protocol {PROTOCOL}, not {}", hello.protocol);
             let error = BusError::new(ErrorCode::UnsupportedProtocol, message);
             self.refused_protocol = Some(error.clone());
-            return Err((hello.correlation_id.unwrap_or_else(id::new_correlation_id), error));
+            return Err((hello.correlation_id.unwrap_or_else(new_correlation_id), error));
         }
         let client = hello.client.as_deref().unwrap_or("unnamed");
         log::shielded(|| tracing::debug!(target: "hookrail::bus", client, "hello"));
@@ -228,7 +232,7 @@ impl Connection {
         weight: MessageWeight,
         slot: Option<OwnedSemaphorePermit>,
     ) -> Result<(), ConnectionStop> {
-        let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(id::new_correlation_id);
+        let name = request.correlation_id.take().filter(|name| !name.is_empty()).unwrap_or_else(new_correlation_id);
         let refused = if *self.state.borrow() != BusState::Serving {
             Some(BusError::new(ErrorCode::ShuttingDown, "the server is shutting down and accepts no new requests"))
         } else if self.named.contains_key(&name) {

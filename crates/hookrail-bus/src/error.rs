@@ -1,9 +1,11 @@
-//! The errors of requests, with codes that programs rely on.
+//! The errors of requests, with codes that programs rely on, and the refusal of data that is not a message.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::correlation_id::CorrelationIdScanner;
 
 macro_rules! codes {
     ($($variant:ident, $name:literal, $about:literal;)*) => {
@@ -109,5 +111,29 @@ impl BusError {
     #[must_use]
     pub fn known(&self) -> Option<ErrorCode> {
         ErrorCode::from_name(&self.code)
+    }
+}
+
+/// The reason why data is not a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageRefusal {
+    /// The correlation id, if the data shows one.
+    pub correlation_id: Option<String>,
+    /// What is wrong with it.
+    pub error: BusError,
+}
+
+impl MessageRefusal {
+    /// Makes a refusal without a correlation id.
+    #[must_use]
+    pub fn new(error: BusError) -> Self {
+        Self { correlation_id: None, error }
+    }
+
+    /// Makes the refusal of a message that is longer than the limit, with the correlation id that it shows.
+    #[must_use]
+    pub fn too_long(message: &[u8], limit: usize) -> Self {
+        let error = BusError::new(ErrorCode::LineTooLong, format!("the message has more than {limit} bytes"));
+        Self { correlation_id: CorrelationIdScanner::id_in(message), error }
     }
 }

@@ -10,7 +10,7 @@ use hookrail::sources::nearest;
 use hookrail::{DialectId, Event, EventKind, Json, JsonKind, JsonObject};
 
 use crate::error::{BusError, ErrorCode};
-use crate::message::Request;
+use crate::payload::Request;
 
 /// The base fields that a request may set.
 const BASE: [&str; 4] = ["session_id", "transcript_path", "timestamp", "cwd"];

@@ -7,13 +7,14 @@ use std::time::Instant;
 use hookrail::host::{FireId, Notification, Notifications};
 use hookrail::{Event, FireOptions, HookSystem, Outcome};
 
-use crate::bus::{BusCore, WithoutHooks};
+use crate::bus_core::{BusCore, WithoutHooks};
 use crate::configuration::Readiness;
 use crate::error::{BusError, ErrorCode};
 use crate::event::{MissingFields, find_kind, make_event};
 use crate::log;
-use crate::message::{FromServer, Lifecycle, Phase, Request, Response, WaitFor};
+use crate::message::FromServer;
 use crate::outbox::Outbox;
+use crate::payload::{Lifecycle, Phase, Request, Response, WaitFor};
 use crate::report::HookReport;
 
 /// Where the progress of a request is reported, and under which id.
@@ -57,7 +58,14 @@ pub(crate) async fn execute(
         let reason = outcome.effects.reason.unwrap_or_else(|| "the system configuration cannot be used".to_owned());
         return Response::refused(correlation_id, BusError::new(ErrorCode::SystemUnusable, reason));
     }
-    Response { correlation_id, result: Ok(HookReport::from_outcome(outcome)), queued, took, truncated: false }
+    Response {
+        correlation_id,
+        result: Ok(HookReport::from_outcome(outcome)),
+        queued,
+        took,
+        truncated: false,
+        record: None,
+    }
 }
 
 async fn prepare_event(

@@ -29,19 +29,24 @@
 
 mod budget;
 mod bus;
+mod bus_core;
+mod bus_state;
 mod client;
 mod configuration;
 mod connection;
+mod correlation_id;
 mod error;
 mod event;
 mod execute;
 #[doc(hidden)]
 pub mod fuzzing;
-mod id;
+mod load_counter;
 mod log;
 mod message;
+mod message_kind;
 mod metrics;
 mod outbox;
+mod payload;
 mod projects;
 mod reference;
 mod report;
@@ -50,27 +55,23 @@ mod schema;
 pub mod transport;
 mod watch;
 mod wire;
+mod words;
 
 pub use bus::{Bus, BusOptions};
 pub use client::{Client, ExecutedRequest, Lifecycles, NotGuarded};
 pub use configuration::{ConfigurationStatus, Readiness};
-pub use error::{BusError, ErrorCode};
-pub use message::{
-    CallerContext, CallerRefusal, Cancel, Cancelled, FromServer, Hello, Lifecycle, Message, Phase, Ping, Reload,
-    Reloaded, Request, Response, Subscribe, ToServer, WaitFor, Welcome,
-};
+pub use error::{BusError, ErrorCode, MessageRefusal};
+pub use message::{FromServer, Message, ToServer};
 pub use metrics::{Metrics, MetricsServer};
+pub use payload::{
+    CallerContext, CallerRefusal, Cancel, Cancelled, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request,
+    Response, Subscribe, WaitFor, Welcome,
+};
 pub use reference::reference;
 pub use report::HookReport;
 pub use schema::schemas;
 pub use transport::{
-    ConnectionClosed, Listener, MessageLimits, MessageRefusal, MessageSink, MessageSource, MessageWeight, Received,
-    Transport,
+    ConnectionClosed, Listener, MessageLimits, MessageSink, MessageSource, MessageWeight, Received, Transport,
 };
 pub use watch::{PathWatcher, WatchMode};
-
-/// The major version of the protocol. A client that requests a higher one is refused; one that requests none gets this.
-pub const PROTOCOL: u64 = 1;
-
-/// The longest line in bytes, without its line end.
-pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
+pub use wire::{LINE_LIMIT, PROTOCOL};

@@ -17,9 +17,9 @@ use tokio::task::JoinSet;
 
 use crate::configuration::{ConfigurationStatus, Freshness, LoadResult, OpenProject, Trigger};
 use crate::error::{BusError, ErrorCode};
+use crate::load_counter::LoadCounter;
 use crate::log;
-use crate::message::{CallerContext, CallerRefusal, Reloaded};
-use crate::metrics::LoadCounter;
+use crate::payload::{CallerContext, CallerRefusal, Reloaded};
 use crate::watch::{Signature, WatchMode, Watcher};
 
 /// How often every path is checked if the operating system cannot report changes.
@@ -34,8 +34,8 @@ pub(crate) type DescribeProject = Box<dyn Fn(&Path) -> Result<Builder, String> +
 /// The function that returns the builder of the hook system that a caller would have by itself.
 pub(crate) type DescribeCaller = Box<dyn Fn(&Path, &CallerContext) -> Result<Builder, CallerRefusal> + Send + Sync>;
 
-/// The most hook systems of one project for callers. Every session of an agent is a caller with its own environment, and a
-/// session that has ended does not say so.
+/// The most hook systems that one project has open for callers. Every session of an agent is a caller with its own
+/// environment, and nothing reports that a session has ended.
 const CALLERS_OF_A_PROJECT: usize = 4;
 
 /// What a hook system is open for.

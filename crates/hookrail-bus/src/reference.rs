@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::error::ErrorCode;
-use crate::message::{Contract as _, FromServer, ToServer};
-use crate::schema::MessageKind;
-use crate::{LINE_LIMIT, PROTOCOL};
+use crate::message::{FromServer, ToServer};
+use crate::message_kind::MessageKind;
+use crate::wire::{Contract as _, LINE_LIMIT, PROTOCOL};
 
 /// Returns the reference of the bus as a Markdown page.
 #[must_use]
 pub fn reference() -> String {
     let mut page = format!(
         "# The message bus\n\n\
-         <!-- Made from the messages in `crates/hookrail-bus/src/message`; edit that, not this file. -->\n\n\
+         <!-- Made from the messages in `crates/hookrail-bus/src/payload`; edit that, not this file. -->\n\n\
          Protocol {PROTOCOL}. One JSON object per line, in UTF-8, with `type` and `payload`; a line has at most \
          {LINE_LIMIT} bytes without its end. Empty lines are skipped. Fields that are not listed are ignored, and fields \
          may be added; an optional field may be null. Answers come in any order.\n\n\

@@ -11,13 +11,15 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
 
-use crate::manifest::{LARGEST_MANIFEST, Manifest, Name};
+use crate::digest::ArchiveDigest;
+use crate::error::BundleError;
+use crate::manifest::{LARGEST_MANIFEST, MANIFEST, Manifest, SignedManifest, archive_name};
+use crate::name::Name;
 use crate::nats::{FleetMember, NatsConnection, NatsError};
+use crate::publish;
 use crate::random::random_up_to;
 use crate::signature::SIGNATURE_ENDING;
-use crate::source::{MANIFEST, SignedManifest, archive_name};
 use crate::store::{ChannelStore, ReplaceEnd};
-use crate::{ArchiveDigest, BundleError, publish};
 
 /// What is said about a new bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +105,7 @@ pub async fn publish_bundle(
     }
     let read = |name: &str, limit: u64| {
         let file = folder.join(name);
-        crate::places::read_limited(&file, limit).map_err(BundleError::at(&file))
+        crate::files::read_limited(&file, limit).map_err(BundleError::at(&file))
     };
     let text = |name: &str| {
         let invalid = |error: std::string::FromUtf8Error| BundleError::ManifestInvalid(error.to_string());

@@ -4,11 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::archive::ArchiveError;
-use crate::manifest::Name;
-use crate::places::PlaceProblem;
-use crate::signature::KeyProblem;
-use crate::source::SourceError;
-use crate::{ArchiveDigest, MachineIdProblem, Timestamp};
+use crate::digest::ArchiveDigest;
+use crate::name::Name;
+use crate::time::Timestamp;
 
 /// Why a bundle is refused, or why a step failed. Nothing that is in force has changed then.
 #[derive(Debug, thiserror::Error)]
@@ -163,4 +161,120 @@ impl BundleError {
             Self::Io { .. } => "io",
         }
     }
+}
+
+/// A file or folder that is not as safe as it must be.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` cannot be used: {problem}", path.display())]
+pub struct PlaceProblem {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: Unsafe,
+}
+
+/// What is wrong with a file or folder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsafe {
+    /// It belongs to another user.
+    #[error("it belongs to another user")]
+    Owner,
+    /// Other users can write it.
+    #[error("other users can write it; remove the permission with `chmod go-w`")]
+    Mode,
+    /// It is a link.
+    #[error("it is a link")]
+    Link,
+    /// It is not what it must be.
+    #[error("it is not a {0}")]
+    Kind(&'static str),
+    /// Its path is relative, so that it would be another one in every directory.
+    #[error("its path is relative")]
+    Relative,
+    /// It cannot be looked at.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Why a key cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyProblem {
+    /// A text is no public key.
+    #[error("this is not a public key of minisign: {0}")]
+    NotAPublicKey(String),
+    /// A text is no secret key, or its password is wrong.
+    #[error("the secret key cannot be used: {0}")]
+    NotASecretKey(String),
+    /// A key could not be made.
+    #[error("no key could be made: {0}")]
+    NotMade(String),
+    /// Signing failed.
+    #[error("the manifest could not be signed: {0}")]
+    NotSigned(String),
+}
+
+/// Why a source gave nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// The text does not name a source.
+    #[error("`{0}` is no source: use a folder, https://HOST/PATH, git+https://HOST/REPOSITORY#REF:FOLDER, or nats")]
+    NotASource(String),
+    /// The object store needs a key, and no configuration names one.
+    #[error("`{0}` needs `[nats]` in the configuration of the machine")]
+    NotConfigured(String),
+    /// The source has no such file.
+    #[error("`{place}` has no `{name}`")]
+    NotFound {
+        /// The source.
+        place: String,
+        /// The file.
+        name: String,
+    },
+    /// The file is larger than it may be.
+    #[error("`{name}` of `{place}` is larger than {limit} bytes")]
+    TooLarge {
+        /// The source.
+        place: String,
+        /// The file.
+        name: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// The manifest or the signature is not text.
+    #[error("the manifest or its signature is not UTF-8 text")]
+    NotText,
+    /// The source cannot be reached, or answered with an error.
+    #[error("`{place}` cannot be reached: {problem}")]
+    Unreachable {
+        /// The source.
+        place: String,
+        /// What happened.
+        problem: String,
+    },
+}
+
+impl SourceError {
+    /// Returns the stable name of the reason, for programs.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::NotASource(_) => "not-a-source",
+            Self::NotConfigured(_) => "nats-not-configured",
+            Self::NotFound { .. } => "not-found",
+            Self::TooLarge { .. } => "too-large",
+            Self::NotText => "not-text",
+            Self::Unreachable { .. } => "unreachable",
+        }
+    }
+}
+
+/// Why a machine has no name.
+#[derive(Debug, thiserror::Error)]
+#[error("`{file}` cannot be read: {source}; set `machine` in the configuration")]
+pub struct MachineIdProblem {
+    pub(crate) file: &'static str,
+    pub(crate) source: std::io::Error,
 }

@@ -17,8 +17,8 @@
 //! | `kept` | the digests of the bundles that are kept, the newest first |
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -26,11 +26,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::{self, ArchiveLimits};
 use crate::config::{ExpiredPolicy, FleetConfig};
-use crate::manifest::{Expected, Manifest, Name};
-use crate::places::{FleetPlaces, create_shared_folder, read_limited, set_mode};
+use crate::digest::ArchiveDigest;
+use crate::error::BundleError;
+use crate::files::{create_shared_folder, read_limited, remove_folder, sync_folder, write_through};
+use crate::machine::MachineId;
+use crate::manifest::{Expected, Manifest, SignedManifest, parse_version};
+use crate::name::Name;
+use crate::places::FleetPlaces;
 use crate::publish::{check_archive, fetch_archive};
-use crate::source::{BundleSource, SignedManifest};
-use crate::{ArchiveDigest, BundleError, MachineId, Timestamp, signature};
+use crate::signature;
+use crate::source::BundleSource;
+use crate::time::Timestamp;
 
 /// The version of the format of `current.json`.
 const FORMAT: u32 = 1;
@@ -165,7 +171,7 @@ pub fn apply(
     let signed = source.signed_manifest()?;
     signature::verify(&signed.manifest, &signed.signature, &config.keys)?;
     let manifest = Manifest::parse(&signed.manifest)?;
-    let hookrail = crate::parse_version(env!("CARGO_PKG_VERSION"))?;
+    let hookrail = parse_version(env!("CARGO_PKG_VERSION"))?;
     let expected = Expected { tenant: &config.tenant, channel: &config.channel.name, now, hookrail: &hookrail };
     manifest.check(&expected)?;
     let is_in_force = is_in_force(&manifest, before.as_ref())?;
@@ -186,7 +192,7 @@ pub fn apply(
     if before.as_ref() != Some(&next) {
         let text = serde_json::to_vec_pretty(&next)
             .map_err(|error| BundleError::State { file: places.pointer(), problem: error.to_string() })?;
-        write_through(&staging, &places.pointer(), &text, 0o644)?;
+        write_through(&staging, &places.pointer(), &text, 0o644).map_err(BundleError::at(&places.pointer()))?;
     }
     prune(places, &next.kept)?;
     if is_in_force {
@@ -265,7 +271,7 @@ fn install_archive(places: &FleetPlaces, bytes: &[u8], digest: &ArchiveDigest) -
     let target = places.bundle(digest);
     fs::rename(&folder, &target).map_err(BundleError::at(&target))?;
     let bundles = places.bundles();
-    archive::sync_folder(&bundles).map_err(BundleError::at(&bundles))
+    sync_folder(&bundles).map_err(BundleError::at(&bundles))
 }
 
 /// Removes the bundles that are not kept. A folder is renamed first, so that one with a digest for its name is always whole.
@@ -279,7 +285,7 @@ fn prune(places: &FleetPlaces, kept: &[ArchiveDigest]) -> Result<(), BundleError
             continue;
         }
         let aside = places.staging().join(&name);
-        archive::remove_folder(&aside).map_err(BundleError::at(&aside))?;
+        remove_folder(&aside).map_err(BundleError::at(&aside))?;
         fs::rename(entry.path(), &aside).map_err(BundleError::at(&entry.path()))?;
     }
     let staging = places.staging();
@@ -290,7 +296,7 @@ fn empty_folder(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            archive::remove_folder(&entry.path())?;
+            remove_folder(&entry.path())?;
         } else {
             fs::remove_file(entry.path())?;
         }
@@ -299,7 +305,8 @@ fn empty_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn record_check(places: &FleetPlaces, now: Timestamp) -> Result<(), BundleError> {
-    write_through(&places.staging(), &places.checked(), now.seconds().to_string().as_bytes(), 0o644)
+    let file = places.checked();
+    write_through(&places.staging(), &file, now.seconds().to_string().as_bytes(), 0o644).map_err(BundleError::at(&file))
 }
 
 /// Lets one process at a time change the state. The lock ends with the process.
@@ -309,29 +316,4 @@ fn lock(places: &FleetPlaces) -> Result<File, BundleError> {
     let file = file.map_err(BundleError::at(&path))?;
     file.lock().map_err(BundleError::at(&path))?;
     Ok(file)
-}
-
-/// Replaces a file with one rename, and makes that durable. What is not complete yet stands beside it.
-pub(crate) fn write_atomically(file: &Path, bytes: &[u8], mode: u32) -> Result<(), BundleError> {
-    write_through(file.parent().unwrap_or(Path::new(".")), file, bytes, mode)
-}
-
-/// [`write_atomically`] with another folder of the same file system for what is not complete yet.
-fn write_through(staging: &Path, file: &Path, bytes: &[u8], mode: u32) -> Result<(), BundleError> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let beside = staging.join(name);
-    let written = (|| {
-        let mut new = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
-        new.write_all(bytes)?;
-        set_mode(&beside, mode)?;
-        new.sync_all()?;
-        fs::rename(&beside, file)?;
-        archive::sync_folder(folder)
-    })();
-    written.map_err(|error| {
-        let _ = fs::remove_file(&beside);
-        BundleError::at(file)(error)
-    })
 }

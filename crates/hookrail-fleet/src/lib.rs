@@ -31,12 +31,15 @@ pub mod audit;
 pub mod config;
 mod digest;
 mod error;
+mod files;
 pub mod install;
 mod machine;
 pub mod manifest;
+mod name;
 pub mod nats;
 pub mod places;
 pub mod publish;
+mod published_entry;
 mod random;
 pub mod servers;
 pub mod signature;
@@ -46,24 +49,7 @@ mod store;
 mod time;
 
 pub use digest::ArchiveDigest;
-pub use error::BundleError;
-pub use machine::{MachineId, MachineIdProblem};
-pub use time::Timestamp;
-
-/// Reads a duration such as `90d`, `12h` or `1day 6h`.
-///
-/// ```
-/// assert_eq!(hookrail_fleet::parse_duration("7d").map(|week| week.as_secs()), Some(604_800));
-/// ```
-#[must_use]
-pub fn parse_duration(text: &str) -> Option<std::time::Duration> {
-    humantime::parse_duration(text).ok()
-}
-
-/// Reads a version of hookrail.
-///
-/// # Errors
-/// If the text is no version.
-pub fn parse_version(text: &str) -> Result<semver::Version, BundleError> {
-    text.parse().map_err(|error| BundleError::ManifestInvalid(format!("`{text}` is no version: {error}")))
-}
+pub use error::{BundleError, MachineIdProblem};
+pub use machine::MachineId;
+pub use manifest::parse_version;
+pub use time::{Timestamp, parse_duration};

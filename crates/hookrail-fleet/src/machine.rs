@@ -5,7 +5,9 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::manifest::{Name, Rollout};
+use crate::error::MachineIdProblem;
+use crate::manifest::Rollout;
+use crate::name::Name;
 
 /// The name of a machine in its fleet.
 ///
@@ -13,14 +15,6 @@ use crate::manifest::{Name, Rollout};
 /// digest of it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineId(String);
-
-/// Why a machine has no name.
-#[derive(Debug, thiserror::Error)]
-#[error("`{file}` cannot be read: {source}; set `machine` in the configuration")]
-pub struct MachineIdProblem {
-    file: &'static str,
-    source: std::io::Error,
-}
 
 const MACHINE_ID: &str = "/etc/machine-id";
 

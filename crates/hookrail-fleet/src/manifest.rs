@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ArchiveDigest, BundleError, Timestamp};
+use crate::digest::ArchiveDigest;
+use crate::error::BundleError;
+use crate::time::Timestamp;
+
+pub use crate::name::{Name, NotAName};
 
 /// The version of the manifest's format. A machine refuses every other one, because a field that it does not know could
 /// restrict what it is about to do.
@@ -10,6 +14,27 @@ pub const FORMAT: u32 = 1;
 
 /// The largest manifest that is read.
 pub const LARGEST_MANIFEST: u64 = 64 * 1024;
+
+/// The name of the manifest in every source.
+pub const MANIFEST: &str = "manifest.json";
+
+/// The name of an archive in every source.
+#[must_use]
+pub fn archive_name(digest: &ArchiveDigest) -> String {
+    format!("{digest}.tar.gz")
+}
+
+/// The largest signature that is read.
+pub(crate) const LARGEST_SIGNATURE: u64 = 4096;
+
+/// A manifest with its signature, not verified yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedManifest {
+    /// The text of the manifest, exactly as it was signed.
+    pub manifest: String,
+    /// The text of the signature.
+    pub signature: String,
+}
 
 /// What a publisher says about a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,66 +73,6 @@ pub struct Rollout {
     pub percent: u8,
     /// The text that decides which machines are the first ones.
     pub seed: String,
-}
-
-/// The name of a tenant, a channel or a machine. It can be part of a path and of a subject.
-///
-/// ```
-/// use hookrail_fleet::manifest::Name;
-///
-/// assert!("acme-dev".parse::<Name>().is_ok());
-/// assert!("../acme".parse::<Name>().is_err());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Name(String);
-
-/// A text that is no name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name: a name has 1 to 63 letters a to z, digits, `-` and `_`, and begins with a letter or digit")]
-pub struct NotAName(String);
-
-impl Name {
-    /// Returns the text of the name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Display for Name {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::str::FromStr for Name {
-    type Err = NotAName;
-
-    fn from_str(text: &str) -> Result<Self, NotAName> {
-        let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        let begins_well = text.bytes().next().is_some_and(is_word);
-        let is_known = text.bytes().all(|byte| is_word(byte) || byte == b'-' || byte == b'_');
-        if begins_well && is_known && text.len() <= 63 {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(NotAName(text.to_owned()))
-        }
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0
-    }
-}
-
-impl TryFrom<String> for Name {
-    type Error = NotAName;
-
-    fn try_from(text: String) -> Result<Self, NotAName> {
-        text.parse()
-    }
 }
 
 /// A machine's side of the rules.
@@ -183,4 +148,12 @@ impl Manifest {
     pub fn is_same_but_for_rollout(&self, other: &Self) -> bool {
         Self { rollout: other.rollout.clone(), ..self.clone() } == *other
     }
+}
+
+/// Reads a version of hookrail.
+///
+/// # Errors
+/// If the text is no version.
+pub fn parse_version(text: &str) -> Result<semver::Version, BundleError> {
+    text.parse().map_err(|error| BundleError::ManifestInvalid(format!("`{text}` is no version: {error}")))
 }

@@ -5,7 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::FleetConfig;
-use crate::{ArchiveDigest, BundleError};
+use crate::digest::ArchiveDigest;
+use crate::error::BundleError;
+use crate::files::{create_shared_folder, exists, read_limited};
+
+pub use crate::error::{PlaceProblem, Unsafe};
 
 /// The largest configuration that is read.
 const LARGEST_CONFIGURATION: u64 = 1024 * 1024;
@@ -50,40 +54,6 @@ enum RequiredOwner {
     Root,
     /// Root or the user of this process.
     RootOrUser,
-}
-
-/// A file or folder that is not as safe as it must be.
-#[derive(Debug, thiserror::Error)]
-#[error("`{}` cannot be used: {problem}", path.display())]
-pub struct PlaceProblem {
-    /// The file or folder.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub problem: Unsafe,
-}
-
-/// What is wrong with a file or folder.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Unsafe {
-    /// It belongs to another user.
-    #[error("it belongs to another user")]
-    Owner,
-    /// Other users can write it.
-    #[error("other users can write it; remove the permission with `chmod go-w`")]
-    Mode,
-    /// It is a link.
-    #[error("it is a link")]
-    Link,
-    /// It is not what it must be.
-    #[error("it is not a {0}")]
-    Kind(&'static str),
-    /// Its path is relative, so that it would be another one in every directory.
-    #[error("its path is relative")]
-    Relative,
-    /// It cannot be looked at.
-    #[error("{0}")]
-    Io(#[from] io::Error),
 }
 
 impl FleetPlaces {
@@ -244,45 +214,4 @@ impl FleetPlaces {
 enum Kind {
     File,
     Folder,
-}
-
-fn exists(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
-}
-
-/// Reads a regular file that is not larger than a limit.
-pub(crate) fn read_limited(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
-    use std::io::Read as _;
-    let file = hookrail_spawn::open_regular(path)?;
-    let mut bytes = Vec::new();
-    file.take(largest + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > largest {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {largest} bytes")));
-    }
-    Ok(bytes)
-}
-
-/// Creates a folder that everyone can read and its owner can write, whatever the process's umask is, with those above it.
-pub(crate) fn create_shared_folder(folder: &Path) -> io::Result<()> {
-    // The parent of a relative name is empty, and exists.
-    let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
-    if let Some(above) = above.filter(|above| !exists(above)) {
-        create_shared_folder(above)?;
-    }
-    match fs::create_dir(folder) {
-        Ok(()) => set_mode(folder, 0o755),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-#[cfg(unix)]
-pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-pub(crate) fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
-    Ok(())
 }

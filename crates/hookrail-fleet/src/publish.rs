@@ -7,12 +7,14 @@ use std::io;
 use std::path::Path;
 
 use crate::archive::{self, ArchiveLimits, PackedFile};
-use crate::install::write_atomically;
-use crate::manifest::{FORMAT, LARGEST_MANIFEST, Manifest, Name, Rollout};
-use crate::places::{create_shared_folder, read_limited};
+use crate::digest::ArchiveDigest;
+use crate::error::BundleError;
+use crate::files::{create_shared_folder, read_limited, write_atomically};
+use crate::manifest::{FORMAT, LARGEST_MANIFEST, MANIFEST, Manifest, Rollout, archive_name};
+use crate::name::Name;
 use crate::signature::{self, Password, PublicKey, signature_path};
-use crate::source::{BundleSource, MANIFEST, archive_name};
-use crate::{ArchiveDigest, BundleError, Timestamp};
+use crate::source::BundleSource;
+use crate::time::Timestamp;
 
 /// What a new manifest says.
 #[derive(Clone, Debug)]
@@ -56,7 +58,7 @@ pub fn write_bundle(folder: &Path, content: &Content<'_>, new: NewManifest) -> R
     let (digest, size) = match content {
         Content::Packed(packed) => {
             let file = folder.join(archive_name(&packed.digest));
-            write_atomically(&file, &packed.bytes, 0o644)?;
+            write_atomically(&file, &packed.bytes, 0o644).map_err(BundleError::at(&file))?;
             (packed.digest, packed.bytes.len() as u64)
         }
         Content::Existing(digest) => (*digest, read_archive(folder, digest)?.len() as u64),
@@ -90,7 +92,7 @@ pub fn write_bundle(folder: &Path, content: &Content<'_>, new: NewManifest) -> R
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(BundleError::at(&signature)(error)),
         _ => {}
     }
-    write_atomically(&file, manifest.to_text()?.as_bytes(), 0o644)?;
+    write_atomically(&file, manifest.to_text()?.as_bytes(), 0o644).map_err(BundleError::at(&file))?;
     Ok(manifest)
 }
 
@@ -103,7 +105,8 @@ pub fn sign(folder: &Path, secret: &str, password: Password) -> Result<Manifest,
     check_archive(&manifest, &read_archive(folder, &manifest.digest)?)?;
     let comment = format!("hookrail bundle {} {} {}", manifest.tenant, manifest.channel, manifest.version);
     let signature = signature::sign(&text, secret, password, &comment)?;
-    write_atomically(&signature_path(&folder.join(MANIFEST)), signature.as_bytes(), 0o644)?;
+    let file = signature_path(&folder.join(MANIFEST));
+    write_atomically(&file, signature.as_bytes(), 0o644).map_err(BundleError::at(&file))?;
     Ok(manifest)
 }
 

@@ -8,7 +8,9 @@ use std::str::FromStr;
 use minisign::{KeyPair, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
 use serde::Deserialize;
 
-use crate::BundleError;
+use crate::error::BundleError;
+
+pub use crate::error::KeyProblem;
 
 /// The ending of the file with a signature, behind the name of the signed file.
 pub const SIGNATURE_ENDING: &str = "minisig";
@@ -17,24 +19,6 @@ pub const SIGNATURE_ENDING: &str = "minisig";
 #[derive(Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub struct PublicKey(minisign::PublicKey);
-
-/// Why a key cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeyProblem {
-    /// A text is no public key.
-    #[error("this is not a public key of minisign: {0}")]
-    NotAPublicKey(String),
-    /// A text is no secret key, or its password is wrong.
-    #[error("the secret key cannot be used: {0}")]
-    NotASecretKey(String),
-    /// A key could not be made.
-    #[error("no key could be made: {0}")]
-    NotMade(String),
-    /// Signing failed.
-    #[error("the manifest could not be signed: {0}")]
-    NotSigned(String),
-}
 
 /// The texts of a new pair of keys, as files have them.
 pub struct NewKeys {

@@ -1,10 +1,13 @@
 //! What is in force on a machine, how old it is, and whether it is still what was signed.
 
 use crate::config::FleetConfig;
+use crate::error::BundleError;
+use crate::files::read_limited;
 use crate::install::{BundleInForce, InstalledBundles};
 use crate::manifest::Manifest;
-use crate::places::{FleetPlaces, read_limited};
-use crate::{BundleError, Timestamp, signature};
+use crate::places::FleetPlaces;
+use crate::signature;
+use crate::time::Timestamp;
 
 /// The state of an enrolment.
 #[derive(Debug)]

@@ -86,3 +86,13 @@ impl TryFrom<String> for Timestamp {
         text.parse()
     }
 }
+
+/// Reads a duration such as `90d`, `12h` or `1day 6h`.
+///
+/// ```
+/// assert_eq!(hookrail_fleet::parse_duration("7d").map(|week| week.as_secs()), Some(604_800));
+/// ```
+#[must_use]
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    humantime::parse_duration(text).ok()
+}

@@ -5,9 +5,8 @@ use std::marker::PhantomData;
 
 use serde_json::{Map, Value, json};
 
-use crate::event::{
-    AddsContext, AnyEvent, ChoosesTools, ClearsContext, Denies, GivesResponse, HookEvent, RewritesRequest,
-    RewritesToolInput,
+use crate::ability::{
+    AddsContext, ChoosesTools, ClearsContext, Denies, GivesResponse, HookEvent, RewritesRequest, RewritesToolInput,
 };
 
 /// The answer to an event.
@@ -123,8 +122,8 @@ impl<E: HookEvent> HookAnswer<E> {
         if members.is_empty() { None } else { Some(Value::Object(members)) }
     }
 
-    /// The same answer, for a program that handles several events. The name of the event stays in it.
-    pub(crate) fn for_any_event(mut self) -> HookAnswer<AnyEvent> {
+    /// The same answer, as one to a type of event that stands for several. The name of the event stays in it.
+    pub(crate) fn for_wider_event<W>(mut self) -> HookAnswer<W> {
         if !self.specific.is_empty() {
             self = self.with_specific("hookEventName", E::NAME);
         }
@@ -204,7 +203,7 @@ impl<E: ClearsContext> HookAnswer<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{AfterAgent, AfterModel, AfterTool, BeforeModel, BeforeTool, BeforeToolSelection};
+    use crate::event::{AfterAgent, AfterModel, AfterTool, AnyEvent, BeforeModel, BeforeTool, BeforeToolSelection};
 
     #[test]
     fn no_opinion_is_no_output() {

@@ -6,40 +6,11 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::ability::{
+    AddsContext, ChoosesTools, ClearsContext, Denies, GivesResponse, HookEvent, RewritesRequest, RewritesToolInput,
+};
 use crate::answer::HookAnswer;
 use crate::field::{EventField, FieldValue, InputError, take};
-
-/// An event that a hook can handle.
-pub trait HookEvent: Sized {
-    /// The name in settings files and in `hook_event_name`.
-    const NAME: &'static str;
-    /// The event's own fields.
-    const FIELDS: &'static [EventField];
-    /// The members of `hookSpecificOutput` that have an effect.
-    const ANSWERS: &'static [&'static str];
-
-    /// Reads the input of a hook.
-    ///
-    /// # Errors
-    ///
-    /// The input is another event, or a field is missing or holds something else.
-    fn from_input(input: Map<String, Value>) -> Result<Self, InputError>;
-}
-
-/// The event can be denied.
-pub trait Denies: HookEvent {}
-/// An answer can give the model additional text.
-pub trait AddsContext: HookEvent {}
-/// An answer can replace the input of the tool.
-pub trait RewritesToolInput: HookEvent {}
-/// An answer can replace parts of the request to the model.
-pub trait RewritesRequest: HookEvent {}
-/// An answer can give a response in place of the model's.
-pub trait GivesResponse: HookEvent {}
-/// An answer can limit the tools that the model may call.
-pub trait ChoosesTools: HookEvent {}
-/// An answer can clear the conversation.
-pub trait ClearsContext: HookEvent {}
 
 /// What every event has. A host that does not know a value leaves it empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,7 +81,7 @@ macro_rules! events {
 
             impl From<HookAnswer<$event>> for HookAnswer<AnyEvent> {
                 fn from(answer: HookAnswer<$event>) -> Self {
-                    answer.for_any_event()
+                    answer.for_wider_event()
                 }
             }
         )+

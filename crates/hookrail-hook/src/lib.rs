@@ -34,16 +34,19 @@
 
 #![forbid(unsafe_code)]
 
+mod ability;
 mod answer;
 mod event;
 mod field;
 mod program;
 
+pub use ability::{
+    AddsContext, ChoosesTools, ClearsContext, Denies, GivesResponse, HookEvent, RewritesRequest, RewritesToolInput,
+};
 pub use answer::{HookAnswer, Reply, ToolMode};
 pub use event::{
-    AddsContext, AfterAgent, AfterModel, AfterTool, AnyEvent, BeforeAgent, BeforeModel, BeforeTool,
-    BeforeToolSelection, ChoosesTools, ClearsContext, Denies, GivesResponse, HookEvent, Notification, PreCompress,
-    RewritesRequest, RewritesToolInput, SessionEnd, SessionInfo, SessionStart,
+    AfterAgent, AfterModel, AfterTool, AnyEvent, BeforeAgent, BeforeModel, BeforeTool, BeforeToolSelection,
+    Notification, PreCompress, SessionEnd, SessionInfo, SessionStart,
 };
 pub use field::{EventField, FieldShape, FieldValue, InputError};
 pub use program::{Streams, run, run_with};

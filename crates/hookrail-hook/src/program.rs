@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
+use crate::ability::HookEvent;
 use crate::answer::Reply;
-use crate::event::HookEvent;
 use crate::field::InputError;
 
 /// The status of a hook that failed. It is not 2, which is a deny.

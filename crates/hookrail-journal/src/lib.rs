@@ -58,7 +58,7 @@ mod reader;
 mod record;
 mod redact;
 mod retention;
-mod secret_forms;
+mod secret_beginnings;
 mod secret_names;
 mod secret_places;
 mod secret_search;
@@ -83,9 +83,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use hookrail::Code;
 use hookrail::lock;
 use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, RecordErrorKind, Recorded, Recorder};
+use hookrail::{Code, Json, JsonObject};
 
 use delayed_sync::DelayedSync;
 use entry::MemberWriter;
@@ -241,7 +241,7 @@ impl Journal {
     /// # Errors
     /// If it could not be recorded.
     pub fn record_blocking(&self, entry: &Entry<'_>) -> Result<(), RecordError> {
-        let (_, file) = self.append(entry)?;
+        let (_, file) = self.append(&self.members(entry)?)?;
         match file? {
             Some(file) => file
                 .sync_data()
@@ -255,13 +255,52 @@ impl Journal {
     /// # Errors
     /// If it could not be recorded.
     pub fn record_numbered(&self, entry: &Entry<'_>) -> Result<(Recorded, u64), RecordError> {
-        // The record of an event has the outcome that the host gets, so a backlog is found before it is written.
-        if let EntryKind::Fired(fired) = &entry.kind
-            && !says_record_failed(fired)
-        {
-            self.check_backlog()?;
+        self.check_before(entry)?;
+        let (recorded, seq) = self.record_members(&self.members(entry)?)?;
+        if !matches!(entry.kind, EntryKind::Fired(_)) {
+            lock(&self.shared.state).backlog.check(self.directory(), || Ok(seq))?;
         }
-        let (appended, file) = self.append(entry).inspect_err(|error| self.look_for_room(error))?;
+        Ok((recorded, seq))
+    }
+
+    /// Returns the record of an entry, for another process to write with [`Journal::record_prepared`].
+    ///
+    /// # Errors
+    /// If it could not be recorded.
+    pub fn prepare(&self, entry: &Entry<'_>) -> Result<Json, RecordError> {
+        self.check_before(entry)?;
+        let text = [b"{", self.members(entry)?.as_slice(), b"}"].concat();
+        let record = std::str::from_utf8(&text).ok().and_then(|text| Json::parse(text).ok());
+        record.ok_or_else(|| RecordError::new(RecordErrorKind::Io, "the record has no form in JSON"))
+    }
+
+    /// Writes a record that another process has prepared.
+    ///
+    /// # Errors
+    /// If it could not be recorded, or is no record.
+    pub fn record_prepared(&self, record: &JsonObject) -> Result<Recorded, RecordError> {
+        if let Some(name) = ["seq", "prev", "hash"].into_iter().find(|name| record.get(name).is_some()) {
+            return Err(RecordError::new(RecordErrorKind::Damaged, format!("the record has a `{name}` already")));
+        }
+        let whole = record.to_json();
+        let members = whole.text().strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default();
+        if record.is_empty() || members.contains(['\n', '\r']) {
+            return Err(RecordError::new(RecordErrorKind::Damaged, "the record is empty or has several lines"));
+        }
+        self.prepare_directory()?;
+        Ok(self.record_members(members.as_bytes())?.0)
+    }
+
+    /// The record of an event has the outcome that the host gets, so a backlog is found before it is written.
+    fn check_before(&self, entry: &Entry<'_>) -> Result<(), JournalError> {
+        match &entry.kind {
+            EntryKind::Fired(fired) if !says_record_failed(fired) => self.check_backlog(),
+            _ => Ok(()),
+        }
+    }
+
+    fn record_members(&self, members: &[u8]) -> Result<(Recorded, u64), JournalError> {
+        let (appended, file) = self.append(members).inspect_err(|error| self.look_for_room(error))?;
         if appended.began_segment {
             self.maintain_later();
         }
@@ -269,9 +308,6 @@ impl Journal {
         // The record is there whatever becomes of the wait, which is what the host is told.
         let recorded =
             synced.unwrap_or_else(|error| Recorded::Syncing(Box::pin(std::future::ready(Err(error.into())))));
-        if !matches!(entry.kind, EntryKind::Fired(_)) {
-            lock(&self.shared.state).backlog.check(self.directory(), || Ok(appended.seq))?;
-        }
         Ok((recorded, appended.seq))
     }
 
@@ -285,10 +321,9 @@ impl Journal {
     }
 
     /// Appends a record, and returns the file that has to be synced, if one has to be.
-    fn append(&self, entry: &Entry<'_>) -> Result<(Appended, FileToSync), JournalError> {
-        let members = self.members(entry)?;
+    fn append(&self, members: &[u8]) -> Result<(Appended, FileToSync), JournalError> {
         let mut state = lock(&self.shared.state);
-        let appended = state.writer.append(&members, SystemTime::now())?;
+        let appended = state.writer.append(members, SystemTime::now())?;
         state.last_seq = Some(appended.seq);
         let file = match self.shared.options.sync {
             SyncPolicy::Write => Ok(None),

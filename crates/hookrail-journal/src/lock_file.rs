@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::JournalError;
-use crate::segment::{self, SegmentName, open_file};
+use crate::segment::{self, SegmentName, has_name, open_file};
 
 /// A lock is held for microseconds; after this long something is wrong with its holder.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -116,16 +116,6 @@ impl LockFile {
 /// Waits for about half a microsecond, so that the tries of a waiting writer do not slow the holder down.
 fn pause() {
     (0..16).for_each(|_| std::hint::spin_loop());
-}
-
-#[cfg(unix)]
-pub(crate) fn has_name(about: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::nlink(about) > 0
-}
-
-#[cfg(not(unix))]
-pub(crate) fn has_name(_about: &std::fs::Metadata) -> bool {
-    true
 }
 
 /// Fills the buffer with the bytes from an offset on.

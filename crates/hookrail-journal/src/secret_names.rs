@@ -1,24 +1,10 @@
 //! Which names of members, variables, headers and options say that they hold a secret.
 
-use crate::secret_values::{is_harmless, is_header_harmless};
+use std::sync::LazyLock;
 
-/// What a name says about its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NameMeaning {
-    /// Nothing.
-    Other,
-    /// A password, or a short word that means other things too: `pass`, `pwd`, `auth`.
-    Perhaps,
-    /// A signature that lets its holder pass, if it is long.
-    Signature,
-    /// A token, a key or other credentials. These words are frequent in programs and in sentences.
-    Secret,
-    Password,
-    /// The value of an `Authorization` header.
-    Authorization,
-    /// The value of a `Cookie` or `Set-Cookie` header.
-    Cookie,
-}
+use hookrail::secret_table::{NameInText, NameMeaning, SECRETS, is_other_word};
+
+use crate::secret_values::{is_harmless, is_header_harmless};
 
 /// Where a name stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,44 +14,6 @@ pub(crate) enum NamePlace {
     /// It is a name in a text, which may be source code or a sentence.
     Text,
 }
-
-const PASSWORDS: [&str; 6] = ["password", "passwd", "passphrase", "passcode", "passwort", "passwords"];
-
-/// Names that end so hold a secret.
-const SECRETS: [&str; 12] = [
-    "secret",
-    "token",
-    "credential",
-    "credentials",
-    "apikey",
-    "apikeys",
-    "accesstokens",
-    "apitokens",
-    "authtokens",
-    "bearertokens",
-    "refreshtokens",
-    "secretkeybase",
-];
-
-/// What a key is for, if it is a secret one.
-const SECRET_KEYS: [&str; 16] = [
-    "access",
-    "account",
-    "api",
-    "auth",
-    "client",
-    "encryption",
-    "license",
-    "master",
-    "private",
-    "secret",
-    "service",
-    "session",
-    "shared",
-    "signing",
-    "storage",
-    "subscription",
-];
 
 /// What a key that is no secret is for, in a name of capital letters. There, every other key is a secret.
 const OTHER_KEYS: [&str; 14] = [
@@ -84,13 +32,6 @@ const OTHER_KEYS: [&str; 14] = [
     "registry",
     "map",
 ];
-
-/// Names of members, and of variables in capital letters, that contain one of these are taken for secrets.
-const CONTAINED: [&str; 10] =
-    ["password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "credential", "privatekey", "cookie"];
-
-/// Words that end like a password.
-const OTHER_PASSES: [&str; 4] = ["ASKPASS", "BYPASS", "COMPASS", "TRESPASS"];
 
 /// How names end that are about a secret and hold none.
 const HARMLESS_ENDS: [&str; 45] = [
@@ -141,51 +82,68 @@ const HARMLESS_ENDS: [&str; 45] = [
     "tokens",
 ];
 
+/// The words that names in texts have.
+static WORDS: LazyLock<Vec<(&str, NameInText)>> = LazyLock::new(|| {
+    let rows = SECRETS.iter().filter(|row| row.found_in.has_texts());
+    rows.filter_map(|row| row.form.name_in_text().map(|place| (row.begins, place))).collect()
+});
+
 /// What a name says about its value.
 pub(crate) fn meaning_of_name(name: &str, place: NamePlace) -> NameMeaning {
-    let plain: String =
-        name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
-    let plain = plain.trim_end_matches(|last: char| last.is_ascii_digit());
-    let ends_with = |words: &[&str]| words.iter().any(|word| plain.ends_with(word));
-    if ends_with(&PASSWORDS) {
-        return NameMeaning::Password;
-    }
-    if plain.ends_with("authorization") {
-        return NameMeaning::Authorization;
-    }
-    if plain == "cookie" || plain == "setcookie" {
-        return NameMeaning::Cookie;
-    }
-    if ends_with(&SECRETS) || is_secret_key(name, plain) {
+    let plain = plain_name(name);
+    let found = || WORDS.iter().filter_map(|(word, place)| meaning_of_word(name, &plain, word, *place));
+    let is_doubtful = |meaning: &NameMeaning| matches!(meaning, NameMeaning::Perhaps | NameMeaning::Signature);
+    if let Some(meaning) = found().find(|meaning| !is_doubtful(meaning)) {
         // `--with-token` reads it from standard input.
-        return if plain == "withtoken" { NameMeaning::Other } else { NameMeaning::Secret };
+        return if plain == "withtoken" { NameMeaning::Other } else { meaning };
+    }
+    if is_key_of_capitals(name, &plain) {
+        return NameMeaning::Secret;
     }
     if place == NamePlace::Member || is_in_capitals(name) {
-        if ends_with(&HARMLESS_ENDS) {
+        if HARMLESS_ENDS.iter().any(|end| plain.ends_with(end)) {
             return NameMeaning::Other;
         }
-        if CONTAINED.iter().any(|word| plain.contains(word)) || plain.contains("authorization") {
+        let is_inside = |place: &NameInText| matches!(place, NameInText::EndOrInside(_) | NameInText::Inside);
+        if WORDS.iter().any(|(word, place)| is_inside(place) && plain.contains(word)) {
             return NameMeaning::Secret;
         }
     }
-    // `SSHPASS`, but not `COMPASS`.
-    let word = last_word(name);
-    if is_in_capitals(name) && word.ends_with("PASS") && !OTHER_PASSES.contains(&word) {
-        return NameMeaning::Perhaps;
-    }
-    match word.to_ascii_lowercase().as_str() {
-        "pass" | "pwd" | "auth" => NameMeaning::Perhaps,
-        "sig" | "signature" if plain == "sig" || plain.starts_with('x') => NameMeaning::Signature,
-        _ if plain == "userpass" || plain == "dbpass" || plain.ends_with("auth") => NameMeaning::Perhaps,
-        _ => NameMeaning::Other,
-    }
+    found().next().unwrap_or(NameMeaning::Other)
 }
 
-fn is_secret_key(name: &str, plain: &str) -> bool {
-    let Some(what) = plain.strip_suffix("keys").or_else(|| plain.strip_suffix("key")) else { return false };
-    if SECRET_KEYS.iter().any(|word| what.ends_with(word)) {
-        return true;
-    }
+/// The letters and digits of a name, in small letters and without digits at its end.
+fn plain_name(name: &str) -> String {
+    let letters = name.trim_end_matches(|last: char| !last.is_ascii_alphabetic());
+    letters.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// What a word says at the place that it has in a name; nothing if it is not there.
+fn meaning_of_word(name: &str, plain: &str, word: &str, place: NameInText) -> Option<NameMeaning> {
+    let (is_there, meaning) = match place {
+        NameInText::Whole(meaning) => (plain == word, meaning),
+        NameInText::End(meaning) | NameInText::EndOrInside(meaning) => (plain.ends_with(word), meaning),
+        NameInText::Inside => return None,
+        NameInText::After(kinds) => {
+            let kind = plain.strip_suffix(word)?;
+            (kinds.iter().any(|known| kind.ends_with(known)), NameMeaning::Secret)
+        }
+        NameInText::LastWord(meaning) => (last_word(name).eq_ignore_ascii_case(word), meaning),
+        NameInText::LastWordEnd(meaning) => {
+            let last = last_word(name).to_ascii_lowercase();
+            let is_end = is_in_capitals(name) && last.ends_with(word) && !is_other_word(&last);
+            (is_end || last == word, meaning)
+        }
+        NameInText::LastOfHeader(meaning) => {
+            (plain.starts_with('x') && last_word(name).eq_ignore_ascii_case(word), meaning)
+        }
+    };
+    is_there.then_some(meaning)
+}
+
+/// Whether a name in capital letters is that of a key which is no other one.
+fn is_key_of_capitals(name: &str, plain: &str) -> bool {
+    let Some(what) = plain.strip_suffix("key") else { return false };
     is_in_capitals(name)
         && last_word(name) == "KEY"
         && !what.is_empty()
@@ -245,7 +203,8 @@ pub(crate) enum MemberValue<'v> {
 }
 
 fn is_about_tokens(name: &str) -> bool {
-    let plain: String =
-        name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
-    plain.contains("token") && !SECRETS.iter().any(|word| plain.ends_with(word))
+    let plain = plain_name(name);
+    let is_one =
+        |(word, place): &(&str, NameInText)| meaning_of_word(name, &plain, word, *place) == Some(NameMeaning::Secret);
+    plain.contains("token") && !WORDS.iter().any(is_one)
 }

@@ -1,27 +1,22 @@
 //! Finds the secrets of a text, in one pass over it.
 //!
-//! One automaton looks for the beginnings of all forms at once; what stands there is then looked at by the form's own rule.
+//! The beginnings of all forms are looked for at once; what stands there is then looked at by the form's own rule.
 //! Every rule goes over a part of the text that no later one goes over again, or over one of bounded length, so that no text
 //! takes more time than its length allows.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+use hookrail::secret_table::{Alphabet, FlagValue, NameMeaning, SecretForm, SecretRow};
 
-use crate::secret_forms::{Alphabet, FORMS, FlagValue, PROGRAMS, SecretForm, SecretProgram, USER_FLAGS};
-use crate::secret_names::{NameMeaning, NamePlace, is_in_capitals, meaning_of_name};
+use crate::secret_beginnings::beginnings_in;
+use crate::secret_names::{NamePlace, is_in_capitals, meaning_of_name};
 use crate::secret_places;
 use crate::secret_text::{FoundValue, TextReader, ValueQuote};
 use crate::secret_values::{is_code, is_harmless, is_header_harmless, is_scheme, is_sentence};
 
-/// The beginnings of all forms, then the programs; in the order of the tables.
-static BEGINNINGS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let forms = FORMS.iter().map(|(begins, _)| *begins);
-    let mut builder = AhoCorasickBuilder::new();
-    builder.ascii_case_insensitive(true).match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA));
-    builder.build(forms.chain(PROGRAMS.iter().map(|program| program.called))).ok()
-});
+/// Options that take a user and a password in many programs. Without a program of the table they are looked at with more care:
+/// `docker run -u 1000:1000` has none.
+const USER_FLAGS: [&str; 2] = ["-u", "--user"];
 
 /// A secret inside a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,24 +26,20 @@ pub(crate) struct FoundSecret {
     pub(crate) escaped: u32,
 }
 
-/// The secrets of a text, in its order. If they cannot be looked for, the whole text is one.
+/// The secrets of a text, in its order.
 ///
 /// A text that had secrets is looked at again as it will be written: what is left of one may complete another form, and what
 /// is written must not change if it is redacted once more.
 pub(crate) fn find_secrets(text: &str) -> Vec<FoundSecret> {
     /// Each round adds to what the one before found, and more than one that does is rare.
     const MOST_ROUNDS: usize = 8;
-    let Some(beginnings) = BEGINNINGS.as_ref() else {
-        let whole = FoundSecret { range: 0..text.len(), escaped: 0 };
-        return if text.is_empty() { Vec::new() } else { vec![whole] };
-    };
-    let mut secrets = SecretSearch::new(text).run(beginnings);
+    let mut secrets = SecretSearch::new(text).run();
     for _ in 0..MOST_ROUNDS {
         if secrets.is_empty() {
             break;
         }
         let written = WrittenText::new(text, &secrets);
-        let found = SecretSearch::new(&written.text).run(beginnings);
+        let found = SecretSearch::new(&written.text).run();
         let more: Vec<_> = found.into_iter().map(|secret| written.to_original(secret)).collect();
         let is_known = |secret: &FoundSecret| secrets.iter().any(|known| known.range == secret.range);
         if more.iter().all(is_known) {
@@ -117,12 +108,13 @@ fn insert_secret(secrets: &mut Vec<FoundSecret>, mut secret: FoundSecret) {
 
 /// Whether a name has a part that may tell. Most have none.
 pub(crate) fn may_tell(name: &str) -> bool {
-    BEGINNINGS.as_ref().is_none_or(|beginnings| beginnings.is_match(name))
+    beginnings_in(name).next().is_some()
 }
 
 /// The command whose options are looked at.
 struct CommandInText {
-    program: &'static SecretProgram,
+    /// The options of its program that take a secret.
+    flags: &'static [(&'static str, FlagValue)],
     /// How far the command was followed.
     at: usize,
     /// The quote that is open there.
@@ -143,20 +135,16 @@ impl<'t> SecretSearch<'t> {
         Self { text: TextReader(text), secret_end: 0, named: 0, command: None }
     }
 
-    fn run(mut self, beginnings: &AhoCorasick) -> Vec<FoundSecret> {
+    fn run(mut self) -> Vec<FoundSecret> {
         let mut secrets: Vec<FoundSecret> = Vec::new();
-        for hit in beginnings.find_overlapping_iter(self.text.0) {
+        for hit in beginnings_in(self.text.0) {
             // What stands between a form's beginning and its secret may hold another one, such as the user of an address.
-            if secrets.last().is_some_and(|last| last.range.contains(&hit.start())) {
+            if secrets.last().is_some_and(|last| last.range.contains(&hit.range.start)) {
                 continue;
             }
-            let index = hit.pattern().as_usize();
-            let found = match FORMS.get(index) {
-                Some((begins, form)) => self.look_at(begins, *form, hit.start()..hit.end()),
-                None => {
-                    self.note_program(PROGRAMS.get(index - FORMS.len()), hit.start()..hit.end());
-                    None
-                }
+            let found = match hit.row() {
+                Some(row) => self.look_at(row, hit.range),
+                None => self.flag(hit.range.end - 1),
             };
             if let Some(secret) = found.filter(|secret| !secret.range.is_empty()) {
                 self.secret_end = self.secret_end.max(secret.range.end);
@@ -175,11 +163,15 @@ impl<'t> SecretSearch<'t> {
         if self.secret_end <= at { self.named.max(self.secret_end) } else { self.named }
     }
 
-    fn look_at(&mut self, begins: &str, form: SecretForm, at: Range<usize>) -> Option<FoundSecret> {
-        let is_exact = self.text.part(at.clone()) == begins;
-        let range = match form {
-            SecretForm::Name => return self.name(at.start),
-            SecretForm::Flag => return self.flag(at.end - 1),
+    fn look_at(&mut self, row: &SecretRow, at: Range<usize>) -> Option<FoundSecret> {
+        let is_exact = self.text.part(at.clone()) == row.begins;
+        let range = match row.form {
+            SecretForm::Name(..) | SecretForm::TextName(_) => return self.name(at.start),
+            SecretForm::VariableName(_) => return None,
+            SecretForm::Program(flags) => {
+                self.note_program(flags, &at);
+                return None;
+            }
             SecretForm::Scheme => self.scheme(at)?,
             _ if !is_exact => return None,
             SecretForm::Address => self.address(at.end)?,
@@ -449,10 +441,9 @@ impl<'t> SecretSearch<'t> {
         (!is_harmless(self.text.part(value.range.clone()))).then(|| value.into_secret())
     }
 
-    fn note_program(&mut self, program: Option<&'static SecretProgram>, at: Range<usize>) {
-        let is_word = self.is_word_start(at.start) && !matches!(self.text.byte(at.end), b'=' | b':' | b'/');
-        if let Some(program) = program.filter(|_| is_word) {
-            self.command = Some(CommandInText { program, at: at.end, quote: None });
+    fn note_program(&mut self, flags: &'static [(&'static str, FlagValue)], at: &Range<usize>) {
+        if self.is_word_start(at.start) && !matches!(self.text.byte(at.end), b'=' | b':' | b'/') {
+            self.command = Some(CommandInText { flags, at: at.end, quote: None });
         }
     }
 
@@ -461,7 +452,7 @@ impl<'t> SecretSearch<'t> {
         self.follow_command(at);
         let word =
             self.text.from(at).split(|end: char| end.is_ascii_whitespace() || matches!(end, '"' | '\'')).next()?;
-        let flags = self.command.as_ref().map_or(&[][..], |command| command.program.flags);
+        let flags = self.command.as_ref().map_or(&[][..], |command| command.flags);
         for (flag, takes) in flags {
             // `-sSu` is `-u` behind other ones.
             let is_long = flag.starts_with("--");

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::secret_forms::Alphabet;
+use hookrail::secret_table::Alphabet;
+
 use crate::secret_values::{is_harmless, length_of_redaction, length_of_reference};
 
 /// The quotes around a value.

@@ -12,7 +12,6 @@ use memchr::{memchr, memrchr};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{JournalError, UnsafePlace};
-use crate::lock_file::has_name;
 
 /// A SHA-256 in lower-case hexadecimal.
 pub(crate) type Hex = [u8; 64];
@@ -119,6 +118,17 @@ pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<File, Jour
         }
     }
     Ok(file)
+}
+
+/// Whether a file still has a name. Another process may have removed it after it was opened.
+#[cfg(unix)]
+pub(crate) fn has_name(about: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(about) > 0
+}
+
+#[cfg(not(unix))]
+pub(crate) fn has_name(_about: &std::fs::Metadata) -> bool {
+    true
 }
 
 /// The permissions of others than the owner.

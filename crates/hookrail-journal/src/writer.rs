@@ -13,10 +13,11 @@ use hookrail::event::timestamp;
 use crate::config::{JournalOptions, SyncPolicy};
 use crate::error::JournalError;
 use crate::index;
-use crate::lock_file::{LONGEST_WAIT, LockFile, SHORT_WAIT, has_name, read_exact_at};
+use crate::lock_file::{LONGEST_WAIT, LockFile, SHORT_WAIT, read_exact_at};
 use crate::machines;
 use crate::segment::{
-    self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentFile, SegmentName, end_of, hash_of, last_record, open_file,
+    self, Hex, LastRecord, NO_HASH, SegmentEnd, SegmentFile, SegmentName, end_of, has_name, hash_of, last_record,
+    open_file,
 };
 
 /// A record that was appended.

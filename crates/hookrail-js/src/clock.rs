@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::limits::RuntimeLimits;
+use crate::limits::{RuntimeLimits, StopReason};
 
 /// How long a module may still work before it has to return to the event loop. The JavaScript engine asks every few
 /// thousand steps.
@@ -30,23 +30,6 @@ pub(crate) struct Budget {
     /// The time that is left for operations of the host in this turn.
     host_left: Duration,
     stopped: Option<StopReason>,
-}
-
-/// Why a module had to be stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StopReason {
-    /// It worked too long without returning to the event loop, or its instance was retired.
-    Work,
-    /// The time of its call was used up. This was its length.
-    Wall(Duration),
-    /// Operations of the host took too long in one turn.
-    Host,
-    /// It exceeded its memory limit.
-    Memory,
-    /// It has more source text than is allowed.
-    Source,
-    /// A function of the host panicked.
-    Panic,
 }
 
 impl Budget {

@@ -6,7 +6,7 @@ use hookrail::host::{Component, HostFuture};
 use hookrail::process::RawEnd;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::worker::WorkerMessage;
+use crate::message::WorkerMessage;
 
 /// The host's handle of a component. Requests go to the module's thread.
 pub(crate) struct RemoteComponent {

@@ -60,28 +60,35 @@
 //!
 //! # Modules of the crate
 //!
-//! `source` turns files into code, `vm` is one runtime, `ops` is everything a module can ask of the machine or the host
-//! as typed operations, `module_host` is an instance with everything that waits for it, `worker` is the thread around
-//! that, and `modules` gives it all to the engine. `rules` takes from the engine's event table how the results of
+//! `source` turns files into code and `loaded` holds them, `vm` is one runtime, `ops` is everything a module can ask of the
+//! machine or the host as typed operations, `shared` is the state that both need, `module_host` is an instance with
+//! everything that waits for it, `worker` is the thread around that, `message` what is sent to the thread, and `modules`
+//! gives it all to the engine. `rules` takes from the engine's event table how the results of
 //! handlers combine inside one module; how the results of several modules combine is not known here. `types` writes the
 //! declarations for authors in TypeScript.
 
 #![forbid(unsafe_code)]
 
 mod account;
+mod call;
 mod clock;
 mod component;
 mod late;
 mod leftovers;
 mod limits;
-mod machine;
+mod loaded;
+mod message;
+mod module_config;
 mod module_host;
 mod modules;
+mod op_answer;
+mod op_error;
 mod ops;
-mod outcome;
 mod processes;
+mod returned;
 mod rules;
 mod shared;
+mod shortage;
 mod source;
 mod stack;
 mod types;

@@ -1,8 +1,6 @@
-//! The limits on what one module may use.
+//! The limits on what one module may use, and why it had to be stopped.
 
 use std::time::Duration;
-
-use crate::clock::StopReason;
 
 /// The limits on what one module may use. A module that exceeds one fails alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +28,23 @@ pub struct RuntimeLimits {
     pub dialogs: Duration,
     /// How long an inspection of the module may take to load it. Default 10 s.
     pub load: Duration,
+}
+
+/// Why a module had to be stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopReason {
+    /// It worked too long without returning to the event loop, or its instance was retired.
+    Work,
+    /// The time of its call was used up. This was its length.
+    Wall(Duration),
+    /// Operations of the host took too long in one turn.
+    Host,
+    /// It exceeded its memory limit.
+    Memory,
+    /// It has more source text than is allowed.
+    Source,
+    /// A function of the host panicked.
+    Panic,
 }
 
 impl Default for RuntimeLimits {

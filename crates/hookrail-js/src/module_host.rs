@@ -5,6 +5,7 @@
 //! end comes back as a message.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -17,14 +18,18 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::account::MemoryHold;
-use crate::clock::{StopReason, WallClock};
-use crate::ops::{self, OpAnswer, OpError};
-use crate::outcome::{self, CallReport, HandlerFailure};
+use crate::call::CallState;
+use crate::clock::WallClock;
+use crate::limits::StopReason;
+use crate::loaded::Version;
+use crate::message::{ModuleJob, ModuleWork, TaskResult, WorkerMessage};
+use crate::module_config::ModuleConfig;
+use crate::op_error::OpError;
+use crate::ops;
+use crate::returned::{self, CallReport, HandlerFailure};
 use crate::rules::{Combine, Rule};
-use crate::shared::{CallState, InstanceState, Shared, StartedTask};
+use crate::shared::{InstanceState, Shared, StartedTask};
 use crate::vm::{PreludeFunction, Vm};
-use crate::worker::{InspectionResult, ModuleConfig, ModuleJob, ModuleWork, WorkerMessage};
 
 /// One module: its instance while there is one, and everything that waits for it. The lock around this is the turn.
 pub(crate) struct ModuleHost {
@@ -58,6 +63,28 @@ struct Instance {
 /// Answers that are sent after the turn, so that the receiver's next call finds the lock free.
 pub(crate) type Answers = Vec<(oneshot::Sender<ModuleReturn>, ModuleReturn)>;
 
+/// The result of an inspection.
+pub(crate) struct InspectionResult {
+    pub(crate) found: ModuleInspection,
+    pub(crate) version: Version,
+    /// Files that were looked for and could not be read.
+    pub(crate) missing: Vec<PathBuf>,
+}
+
+impl InspectionResult {
+    pub(crate) fn without_files(found: ModuleInspection) -> Self {
+        Self { found, version: Version::default(), missing: Vec::new() }
+    }
+
+    /// Whether the module can be called, as far as its inspection shows.
+    pub(crate) fn can_run(&self) -> bool {
+        match &self.found {
+            ModuleInspection::Registered(_) | ModuleInspection::Unknown(_) => true,
+            ModuleInspection::Failed(_) | ModuleInspection::OutOfResources(_) => false,
+        }
+    }
+}
+
 /// How long a command may continue after its caller abandoned it.
 const ABANDONED_CALL_TIME: Duration = Duration::from_secs(60);
 
@@ -75,9 +102,6 @@ fn inspection_of(state: &InstanceState, result: Result<Registrations, LoadFailur
         Err(failure) => ModuleInspection::Failed(failure),
     }
 }
-
-/// The answer of an operation, with the memory that it takes.
-pub(crate) type TaskResult = (Result<OpAnswer, OpError>, Option<MemoryHold>);
 
 /// Tells the module's thread that an operation has ended. Dropping it tells the thread too, so that a cancelled
 /// operation is reported.
@@ -234,7 +258,7 @@ impl ModuleHost {
             (None, None) if lost.is_some() => CallReport::default(),
             (None, None) => return None,
         };
-        let result = outcome::load_result(&mut instance.shared, &report, lost);
+        let result = returned::load_result(&mut instance.shared, &report, lost);
         instance.shared.state_mut().begin_tail();
         Some(result)
     }
@@ -420,7 +444,7 @@ impl ModuleHost {
         state.abandoned.remove(&number);
         let Some(mut call) = state.calls.remove(&number) else { return };
         if number == 0 {
-            if let Err(failure) = outcome::load_result(shared, &report, call.lost.take()) {
+            if let Err(failure) = returned::load_result(shared, &report, call.lost.take()) {
                 let exhausted = shared.state_mut().exhausted;
                 self.refuse_waiting(exhausted, &failure);
                 self.close(&|_| RawEnd::Cancelled);
@@ -430,7 +454,7 @@ impl ModuleHost {
                 state.begin_tail();
             }
         } else if let Some(reply) = call.reply.take() {
-            self.answers.push((reply, outcome::call_return(shared, call, report)));
+            self.answers.push((reply, returned::call_return(shared, call, report)));
         }
     }
 
@@ -445,7 +469,7 @@ impl ModuleHost {
         let stuck: Vec<_> = state.calls.iter_mut().map(|(number, call)| (*number, call.lost.take())).collect();
         for (number, lost) in stuck {
             let message = match lost {
-                Some(message) => outcome::unhandled_rejection(&message),
+                Some(message) => returned::unhandled_rejection(&message),
                 None => "it waits for something that can never happen: nothing is outstanding".to_owned(),
             };
             self.finish(number, CallReport::failed(HandlerFailure::new(message)));

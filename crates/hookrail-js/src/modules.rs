@@ -16,15 +16,16 @@ use hookrail::trust::NamedFile;
 use hookrail_spawn::{CancelToken, lock};
 use tokio::sync::oneshot;
 
+use crate::call::CallState;
 use crate::clock::WallClock;
 use crate::late::{LateHandlers, LateListener};
 use crate::limits::RuntimeLimits;
-use crate::module_host::runtime_ended;
+use crate::loaded::Version;
+use crate::message::{ModuleJob, ModuleWork, WorkerMessage};
+use crate::module_host::{InspectionResult, runtime_ended};
 use crate::processes::{self, Processes, SharedProcesses};
-use crate::shared::CallState;
-use crate::source::Version;
 use crate::stack;
-use crate::worker::{InspectionResult, ModuleJob, ModuleWork, Worker, WorkerMessage, inspect_module, send_answers};
+use crate::worker::{Worker, inspect_module, send_answers};
 
 /// How long the processes of modules have to end by themselves when the program shuts down. A handler of the last
 /// events, such as `agent_end`, may start one and not wait for it; detached hooks have the same time.

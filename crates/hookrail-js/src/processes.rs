@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::leftovers;
-use crate::machine::EventLoop;
+use crate::shortage::EventLoop;
 
 /// A limit on the processes that several modules may have at a time, all together.
 #[derive(Clone, Debug)]
@@ -232,9 +232,9 @@ impl Processes {
 /// Waits until none of these processes is running, for at most this long in total.
 pub(crate) async fn drain(running: impl Iterator<Item = Processes>, longest: Duration) {
     let running: Vec<Processes> = running.filter(|processes| !processes.are_gone()).collect();
-    // Without the thread no process was started.
-    if let Ok(thread) = thread_of_processes()
-        && !running.is_empty()
+    // A module that started no process needs no thread. Without the thread no process was started.
+    if !running.is_empty()
+        && let Ok(thread) = thread_of_processes()
     {
         // The wait runs on that thread because the caller may have no tokio runtime, and a timeout needs one.
         let drained = thread.spawn(async move {

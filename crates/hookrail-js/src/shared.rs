@@ -1,26 +1,29 @@
 //! The state that an instance shares with the functions that its JavaScript calls.
 
 use std::cell::{RefCell, RefMut};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use hookrail::host::{HookFailure, NoticeLevel};
-use hookrail::module::{LoadFailure, ModuleReturn, ModuleWorld};
+use hookrail::module::ModuleWorld;
 use hookrail::{Host, Json};
 use hookrail_spawn::CancelToken;
 use notify::Watcher;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use crate::account::{HostMemory, MemoryHold};
-use crate::clock::{Budget, StopReason, WallClock};
+use crate::call::{CallState, FinishedCall};
+use crate::clock::{Budget, WallClock};
 use crate::component::ComponentState;
-use crate::ops::{OpError, PendingOp};
+use crate::limits::StopReason;
+use crate::loaded::LoadedSources;
+use crate::module_config::ModuleConfig;
+use crate::op_answer::PendingOp;
+use crate::op_error::OpError;
 use crate::processes::ProcessOwner;
-use crate::source::{SourceMaps, Version};
-use crate::worker::ModuleConfig;
 
 /// The state that one instance shares with the functions that its JavaScript calls.
 ///
@@ -75,25 +78,6 @@ pub(crate) struct InstanceState {
     next: u32,
 }
 
-/// The source files of a module that have been loaded so far.
-#[derive(Default)]
-pub(crate) struct LoadedSources {
-    /// How many bytes of source there are so far.
-    pub(crate) bytes: usize,
-    pub(crate) maps: SourceMaps,
-    /// The specifiers of all import declarations, each with the file that contains it.
-    pub(crate) static_imports: HashSet<(String, String)>,
-    /// The files of the module.
-    pub(crate) version: Version,
-    /// The code of CommonJS modules that are declared and have not run.
-    pub(crate) commonjs: HashMap<String, String>,
-    /// The modules that `require` may load.
-    pub(crate) requirable: HashSet<String>,
-    /// Files that were looked for and could not be read.
-    pub(crate) missing: Vec<std::path::PathBuf>,
-    pub(crate) failure: Option<LoadFailure>,
-}
-
 /// A task that was started and is not polled yet.
 pub(crate) struct StartedTask {
     pub(crate) number: u32,
@@ -112,53 +96,6 @@ pub(crate) struct Rejection {
     pub(crate) promise: u64,
     pub(crate) message: String,
     pub(crate) _held: MemoryHold,
-}
-
-/// A call that has ended, with its result and its failures as JSON text, if there are any.
-pub(crate) struct FinishedCall {
-    pub(crate) call: u32,
-    pub(crate) result: Option<String>,
-    pub(crate) failures: Option<String>,
-    /// What means nothing in the handlers' results, as JSON text.
-    pub(crate) remarks: Option<String>,
-}
-
-/// One call in progress.
-pub(crate) struct CallState {
-    /// The name under which its failures are reported, or `None` if the host does not receive them.
-    pub(crate) event: Option<String>,
-    pub(crate) host: Arc<dyn Host>,
-    pub(crate) clock: Option<Arc<WallClock>>,
-    /// Cancelled when the call is abandoned.
-    pub(crate) over: CancelToken,
-    pub(crate) reply: Option<oneshot::Sender<ModuleReturn>>,
-    pub(crate) messages: Vec<Json>,
-    pub(crate) entries: Vec<Json>,
-    /// How many bytes the messages and entries have in total.
-    pub(crate) taken: usize,
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: Vec<u8>,
-    /// A rejection that was not handled during the call.
-    pub(crate) lost: Option<String>,
-}
-
-impl CallState {
-    /// A call without a time limit whose result is not sent.
-    pub(crate) fn new(host: Arc<dyn Host>) -> Self {
-        Self {
-            event: None,
-            host,
-            clock: None,
-            over: CancelToken::new(),
-            reply: None,
-            messages: Vec::new(),
-            entries: Vec::new(),
-            taken: 0,
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-            lost: None,
-        }
-    }
 }
 
 /// A stream that a module prints to.

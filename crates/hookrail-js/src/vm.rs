@@ -11,10 +11,11 @@ use rquickjs::context::EvalOptions;
 use rquickjs::function::{Func, IntoArgs};
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Object, Runtime, Value};
 
-use crate::clock::StopReason;
+use crate::call::FinishedCall;
+use crate::limits::StopReason;
 use crate::ops;
 use crate::rules;
-use crate::shared::{FinishedCall, Rejection, Shared, TimerKind, lent};
+use crate::shared::{Rejection, Shared, TimerKind, lent};
 use crate::source::{FileLoader, FileResolver, load_required, resolve_required, script};
 
 /// A runtime with the prelude in it.

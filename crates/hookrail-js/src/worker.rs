@@ -3,57 +3,27 @@
 //! The module is behind one lock, and the thread that holds it has the turn. That is mostly this thread; for an event
 //! whose caller blocks anyway it can be the caller's.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use hookrail::Host;
 use hookrail::host::NoticeLevel;
-use hookrail::module::{LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld};
+use hookrail::module::{LoadFailure, ModuleInspection, ModuleWorld};
 use hookrail_spawn::lock;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::late::LateHandlers;
 use crate::limits::RuntimeLimits;
-use crate::machine::EventLoop;
-use crate::module_host::{Answers, ModuleHost, TaskResult};
-use crate::processes::{Processes, SharedProcesses};
-use crate::shared::{CallState, FACTORY_TAIL};
-use crate::source::Version;
-
-/// A message to a module's thread.
-pub(crate) enum WorkerMessage {
-    /// Do some work, and answer.
-    Work(Box<ModuleWork>),
-    /// A call was abandoned.
-    Abandon(u32),
-    /// An operation has ended; without an answer if it was cancelled.
-    Settled { generation: u32, number: u32, answer: Option<TaskResult> },
-    /// A watched file has changed.
-    Changed { watcher: u32, kind: &'static str, name: String },
-    /// Draw a component.
-    Draw { component: u32, width: usize, reply: oneshot::Sender<ModuleReturn> },
-    /// Give a component a key press.
-    Key { component: u32, data: String },
-    /// The next timer is due earlier than the thread waits for.
-    Rearm,
-}
-
-/// Work for a module.
-pub(crate) struct ModuleWork {
-    pub(crate) number: u32,
-    pub(crate) job: ModuleJob,
-    pub(crate) world: ModuleWorld,
-    pub(crate) call: CallState,
-}
-
-pub(crate) enum ModuleJob {
-    Event { name: String, payload: String },
-    Command { name: String, arguments: String },
-    Render { message: String, expanded: bool, width: usize },
-}
+use crate::loaded::Version;
+use crate::message::{ModuleWork, WorkerMessage};
+use crate::module_config::ModuleConfig;
+use crate::module_host::{Answers, InspectionResult, ModuleHost};
+use crate::processes::SharedProcesses;
+use crate::shared::FACTORY_TAIL;
+use crate::shortage::EventLoop;
 
 /// The handle of a module's thread. Dropping it ends the thread.
 pub(crate) struct Worker {
@@ -94,44 +64,6 @@ impl Drop for Worker {
     }
 }
 
-/// The configuration of every instance of a module. It is outside the lock, so members that change are atomic.
-pub(crate) struct ModuleConfig {
-    pub(crate) module: PathBuf,
-    pub(crate) limits: RuntimeLimits,
-    pub(crate) inbox: mpsc::WeakUnboundedSender<WorkerMessage>,
-    /// Set by a thread that does not have the turn, to interrupt the module.
-    pub(crate) retired: Arc<AtomicBool>,
-    pub(crate) processes: Processes,
-    /// The files of the module, if it was inspected before.
-    pub(crate) version: Option<Arc<Version>>,
-    /// How many messages with work the module's thread has not received yet.
-    pub(crate) queued: AtomicUsize,
-    /// Handlers that were registered after the factory had ended.
-    pub(crate) late: Arc<LateHandlers>,
-}
-
-impl ModuleConfig {
-    fn new(
-        module: &Path,
-        limits: RuntimeLimits,
-        shared: Option<SharedProcesses>,
-        version: Option<Arc<Version>>,
-        late: Arc<LateHandlers>,
-        to: &mpsc::UnboundedSender<WorkerMessage>,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            module: module.to_owned(),
-            limits,
-            inbox: to.downgrade(),
-            retired: Arc::default(),
-            processes: Processes::new(limits.processes, shared),
-            version,
-            queued: AtomicUsize::default(),
-            late,
-        })
-    }
-}
-
 fn spawn(limits: &RuntimeLimits, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let thread = thread::Builder::new().name("hookrail-module".to_owned()).stack_size(limits.thread_stack());
     thread.spawn(body).map(drop)
@@ -164,28 +96,6 @@ pub(crate) fn inspect_module(module: &Path, world: ModuleWorld, limits: RuntimeL
         let failure = failure(format!("it took longer than {} s", limits.load.as_secs()));
         InspectionResult::without_files(ModuleInspection::Failed(failure))
     })
-}
-
-/// The result of an inspection.
-pub(crate) struct InspectionResult {
-    pub(crate) found: ModuleInspection,
-    pub(crate) version: Version,
-    /// Files that were looked for and could not be read.
-    pub(crate) missing: Vec<PathBuf>,
-}
-
-impl InspectionResult {
-    pub(crate) fn without_files(found: ModuleInspection) -> Self {
-        Self { found, version: Version::default(), missing: Vec::new() }
-    }
-
-    /// Whether the module can be called, as far as its inspection shows.
-    pub(crate) fn can_run(&self) -> bool {
-        match &self.found {
-            ModuleInspection::Registered(_) | ModuleInspection::Unknown(_) => true,
-            ModuleInspection::Failed(_) | ModuleInspection::OutOfResources(_) => false,
-        }
-    }
 }
 
 /// A host that offers nothing and drops log lines: the module is loaded again before it is called, and logs them then.

@@ -7,7 +7,7 @@ use super::engine::RegexEngine;
 use super::glob;
 use super::literal::Literals;
 use super::parser::{self, MAX_NESTING, ParseError};
-use super::types::{CompiledMatcher, Language, MatchResult, MatchScope, MatcherKind, OnInvalid, PatternProblem};
+use super::types::{Language, MatchResult, MatchScope, MatcherKind, OnInvalid, PatternProblem};
 
 /// The longest pattern, in bytes.
 const MAX_PATTERN: usize = 16 << 10;
@@ -17,6 +17,15 @@ const MAX_PATTERN: usize = 16 << 10;
 /// A matcher is made once and is cheap to clone.
 #[derive(Clone)]
 pub struct Matcher(Arc<MatcherParts>);
+
+/// A matcher together with what was wrong with its pattern.
+#[derive(Clone, Debug)]
+pub struct CompiledMatcher {
+    /// The matcher, usable whether or not there was a problem.
+    pub matcher: Matcher,
+    /// What is wrong with the pattern, if anything.
+    pub problem: Option<PatternProblem>,
+}
 
 struct MatcherParts {
     pattern: Option<Box<str>>,

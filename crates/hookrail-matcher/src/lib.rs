@@ -82,6 +82,6 @@ mod conformance_tests;
 #[cfg(test)]
 mod property_tests;
 
-pub use compile::Matcher;
+pub use compile::{CompiledMatcher, Matcher};
 pub use set::MatcherSet;
-pub use types::{CompiledMatcher, Language, MatchResult, MatchScope, MatcherKind, OnInvalid, PatternProblem};
+pub use types::{Language, MatchResult, MatchScope, MatcherKind, OnInvalid, PatternProblem};

@@ -1,7 +1,5 @@
 //! The types in the signatures of the matcher.
 
-use super::Matcher;
-
 /// The language that a pattern is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -77,15 +75,6 @@ impl From<bool> for MatchResult {
     fn from(matches: bool) -> Self {
         if matches { Self::Matches } else { Self::Differs }
     }
-}
-
-/// A matcher together with what was wrong with its pattern.
-#[derive(Clone, Debug)]
-pub struct CompiledMatcher {
-    /// The matcher, usable whether or not there was a problem.
-    pub matcher: Matcher,
-    /// What is wrong with the pattern, if anything.
-    pub problem: Option<PatternProblem>,
 }
 
 /// What is wrong with a pattern.

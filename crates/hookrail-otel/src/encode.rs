@@ -11,7 +11,7 @@ use crate::item::{
     AnsweredItem, FiredItem, Item, JournalPlace, LateItem, RunItem, RunRole, nanoseconds, nanoseconds_of,
 };
 use crate::metrics::decision_name;
-use crate::options::TelemetryOptions;
+use crate::options::{Signal, TelemetryOptions};
 use crate::proto::{
     AnyValue, InstrumentationScope, KeyValue, LogRecord, LogsRequest, Metric, MetricsRequest, Resource, ResourceLogs,
     ResourceMetrics, ResourceSpans, ScopeLogs, ScopeMetrics, ScopeSpans, Severity, Span, SpanKind, Status, StatusCode,
@@ -27,25 +27,6 @@ const LONGEST_NAME: usize = 200;
 
 /// The trace flags: sampled.
 const SAMPLED: u32 = 1;
-
-/// A kind of telemetry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signal {
-    Traces,
-    Logs,
-    Metrics,
-}
-
-impl Signal {
-    /// Returns the last part of its address.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Traces => "traces",
-            Self::Logs => "logs",
-            Self::Metrics => "metrics",
-        }
-    }
-}
 
 /// One request to the collector.
 #[derive(Debug)]

@@ -9,15 +9,15 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::client::{Client, Delivery};
 use crate::encode::{Encoder, Payload};
-use crate::metrics::DropReason;
-use crate::options::{Signals, TelemetryOptions};
-use crate::queue::{WaitFor, Wake};
-use crate::{Shared, TelemetryEnd};
+use crate::metrics::{DropReason, Metrics};
+use crate::options::{CollectorEndpoint, InputExport, Signals, TelemetryOptions};
+use crate::queue::{Queue, WaitFor, Wake};
+use crate::report::TelemetryEnd;
 
 /// The most events in one batch.
 const BATCH: usize = 512;
@@ -27,6 +27,16 @@ const MOST_ATTEMPTS: u32 = 6;
 
 /// The longest time between two attempts, also if the collector asks for a longer one.
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
+
+/// What the threads that fire events have in common with the one that exports.
+pub(crate) struct Shared {
+    pub(crate) queue: Queue,
+    pub(crate) metrics: Metrics,
+    /// The spans and log records that are on their way.
+    pub(crate) pending: AtomicU64,
+    pub(crate) inputs: InputExport,
+    pub(crate) collector: CollectorEndpoint,
+}
 
 pub(crate) struct Exporter {
     shared: Arc<Shared>,

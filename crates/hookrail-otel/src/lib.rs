@@ -42,11 +42,13 @@ mod metrics;
 mod options;
 mod proto;
 mod queue;
+mod report;
 mod trace;
 
 pub use options::{
     CollectorEndpoint, CollectorHeaders, EndpointProblem, HeadersError, InputExport, Signals, TelemetryOptions,
 };
+pub use report::{TelemetryEnd, TelemetryReport};
 
 use std::fmt;
 use std::io;
@@ -56,7 +58,7 @@ use std::time::{Duration, Instant};
 
 use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, RecordErrorKind, Recorded, Recorder};
 
-use exporter::Exporter;
+use exporter::{Exporter, Shared};
 use item::{Item, JournalPlace};
 use metrics::{DropReason, Metrics};
 use queue::{PushRefusal, Queue};
@@ -75,55 +77,6 @@ pub struct Telemetry {
 /// Ends the thread when it is dropped.
 struct Handle {
     shared: Arc<Shared>,
-}
-
-/// What the threads that fire events have in common with the one that exports.
-struct Shared {
-    queue: Queue,
-    metrics: Metrics,
-    /// The spans and log records that are on their way.
-    pending: AtomicU64,
-    inputs: InputExport,
-    collector: CollectorEndpoint,
-}
-
-/// How the export ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TelemetryEnd {
-    /// The collector has everything that was not dropped before.
-    Flushed,
-    /// The collector answered the last requests with an error.
-    CollectorRefused {
-        /// Its HTTP status.
-        status: u16,
-    },
-    /// The collector could not be reached.
-    CollectorAway {
-        /// Why.
-        problem: String,
-    },
-    /// The time was over before the collector had answered.
-    TimedOut,
-}
-
-impl fmt::Display for TelemetryEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flushed => f.write_str("the collector has everything"),
-            Self::CollectorRefused { status } => write!(f, "the collector answered with {status}"),
-            Self::CollectorAway { problem } => write!(f, "the collector cannot be reached: {problem}"),
-            Self::TimedOut => f.write_str("the collector did not answer in time"),
-        }
-    }
-}
-
-/// How a shutdown ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TelemetryReport {
-    /// How the export ended.
-    pub end: TelemetryEnd,
-    /// How many spans and log records did not reach the collector since the start.
-    pub dropped: u64,
 }
 
 impl fmt::Debug for Telemetry {

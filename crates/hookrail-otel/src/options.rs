@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use hookrail::sources::{ReadProblem, read_file};
 
-use crate::encode::Signal;
-
 /// The options of [`Telemetry`](crate::Telemetry).
 #[derive(Clone, Debug)]
 pub struct TelemetryOptions {
@@ -32,6 +30,25 @@ pub enum InputExport {
     On,
 }
 
+/// A kind of telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    Traces,
+    Logs,
+    Metrics,
+}
+
+impl Signal {
+    /// Returns the last part of its address.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Traces => "traces",
+            Self::Logs => "logs",
+            Self::Metrics => "metrics",
+        }
+    }
+}
+
 /// The kinds of telemetry that are exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signals {
@@ -50,6 +67,7 @@ impl Default for Signals {
 }
 
 impl Signals {
+    /// Returns whether this kind is exported.
     pub(crate) fn has(self, signal: Signal) -> bool {
         match signal {
             Signal::Traces => self.traces,

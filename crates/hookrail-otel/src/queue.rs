@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use hookrail::lock;
 
-use crate::TelemetryEnd;
 use crate::item::Item;
+use crate::report::TelemetryEnd;
 
 pub(crate) struct Queue {
     state: Mutex<QueueState>,

@@ -71,6 +71,8 @@ mod run_id;
 mod runtime;
 mod sandbox;
 mod sealed;
+#[cfg(target_os = "linux")]
+mod sender;
 mod straight_path;
 mod termination;
 
@@ -111,7 +113,9 @@ pub use run_id::run_id;
 pub use runtime::{require_threads, run_blocking, start_runtime};
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
 pub use sealed::SealedInput;
-pub use straight_path::has_no_links;
+#[cfg(target_os = "linux")]
+pub use sender::{Sender, receive_with_sender};
+pub use straight_path::{has_no_links, real_path};
 pub use termination::Termination;
 
 #[cfg(test)]

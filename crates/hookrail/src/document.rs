@@ -9,7 +9,7 @@ pub use crate::repeated::repeated_member;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::registry::DialectId;
-use crate::firing::{PartPlan, Plan, PlannedHook};
+use crate::firing::{CarriedCallPlan, PartPlan, Plan, PlannedHook};
 use crate::hook::{Action, Enforcement, Hook};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{ConfigurationInForce, Decision, Effects, HookRun, Outcome, ShadowRun, Stop};
@@ -219,6 +219,10 @@ pub fn diagnostics_document(diagnostics: &[Diagnostic]) -> Json {
 /// The document of a plan.
 #[must_use]
 pub fn explain_document(plan: &Plan) -> Json {
+    add_plan(JsonObject::new(), plan).to_json()
+}
+
+fn add_plan(document: JsonObject, plan: &Plan) -> JsonObject {
     let planned_hook = |(part, planned): (&PartPlan, &PlannedHook)| {
         let members = JsonObject::new()
             .add("hook", json!(&*planned.hook.label))
@@ -234,7 +238,7 @@ pub fn explain_document(plan: &Plan) -> Json {
         };
         members.to_json()
     };
-    let document = JsonObject::new()
+    let document = document
         .add("event", json!(plan.event.name()))
         .add_dialect_members(|dialect| dialect.contract().plan_members(plan))
         .list("plan", plan.hooks().map(planned_hook));
@@ -242,10 +246,15 @@ pub fn explain_document(plan: &Plan) -> Json {
         true => document,
         false => document.list("shadow", plan.shadow_hooks().map(planned_hook)),
     };
-    document
+    let document = document
         .list("skipped", plan.skipped.iter().map(skipped))
-        .list("diagnostics", plan.diagnostics.iter().map(diagnostic))
-        .to_json()
+        .list("diagnostics", plan.diagnostics.iter().map(diagnostic));
+    let carried_call =
+        |call: &CarriedCallPlan| add_plan(JsonObject::new().add("tool", json!(call.tool)), &call.plan).to_json();
+    match plan.calls.is_empty() {
+        true => document,
+        false => document.list("calls", plan.calls.iter().map(carried_call)),
+    }
 }
 
 /// A run, with the name and the version of its hook if its configuration is given.

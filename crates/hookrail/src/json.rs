@@ -471,7 +471,8 @@ fn compact(text: &str) -> String {
 
 /// JSON text in which every half of a surrogate pair that stands alone is the replacement character. JavaScript writes such
 /// texts, and no other language can hold them; the decision beside one must not be lost.
-pub(crate) fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     if !text.contains("\\u") {
         return Cow::Borrowed(text);
     }

@@ -69,6 +69,7 @@ mod firing;
 pub mod guard;
 #[cfg(doc)]
 pub mod guide;
+mod handed_record;
 mod hidden;
 pub mod hook;
 mod json;
@@ -86,6 +87,8 @@ pub mod remote;
 mod repeated;
 mod run;
 mod sandbox;
+#[doc(hidden)]
+pub mod secret_table;
 mod session_facts;
 mod skips;
 mod snapshot;
@@ -113,7 +116,7 @@ pub use tools::ToolNames;
 
 /// Which hooks run for an event, and why others do not.
 pub mod plan {
-    pub use crate::firing::{AskedAbout, Batch, Firing, PartPlan, Plan, PlannedHook, Step};
+    pub use crate::firing::{AskedAbout, Batch, CarriedCallPlan, Firing, PartPlan, Plan, PlannedHook, Step};
     pub use crate::skips::{SkipReason, Skipped, Skips};
     pub use crate::snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
 }

@@ -36,6 +36,7 @@ pub use runner::{Blocked, ErrorSubscription, HookRunner};
 pub use tool::{HookToolWrapper, Tool, wrap_tools};
 
 pub use crate::dialect::xcsh::result_members;
+pub use crate::json::without_lone_surrogates;
 
 pub use crate::run::{
     CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, CutOffProcess, EnforceExport,

@@ -9,6 +9,7 @@ use crate::diagnostic::{Code, Diagnostic};
 pub(crate) use crate::effects::join;
 pub use crate::effects::{Decision, Effects, Stop};
 use crate::event::EventKind;
+use crate::handed_record::HandedRecord;
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::names::named;
@@ -260,6 +261,8 @@ pub struct Outcome {
     pub refusal: Option<Refusal>,
     /// The name of the event among the records, if it was recorded.
     pub recorded_as: Option<Arc<str>>,
+    /// The record of the event, if the recorder leaves it to the caller that asked for the event to write it.
+    pub handed_record: Option<HandedRecord>,
     /// The configuration that was in force; none if no hook takes part in the event.
     pub in_force: Option<ConfigurationInForce>,
 }
@@ -291,6 +294,7 @@ impl Outcome {
             diagnostics: Vec::new(),
             refusal: None,
             recorded_as: None,
+            handed_record: None,
             in_force: None,
         }
     }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::event::{Event, EventKind};
+pub use crate::handed_record::HandedRecord;
 use crate::hook::{Authority, Hook};
 use crate::json::Json;
 use crate::names::named;
@@ -80,6 +81,8 @@ pub enum Recorded {
     /// The record is written and not yet safe. The outcome is handed out when this future is ready, so that one
     /// synchronisation can serve several events.
     Syncing(HostFuture<'static, Result<(), RecordError>>),
+    /// Nothing is written: the outcome carries the record to the caller that asked for the event, which writes it.
+    Handed(HandedRecord),
 }
 
 impl fmt::Debug for Recorded {
@@ -87,6 +90,7 @@ impl fmt::Debug for Recorded {
         f.write_str(match self {
             Self::Done => "Done",
             Self::Syncing(_) => "Syncing",
+            Self::Handed(_) => "Handed",
         })
     }
 }

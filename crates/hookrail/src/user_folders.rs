@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hookrail_spawn::Environment;
+use hookrail_spawn::{Environment, real_path};
 
-use crate::config::{is_absence, is_inside, same_place};
+use crate::config::{is_absence, is_inside};
 
 /// The variables that name folders of the user beside the home directory.
 const FURTHER: [&str; 5] =
@@ -74,12 +74,14 @@ impl fmt::Display for UserFolderProblem {
 #[must_use]
 pub fn user_folder_problems(environment: &Environment, project: &Path) -> Vec<UserFolderProblem> {
     let home = environment.get(HOME);
+    let root = real_path(project).unwrap_or_else(|_| project.to_owned());
+    let is_project = |home: &Path| home == project || real_path(home).is_ok_and(|real| real == root);
     let home_fault = match home.map(Path::new) {
         None => Some(UserFolderFault::Unset),
         Some(home) if home.as_os_str().is_empty() => Some(UserFolderFault::Empty),
         Some(home) if home.is_relative() => Some(UserFolderFault::Relative),
-        Some(home) if same_place(home, project) => return Vec::new(),
-        Some(home) if is_inside(home, project) => Some(UserFolderFault::InProject),
+        Some(home) if is_project(home) => return Vec::new(),
+        Some(home) if is_inside(home, &root) => Some(UserFolderFault::InProject),
         Some(home) if home.metadata().is_err_and(|error| is_absence(&error)) => Some(UserFolderFault::Missing),
         Some(_) => None,
     };
@@ -92,7 +94,7 @@ pub fn user_folder_problems(environment: &Environment, project: &Path) -> Vec<Us
     for variable in FURTHER {
         // A relative path is ignored where it is read.
         let value = environment.get(variable).filter(|value| Path::new(value).is_absolute());
-        if value.is_some_and(|value| is_inside(Path::new(value), project)) {
+        if value.is_some_and(|value| is_inside(Path::new(value), &root)) {
             found.push(problem(variable, value, UserFolderFault::InProject));
         }
     }

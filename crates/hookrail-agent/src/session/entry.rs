@@ -54,7 +54,7 @@ impl SessionEntryKind {
     }
 
     /// Returns whether entries of this kind are part of the tree.
-    pub(super) fn in_tree(self) -> bool {
+    pub(crate) fn in_tree(self) -> bool {
         !matches!(self, Self::Receipt | Self::Leaf)
     }
 }

@@ -16,10 +16,7 @@ use std::path::Path;
 use hookrail::{Json, JsonObject};
 
 use crate::error::AgentError;
-use crate::message::{
-    RequestedCall, calls_of, content_text, has_results, list, message, object, text_message, tool_response,
-};
-use crate::shape;
+use crate::message::{RequestedCall, calls_of, content_text, has_results, message, text_message, tool_response};
 use file::{SessionFile, SessionFileContent, SessionFileError};
 
 /// One session.
@@ -256,14 +253,8 @@ impl Session {
         self.contents_as(|_, message| message)
     }
 
-    /// Returns the messages that are sent to a model in the form of modules, with what these read beside the content: the time,
-    /// and for a message of the model its origin and its usage.
-    pub(crate) fn messages(&self) -> Vec<Json> {
-        let contents = self.contents_as(|entry, message| shape::with_facts(&message, entry));
-        contents.iter().flat_map(shape::listed_messages).collect()
-    }
-
-    fn contents_as(&self, shape: impl Fn(&SessionEntry, Json) -> Json) -> Vec<Json> {
+    /// Returns the messages that are sent to a model, each changed by a function that also knows its entry.
+    pub(crate) fn contents_as(&self, shape: impl Fn(&SessionEntry, Json) -> Json) -> Vec<Json> {
         let (summary, entries) = self.visible_entries();
         let summary = summary.and_then(|entry| Some(shape(entry, summary_content(entry)?)));
         let messages = entries.into_iter().filter_map(|entry| Some(shape(entry, content(entry)?)));
@@ -286,24 +277,6 @@ impl Session {
     pub fn todos(&self) -> Vec<Json> {
         let last = self.branch().into_iter().rev().find(|entry| entry.kind == SessionEntryKind::Todo);
         last.and_then(|entry| entry.field("todos")?.as_array()).unwrap_or_default()
-    }
-
-    /// Returns the entries as a tree, each with its children.
-    #[must_use]
-    pub fn tree(&self) -> Json {
-        self.children_of(None, 0)
-    }
-
-    fn children_of(&self, parent: Option<&str>, depth: usize) -> Json {
-        let children = self.entries.iter().filter(|entry| entry.kind.in_tree() && entry.parent.as_deref() == parent);
-        let nodes: Vec<Json> = children
-            .filter(|_| depth <= self.entries.len())
-            .map(|entry| {
-                let below = self.children_of(Some(&entry.id), depth + 1);
-                object([("entry", shape::entry(entry)), ("children", below)])
-            })
-            .collect();
-        list(&nodes)
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::BenchCase;
 use super::support::installed;
-use crate::Result;
+use crate::BenchResult;
 use crate::floor::BareCommand;
 use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell};
@@ -33,7 +33,7 @@ impl Drop for RunningServer {
     }
 }
 
-fn bridge(lab: &Lab) -> Result<PreparedCase> {
+fn bridge(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let hookrail = installed(lab)?;
     let project = lab.project(&json!([]))?;
@@ -81,7 +81,7 @@ fn timed(
     input: &serde_json::Value,
     environment: &Environment,
     kept: impl Sized + 'static,
-) -> Result<Variant> {
+) -> BenchResult<Variant> {
     let mut command = BareCommand::new(hookrail, arguments, environment)?;
     let input = input.to_string().into_bytes();
     Ok(Variant::timed(name, what, 3, move || {
@@ -100,12 +100,12 @@ fn command(hookrail: &Path, arguments: &[&str], environment: &Environment) -> Co
     command
 }
 
-fn run(hookrail: &Path, arguments: &[&str], environment: &Environment) -> Result<()> {
+fn run(hookrail: &Path, arguments: &[&str], environment: &Environment) -> BenchResult<()> {
     let ended = command(hookrail, arguments, environment).status()?;
     if ended.success() { Ok(()) } else { Err(format!("`hookrail {}` failed", arguments.join(" ")).into()) }
 }
 
-fn serve(hookrail: &Path, socket: &Path, project: &str, environment: &Environment) -> Result<RunningServer> {
+fn serve(hookrail: &Path, socket: &Path, project: &str, environment: &Environment) -> BenchResult<RunningServer> {
     let path = socket.to_str().ok_or("the socket's name is not text")?;
     let arguments = ["serve", "--socket", path, "--project", project];
     let server = RunningServer(command(hookrail, &arguments, environment).stderr(Stdio::null()).spawn()?);

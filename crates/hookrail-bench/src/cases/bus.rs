@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use super::BenchCase;
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, TOOL, check_answered, event, program, tool_input};
 
@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn bus(lab: &Lab) -> Result<PreparedCase> {
+fn bus(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let project = lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))?;
     let environment = lab.environment(Shell::Sh);
@@ -39,7 +39,7 @@ fn bus(lab: &Lab) -> Result<PreparedCase> {
         let listener = SocketListener::bind(&socket)?;
         let serving = bus.clone();
         tokio::spawn(async move { serving.listen(listener).await });
-        Ok::<_, crate::Failure>((bus.client(), Client::new(connect(&socket).await?)))
+        Ok::<_, crate::BenchError>((bus.client(), Client::new(connect(&socket).await?)))
     })?;
     let payload = json!({"tool_name": TOOL, "tool_input": serde_json::from_str::<Value>(input.text())?});
     let request = Json::of(&payload)?;
@@ -50,7 +50,7 @@ fn bus(lab: &Lab) -> Result<PreparedCase> {
 }
 
 /// How the cost of a request grows with its size. The only hook has a matcher for another tool.
-fn bus_unwanted(lab: &Lab) -> Result<PreparedCase> {
+fn bus_unwanted(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let project = lab.project(&json!([{"matcher": "another_tool", "hooks": [program(&lab.tiny(), &[])]}]))?;
     let environment = lab.environment(Shell::Sh);
@@ -61,7 +61,7 @@ fn bus_unwanted(lab: &Lab) -> Result<PreparedCase> {
     let client = runtime.block_on(async {
         let listener = SocketListener::bind(&socket)?;
         tokio::spawn(async move { bus.listen(listener).await });
-        Ok::<_, crate::Failure>(Client::new(connect(&socket).await?))
+        Ok::<_, crate::BenchError>(Client::new(connect(&socket).await?))
     })?;
     for (name, what, bytes) in [("600b", "600 bytes", 600), ("64k", "64 KiB", 64 * 1024)] {
         let input: Value = serde_json::from_str(tool_input(bytes)?.text())?;

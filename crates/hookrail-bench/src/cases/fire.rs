@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::BenchCase;
 use super::support::{floor, installed};
-use crate::Result;
+use crate::BenchResult;
 use crate::floor::BareCommand;
 use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, line, program};
@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     }]
 }
 
-fn cold(lab: &Lab) -> Result<PreparedCase> {
+fn cold(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let environment = lab.environment(Shell::Sh);
     case.add(floor(
@@ -46,7 +46,7 @@ fn cold(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn command_line(binary: &Path, project: &Path, environment: &Environment) -> Result<Variant> {
+fn command_line(binary: &Path, project: &Path, environment: &Environment) -> BenchResult<Variant> {
     let project = project.to_str().ok_or("the folder's name is not text")?;
     let arguments = [
         "fire",
@@ -70,12 +70,12 @@ fn command_line(binary: &Path, project: &Path, environment: &Environment) -> Res
     }))
 }
 
-fn node(lab: &Lab) -> Result<Variant> {
+fn node(lab: &Lab) -> BenchResult<Variant> {
     let mut node = BareCommand::new(&lab.peers.node()?, &["-e", "0"], &lab.environment(Shell::Bash))?;
     Ok(Variant::timed("node", "starting Node with nothing to do", 1, move || node.round_trip(b"").map(drop)))
 }
 
-fn gemini(lab: &Lab) -> Result<Variant> {
+fn gemini(lab: &Lab) -> BenchResult<Variant> {
     let (driver, package) = (script("gemini.mjs"), lab.peers.gemini_package()?);
     let text = |path: &PathBuf| path.to_str().map(str::to_owned).ok_or("a path is not text");
     let (driver, package) = (text(&driver)?, text(&package)?);

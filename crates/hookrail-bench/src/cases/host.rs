@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::BenchCase;
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, line, program};
 use crate::peers::SharedDriver;
@@ -22,11 +22,11 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn project_of_one(lab: &Lab) -> Result<std::path::PathBuf> {
+fn project_of_one(lab: &Lab) -> BenchResult<std::path::PathBuf> {
     lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))
 }
 
-fn large_host(lab: &Lab) -> Result<PreparedCase> {
+fn large_host(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let project = project_of_one(lab)?;
     let sizes =
@@ -43,7 +43,7 @@ fn large_host(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn memory(lab: &Lab) -> Result<PreparedCase> {
+fn memory(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let environment = lab.environment(Shell::Sh);
     let mut bare =
@@ -63,7 +63,7 @@ fn memory(lab: &Lab) -> Result<PreparedCase> {
 
 /// The memory that stays after events with a mebibyte of input that differs each time, as from an agent that writes
 /// files.
-fn retained_memory(lab: &Lab) -> Result<PreparedCase> {
+fn retained_memory(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let host = ProbeHost { project: project_of_one(lab)?, ..ProbeHost::default() };
     let ours = Rc::new(RefCell::new(probe::start(&host, &lab.environment(Shell::Sh))?));
@@ -79,7 +79,7 @@ fn retained_memory(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn growth(driver: &SharedDriver, id: &str, lab: &Lab) -> Result<f64> {
+fn growth(driver: &SharedDriver, id: &str, lab: &Lab) -> BenchResult<f64> {
     let times = if lab.quick { 30 } else { 200 };
     let mut driver = driver.borrow_mut();
     let fire =

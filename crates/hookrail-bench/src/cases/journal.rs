@@ -16,7 +16,7 @@ use hookrail_journal::{Journal, JournalOptions};
 use super::BenchCase;
 use super::one::SCRIPT;
 use super::support::{blocking, built, floor};
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, event, line, tool_input};
 
@@ -46,14 +46,14 @@ struct Sample {
 
 impl Sample {
     /// An event with an input of that many bytes, with the outcome of a real hook.
-    fn fired(lab: &Lab, bytes: usize) -> Result<Self> {
+    fn fired(lab: &Lab, bytes: usize) -> BenchResult<Self> {
         let system = lab.with_hooks(vec![line(SCRIPT)], Shell::Sh)?;
         let event = event(&system, &tool_input(bytes)?);
         let outcome = system.fire_blocking(event.clone());
         Ok(Self { event, outcome })
     }
 
-    fn record(&self, journal: &Journal, decision: Option<Decision>) -> Result<()> {
+    fn record(&self, journal: &Journal, decision: Option<Decision>) -> BenchResult<()> {
         let mut outcome = self.outcome.clone();
         outcome.effects.decision = decision;
         let runs = outcome.runs.iter().map(|run| RunEntry {
@@ -86,7 +86,7 @@ impl Sample {
     }
 }
 
-fn record(lab: &Lab) -> Result<PreparedCase> {
+fn record(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 20, &lab.tiny(), &[], Shell::Sh)?);
     let journal = Journal::new(JournalOptions::new(lab.new_path("journal")));
@@ -97,7 +97,7 @@ fn record(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn fire(lab: &Lab) -> Result<PreparedCase> {
+fn fire(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1500)?;
     let plain = lab.builder(vec![line(SCRIPT)])?.build();
@@ -115,7 +115,7 @@ struct WriterProcess {
 }
 
 impl WriterProcess {
-    fn start(folder: &Path, options: &[&str]) -> Result<Self> {
+    fn start(folder: &Path, options: &[&str]) -> BenchResult<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("append").args(options).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
@@ -123,12 +123,12 @@ impl WriterProcess {
         Ok(Self { child, answers: BufReader::new(stdout) })
     }
 
-    fn begin(&mut self) -> Result<()> {
+    fn begin(&mut self) -> BenchResult<()> {
         let stdin = self.child.stdin.as_mut().ok_or("the writer has no input")?;
         Ok(writeln!(stdin, "append").and_then(|()| stdin.flush())?)
     }
 
-    fn wait(&mut self) -> Result<()> {
+    fn wait(&mut self) -> BenchResult<()> {
         let mut answer = String::new();
         self.answers.read_line(&mut answer)?;
         if answer == "done\n" { Ok(()) } else { Err("a writer has ended".into()) }
@@ -144,14 +144,14 @@ impl Drop for WriterProcess {
 }
 
 /// Appends records for every line of standard input: what [`WriterProcess`] starts.
-pub(crate) fn append(folder: &Path) -> Result<()> {
+pub(crate) fn append(folder: &Path) -> BenchResult<()> {
     let journal = Journal::new(JournalOptions::new(folder));
     let text = "x".repeat(1400);
     append_when_told(|| small_record(&journal, &text))
 }
 
 /// Does nothing but what every journal of several processes has to do: lock, write, unlock. No chain, no JSON.
-pub(crate) fn append_bare(folder: &Path) -> Result<()> {
+pub(crate) fn append_bare(folder: &Path) -> BenchResult<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(folder.join("bare"))?;
     let bytes = vec![b'x'; usize::try_from(std::fs::metadata(first_segment(folder)?)?.len())?];
     append_when_told(|| {
@@ -162,7 +162,7 @@ pub(crate) fn append_bare(folder: &Path) -> Result<()> {
     })
 }
 
-fn append_when_told(mut append: impl FnMut() -> Result<()>) -> Result<()> {
+fn append_when_told(mut append: impl FnMut() -> BenchResult<()>) -> BenchResult<()> {
     let mut out = std::io::stdout().lock();
     for _ in std::io::stdin().lock().lines().map_while(std::io::Result::ok) {
         for _ in 0..APPENDED {
@@ -175,7 +175,7 @@ fn append_when_told(mut append: impl FnMut() -> Result<()>) -> Result<()> {
 }
 
 /// A record of about 1.8 KiB that costs nothing to make, so that appending is what is measured.
-fn small_record(journal: &Journal, text: &str) -> Result<()> {
+fn small_record(journal: &Journal, text: &str) -> BenchResult<()> {
     use hookrail::recorder::{TrustChange, TrustEntry};
     let change = TrustEntry { change: TrustChange::Granted, hook: Some(text), event: None, content: None };
     let kind = EntryKind::Trust(change);
@@ -183,7 +183,7 @@ fn small_record(journal: &Journal, text: &str) -> Result<()> {
     Ok(())
 }
 
-fn writers(lab: &Lab) -> Result<PreparedCase> {
+fn writers(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let folder = lab.new_path("journal");
     let probe = Journal::new(JournalOptions::new(&folder));
@@ -227,19 +227,19 @@ fn writers(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn start_writers(folder: &Path, options: &[&str]) -> Result<Vec<WriterProcess>> {
+fn start_writers(folder: &Path, options: &[&str]) -> BenchResult<Vec<WriterProcess>> {
     (0..WRITERS).map(|_| WriterProcess::start(folder, options)).collect()
 }
 
 /// Lets all writers append, and returns the nanoseconds of one record.
-fn time_writers(processes: &mut [WriterProcess]) -> Result<f64> {
+fn time_writers(processes: &mut [WriterProcess]) -> BenchResult<f64> {
     let began = Instant::now();
     processes.iter_mut().try_for_each(WriterProcess::begin)?;
     processes.iter_mut().try_for_each(WriterProcess::wait)?;
     Ok(nanoseconds_each(began.elapsed(), WRITERS * APPENDED))
 }
 
-fn segments(folder: &Path) -> Result<Vec<PathBuf>> {
+fn segments(folder: &Path) -> BenchResult<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
     let mut found = entries.collect::<std::io::Result<Vec<_>>>()?;
     found.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("000")));
@@ -247,11 +247,11 @@ fn segments(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn first_segment(folder: &Path) -> Result<PathBuf> {
+fn first_segment(folder: &Path) -> BenchResult<PathBuf> {
     segments(folder)?.into_iter().next().ok_or_else(|| "there is no segment".into())
 }
 
-fn read(lab: &Lab) -> Result<PreparedCase> {
+fn read(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let state = lab.new_path("state");
     let folder = state.join("hookrail/journal");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::BenchCase;
 use super::payload::knows;
 use super::support::{blocking, floor};
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, check_answered, event, line, program, tool_input};
 
@@ -34,7 +34,13 @@ pub(crate) fn cases() -> Vec<BenchCase> {
 }
 
 /// A system with one hook that asks for an execution option; none if this version does not know the option.
-fn asking(lab: &Lab, case: &mut PreparedCase, mut hook: Value, key: &str, value: Value) -> Result<Option<HookSystem>> {
+fn asking(
+    lab: &Lab,
+    case: &mut PreparedCase,
+    mut hook: Value,
+    key: &str,
+    value: Value,
+) -> BenchResult<Option<HookSystem>> {
     if let Some(hook) = hook.as_object_mut() {
         hook.insert(key.to_owned(), value.clone());
     }
@@ -46,7 +52,7 @@ fn asking(lab: &Lab, case: &mut PreparedCase, mut hook: Value, key: &str, value:
     Ok(None)
 }
 
-fn shell(lab: &Lab) -> Result<PreparedCase> {
+fn shell(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let command = lab.tiny().display().to_string();
@@ -61,7 +67,7 @@ fn shell(lab: &Lab) -> Result<PreparedCase> {
 
 /// The cost of the sandbox at the start of a process. Handing the start over to the restricted thread costs two
 /// wake-ups for any child, so an ordinary program is measured beside the cheapest one.
-fn sandbox(lab: &Lab) -> Result<PreparedCase> {
+fn sandbox(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let ordinary = Path::new("/bin/true");
@@ -83,7 +89,7 @@ fn sandbox(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn worker(lab: &Lab) -> Result<PreparedCase> {
+fn worker(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     case.add(floor(lab, ("floor", "raw spawn of the cheapest child"), 10, &lab.tiny(), &[], Shell::Sh)?);
@@ -98,18 +104,18 @@ fn worker(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn ready_python(lab: &Lab) -> Result<PreparedCase> {
+fn ready_python(lab: &Lab) -> BenchResult<PreparedCase> {
     let code = "import json, sys\njson.load(sys.stdin)\nprint('{}')";
     ready(lab, &lab.peers.python()?, &["-c", code], Duration::from_millis(80))
 }
 
-fn ready_node(lab: &Lab) -> Result<PreparedCase> {
+fn ready_node(lab: &Lab) -> BenchResult<PreparedCase> {
     let code = "JSON.parse(require('fs').readFileSync(0)); console.log('{}')";
     ready(lab, &lab.peers.node()?, &["-e", code], Duration::from_millis(150))
 }
 
 /// Events with a pause between them, as those of an agent have, so that the next process is ready when it is wanted.
-fn ready(lab: &Lab, path: &Path, arguments: &[&str], pause: Duration) -> Result<PreparedCase> {
+fn ready(lab: &Lab, path: &Path, arguments: &[&str], pause: Duration) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let hook = program(path, arguments);
     let cold = lab.with_hooks(vec![hook.clone()], Shell::Sh)?;

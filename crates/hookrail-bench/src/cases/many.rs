@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::BenchCase;
 use super::one::SCRIPT;
 use super::support::{blocking, from_task, gemini, opendev, threads};
-use crate::Result;
+use crate::BenchResult;
 use crate::floor::BareCommand;
 use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, check_answered, event, line, program, tool_input};
@@ -34,7 +34,7 @@ fn scripts() -> Vec<Value> {
     (0..HOOKS_PER_EVENT).map(|i| line(&format!("{SCRIPT} # {i}"))).collect()
 }
 
-fn ten_sh(lab: &Lab) -> Result<PreparedCase> {
+fn ten_sh(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let parallel = lab.with_hooks(scripts(), Shell::Sh)?;
@@ -48,7 +48,7 @@ fn ten_sh(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn ten_tiny(lab: &Lab) -> Result<PreparedCase> {
+fn ten_tiny(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let names: Vec<String> = (0..HOOKS_PER_EVENT).map(|i| i.to_string()).collect();
@@ -73,7 +73,7 @@ fn peers(lab: &Lab, case: &mut PreparedCase, hooks: &[Value]) {
     opendev(lab, case, ("opendev", "one after the other, `sh -c`: it has no other way"), &parallel, work);
 }
 
-fn one_by_one(lab: &Lab, program: &std::path::Path, arguments: &[&str]) -> Result<Variant> {
+fn one_by_one(lab: &Lab, program: &std::path::Path, arguments: &[&str]) -> BenchResult<Variant> {
     let mut bare = BareCommand::new(program, arguments, &lab.environment(Shell::Sh))?;
     let input = vec![b'x'; 1200];
     Ok(Variant::timed("floor-serial", "raw spawns, one after the other", 1, move || {
@@ -84,7 +84,7 @@ fn one_by_one(lab: &Lab, program: &std::path::Path, arguments: &[&str]) -> Resul
     }))
 }
 
-fn fires(lab: &Lab) -> Result<PreparedCase> {
+fn fires(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     case.add(one_of_many(lab)?);
@@ -102,7 +102,7 @@ fn fires(lab: &Lab) -> Result<PreparedCase> {
             for fire in fires {
                 fire.await??;
             }
-            Ok::<_, crate::Failure>(())
+            Ok::<_, crate::BenchError>(())
         })?;
         Ok(nanoseconds_each(began.elapsed(), CONCURRENT_EVENTS))
     }));
@@ -117,7 +117,7 @@ fn fires(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn one_of_many(lab: &Lab) -> Result<Variant> {
+fn one_of_many(lab: &Lab) -> BenchResult<Variant> {
     let mut bare = BareCommand::new(&lab.tiny(), &[], &lab.environment(Shell::Sh))?;
     let input = vec![b'x'; 1200];
     Ok(Variant::timed("floor", "raw spawns, one after the other", CONCURRENT_EVENTS, move || {

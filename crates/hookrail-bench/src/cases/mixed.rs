@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::BenchCase;
 use super::support::{blocking, from_task};
-use crate::Result;
+use crate::BenchResult;
 use crate::floor::BareCommand;
 use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, program, tool_input};
@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     vec![BenchCase { name: "mixed", title: "one event with hooks of all dialects", prepare: mixed }]
 }
 
-fn mixed(lab: &Lab) -> Result<PreparedCase> {
+fn mixed(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let project = lab.project(&json!([{"hooks": [program(&lab.tiny(), &[])]}]))?;
     let plugin = project.join(".x-code/plugins/bench");
@@ -44,7 +44,7 @@ fn mixed(lab: &Lab) -> Result<PreparedCase> {
 }
 
 /// The two processes of such an event without an engine.
-fn processes(lab: &Lab) -> Result<Variant> {
+fn processes(lab: &Lab) -> BenchResult<Variant> {
     let environment = lab.environment(Shell::Sh);
     let mut direct = BareCommand::new(&lab.tiny(), &[], &environment)?;
     let mut shell = BareCommand::new("/bin/sh".as_ref(), &["-c", PLUGIN], &environment)?;

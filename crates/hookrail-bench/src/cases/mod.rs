@@ -7,6 +7,7 @@ mod host;
 mod journal;
 mod lanes;
 mod many;
+mod missing_guard;
 mod mixed;
 mod module;
 mod off;
@@ -18,7 +19,7 @@ mod support;
 
 pub(crate) use journal::{append, append_bare};
 
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::PreparedCase;
 use crate::lab::Lab;
 
@@ -26,7 +27,7 @@ use crate::lab::Lab;
 pub(crate) struct BenchCase {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) prepare: fn(&Lab) -> Result<PreparedCase>,
+    pub(crate) prepare: fn(&Lab) -> BenchResult<PreparedCase>,
 }
 
 /// Every case, in the order in which they are measured.
@@ -34,6 +35,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
     let groups = [
         off::cases(),
         plan::cases(),
+        missing_guard::cases(),
         one::cases(),
         many::cases(),
         payload::cases(),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::BenchCase;
 use super::support::{blocking, floor, from_task};
-use crate::Result;
+use crate::BenchResult;
 use crate::floor::BareCommand;
 use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, tool_input};
@@ -30,7 +30,7 @@ fn hook() -> PathBuf {
     script("guard.ts")
 }
 
-fn prepare_loaded(lab: &Lab) -> Result<PreparedCase> {
+fn prepare_loaded(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let project = lab.project(&json!([]))?;
     let builder = HookSystem::builder(project).environment(lab.environment(Shell::Sh)).trust_project();
@@ -64,7 +64,7 @@ fn prepare_loaded(lab: &Lab) -> Result<PreparedCase> {
 }
 
 /// Runs the module in Node. This version of Node does not strip types, so Bun strips them first.
-fn in_node(lab: &Lab) -> Result<PeerDriver> {
+fn in_node(lab: &Lab) -> BenchResult<PeerDriver> {
     let javascript = lab.new_path("guard").with_extension("mjs");
     let stripped = Command::new(lab.peers.bun()?)
         .args(["build", "--no-bundle"])
@@ -78,22 +78,23 @@ fn in_node(lab: &Lab) -> Result<PeerDriver> {
     start_driver(lab, &lab.peers.node()?, &javascript)
 }
 
-fn in_bun(lab: &Lab) -> Result<PeerDriver> {
+fn in_bun(lab: &Lab) -> BenchResult<PeerDriver> {
     start_driver(lab, &lab.peers.bun()?, &hook())
 }
 
 /// Starts a process that has loaded the module and answers events over its pipes.
-fn start_driver(lab: &Lab, program: &Path, module: &Path) -> Result<PeerDriver> {
+fn start_driver(lab: &Lab, program: &Path, module: &Path) -> BenchResult<PeerDriver> {
     PeerDriver::start(Command::new(program).arg(script("module.mjs")).arg(module), &lab.environment(Shell::Bash))
 }
 
-fn prepare_load(lab: &Lab) -> Result<PreparedCase> {
+fn prepare_load(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let environment = lab.environment(Shell::Bash);
-    let start_of = |name: &str, what: &str, program: Result<PathBuf>, arguments: &[&str]| -> Result<Variant> {
-        let mut bare = BareCommand::new(&program?, arguments, &environment)?;
-        Ok(Variant::timed(name, what, 1, move || bare.round_trip(b"").map(drop)))
-    };
+    let start_of =
+        |name: &str, what: &str, program: BenchResult<PathBuf>, arguments: &[&str]| -> BenchResult<Variant> {
+            let mut bare = BareCommand::new(&program?, arguments, &environment)?;
+            Ok(Variant::timed(name, what, 1, move || bare.round_trip(b"").map(drop)))
+        };
     case.add(start_of("node", "starting Node with nothing to do", lab.peers.node(), &["-e", "0"])?);
     match start_of("bun", "starting Bun with nothing to do", lab.peers.bun(), &["-e", "0"]) {
         Ok(variant) => case.add(variant),
@@ -110,7 +111,7 @@ fn prepare_load(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn prepare_memory(lab: &Lab) -> Result<PreparedCase> {
+fn prepare_memory(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let source = std::fs::read_to_string(hook())?;
     let folder = lab.new_path("modules");

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hookrail::tools::ToolTable;
 use hookrail::{EventKind, HookSystem, Json, Protect};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::BenchCase;
 use super::support::{built, gemini, opendev};
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, TOOL, check_answered, event, program, tool_input};
 
@@ -33,7 +33,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn off(lab: &Lab) -> Result<PreparedCase> {
+fn off(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let project = lab.project(&json!([]))?;
     let flag = AtomicU64::new(0);
@@ -61,7 +61,7 @@ fn off(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn whole(lab: &Lab) -> Result<PreparedCase> {
+fn whole(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let system = lab.system(&lab.project(&json!([]))?, Shell::Sh);
     let input = tool_input(1024)?;
@@ -93,7 +93,7 @@ fn before_tool((name, what): (&str, &str), system: HookSystem, input: Json) -> V
     })
 }
 
-fn none_match(lab: &Lab) -> Result<PreparedCase> {
+fn none_match(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let groups = json!([{"matcher": "^some_other_tool$", "hooks": [program(&lab.tiny(), &[])]}]);
     let system = lab.system(&lab.project(&groups)?, Shell::Sh);
@@ -113,8 +113,9 @@ fn none_match(lab: &Lab) -> Result<PreparedCase> {
 }
 
 /// What it costs to know that a call writes nothing that decides which hooks run.
-fn protect(lab: &Lab) -> Result<PreparedCase> {
+fn protect(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
+    case.add(microsecond());
     let guard = json!({"type": "command", "command": "true", "onFailure": "block"});
     let project = lab.project(&json!([{"matcher": "^some_other_tool$", "hooks": [guard]}]))?;
     for (name, what, protect, tool) in [
@@ -135,7 +136,17 @@ fn protect(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn allocations(_lab: &Lab) -> Result<PreparedCase> {
+/// A microsecond by the clock, with which differences are compared.
+fn microsecond() -> Variant {
+    Variant::new("microsecond", "one microsecond by the clock", || {
+        const TIMES: u32 = 5_000;
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_micros(1) * TIMES {}
+        Ok(nanoseconds_each(began.elapsed(), TIMES))
+    })
+}
+
+fn allocations(_lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let counter = built("hookrail-bench", "hookrail-bench-allocations")?;
     let said = std::process::Command::new(counter).output()?;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::BenchCase;
 use super::support::{blocking, floor, from_task, gemini, opendev};
-use crate::Result;
+use crate::BenchResult;
 use crate::floor::BareCommand;
 use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, line, program, tool_input};
@@ -29,7 +29,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn tiny(lab: &Lab) -> Result<PreparedCase> {
+fn tiny(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let direct = lab.with_hooks(vec![program(&lab.tiny(), &[])], Shell::Sh)?;
@@ -66,7 +66,7 @@ fn standard_library(lab: &Lab) -> Variant {
 }
 
 /// The time of hookrail's spawner (session, signals, descriptors, deadline, exit and end of file), without the engine.
-fn spawner(lab: &Lab) -> Result<Variant> {
+fn spawner(lab: &Lab) -> BenchResult<Variant> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let command = hookrail_spawn::ChildCommand::new(lab.tiny())
         .env(Arc::new(lab.environment(Shell::Sh)))
@@ -81,15 +81,15 @@ fn spawner(lab: &Lab) -> Result<Variant> {
     }))
 }
 
-fn sh(lab: &Lab) -> Result<PreparedCase> {
+fn sh(lab: &Lab) -> BenchResult<PreparedCase> {
     through(lab, Shell::Sh, "/bin/sh")
 }
 
-fn bash(lab: &Lab) -> Result<PreparedCase> {
+fn bash(lab: &Lab) -> BenchResult<PreparedCase> {
     through(lab, Shell::Bash, "/usr/bin/bash")
 }
 
-fn through(lab: &Lab, shell: Shell, interpreter: &str) -> Result<PreparedCase> {
+fn through(lab: &Lab, shell: Shell, interpreter: &str) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let system = lab.with_hooks(vec![line(SCRIPT)], shell)?;
@@ -107,7 +107,7 @@ fn peers(lab: &Lab, case: &mut PreparedCase, command: &str) {
     opendev(lab, case, ("opendev", "`sh -c`"), &groups, work);
 }
 
-fn script(lab: &Lab) -> Result<PreparedCase> {
+fn script(lab: &Lab) -> BenchResult<PreparedCase> {
     let file = lab.new_path("script").with_extension("sh");
     std::fs::write(&file, format!("#!/bin/sh\n{SCRIPT}\n"))?;
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))?;
@@ -117,17 +117,17 @@ fn script(lab: &Lab) -> Result<PreparedCase> {
     Ok(case)
 }
 
-fn python(lab: &Lab) -> Result<PreparedCase> {
+fn python(lab: &Lab) -> BenchResult<PreparedCase> {
     interpreted(lab, &lab.peers.python()?, &["-c", "import json, sys\njson.load(sys.stdin)\nprint('{}')"])
 }
 
-fn node(lab: &Lab) -> Result<PreparedCase> {
+fn node(lab: &Lab) -> BenchResult<PreparedCase> {
     let code = "JSON.parse(require('fs').readFileSync(0)); console.log('{}')";
     interpreted(lab, &lab.peers.node()?, &["-e", code])
 }
 
 /// A program that reads JSON and answers.
-fn interpreted(lab: &Lab, path: &Path, arguments: &[&str]) -> Result<PreparedCase> {
+fn interpreted(lab: &Lab, path: &Path, arguments: &[&str]) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(1024)?;
     let system = lab.with_hooks(vec![program(path, arguments)], Shell::Bash)?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::BenchCase;
 use super::support::{gemini, opendev};
-use crate::Result;
+use crate::BenchResult;
 use crate::floor::BareCommand;
 use crate::harness::{PreparedCase, Variant};
 use crate::lab::{Lab, Shell, check_answered, event, line, program, tool_input};
@@ -23,7 +23,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     ]
 }
 
-fn payload(lab: &Lab, bytes: usize, hooks: usize) -> Result<PreparedCase> {
+fn payload(lab: &Lab, bytes: usize, hooks: usize) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let input = tool_input(bytes)?;
     let times = if bytes < 1 << 20 { 5 } else { 1 };

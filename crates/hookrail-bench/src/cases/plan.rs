@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::BenchCase;
 use super::support::gemini;
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, TOOL};
 
@@ -50,7 +50,7 @@ fn groups(matchers: &[String]) -> Value {
     matchers.iter().enumerate().map(group).collect()
 }
 
-fn plan(lab: &Lab, count: usize) -> Result<PreparedCase> {
+fn plan(lab: &Lab, count: usize) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let matchers = matchers(count);
     let groups = groups(&matchers);
@@ -76,7 +76,7 @@ fn hash_map(count: usize) -> Variant {
 }
 
 /// The floor for a new tool: all patterns at once.
-fn regex_set(matchers: &[String]) -> Result<Variant> {
+fn regex_set(matchers: &[String]) -> BenchResult<Variant> {
     let set: RegexSet = RegexSetBuilder::new(matchers).size_limit(1 << 30).dfa_size_limit(1 << 28).build()?;
     let mut number = 0_u64;
     Ok(Variant::new("floor-set", "one call of a `RegexSet`", move || {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::BenchCase;
 use super::support::installed;
-use crate::Result;
+use crate::BenchResult;
 use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, check_answered, event, tool_input};
 use crate::peers::script;
@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<BenchCase> {
     vec![BenchCase { name: "replay", title: "1,000 recorded events and one module", prepare: replay }]
 }
 
-fn replay(lab: &Lab) -> Result<PreparedCase> {
+fn replay(lab: &Lab) -> BenchResult<PreparedCase> {
     let mut case = PreparedCase::default();
     let module = script("guard.ts");
     let project = lab.project(&json!([]))?.canonicalize()?;

@@ -10,7 +10,7 @@ use hookrail::{HookSystem, Json};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::Result;
+use crate::BenchResult;
 use crate::floor::BareCommand;
 use crate::harness::{PreparedCase, Variant, nanoseconds_each};
 use crate::lab::{Lab, Shell, check_answered, event};
@@ -24,7 +24,7 @@ pub(crate) fn floor(
     program: &Path,
     arguments: &[&str],
     shell: Shell,
-) -> Result<Variant> {
+) -> BenchResult<Variant> {
     let mut bare = BareCommand::new(program, arguments, &lab.environment(shell))?;
     let input = vec![b'x'; 1200];
     Ok(Variant::timed(name, what, times, move || {
@@ -52,7 +52,7 @@ pub(crate) fn from_task(
     system: &HookSystem,
     input: &Json,
     hooks: usize,
-) -> Result<Variant> {
+) -> BenchResult<Variant> {
     let (system, input) = (system.clone(), input.clone());
     let runtime = threads()?;
     Ok(Variant::new(name, what, move || {
@@ -69,7 +69,7 @@ pub(crate) fn from_task(
 }
 
 /// A runtime as most hosts have it.
-pub(crate) fn threads() -> Result<Arc<Runtime>> {
+pub(crate) fn threads() -> BenchResult<Arc<Runtime>> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     Ok(Arc::new(runtime))
 }
@@ -112,12 +112,12 @@ fn driven(
 }
 
 /// Builds another program of the workspace with the profile of this one.
-pub(crate) fn built(package: &str, program: &str) -> Result<PathBuf> {
+pub(crate) fn built(package: &str, program: &str) -> BenchResult<PathBuf> {
     build(package, program, &[])?;
     found(std::env::current_exe()?.with_file_name(program))
 }
 
-fn build(package: &str, program: &str, how: &[&str]) -> Result<()> {
+fn build(package: &str, program: &str, how: &[&str]) -> BenchResult<()> {
     let profile: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--profile", "dist"] };
     eprintln!("      building {program}");
     let made = cargo()
@@ -136,7 +136,7 @@ fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-fn found(program: PathBuf) -> Result<PathBuf> {
+fn found(program: PathBuf) -> BenchResult<PathBuf> {
     if program.exists() { Ok(program) } else { Err(format!("{} was not built", program.display()).into()) }
 }
 
@@ -145,7 +145,7 @@ const AS_INSTALLED: [&str; 4] = ["--target", "host-tuple", "--config", "../../pa
 
 /// The binary as an installation leaves it. What the linker has written through a mapping stands in the system's cache page
 /// by page, and starting that takes half a millisecond longer than starting a copy.
-pub(crate) fn installed(lab: &Lab) -> Result<PathBuf> {
+pub(crate) fn installed(lab: &Lab) -> BenchResult<PathBuf> {
     build("hookrail-cli", "hookrail", &AS_INSTALLED)?;
     let about = String::from_utf8(cargo().arg("-vV").output()?.stdout)?;
     let host = about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("cargo does not name its host")?;

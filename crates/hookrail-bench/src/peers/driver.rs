@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use hookrail::Environment;
 use serde_json::Value;
 
-use crate::Result;
+use crate::BenchResult;
 
 /// A process that does work on request. It is ended when this is dropped.
 pub(crate) struct PeerDriver {
@@ -17,7 +17,7 @@ pub(crate) struct PeerDriver {
 
 impl PeerDriver {
     /// Starts the process, and waits until it reports that it is ready.
-    pub(crate) fn start(command: &mut Command, environment: &Environment) -> Result<Self> {
+    pub(crate) fn start(command: &mut Command, environment: &Environment) -> BenchResult<Self> {
         command.env_clear().envs(environment.iter());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
@@ -29,7 +29,7 @@ impl PeerDriver {
     }
 
     /// Sends a request, and returns the result.
-    pub(crate) fn request(&mut self, what: &Value) -> Result<Value> {
+    pub(crate) fn request(&mut self, what: &Value) -> BenchResult<Value> {
         let mut line = what.to_string();
         line.push('\n');
         self.to.write_all(line.as_bytes())?;
@@ -37,25 +37,25 @@ impl PeerDriver {
     }
 
     /// Sends a request whose result is the time of one piece of work in nanoseconds.
-    pub(crate) fn time(&mut self, what: &Value) -> Result<f64> {
+    pub(crate) fn time(&mut self, what: &Value) -> BenchResult<f64> {
         self.number(what, "ns")
     }
 
     /// Sends a request whose result is a number.
-    pub(crate) fn number(&mut self, what: &Value, name: &str) -> Result<f64> {
+    pub(crate) fn number(&mut self, what: &Value, name: &str) -> BenchResult<f64> {
         let answer = self.request(what)?;
         answer.get(name).and_then(Value::as_f64).ok_or_else(|| format!("no `{name}` in {answer}").into())
     }
 
     /// Sends a line and reads one.
-    pub(crate) fn exchange(&mut self, line: &[u8], answer: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn exchange(&mut self, line: &[u8], answer: &mut Vec<u8>) -> BenchResult<()> {
         self.to.write_all(line)?;
         answer.clear();
         self.from.read_until(b'\n', answer)?;
         if answer.is_empty() { Err("it ended".into()) } else { Ok(()) }
     }
 
-    fn read_answer(&mut self) -> Result<Value> {
+    fn read_answer(&mut self) -> BenchResult<Value> {
         let mut line = String::new();
         if self.from.read_line(&mut line)? == 0 {
             return Err("it ended without an answer".into());

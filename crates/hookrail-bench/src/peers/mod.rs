@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 pub(crate) use driver::PeerDriver;
 
-use crate::Result;
+use crate::BenchResult;
 
 /// A peer that runs, shared by the variants of a case.
 pub(crate) type SharedDriver = Rc<RefCell<PeerDriver>>;
@@ -49,7 +49,7 @@ impl Peers {
     }
 
     /// The hook classes of Gemini CLI, in Node.
-    pub(crate) fn gemini(&self, environment: &Environment) -> Result<SharedDriver> {
+    pub(crate) fn gemini(&self, environment: &Environment) -> BenchResult<SharedDriver> {
         self.running("gemini-cli-core", || {
             let package = self.gemini_package()?;
             PeerDriver::start(
@@ -59,21 +59,21 @@ impl Peers {
         })
     }
 
-    pub(crate) fn gemini_package(&self) -> Result<PathBuf> {
+    pub(crate) fn gemini_package(&self) -> BenchResult<PathBuf> {
         self.place("gemini-cli-core", || self.npm("gemini", GEMINI, "node_modules/@google/gemini-cli-core"))
     }
 
     /// The crate `opendev-hooks`, in a separate program.
-    pub(crate) fn opendev(&self, environment: &Environment) -> Result<SharedDriver> {
+    pub(crate) fn opendev(&self, environment: &Environment) -> BenchResult<SharedDriver> {
         let program = self.place("opendev-hooks", || self.cargo())?;
         self.running("opendev-hooks", || PeerDriver::start(&mut Command::new(&program), environment))
     }
 
-    pub(crate) fn node(&self) -> Result<PathBuf> {
+    pub(crate) fn node(&self) -> BenchResult<PathBuf> {
         self.place("node", || on_path("node"))
     }
 
-    pub(crate) fn python(&self) -> Result<PathBuf> {
+    pub(crate) fn python(&self) -> BenchResult<PathBuf> {
         // The interpreter itself, because the wrapper of a version manager would take most of the measured time.
         self.place("python3", || match Path::new("/usr/bin/python3") {
             path if path.exists() => Ok(path.to_owned()),
@@ -81,7 +81,7 @@ impl Peers {
         })
     }
 
-    pub(crate) fn bun(&self) -> Result<PathBuf> {
+    pub(crate) fn bun(&self) -> BenchResult<PathBuf> {
         self.place("bun", || {
             let package = self.npm("bun", BUN, "node_modules/bun")?;
             // The program is in a separate package, until the install script moves it.
@@ -92,7 +92,11 @@ impl Peers {
         })
     }
 
-    fn running(&self, name: &'static str, start: impl FnOnce() -> Result<PeerDriver>) -> Result<SharedDriver> {
+    fn running(
+        &self,
+        name: &'static str,
+        start: impl FnOnce() -> BenchResult<PeerDriver>,
+    ) -> BenchResult<SharedDriver> {
         if let Some(driver) = self.running.borrow().get(name) {
             return Ok(Rc::clone(driver));
         }
@@ -101,7 +105,7 @@ impl Peers {
         Ok(driver)
     }
 
-    fn place(&self, name: &'static str, find: impl FnOnce() -> Result<PathBuf>) -> Result<PathBuf> {
+    fn place(&self, name: &'static str, find: impl FnOnce() -> BenchResult<PathBuf>) -> BenchResult<PathBuf> {
         let known = self.known.borrow().get(name).cloned();
         let place = known.unwrap_or_else(|| {
             let found = find().map_err(|error| error.to_string());
@@ -112,7 +116,7 @@ impl Peers {
     }
 
     /// A package of the npm registry, and the path inside it that shows it is there.
-    fn npm(&self, folder: &str, package: &str, shows: &str) -> Result<PathBuf> {
+    fn npm(&self, folder: &str, package: &str, shows: &str) -> BenchResult<PathBuf> {
         let folder = installed().join(folder);
         let wanted = folder.join(shows);
         if !wanted.exists() {
@@ -127,7 +131,7 @@ impl Peers {
         if wanted.exists() { Ok(wanted) } else { Err(format!("{package} holds no {shows}").into()) }
     }
 
-    fn cargo(&self) -> Result<PathBuf> {
+    fn cargo(&self) -> BenchResult<PathBuf> {
         let target = installed().join("opendev");
         let program = target.join("release/opendev-driver");
         if !program.exists() {
@@ -141,7 +145,7 @@ impl Peers {
         Ok(program)
     }
 
-    fn may_install(&self) -> Result<()> {
+    fn may_install(&self) -> BenchResult<()> {
         if self.install { Ok(()) } else { Err("it is not installed, and `--no-install` was given".into()) }
     }
 }
@@ -156,13 +160,13 @@ pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
 }
 
-fn on_path(name: &str) -> Result<PathBuf> {
+fn on_path(name: &str) -> BenchResult<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file());
     found.ok_or_else(|| "it is not on the PATH".into())
 }
 
-fn finish(command: &mut Command) -> Result<()> {
+fn finish(command: &mut Command) -> BenchResult<()> {
     let done = command.output()?;
     if done.status.success() {
         return Ok(());

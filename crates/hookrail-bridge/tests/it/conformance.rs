@@ -343,7 +343,7 @@ fn a_prompt_of_pi_that_is_denied_at_the_deadline_denies_the_calls_that_follow_fr
     let late = |name: &str, session: &mut BridgeSession| {
         let request = fire(name);
         let answer = Answer::late(request.agent, request.event, Lateness::Deadline(limit));
-        session.answered_late(&request, &answer);
+        session.answered_late(&request, &answer.losses);
         denial(answer)
     };
     assert!(late("before_agent_start", &mut session).contains("within 1 s"));

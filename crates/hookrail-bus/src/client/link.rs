@@ -10,9 +10,10 @@ use hookrail::lock;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::NotGuarded;
-use crate::error::{BusError, ErrorCode};
-use crate::message::{Cancel, FromServer, Lifecycle, ToServer};
-use crate::transport::{MessageRefusal, MessageSink, MessageSource, Received, Transport};
+use crate::error::{BusError, ErrorCode, MessageRefusal};
+use crate::message::{FromServer, ToServer};
+use crate::payload::{Cancel, Lifecycle};
+use crate::transport::{MessageSink, MessageSource, Received, Transport};
 
 /// How long the reader continues after the writer has failed: answers that the server sent before may still arrive.
 const LAST_WORDS: Duration = Duration::from_secs(1);

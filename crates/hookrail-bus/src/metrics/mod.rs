@@ -23,9 +23,9 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use tokio::sync::watch;
 
-use crate::bus::BusState;
-use crate::configuration::{LoadResult, Trigger};
+use crate::bus_state::BusState;
 use crate::error::BusError;
+use crate::load_counter::LoadCounter;
 use crate::projects::Projects;
 
 pub use server::MetricsServer;
@@ -86,20 +86,6 @@ impl ConnectionEnd {
             Self::TurnedAway => "turned-away",
             Self::Stranger => "stranger",
         }
-    }
-}
-
-/// Counts how often configuration was read, and with which result.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LoadCounter(Family<Pair, Counter>);
-
-impl LoadCounter {
-    pub(crate) fn opened(&self, result: LoadResult) {
-        self.0.get_or_create(&[("trigger", "open"), ("result", result.name())]).inc();
-    }
-
-    pub(crate) fn reloaded(&self, trigger: Trigger, result: LoadResult) {
-        self.0.get_or_create(&[("trigger", trigger.name()), ("result", result.name())]).inc();
     }
 }
 

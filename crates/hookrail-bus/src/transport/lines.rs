@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::reader::{LineReader, ReadLine};
-use super::{ConnectionClosed, MessageRefusal, MessageSink, MessageSource, Pending, Received, Transport};
-use crate::LINE_LIMIT;
+use super::{ConnectionClosed, MessageSink, MessageSource, Pending, Received, Transport};
 use crate::budget::{MessageLimits, MessageWeight};
-use crate::error::{BusError, ErrorCode};
+use crate::error::{BusError, ErrorCode, MessageRefusal};
 use crate::message::Message;
+use crate::wire::LINE_LIMIT;
 
 /// How often the probe is called.
 const PROBE_EVERY: Duration = Duration::from_millis(50);

@@ -23,6 +23,8 @@
 mod channel;
 mod lines;
 #[cfg(unix)]
+mod own_program;
+#[cfg(unix)]
 mod peer;
 mod reader;
 #[cfg(unix)]
@@ -40,15 +42,16 @@ use std::sync::atomic::AtomicU64;
 pub use channel::{Channel, channel};
 pub use lines::{Lines, Probe};
 #[cfg(unix)]
+pub use own_program::{ForeignSender, OwnProgramReader};
+#[cfg(unix)]
 pub use socket::{BindError, ConnectError, SocketListener, connect, connect_to_own_program};
 #[cfg(unix)]
 pub use socket_path::UnsafeSocketPath;
 pub use stdio::stdio;
 
 pub use crate::budget::{MessageLimits, MessageWeight};
-use crate::error::{BusError, ErrorCode};
+pub use crate::error::MessageRefusal;
 use crate::message::{FromServer, ToServer};
-use crate::wire::NameScanner;
 
 /// A boxed future, so that transports can be chosen at run time.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -132,30 +135,6 @@ pub enum Received<In> {
     Refused(MessageRefusal),
     /// The other side sends nothing more. It may still wait for answers.
     End,
-}
-
-/// The reason why data is not a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessageRefusal {
-    /// The correlation id, if the data shows one.
-    pub correlation_id: Option<String>,
-    /// What is wrong with it.
-    pub error: BusError,
-}
-
-impl MessageRefusal {
-    /// Makes a refusal without a correlation id.
-    #[must_use]
-    pub fn new(error: BusError) -> Self {
-        Self { correlation_id: None, error }
-    }
-
-    /// Makes the refusal of a message that is longer than the limit, with the correlation id that it shows.
-    #[must_use]
-    pub fn too_long(message: &[u8], limit: usize) -> Self {
-        let error = BusError::new(ErrorCode::LineTooLong, format!("the message has more than {limit} bytes"));
-        Self { correlation_id: NameScanner::name_in(message), error }
-    }
 }
 
 /// The other side cannot be reached any more.

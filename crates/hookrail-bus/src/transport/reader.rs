@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Pending;
 use crate::budget::{MessageWeight, QueueBudget, Reservation, SHORT_LINE};
-use crate::wire::NameScanner;
+use crate::correlation_id::CorrelationIdScanner;
 
 /// The size of one read in bytes.
 const CHUNK: usize = 64 * 1024;
@@ -41,7 +41,7 @@ enum LineState {
     /// The line is kept.
     Keeping,
     /// The line is too long, and its correlation id is not known yet.
-    Naming(NameScanner),
+    Naming(CorrelationIdScanner),
     /// The line was reported as too long.
     Skipping,
     /// The other side did not finish a line.
@@ -108,7 +108,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                     return self.last(is_whole);
                 }
                 Err(_late) => {
-                    let name = NameScanner::name_in(&self.line);
+                    let name = CorrelationIdScanner::id_in(&self.line);
                     self.forget();
                     self.state = LineState::GivenUp;
                     return ReadLine::Unfinished(name);
@@ -135,7 +135,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                     end.map(|_| ReadLine::Whole(std::mem::take(&mut self.line)))
                 }
                 LineState::Keeping => {
-                    let mut scanner = NameScanner::default();
+                    let mut scanner = CorrelationIdScanner::default();
                     let is_named = scanner.scan(&self.line) || scanner.scan(part);
                     self.line = Vec::new();
                     self.state = LineState::Naming(scanner);
@@ -162,7 +162,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 let LineState::Naming(scanner) = std::mem::replace(&mut self.state, LineState::Skipping) else {
                     return None;
                 };
-                Some(ReadLine::TooLong(scanner.into_name()))
+                Some(ReadLine::TooLong(scanner.into_id()))
             }
             Some(ReadLine::Whole(line)) => {
                 self.weight = MessageWeight { bytes: line.len(), reservation: None };

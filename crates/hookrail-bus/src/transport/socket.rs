@@ -10,10 +10,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
+use super::own_program::{ForeignSender, OwnProgramReader};
 use super::peer::{OwnRestrictions, PeerRestrictions};
 use super::socket_path::{self, FolderLock, Occupant, UnsafeSocketPath};
 use super::{Lines, Listener, Pending};
-use crate::LINE_LIMIT;
+use crate::wire::LINE_LIMIT;
 
 /// The reason why a socket could not be created.
 #[derive(Debug, thiserror::Error)]
@@ -226,36 +227,20 @@ pub async fn connect(path: impl AsRef<Path>) -> Result<Lines<OwnedReadHalf, Owne
     connected(path.as_ref()).await.map(|(stream, _)| lines(stream).limit(4 * LINE_LIMIT))
 }
 
-/// Connects as [`connect`] does, to a server that runs the program of this process: the same file, by device and inode. Other systems
-/// than Linux do not tell which program it is.
+/// Connects as [`connect`] does, to a server that runs the program of this process, and that alone answers: see
+/// [`OwnProgramReader`]. Other systems than Linux do not tell which program it is.
 ///
 /// # Errors
 /// If no server listens there, it cannot be trusted, or it is another program.
 pub async fn connect_to_own_program(
     path: impl AsRef<Path>,
-) -> Result<Lines<OwnedReadHalf, OwnedWriteHalf>, ConnectError> {
+) -> Result<(Lines<OwnProgramReader, OwnedWriteHalf>, ForeignSender), ConnectError> {
     let path = path.as_ref();
     let (stream, pid) = connected(path).await?;
-    if !runs_own_program(pid) {
-        return Err(ConnectError::OtherProgram { path: path.to_owned(), pid });
-    }
-    Ok(lines(stream).limit(4 * LINE_LIMIT))
-}
-
-/// Whether a process runs the same file as this one. A process of which that cannot be found out does not.
-#[cfg(target_os = "linux")]
-fn runs_own_program(pid: Option<i32>) -> bool {
-    let identity = |process: &str| {
-        let program = fs::metadata(format!("/proc/{process}/exe")).ok()?;
-        Some((std::os::unix::fs::MetadataExt::dev(&program), std::os::unix::fs::MetadataExt::ino(&program)))
-    };
-    let Some(pid) = pid.filter(|pid| *pid > 0) else { return false };
-    identity(&pid.to_string()).is_some_and(|program| identity("self") == Some(program))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn runs_own_program(_pid: Option<i32>) -> bool {
-    true
+    let other = |pid| ConnectError::OtherProgram { path: path.to_owned(), pid };
+    let (reader, writer) = stream.into_split();
+    let (reader, foreign) = OwnProgramReader::of_process(reader, pid).ok_or_else(|| other(pid))?;
+    Ok((Lines::new(reader, writer).limit(4 * LINE_LIMIT), foreign))
 }
 
 /// Connects to a socket of this user, and returns the process that serves it.

@@ -18,7 +18,7 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{Config, ErrorKind, EventKind, RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, Debouncer, NoCache, new_debouncer_opt};
 
-use crate::message::words;
+use crate::words::words;
 
 pub use path_watcher::PathWatcher;
 pub(crate) use signature::Signature;

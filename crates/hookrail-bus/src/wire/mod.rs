@@ -1,13 +1,10 @@
 //! Messages as text: one JSON object with `type` and `payload`.
 //!
-//! The payloads are derived from the types in `message`. This module reads the object around them, and describes what is
-//! wrong with a text that is not a message.
+//! The payloads are derived from the types in `payload`. This module reads and writes the object around them, shortens a
+//! response that is too long, and describes what is wrong with a text that is not a message.
 
-pub(crate) mod field;
-mod fit;
-mod keys;
-mod name;
 mod problem;
+mod truncate;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,13 +15,34 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::error::{BusError, ErrorCode};
-use crate::message::{Contract, Response, ResponsePayload};
-use crate::transport::MessageRefusal;
+use crate::correlation_id::CorrelationIdScanner;
+use crate::error::{BusError, ErrorCode, MessageRefusal};
+use crate::message_kind::MessageKind;
+use crate::payload::{BorrowedText, DuplicateKeyRecorder, Response, ResponsePayload};
 
-use keys::BorrowedText;
-pub(crate) use keys::DuplicateKeyRecorder;
-pub(crate) use name::NameScanner;
+/// The major version of the protocol. A client that requests a higher one is refused; one that requests none gets this.
+pub const PROTOCOL: u64 = 1;
+
+/// The longest line in bytes, without its line end.
+pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
+
+/// The messages of one side of the protocol. No other crate can add messages.
+pub trait Contract: Sized {
+    /// The name of this side in file names.
+    #[doc(hidden)]
+    const SENDER: &'static str;
+
+    /// Every message of this side.
+    #[doc(hidden)]
+    fn kinds() -> &'static [MessageKind];
+
+    /// Reads the payload of a message of this type; returns `None` if no message has this type.
+    #[doc(hidden)]
+    fn read<'de, D: Deserializer<'de>>(kind: &str, payload: D) -> Result<Option<Self>, D::Error>;
+
+    #[doc(hidden)]
+    fn write(&self, limit: usize) -> String;
+}
 
 /// A payload that can be written.
 pub(crate) trait Payload {
@@ -41,7 +59,7 @@ impl<T: Serialize> Payload for T {
 
 impl Payload for Response {
     fn line(&self, kind: &str, limit: usize) -> String {
-        fit::write_fitting(self, limit, |result| write_message(kind, &payload(self, result)))
+        truncate::write_fitting(self, limit, |result| write_message(kind, &payload(self, result)))
     }
 }
 
@@ -55,7 +73,7 @@ fn write_message(kind: &str, payload: &impl Serialize) -> String {
     serde_json::to_string(&MessageEnvelope { r#type: kind, payload }).unwrap_or_default()
 }
 
-fn payload(response: &Response, result: Result<&fit::ResponseParts, &BusError>) -> ResponsePayload {
+fn payload(response: &Response, result: Result<&truncate::ResponseParts, &BusError>) -> ResponsePayload {
     let correlation_id = response.correlation_id.clone();
     let (parts, error) = match result {
         Ok(parts) => (Some(parts), None),
@@ -70,6 +88,7 @@ fn payload(response: &Response, result: Result<&fit::ResponseParts, &BusError>) 
         truncated: parts.and_then(|parts| parts.truncated.then_some(true)),
         queued: parts.map(|_| response.queued),
         took: parts.map(|_| response.took),
+        record: parts.and_then(|parts| parts.record.clone()),
     }
 }
 
@@ -77,7 +96,7 @@ fn payload(response: &Response, result: Result<&fit::ResponseParts, &BusError>) 
 pub(crate) fn decode<M: Contract>(text: &[u8]) -> Result<M, MessageRefusal> {
     let Ok(text) = std::str::from_utf8(text) else {
         let error = BusError::invalid("the line is not UTF-8");
-        return Err(MessageRefusal { correlation_id: NameScanner::name_in(text), error });
+        return Err(MessageRefusal { correlation_id: CorrelationIdScanner::id_in(text), error });
     };
     match decode_in_one_pass(text) {
         Some(message) => Ok(message),
@@ -157,9 +176,9 @@ struct MessageEnvelope<'a> {
 fn decode_in_steps<M: Contract>(text: &str) -> Result<M, MessageRefusal> {
     let (kind, payload) = read_envelope(text)?;
     let Some(known) = M::kinds().iter().find(|known| known.name == kind) else {
-        let message = format!("no message has the type `{}`", shorten(&kind));
+        let message = format!("no message has the type `{}`", problem::shorten(&kind));
         let error = BusError::new(ErrorCode::UnsupportedType, message);
-        return Err(MessageRefusal { correlation_id: payload.and_then(name_in), error });
+        return Err(MessageRefusal { correlation_id: payload.and_then(correlation_id_of), error });
     };
     let payload_text = match payload {
         Some(payload) => payload.get(),
@@ -169,7 +188,7 @@ fn decode_in_steps<M: Contract>(text: &str) -> Result<M, MessageRefusal> {
     };
     let mut json = serde_json::Deserializer::from_str(payload_text);
     PayloadSeed::new(&kind).deserialize(&mut json).map_err(|error| MessageRefusal {
-        correlation_id: payload.and_then(name_in),
+        correlation_id: payload.and_then(correlation_id_of),
         error: BusError::invalid(problem::describe_payload(known, payload_text, &error)),
     })
 }
@@ -180,7 +199,7 @@ fn read_envelope(text: &str) -> Result<(String, Option<&RawValue>), MessageRefus
         return Err(MessageRefusal::new(BusError::invalid("the line is not a JSON object")));
     }
     let envelope: MessageEnvelope<'_> = serde_json::from_str(text).map_err(|error| MessageRefusal {
-        correlation_id: NameScanner::name_in(text.as_bytes()),
+        correlation_id: CorrelationIdScanner::id_in(text.as_bytes()),
         error: BusError::invalid(format!("the line is not a JSON object: {error}")),
     })?;
     let problem = match envelope.kind {
@@ -190,18 +209,16 @@ fn read_envelope(text: &str) -> Result<(String, Option<&RawValue>), MessageRefus
             _ => "`type` must be a string",
         },
     };
-    Err(MessageRefusal { correlation_id: envelope.payload.and_then(name_in), error: BusError::invalid(problem) })
+    Err(MessageRefusal {
+        correlation_id: envelope.payload.and_then(correlation_id_of),
+        error: BusError::invalid(problem),
+    })
 }
 
 /// Returns the correlation id of a payload, whatever else is wrong with it.
-fn name_in(payload: &RawValue) -> Option<String> {
+fn correlation_id_of(payload: &RawValue) -> Option<String> {
     let members: JsonObject = serde_json::from_str(payload.get()).ok()?;
-    members.get("correlationId")?.as_str().filter(|name| !name.is_empty())
-}
-
-/// Returns the beginning of a text, for an error message.
-fn shorten(text: &str) -> String {
-    if text.chars().count() <= 80 { text.to_owned() } else { text.chars().take(80).chain(['…']).collect() }
+    members.get("correlationId")?.as_str().filter(|id| !id.is_empty())
 }
 
 #[cfg(test)]

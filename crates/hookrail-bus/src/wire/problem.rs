@@ -3,8 +3,7 @@
 use hookrail::document::repeated_member;
 use hookrail::{Json, JsonKind, JsonObject};
 
-use super::shorten;
-use crate::schema::{FieldSchema, MessageKind};
+use crate::message_kind::{FieldSchema, MessageKind};
 
 /// Returns what is wrong with a payload that could not be read because of this error.
 pub(super) fn describe_payload(message: &MessageKind, payload: &str, error: &serde_json::Error) -> String {
@@ -29,4 +28,9 @@ fn describe_field(field: &FieldSchema<'_>, value: Option<&Json>) -> Option<Strin
     }
     let found = if field.has_kind(value.kind()) { "this" } else { value.kind().described() };
     Some(format!("`{name}` must be {}, not {found}", field.described()))
+}
+
+/// Returns the beginning of a text, for an error message.
+pub(super) fn shorten(text: &str) -> String {
+    if text.chars().count() <= 80 { text.to_owned() } else { text.chars().take(80).chain(['…']).collect() }
 }

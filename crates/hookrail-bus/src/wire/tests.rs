@@ -3,9 +3,9 @@ use std::time::Duration;
 use hookrail::Json;
 
 use super::*;
-use crate::message::{
-    Cancel, Cancelled, FromServer, Hello, Lifecycle, Message as _, Phase, Ping, Reload, Reloaded, Request, Subscribe,
-    ToServer, WaitFor, Welcome,
+use crate::message::{FromServer, Message as _, ToServer};
+use crate::payload::{
+    Cancel, Cancelled, Hello, Lifecycle, Phase, Ping, Reload, Reloaded, Request, Subscribe, WaitFor, Welcome,
 };
 use crate::watch::WatchMode;
 

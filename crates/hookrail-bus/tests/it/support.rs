@@ -58,7 +58,7 @@ impl Sandbox {
 }
 
 pub(crate) fn environment(home: &Path) -> Environment {
-    Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("HOME", home)
+    Environment::new().with("PATH", hookrail_testkit::search_path()).with("HOME", home)
 }
 
 /// A client that speaks lines over a pipe in this process.

@@ -8,9 +8,10 @@ mod unpack;
 
 use std::path::PathBuf;
 
+use crate::digest::ArchiveDigest;
+
 pub use pack::{PackedArchive, pack};
 pub use unpack::{list, unpack};
-pub(crate) use unpack::{remove_folder, sync_folder};
 
 /// The limits of an archive. They are the same for making and for unpacking one.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +60,7 @@ pub struct PackedFile {
     /// Whether it can be executed.
     pub executable: bool,
     /// The digest of its content.
-    pub digest: crate::ArchiveDigest,
+    pub digest: ArchiveDigest,
 }
 
 /// Why an archive is refused, or cannot be made.

@@ -9,8 +9,8 @@ use flate2::{Compression, GzBuilder};
 use tar::{EntryType, Header};
 
 use super::{ArchiveError, ArchiveLimits, PackedFile, PathProblem, check_path};
-use crate::ArchiveDigest;
-use crate::places::read_limited;
+use crate::digest::ArchiveDigest;
+use crate::files::read_limited;
 
 /// An archive in memory.
 #[derive(Clone, Debug)]

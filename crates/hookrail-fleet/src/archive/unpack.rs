@@ -1,7 +1,7 @@
 //! Unpacking: every entry is checked before a byte of it is written, and everything is bounded.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ use flate2::bufread::GzDecoder;
 use tar::{Archive, EntryType};
 
 use super::{ArchiveError, ArchiveLimits, BLOCK, PackedFile, PathProblem, check_path};
-use crate::ArchiveDigest;
-use crate::places::{create_shared_folder, set_mode};
+use crate::digest::ArchiveDigest;
+use crate::files::{create_shared_folder, set_mode, sync_folder};
 
 /// Unpacks an archive into an empty folder, and makes everything durable. Returns the files.
 ///
@@ -39,11 +39,6 @@ pub fn unpack(archive: &[u8], folder: &Path, limits: &ArchiveLimits) -> Result<V
 /// If the archive breaks a rule.
 pub fn list(archive: &[u8], limits: &ArchiveLimits) -> Result<Vec<PackedFile>, ArchiveError> {
     read(archive, limits, |_, _| Ok(()))
-}
-
-/// Makes the names in a folder durable.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 /// A path that is a file and a folder shows when it is written.
@@ -170,13 +165,5 @@ impl<R: Read> Read for Bounded<R> {
             }
         }
         Ok(count)
-    }
-}
-
-/// Removes a folder with all that is in it; one that is missing is fine.
-pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
     }
 }

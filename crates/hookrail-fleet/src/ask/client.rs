@@ -14,7 +14,7 @@ use hookrail::remote::{GroupName, RemoteClient, RemoteFailure, RemoteQuestion};
 use hookrail_bus::{ErrorCode, FromServer, Message as _, Request, ToServer};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::manifest::Name;
+use crate::name::Name;
 use crate::nats::{FleetMember, NatsConnection, NatsError, ReconnectPace};
 
 /// The part of a question's time that is left for saying why there was no answer.

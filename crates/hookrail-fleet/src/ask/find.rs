@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::BundleError;
 use crate::config::FleetConfig;
+use crate::error::BundleError;
 use crate::nats::{FleetMember, MemberKey};
 use crate::places::FleetPlaces;
 

@@ -9,11 +9,11 @@ use async_nats::jetstream::stream::DirectGetErrorKind;
 use hookrail_journal::{ChainLink, Filter, Journal, JournalError, Record, Records, ShippingLock, ShippingPosition};
 
 use super::slice::{AuditSlice, SliceLines};
-use crate::Timestamp;
 use crate::config::AuditSettings;
 use crate::nats::connection::REQUEST_TIMEOUT;
 use crate::nats::retry::{is_wrong_sequence, pause};
 use crate::nats::{AUDIT_STREAM, FleetMember, Handover, MemberKey, NatsConnection, NatsError};
+use crate::time::Timestamp;
 
 /// How long a replica may be behind before what it says counts.
 const REPLICA_PATIENCE: Duration = Duration::from_secs(10);

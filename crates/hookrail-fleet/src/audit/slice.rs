@@ -17,9 +17,9 @@ use flate2::write::GzEncoder;
 use hookrail_journal::ChainLink;
 use serde::{Deserialize, Serialize};
 
-use crate::Timestamp;
-use crate::manifest::Name;
+use crate::name::Name;
 use crate::nats::{Handover, MemberKey, MemberKeyProblem, MemberPublicKey};
+use crate::time::Timestamp;
 
 const CHECKPOINT: &str = "Hookrail-Checkpoint";
 const SIGNATURE: &str = "Hookrail-Signature";

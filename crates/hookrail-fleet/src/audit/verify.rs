@@ -10,9 +10,9 @@ use async_nats::jetstream::context::GetStreamErrorKind;
 use futures_util::StreamExt as _;
 
 use super::slice::{AuditSlice, SliceError};
-use crate::Timestamp;
 use crate::nats::connection::REQUEST_TIMEOUT;
 use crate::nats::{AUDIT_STREAM, FleetMember, Handover, MemberPublicKey, NatsConnection, NatsError};
+use crate::time::Timestamp;
 
 /// The time in which the next message must arrive.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);

@@ -8,8 +8,9 @@ use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use tokio::sync::watch;
 
 use super::error::with_sources;
-use super::{MemberKey, NatsError, NatsServer, NatsSettings, Subjects};
-use crate::MachineId;
+use super::{MemberKey, NatsError, Subjects};
+use crate::config::{NatsServer, NatsSettings};
+use crate::machine::MachineId;
 use crate::random::random_up_to;
 
 /// The time for connecting to one server.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::key::MemberKeyProblem;
-use crate::MachineIdProblem;
+use crate::error::MachineIdProblem;
 
 /// Why the servers of a fleet could not be used.
 #[derive(Debug, thiserror::Error)]

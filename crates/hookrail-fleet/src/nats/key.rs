@@ -13,9 +13,8 @@ use nkeys::{KeyPair, KeyPairType};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::BundleError;
-use crate::install::write_atomically;
-use crate::places::read_limited;
+use crate::error::BundleError;
+use crate::files::{read_limited, write_atomically};
 
 /// The largest file with a seed or with handovers that is read.
 const LARGEST: u64 = 64 * 1024;
@@ -144,13 +143,16 @@ impl MemberKey {
     /// # Errors
     /// If there is no seed yet, or a file cannot be written.
     pub fn rotate(path: &Path) -> Result<Self, MemberKeyProblem> {
-        let not_made = |error: BundleError| MemberKeyProblem::NotMade(error.to_string());
+        let replace = |file: &Path, bytes: &[u8]| {
+            let not_made = |error| MemberKeyProblem::NotMade(BundleError::at(file)(error).to_string());
+            write_atomically(file, bytes, 0o600).map_err(not_made)
+        };
         let (old, new) = (Self::read(path)?, Self::generate()?);
         let mut handovers = Handover::read_all(path)?;
         handovers.push(old.hand_over(&new)?);
         let text = serde_json::to_vec(&handovers).map_err(|error| MemberKeyProblem::NotMade(error.to_string()))?;
-        write_atomically(&Handover::file(path), &text, 0o600).map_err(not_made)?;
-        write_atomically(path, format!("{}\n", new.seed).as_bytes(), 0o600).map_err(not_made)?;
+        replace(&Handover::file(path), &text)?;
+        replace(path, format!("{}\n", new.seed).as_bytes())?;
         Ok(new)
     }
 
@@ -360,7 +362,7 @@ mod tests {
         assert_ne!(new.public(), key.public());
         assert_eq!(MemberKey::read(&path).unwrap().public(), new.public());
         assert!(Handover::read_all(&path).unwrap().iter().all(Handover::holds));
-        crate::places::set_mode(&path, 0o644).unwrap();
+        crate::files::set_mode(&path, 0o644).unwrap();
         assert!(matches!(MemberKey::read(&path), Err(MemberKeyProblem::Open { .. })));
     }
 

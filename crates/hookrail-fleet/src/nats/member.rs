@@ -5,11 +5,12 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::connection::{NatsConnection, ReconnectPace, connect};
-use super::{NatsError, NatsServer, NatsSettings, Subjects};
-use crate::config::{AuditSettings, FleetConfig};
-use crate::manifest::Name;
-use crate::places::read_limited;
-use crate::{BundleError, MachineId};
+use super::{NatsError, Subjects};
+use crate::config::{AuditSettings, FleetConfig, NatsServer, NatsSettings};
+use crate::error::BundleError;
+use crate::files::read_limited;
+use crate::machine::MachineId;
+use crate::name::Name;
 
 /// The largest file that is read.
 const LARGEST: u64 = 1024 * 1024;

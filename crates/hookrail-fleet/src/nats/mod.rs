@@ -19,12 +19,11 @@ pub(crate) mod error;
 mod key;
 mod member;
 pub(crate) mod retry;
-mod settings;
 mod subjects;
 
+pub use crate::config::{NatsServer, NatsSettings, NotANatsServer};
 pub use connection::{LinkState, NatsConnection, ReconnectPace, connect};
 pub use error::NatsError;
 pub use key::{Handover, MemberKey, MemberKeyProblem, MemberPublicKey, NotAMemberKey};
 pub use member::FleetMember;
-pub use settings::{NatsServer, NatsSettings, NotANatsServer};
 pub use subjects::{AUDIT_STREAM, Subjects};

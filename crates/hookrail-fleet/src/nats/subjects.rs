@@ -1,8 +1,8 @@
 //! The names of subjects, streams and buckets. Each has the tenant in it, so that a message in a log says whose it is;
 //! what keeps tenants apart is that each has an account of its own.
 
-use crate::MachineId;
-use crate::manifest::Name;
+use crate::machine::MachineId;
+use crate::name::Name;
 
 /// The stream that keeps the records of all machines of a tenant.
 pub const AUDIT_STREAM: &str = "HR_AUDIT";

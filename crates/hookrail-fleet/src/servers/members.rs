@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::install::write_atomically;
-use crate::manifest::Name;
+use crate::error::BundleError;
+use crate::files::{read_limited, write_atomically};
+use crate::machine::MachineId;
+use crate::name::Name;
 use crate::nats::{AUDIT_STREAM, MemberPublicKey, Subjects};
-use crate::places::read_limited;
-use crate::{BundleError, MachineId};
 
 /// The largest list that is read.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -260,13 +260,14 @@ impl Members {
         let file = self.folder.join("members.toml");
         let text = toml::to_string(&MembersFile { member: self.list.clone() })
             .map_err(|error| BundleError::Configuration { file: file.clone(), problem: error.to_string() })?;
-        write_atomically(&file, text.as_bytes(), 0o644)?;
+        write_atomically(&file, text.as_bytes(), 0o644).map_err(BundleError::at(&file))?;
         let mut users = String::from("# Written by `hookrail fleet admit` from members.toml.\nusers: [\n");
         for member in &self.list {
             users.push_str(&member.permission_block(&self.tenant));
         }
         users.push_str("]\n");
-        Ok(write_atomically(&self.folder.join("users.conf"), users.as_bytes(), 0o644)?)
+        let file = self.folder.join("users.conf");
+        Ok(write_atomically(&file, users.as_bytes(), 0o644).map_err(BundleError::at(&file))?)
     }
 }
 
@@ -312,7 +313,7 @@ mod tests {
         assert_eq!(members.list(), [second]);
         let wrong = TenantMember { key: first.signing_key.clone().unwrap(), ..first };
         assert!(matches!(members.admit(wrong, Admission::Replacing), Err(MembersError::NotConnecting(_))));
-        crate::places::create_shared_folder(&members.folder).unwrap();
+        crate::files::create_shared_folder(&members.folder).unwrap();
         members.write().unwrap();
         let read = Members::read(folder.path(), &"acme".parse().unwrap()).unwrap();
         assert_eq!(read.list(), members.list());

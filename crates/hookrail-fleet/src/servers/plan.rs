@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::members::{Admission, MemberRole, Members, MembersError, TenantMember, quoted, tenant_folder};
-use crate::BundleError;
-use crate::install::write_atomically;
-use crate::manifest::Name;
-use crate::nats::{MemberKey, MemberKeyProblem, NatsServer};
-use crate::places::create_shared_folder;
+use crate::config::NatsServer;
+use crate::error::BundleError;
+use crate::files::{create_shared_folder, write_atomically};
+use crate::name::Name;
+use crate::nats::{MemberKey, MemberKeyProblem};
 
 /// How far the port for other servers is from the port for members.
 const ROUTE_PORTS: u16 = 2000;
@@ -115,10 +115,12 @@ impl FleetPlan {
         for tenant in &self.tenants {
             self.write_tenant(folder, tenant)?;
         }
-        write_atomically(&folder.join("accounts.conf"), self.accounts().as_bytes(), 0o644)?;
+        let file = folder.join("accounts.conf");
+        write_atomically(&file, self.accounts().as_bytes(), 0o644).map_err(BundleError::at(&file))?;
         for server in &self.servers {
             let file = folder.join(format!("{}.conf", server.name));
-            write_atomically(&file, self.server_text(server, &secret).as_bytes(), 0o600)?;
+            let text = self.server_text(server, &secret);
+            write_atomically(&file, text.as_bytes(), 0o600).map_err(BundleError::at(&file))?;
         }
         Ok(())
     }
@@ -168,7 +170,8 @@ impl FleetPlan {
             if let Some(tls) = &self.tls {
                 let _ = writeln!(text, "ca = {}", quoted(&tls.join("ca.pem").display().to_string()));
             }
-            write_atomically(&place.join(format!("{name}.toml")), text.as_bytes(), 0o644)?;
+            let file = place.join(format!("{name}.toml"));
+            write_atomically(&file, text.as_bytes(), 0o644).map_err(BundleError::at(&file))?;
             let name: Name = name.parse().map_err(|_| PlanError::NoTenant)?;
             members.admit(TenantMember { name, key: key.public(), signing_key: None, role }, Admission::New)?;
         }

@@ -4,7 +4,7 @@ use async_nats::jetstream;
 use async_nats::jetstream::object_store;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType};
 
-use crate::manifest::Name;
+use crate::name::Name;
 use crate::nats::connection::REQUEST_TIMEOUT;
 use crate::nats::{AUDIT_STREAM, FleetMember, NatsConnection, NatsError, Subjects};
 

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{BundleSource, SourceError};
-use crate::places::read_limited;
+use super::BundleSource;
+use crate::error::SourceError;
+use crate::files::read_limited;
 
 pub(super) struct FolderSource {
     folder: PathBuf,

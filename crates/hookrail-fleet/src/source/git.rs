@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{BundleSource, SourceError};
+use super::BundleSource;
+use crate::error::SourceError;
 
 /// The time for fetching the commit.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(300);

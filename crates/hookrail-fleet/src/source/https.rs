@@ -5,7 +5,8 @@ use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 
-use super::{BundleSource, SourceError};
+use super::BundleSource;
+use crate::error::SourceError;
 
 /// The time for one file.
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);

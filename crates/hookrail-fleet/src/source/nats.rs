@@ -7,12 +7,14 @@ use async_nats::jetstream;
 use async_nats::jetstream::object_store::ObjectInfo;
 use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, Stream};
 
-use super::{BundleSource, MANIFEST, SignedManifest, SourceError, fetch_apart};
-use crate::manifest::Name;
+use super::{BundleSource, fetch_apart};
+use crate::error::SourceError;
+use crate::manifest::{MANIFEST, SignedManifest};
+use crate::name::Name;
 use crate::nats::connection::REQUEST_TIMEOUT;
 use crate::nats::error::with_sources;
 use crate::nats::{FleetMember, NatsConnection, NatsError, ReconnectPace, Subjects};
-use crate::store::{self, EntryProblem, PublishedEntry};
+use crate::published_entry::{self, EntryProblem, PublishedEntry};
 
 /// How often an object is read anew when it was replaced while it was read.
 const ATTEMPTS: usize = 3;
@@ -84,7 +86,7 @@ pub async fn fetch_signed_manifest(connection: &NatsConnection, channel: &Name) 
     let not_found = || SourceError::NotFound { place: place(channel), name: MANIFEST.to_owned() };
     let unreachable = |problem: String| SourceError::Unreachable { place: place(channel), problem };
     let stream = open_stream(connection, channel).await?;
-    let found = stream.direct_get_last_for_subject(store::subject(&bucket)).await;
+    let found = stream.direct_get_last_for_subject(published_entry::subject(&bucket)).await;
     let message = found.map_err(|error| match error.kind() {
         DirectGetErrorKind::NotFound => not_found(),
         DirectGetErrorKind::TimedOut => unreachable(connection.silence(&bucket).to_string()),
@@ -125,7 +127,7 @@ pub async fn fetch_object(
     };
     let mut end = None;
     for _ in 0..ATTEMPTS {
-        let about = stream.direct_get_last_for_subject(store::object_subject(&bucket, name)).await;
+        let about = stream.direct_get_last_for_subject(published_entry::object_subject(&bucket, name)).await;
         let about = about.map_err(failed)?;
         let about: ObjectInfo =
             serde_json::from_slice(&about.payload).map_err(|error| unreachable(error.to_string()))?;

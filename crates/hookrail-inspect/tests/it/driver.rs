@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hookrail_testkit::has_program;
@@ -11,18 +12,30 @@ use serde_json::{Value, json};
 
 use crate::raw;
 
-/// One browser at a time: a browser takes a few hundred megabytes and both cores of a small machine.
-static TURN: Mutex<()> = Mutex::new(());
+/// One browser at a time: a browser takes a few hundred megabytes and both cores of a small machine. What is kept here is
+/// the browser of the test before, which the next one uses in a new window: to start one is most of what a test costs.
+static TURN: Mutex<Option<Driver>> = Mutex::new(None);
 
-/// A browser with one window.
+/// How many tests wait for their turn. A browser for which no test waits is ended.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// A browser with one window, which nothing was done in before.
 pub(crate) struct Browser {
-    driver: Child,
+    /// There is one until this is dropped.
+    driver: Option<Driver>,
+    /// Whether another test could use it: it was started without options of its own.
+    is_common: bool,
+    turn: MutexGuard<'static, Option<Driver>>,
+}
+
+/// The processes of a browser, and a session with it.
+struct Driver {
+    process: Child,
     address: SocketAddr,
     session: String,
     /// A driver whose output nothing can read would end.
     _output: BufReader<ChildStdout>,
-    _profile: tempfile::TempDir,
-    _turn: MutexGuard<'static, ()>,
+    profile: tempfile::TempDir,
 }
 
 /// Keys that are no characters, as WebDriver writes them.
@@ -31,74 +44,29 @@ pub(crate) const ENTER: char = '\u{e007}';
 pub(crate) const TAB: char = '\u{e004}';
 
 impl Browser {
-    /// Starts a browser, if this machine has one.
+    /// A browser, if this machine has one.
     pub(crate) fn start() -> Option<Self> {
         Self::start_with(&[])
     }
 
-    /// Starts a browser with more options.
+    /// A browser with more options.
     pub(crate) fn start_with(options: &[&str]) -> Option<Self> {
         if !has_program("chromium") || !has_program("chromedriver") {
             return None;
         }
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let profile = tempfile::tempdir().unwrap();
-        let mut driver =
-            Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut output = BufReader::new(driver.stdout.take().unwrap());
-        let said = (&mut output).lines().map_while(Result::ok).find(|line| line.contains("successfully on port"));
-        let said = said.expect("chromedriver says its port");
-        let port: u16 = said.trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap();
-        let mut browser = Self {
-            driver,
-            address: SocketAddr::from(([127, 0, 0, 1], port)),
-            session: String::new(),
-            _output: output,
-            _profile: profile,
-            _turn: turn,
+        WAITING.fetch_add(1, Ordering::SeqCst);
+        let mut turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        WAITING.fetch_sub(1, Ordering::SeqCst);
+        let is_common = options.is_empty();
+        let driver = match turn.take().filter(|_| is_common) {
+            Some(used) => used.with_new_window(),
+            None => Driver::start(options),
         };
-        browser.open_session(options);
-        Some(browser)
-    }
-
-    fn open_session(&mut self, options: &[&str]) {
-        let profile = format!("--user-data-dir={}", self._profile.path().display());
-        // The last four keep the browser from asking the network for anything.
-        let arguments = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--window-size=1280,800",
-            "--hide-scrollbars",
-            "--force-device-scale-factor=1",
-            "--lang=en-GB",
-            "--disable-quic",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            &profile,
-        ];
-        let arguments = [&arguments[..], options].concat();
-        let options = json!({ "args": arguments });
-        let capabilities = json!({"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options,
-            "timeouts": {"script": 60_000, "pageLoad": 60_000}, "goog:loggingPrefs": {"browser": "ALL"}}}});
-        let answer = self.call("POST", "/session", &capabilities);
-        self.session = format!("/session/{}", answer["sessionId"].as_str().unwrap());
-    }
-
-    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
-        let host = format!("Host: {}", self.address);
-        let text = if method == "GET" { String::new() } else { body.to_string() };
-        let headers = [host, "Content-Type: application/json".to_owned()];
-        let answer = raw::send(self.address, &format!("{method} {path}"), &headers, &text);
-        let value = answer.json()["value"].take();
-        assert_eq!(answer.status, 200, "{method} {path}: {value:#}");
-        value
+        Some(Self { driver: Some(driver), is_common, turn })
     }
 
     fn command(&self, method: &str, command: &str, body: &Value) -> Value {
-        self.call(method, &format!("{}/{command}", self.session), body)
+        self.driver.as_ref().unwrap().command(method, command, body)
     }
 
     pub(crate) fn open(&self, url: &str) {
@@ -176,13 +144,98 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // A test that failed may have left anything behind.
+        let is_wanted = self.is_common && !std::thread::panicking() && WAITING.load(Ordering::SeqCst) > 0;
+        *self.turn = self.driver.take().filter(|_| is_wanted);
+    }
+}
+
+impl Driver {
+    fn start(options: &[&str]) -> Self {
+        let mut process =
+            Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let said = (&mut output).lines().map_while(Result::ok).find(|line| line.contains("successfully on port"));
+        let said = said.expect("chromedriver says its port");
+        let port: u16 = said.trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap();
+        let mut driver = Self {
+            process,
+            address: SocketAddr::from(([127, 0, 0, 1], port)),
+            session: String::new(),
+            _output: output,
+            profile: tempfile::tempdir().unwrap(),
+        };
+        driver.open_session(options);
+        driver
+    }
+
+    /// The same browser without anything that a test did: an empty window instead of all that there are, without cookies,
+    /// stored pages and messages. What a page stores belongs to the port of its server, and so to one test.
+    fn with_new_window(self) -> Self {
+        let used = self.command("GET", "window/handles", &Value::Null);
+        let new = self.command("POST", "window/new", &json!({"type": "tab"}))["handle"].take();
+        for handle in used.as_array().unwrap() {
+            self.command("POST", "window", &json!({ "handle": handle }));
+            self.command("DELETE", "window", &json!({}));
+        }
+        self.command("POST", "window", &json!({ "handle": new }));
+        for forgotten in ["Network.clearBrowserCookies", "Network.clearBrowserCache"] {
+            self.command("POST", "goog/cdp/execute", &json!({"cmd": forgotten, "params": {}}));
+        }
+        self.command("POST", "se/log", &json!({"type": "browser"}));
+        self
+    }
+
+    fn open_session(&mut self, options: &[&str]) {
+        let profile = format!("--user-data-dir={}", self.profile.path().display());
+        // The last four keep the browser from asking the network for anything.
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--window-size=1280,800",
+            "--hide-scrollbars",
+            "--force-device-scale-factor=1",
+            "--lang=en-GB",
+            "--disable-quic",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            &profile,
+        ];
+        let arguments = [&arguments[..], options].concat();
+        let options = json!({ "args": arguments });
+        let capabilities = json!({"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options,
+            "timeouts": {"script": 60_000, "pageLoad": 60_000}, "goog:loggingPrefs": {"browser": "ALL"}}}});
+        let answer = self.call("POST", "/session", &capabilities);
+        self.session = format!("/session/{}", answer["sessionId"].as_str().unwrap());
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let host = format!("Host: {}", self.address);
+        let text = if method == "GET" { String::new() } else { body.to_string() };
+        let headers = [host, "Content-Type: application/json".to_owned()];
+        let answer = raw::send(self.address, &format!("{method} {path}"), &headers, &text);
+        let value = answer.json()["value"].take();
+        assert_eq!(answer.status, 200, "{method} {path}: {value:#}");
+        value
+    }
+
+    fn command(&self, method: &str, command: &str, body: &Value) -> Value {
+        self.call(method, &format!("{}/{command}", self.session), body)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
         let address = self.address;
         let (line, host) = (format!("DELETE {}", self.session), format!("Host: {address}"));
         if !self.session.is_empty() {
             let _ = std::panic::catch_unwind(|| raw::send(address, &line, &[host], ""));
         }
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

@@ -385,3 +385,22 @@ fn a_reader_follows_into_a_folder_that_was_made_anew() {
         assert_eq!(reading.map(|record| record.unwrap().hook.unwrap()).collect::<Vec<_>>(), ["again"]);
     }
 }
+
+/// The names of the new segments alone say nothing if there are more of them than before.
+#[test]
+fn a_reader_begins_with_the_first_segment_of_a_folder_that_was_made_anew() {
+    for is_made_anew in [true, false] {
+        let (_dir, folder) = place();
+        append(&small(&folder), "old").unwrap();
+        let mut reading = journal(&folder).read(Filter::default()).unwrap();
+        assert_eq!(reading.by_ref().count(), 1);
+        if is_made_anew {
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
+        let (_, written) = filled(&folder, 40);
+        assert!(segment_files(&folder).len() > 2);
+        let read: Vec<_> = reading.collect();
+        let said = read.iter().filter(|item| item.is_err()).count();
+        assert_eq!((said, read.len() - said), (usize::from(is_made_anew), written.len()), "made anew: {is_made_anew}");
+    }
+}

@@ -2,9 +2,9 @@
 
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
 
-use super::answer::Bytes;
 use super::text::bytes;
 use super::{OpAnswer, OpError};
+use crate::op_answer::Bytes;
 
 pub(super) fn hash(algorithm: &str, input: &str) -> Result<OpAnswer, OpError> {
     let input = bytes(input)?;

@@ -15,10 +15,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use super::answer::Bytes;
 use super::permission::{FinalLink, require_read, require_run};
 use super::text::bytes;
 use super::{OpAnswer, OpError, PendingOp, decode, text};
+use crate::op_answer::Bytes;
 use crate::processes::{EndedProcess, NotStarted, ProcessRequest, WhenFull};
 use crate::shared::Shared;
 

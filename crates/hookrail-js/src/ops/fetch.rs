@@ -17,10 +17,10 @@ use serde_json::value::RawValue;
 
 use tempfile::NamedTempFile;
 
-use super::answer::Bytes;
 use super::permission::{RedirectPolicy, require_network};
 use super::text::bytes;
 use super::{OpAnswer, OpError, PendingOp, decode, exec};
+use crate::op_answer::Bytes;
 use crate::processes::{ProcessRequest, WhenFull};
 use crate::shared::Shared;
 

@@ -7,10 +7,10 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::Bytes;
 use super::permission::{ChangeExtent, FinalLink, require_read, require_write};
 use super::text::bytes;
 use super::{OpAnswer, OpError, watch};
+use crate::op_answer::Bytes;
 use crate::shared::Shared;
 
 /// The size in bytes of the largest file that is read. A larger one does not fit into a module's memory.

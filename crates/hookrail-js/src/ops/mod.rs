@@ -8,10 +8,8 @@
 //! A member that can be large stays text until it is needed: a list of many small values takes many times the memory of
 //! its text when it is parsed.
 
-mod answer;
 mod component;
 mod digest;
-mod error;
 mod exec;
 mod fetch;
 mod fs;
@@ -22,23 +20,19 @@ mod text;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::time::Instant;
 
+use hookrail::module::without_lone_surrogates;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-pub(crate) use answer::OpAnswer;
-use error::Cause;
-pub(crate) use error::OpError;
 pub(crate) use permission::{FinalLink, require_read};
 
-use crate::clock::StopReason;
+use crate::limits::StopReason;
+use crate::op_answer::{OpAnswer, PendingOp};
+use crate::op_error::{Cause, OpError};
 use crate::shared::{Shared, StartedTask};
-
-/// An operation of the host that takes time.
-pub(crate) type PendingOp = Pin<Box<dyn Future<Output = Result<OpAnswer, OpError>> + Send>>;
 
 /// An operation that is answered at once.
 #[derive(Deserialize)]
@@ -103,6 +97,7 @@ pub(crate) fn run_op(shared: &Shared, op: &str) -> String {
     if shared.stopped().is_some() {
         return encode(shared, Err(OpError::new("its time is up")));
     }
+    let op = &*without_lone_surrogates(op);
     encode(shared, catch_panic(op, || parse::<Op>(op)?.run(shared)))
 }
 
@@ -123,6 +118,7 @@ pub(crate) fn start_task(shared: &Shared, call: u32, task: &str) -> u32 {
     let Some(held) = shared.hold_memory(task.len().saturating_mul(2).saturating_add(TASK_MEMORY)) else {
         return NOT_STARTED;
     };
+    let task = &*without_lone_surrogates(task);
     let op = catch_panic(task, || parse::<Task>(task)?.begin(shared, call, number));
     let op = op.unwrap_or_else(|error| Box::pin(std::future::ready(Err(error))));
     shared.state().started_tasks.push(StartedTask { number, op, held });

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use super::answer::Bytes;
 use super::{OpAnswer, OpError, digest};
+use crate::op_answer::Bytes;
 use crate::shared::Shared;
 
 /// Operations on text and bytes. A width is in columns of a terminal. A letter is what a reader sees as one (a

@@ -10,8 +10,8 @@ use notify::event::ModifyKind;
 use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{OpAnswer, OpError};
+use crate::message::WorkerMessage;
 use crate::shared::Shared;
-use crate::worker::WorkerMessage;
 
 /// The time between two polls.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);

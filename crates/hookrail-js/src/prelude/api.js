@@ -1,7 +1,7 @@
 // `pi`: what a module's factory is given, and what it registers. How the handlers are called is in events.js.
 0, function (bridge) {
-	const { native, builtins, sync, text, isProbe, missing, missingDeep, named, part, describe, tell } = bridge;
-	const { parse, create, defineProperty, isArray, setPrototypeOf, apply, read, Error, TypeError, Proxy } = builtins;
+	const { native, builtins, sync, text, missing, missingDeep, named, part, describe, tell } = bridge;
+	const { parse, create, defineProperty, isArray, setPrototypeOf, apply, Error, TypeError } = builtins;
 
 	const handlers = create(null); // event -> functions, in the order of their registration
 	const wanted = create(null); // the events that the module has to be asked in
@@ -118,12 +118,6 @@
 	const silent = (value) => () => tolerate("pi.events", "modules share nothing here; tell another one by a file or by pi.sendMessage", value);
 	pi.events = { on: silent(() => {}), off: silent(), emit: silent() };
 
-	// Any other member is a function that fails by name: a mistyped `pi.on` must not look like a module without handlers.
-	const given = new Proxy(pi, {
-		__proto__: null,
-		get: (target, key, self) => (isProbe(key) || key in target ? read(target, key, self) : missing(`pi.${key}`, "`hookrail docs modules` lists what there is")),
-	});
-
 	// ---- loading ----
 
 	async function load(namespace) {
@@ -132,7 +126,7 @@
 			return tell(0, undefined, [{ __proto__: null, message: "Hook must export a default function", kind: "shape", stack: "" }]);
 		}
 		try {
-			await factory(given);
+			await factory(pi);
 		} catch (error) {
 			return tell(0, undefined, [describe(error)]);
 		}

@@ -6,7 +6,8 @@ use std::path::Path;
 use hookrail::module::LoadFailure;
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    AssignmentTarget, Expression, ObjectPropertyKind, Program, PropertyKey, Statement, StaticMemberExpression,
+    AssignmentTarget, BindingIdentifier, Expression, ObjectPropertyKind, Program, PropertyKey, Statement,
+    StaticMemberExpression,
 };
 use oxc_semantic::SemanticBuilder;
 use rquickjs::context::EvalOptions;
@@ -15,7 +16,7 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Exception, Function, Module, Promise, Value};
 
 use super::loader::{declare, load_code, resolve_import};
-use super::transpile::CodeKind;
+use super::transpile::{CodeKind, is_typescript};
 use super::virtuals;
 use crate::shared::{Shared, lent};
 
@@ -83,7 +84,13 @@ pub(super) fn find_uses(path: &Path, source: &str, program: &Program<'_>) -> Com
             _ => {}
         }
     }
-    let is_module = program.body.iter().any(is_module_syntax) || ends_in(["mjs", "mts"]);
+    // What a TypeScript file imports and names in types only is not imported when it runs.
+    let is_type = |local: &BindingIdentifier<'_>| {
+        let mut references = local.symbol_id.get().into_iter().flat_map(|symbol| semantic.symbol_references(symbol));
+        is_typescript(path) && !references.any(|reference| reference.is_value())
+    };
+    let is_module =
+        program.body.iter().any(|statement| is_module_syntax(statement, &is_type)) || ends_in(["mjs", "mts"]);
     let uses_names = NAMES.iter().any(|name| is_free(name)) || program.body.iter().any(is_export_assignment);
     let kind = if is_common || (!is_module && uses_names) {
         exports.retain(|name| is_name(name));
@@ -137,9 +144,12 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Whether a statement makes a file an ES module.
-fn is_module_syntax(statement: &Statement<'_>) -> bool {
+fn is_module_syntax(statement: &Statement<'_>, is_type: &impl Fn(&BindingIdentifier<'_>) -> bool) -> bool {
     match statement {
-        Statement::ImportDeclaration(import) => import.import_kind.is_value(),
+        Statement::ImportDeclaration(import) => {
+            let names = || import.specifiers.iter().flatten();
+            import.import_kind.is_value() && (names().next().is_none() || names().any(|name| !is_type(name.local())))
+        }
         Statement::ExportNamedDeclaration(export) => export.export_kind.is_value() && !is_empty_export(statement),
         Statement::ExportFromDeclaration(export) => export.export_kind.is_value(),
         Statement::ExportDeclaration(_)

@@ -12,10 +12,11 @@ use rquickjs::{Ctx, Error, Exception, Module};
 
 use super::transpile::CodeKind;
 use super::{commonjs, resolve, transpile, virtuals};
-use crate::clock::StopReason;
-use crate::machine::is_exhausted;
-use crate::ops::{FinalLink, OpError, require_read};
+use crate::limits::StopReason;
+use crate::op_error::OpError;
+use crate::ops::{FinalLink, require_read};
 use crate::shared::{Shared, lent};
+use crate::shortage::is_exhausted;
 use crate::stack;
 
 /// Resolves imports.

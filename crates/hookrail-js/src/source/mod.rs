@@ -3,19 +3,15 @@
 mod api_use;
 mod commonjs;
 mod loader;
-mod maps;
 mod mistakes;
 mod resolve;
 mod transpile;
-mod version;
 mod virtuals;
 
 pub(crate) use commonjs::{load_required, resolve_required};
 pub(crate) use loader::{FileLoader, FileResolver};
-pub(crate) use maps::SourceMaps;
 pub use mistakes::{MistakeKind, ModuleMistake, find_module_mistakes, find_script_mistakes};
 pub use transpile::check_script_syntax;
-pub(crate) use version::Version;
 #[cfg(test)]
 pub(crate) use virtuals::prelude_sources;
 pub(crate) use virtuals::script;

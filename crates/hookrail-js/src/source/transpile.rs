@@ -12,7 +12,7 @@ use oxc_span::SourceType;
 use oxc_transformer::{HelperLoaderMode, Module as TargetModule, TransformOptions, Transformer};
 
 use super::commonjs;
-use super::maps::PlaceMap;
+use crate::loaded::PlaceMap;
 
 /// Code that can be run, with a source map if it was rewritten.
 #[derive(Debug)]

@@ -62,7 +62,7 @@ impl Lab {
 
     fn command(&self, script: &str) -> ChildCommand {
         let environment = Environment::new()
-            .with("PATH", std::env::var_os("PATH").unwrap())
+            .with("PATH", hookrail_testkit::search_path())
             .with("TMPDIR", self.sandbox.temporary_folder());
         ChildCommand::new("/bin/sh")
             .args(["-c", script])
@@ -93,8 +93,7 @@ impl Lab {
 
 /// Runs a script in the folder of a lab, without its sandbox.
 pub(super) async fn run_outside(lab: &Lab, script: &str) -> ChildResult {
-    let environment =
-        Environment::new().with("PATH", std::env::var_os("PATH").unwrap()).with("TMPDIR", &lab.place.home);
+    let environment = Environment::new().with("PATH", hookrail_testkit::search_path()).with("TMPDIR", &lab.place.home);
     let command = ChildCommand::new("/bin/sh").args(["-c", script]).cwd(&lab.place.project);
     run(&command.env(Arc::new(environment)), &CancelToken::new()).await.unwrap()
 }

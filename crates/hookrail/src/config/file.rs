@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use hookrail_spawn::real_path;
+
 use super::sources::is_absence;
 
 /// The largest file that is read as configuration.
@@ -73,10 +75,8 @@ pub(crate) fn read_within(path: &Path, budget: &mut u64) -> io::Result<Option<Ve
 
 /// Whether two paths are equal as text or lead to the same file.
 pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
-    // Comparing metadata costs less than resolving a path, and often one of the files does not exist.
-    let both_exist = || one.exists() && other.exists();
-    one == other
-        || (both_exist() && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other))
+    // Often the first does not exist, and then the second is not looked at.
+    one == other || real_path(one).is_ok_and(|one| real_path(other).is_ok_and(|other| one == other))
 }
 
 /// The highest number of links that are followed, as in the kernel.
@@ -118,18 +118,17 @@ pub(crate) fn lies_in(file: &Path, folder: &Path) -> bool {
     if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
         return false;
     }
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = |path: &Path| real_path(path).unwrap_or_else(|_| path.to_owned());
     let parent = file.parent().map(real).unwrap_or_default();
     let folder = real(folder);
     file.starts_with(&folder) || parent.starts_with(&folder) || real(file).starts_with(&folder)
 }
 
-/// Whether a path, of which the last parts need not exist, leads into a folder.
-pub(crate) fn is_inside(path: &Path, folder: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    let folder = real(folder).unwrap_or_else(|| folder.to_owned());
+/// Whether a path, of which the last parts need not exist, leads into a folder, whose links are resolved.
+pub(crate) fn is_inside(path: &Path, real_folder: &Path) -> bool {
     // The nearest part that exists decides, because the rest would be made there.
-    path.starts_with(&folder) || path.ancestors().find_map(real).is_some_and(|real| real.starts_with(&folder))
+    let mut leading = path.ancestors().filter_map(|part| real_path(part).ok());
+    path.starts_with(real_folder) || leading.next().is_some_and(|real| real.starts_with(real_folder))
 }
 
 /// Metadata that changes with every change of a file, so that a change is noticed without reading the file.

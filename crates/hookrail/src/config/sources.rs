@@ -389,7 +389,7 @@ impl<'s> SourceReader<'s> {
     /// The resolved path; the last known one while the path is missing or cannot be accessed.
     pub(crate) fn real_path(&mut self, path: &Path) -> io::Result<PathBuf> {
         self.look_at(path);
-        match path.canonicalize() {
+        match hookrail_spawn::real_path(path) {
             Ok(real) => {
                 self.look_at(&real);
                 self.store.real.insert(path.to_owned(), real.clone());

@@ -42,7 +42,8 @@ pub struct Firing {
     waiting: BTreeSet<RunId>,
     outcome: Outcome,
     next_run: usize,
-    carried: CarriedCalls,
+    /// None if hooks are asked about the call itself only.
+    carried: Option<CarriedCalls>,
 }
 
 /// One part of the event, and what its hooks are shown.
@@ -130,7 +131,8 @@ impl Firing {
     /// hook would have done.
     pub(crate) fn of_shadow(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event) -> Self {
         let outcome = Outcome::untouched(plan.event);
-        Self::begin(snapshot, plan, event, outcome, 0)
+        // What the call carries are firings of their own.
+        Self { carried: None, ..Self::begin(snapshot, plan, event, outcome, 0) }
     }
 
     fn begin(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event, outcome: Outcome, first_run: usize) -> Self {
@@ -149,7 +151,7 @@ impl Firing {
             waiting: BTreeSet::new(),
             outcome,
             next_run: first_run,
-            carried: CarriedCalls::default(),
+            carried: Some(CarriedCalls::default()),
         };
         let plan = Arc::clone(&firing.plan);
         for part in &plan.parts {
@@ -254,7 +256,12 @@ impl Firing {
 
     /// The firings of the hooks that run beside this event without an effect, in plan order.
     pub(crate) fn shadows(&self) -> Vec<ShadowFiring> {
-        ShadowFiring::of_plan(&self.snapshot, &self.plan, &self.original)
+        ShadowFiring::of_event(&self.snapshot, &self.plan, &self.original)
+    }
+
+    /// Whether hooks run beside this event without an effect.
+    pub(crate) fn has_shadows(&self) -> bool {
+        !self.plan.shadow.is_empty() || self.plan.carries_calls() && !self.shadows().is_empty()
     }
 
     /// What would happen.

@@ -13,7 +13,7 @@ mod shadow;
 mod unasked;
 
 pub use machine::{Batch, Firing, Step};
-pub use plan::{AskedAbout, PartPlan, Plan, PlannedHook};
+pub use plan::{AskedAbout, CarriedCallPlan, PartPlan, Plan, PlannedHook};
 
 pub(crate) use failure::report as report_failure;
 pub(crate) use machine::TOOL_INPUT;

@@ -30,12 +30,25 @@ pub struct Plan {
     pub skipped: Skips,
     /// What planning noticed.
     pub diagnostics: Vec<Diagnostic>,
+    /// The calls that the event's call carries, where hooks are asked about them too. Only what [`HookSystem::explain`] returns has them.
+    ///
+    /// [`HookSystem::explain`]: crate::HookSystem::explain
+    pub calls: Vec<CarriedCallPlan>,
     /// Why a hook runs whose matcher does not name the tool. These are for who asks for the plan; an outcome has none of them.
     pub notes: Vec<Diagnostic>,
     /// What the tool of the event is to the hooks that run.
     pub(crate) tool: ToolMeaning,
     /// What the tool of the event is.
     pub(crate) meaning: ToolMeaning,
+}
+
+/// What would happen about a call that another one carries.
+#[derive(Clone, Debug)]
+pub struct CarriedCallPlan {
+    /// The tool, as the call names it.
+    pub tool: String,
+    /// The plan of the call, with the calls that it carries itself.
+    pub plan: Plan,
 }
 
 /// One dialect's part of a plan.
@@ -112,6 +125,7 @@ impl Plan {
             shadow: Vec::new(),
             skipped,
             diagnostics: Vec::new(),
+            calls: Vec::new(),
             notes: Vec::new(),
             tool,
             meaning: tool,

@@ -21,8 +21,8 @@ pub(crate) struct ShadowFiring {
 }
 
 impl ShadowFiring {
-    /// The firings of all hooks of a plan that are not enforced, in plan order.
-    pub(crate) fn of_plan(snapshot: &Arc<Snapshot>, plan: &Plan, event: &Event) -> Vec<Self> {
+    /// The firings of all hooks of an event that are not enforced, in plan order, and then those of the calls that it carries.
+    pub(crate) fn of_event(snapshot: &Arc<Snapshot>, plan: &Plan, event: &Event) -> Vec<Self> {
         let alone = |part: &PartPlan| {
             let only = part.hooks.first()?;
             let plan = Plan {
@@ -31,6 +31,7 @@ impl ShadowFiring {
                 shadow: Vec::new(),
                 skipped: Skips::default(),
                 diagnostics: Vec::new(),
+                calls: Vec::new(),
                 notes: Vec::new(),
                 tool: plan.tool,
                 meaning: plan.meaning,
@@ -38,7 +39,9 @@ impl ShadowFiring {
             let firing = Firing::of_shadow(Arc::clone(snapshot), Arc::new(plan), event.clone());
             Some(Self { hook: Arc::clone(&only.hook), timeout: only.timeout, firing: Box::new(firing) })
         };
-        plan.shadow.iter().filter_map(alone).collect()
+        let own = plan.shadow.iter().filter_map(alone);
+        let carried = plan.of_carried_calls(snapshot, event).into_iter();
+        own.chain(carried.flat_map(|(call, plan)| Self::of_event(snapshot, &plan, &call))).collect()
     }
 
     /// What the hook would have done, from what its firing came to.

@@ -12,7 +12,7 @@ pub(super) fn real_path(path: &Path) -> PathBuf {
 }
 
 fn followed(path: &Path, links: usize) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
+    if let Ok(real) = hookrail_spawn::real_path(path) {
         return real;
     }
     let (Some(folder), Some(last)) = (path.parent(), path.components().next_back()) else { return path.to_owned() };

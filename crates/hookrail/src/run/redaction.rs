@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Environment;
-use super::environment::{is_harmless, is_word_of};
+use super::environment::is_harmless;
+use crate::secret_table::{Alphabet, NameOfVariable, SECRETS, SecretForm, SecretRow, is_other_word};
 
 /// What the settings say about variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,77 +21,60 @@ pub(crate) struct Redaction {
     pub(crate) kept_prefix: Option<&'static str>,
 }
 
-/// Variables whose names look harmless and whose values usually are not.
-const NEVER: &str = "
-    DATABASE_URL REDIS_URL MONGODB_URI AMQP_URL SMTP_URL CONNECTION_STRING SENTRY_DSN DB_URI CLIENT_ID
-";
-/// Where a word has to stand in a name to indicate a secret. A name is divided into words by everything that is neither a letter
-/// nor a digit; digits at the end of a word do not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WordPlace {
-    /// Anywhere, also inside of another word.
-    Anywhere,
-    /// At the end of a word: `DB_PASS` and `SSHPASS`, but not `PASSED`.
-    WordEnd,
-    /// As a word of its own: `CARD_PIN`, but neither `SHOPPING` nor `PINNED`.
-    Word,
-}
-
-/// Words in a name that indicate a secret.
-const TELLING: [(&str, WordPlace); 16] = [
-    ("TOKEN", WordPlace::Anywhere),
-    ("SECRET", WordPlace::Anywhere),
-    ("PASSWORD", WordPlace::Anywhere),
-    ("PASSWD", WordPlace::Anywhere),
-    ("PASSPHRASE", WordPlace::Anywhere),
-    ("KEY", WordPlace::Anywhere),
-    ("AUTH", WordPlace::Anywhere),
-    ("CREDENTIAL", WordPlace::Anywhere),
-    ("CREDS", WordPlace::Anywhere),
-    ("PRIVATE", WordPlace::Anywhere),
-    ("CERT", WordPlace::Anywhere),
-    ("COOKIE", WordPlace::Anywhere),
-    ("WEBHOOK", WordPlace::Anywhere),
-    ("PASS", WordPlace::WordEnd),
-    ("PWD", WordPlace::WordEnd),
-    ("PIN", WordPlace::Word),
-];
-
-/// Words that end like one that tells, and do not. `ASKPASS` names a program.
-const NOT_TELLING: &str = "ASKPASS BYPASS COMPASS ENCOMPASS OVERPASS SURPASS TRESPASS UNDERPASS";
-
-/// Whether a name in capital letters indicates a secret.
+/// Whether a name says that its variable holds a secret.
 fn is_telling(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
     let words = || {
         let words = name.split(|part: char| !part.is_ascii_alphanumeric());
         words.map(|word| word.trim_end_matches(|digit: char| digit.is_ascii_digit()))
     };
-    TELLING.iter().any(|(telling, place)| match place {
-        WordPlace::Anywhere => name.contains(telling),
-        WordPlace::WordEnd => words().any(|word| word.ends_with(telling) && !is_word_of(NOT_TELLING, word)),
-        WordPlace::Word => words().any(|word| word == *telling),
+    let mut rows = SECRETS.iter().filter(|row| row.found_in.has_variables());
+    rows.any(|row| match row.form.name_of_variable() {
+        Some(NameOfVariable::Whole) => name == row.begins,
+        Some(NameOfVariable::Anywhere) => name.contains(row.begins),
+        Some(NameOfVariable::WordEnd) => words().any(|word| word.ends_with(row.begins) && !is_other_word(word)),
+        Some(NameOfVariable::Word) => words().any(|word| word == row.begins),
+        None => false,
     })
+}
+
+/// The pattern of values that hold this secret; none for what is no value. It is wider than the form is in a text: the whole value is the
+/// secret, so nothing harmless is expected behind such a beginning.
+fn value_pattern(row: &SecretRow) -> Option<String> {
+    let begins = regex::escape(row.begins);
+    match row.form {
+        SecretForm::Token(alphabet, least) | SecretForm::Behind(alphabet, least) => {
+            Some(format!(r"\b{begins}{}{{{least},}}", characters(alphabet)))
+        }
+        // Keys of models are written with `_` and with `-`.
+        SecretForm::TokenWithDigit(alphabet, least) => {
+            let separator = if row.begins.ends_with(['-', '_']) { "[_-]" } else { "" };
+            let begins = regex::escape(row.begins.trim_end_matches(['-', '_']));
+            Some(format!(r"\b{begins}{separator}{}{{{least},}}", characters(alphabet)))
+        }
+        SecretForm::WebToken => Some(format!(r"\b{begins}[A-Za-z0-9_-]+\.{begins}")),
+        SecretForm::KeyBlock => Some(format!("{begins}[A-Z ]*(PRIVATE KEY|CERTIFICATE)")),
+        SecretForm::Address => Some(format!(r"^[a-zA-Z][a-zA-Z0-9+.-]*{begins}[^/\s:@]+:[^/\s@]+@")),
+        SecretForm::Scheme | SecretForm::Program(_) | SecretForm::StandardInput => None,
+        SecretForm::Name(..) | SecretForm::VariableName(_) | SecretForm::TextName(_) => None,
+        SecretForm::PgpassPort | SecretForm::Pgpass => None,
+    }
+}
+
+/// The characters of a token in a value.
+const fn characters(alphabet: Alphabet) -> &'static str {
+    match alphabet {
+        Alphabet::Hex => "[0-9a-f]",
+        Alphabet::Capitals => "[0-9A-Z]",
+        Alphabet::Alphanumeric | Alphabet::Url => "[0-9A-Za-z_+/=-]",
+        Alphabet::Dotted | Alphabet::Path => "[0-9A-Za-z_.+/=:%-]",
+    }
 }
 
 /// Patterns of values that indicate a secret.
 static SECRET_VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let shapes = [
-        r"-----BEGIN [A-Z ]*(PRIVATE KEY|CERTIFICATE)",
-        r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]+:[^/\s@]+@",
-        r"\bgh[pousr]_[A-Za-z0-9]{20,}",
-        r"\bgithub_pat_[A-Za-z0-9_]{20,}",
-        r"\bAIza[0-9A-Za-z_-]{30,}",
-        r"\b(AKIA|ASIA)[0-9A-Z]{16}\b",
-        r"\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.",
-        r"\b(sk|rk|pk)_(live|test)_[0-9A-Za-z]{10,}",
-        r"\bxox[abprs]-[0-9A-Za-z-]{10,}",
-        r"\b(hvs\.|shpat_|lin_api_|dp\.pt\.|fm2_)[0-9A-Za-z_+/=-]{20,}",
-        r"\bdapi[0-9a-f]{32}",
-        // Keys of model providers.
-        r"\bsk-(ant-|proj-|or-|svcacct-)?[0-9A-Za-z_-]{20,}",
-        r"\b(xai|gsk|hf|r8|pplx|nvapi|fw|csk)[_-][0-9A-Za-z_-]{20,}",
-    ];
-    Regex::new(&shapes.join("|")).ok()
+    let rows = SECRETS.iter().filter(|row| row.found_in.has_variables());
+    Regex::new(&rows.filter_map(value_pattern).collect::<Vec<_>>().join("|")).ok()
 });
 
 impl Redaction {
@@ -112,7 +96,7 @@ impl Redaction {
         if is_harmless(&name) || self.kept_prefix.is_some_and(|prefix| name.starts_with(prefix)) {
             return true;
         }
-        if is_word_of(NEVER, &name) || strict || is_telling(&name) {
+        if strict || is_telling(&name) {
             return false;
         }
         let secret = SECRET_VALUE.as_ref().is_none_or(|shape| shape.is_match(&value.to_string_lossy()));
@@ -124,41 +108,97 @@ impl Redaction {
 mod tests {
     use super::*;
 
+    fn keeps(name: &str, value: &str) -> bool {
+        Redaction::default().keeps(OsStr::new(name), OsStr::new(value), false)
+    }
+
     #[test]
-    fn names_and_values_give_secrets_away() {
+    fn lists_come_first_and_without_them_a_build_keeps_the_basics() {
         let redaction =
             Redaction { allowed: vec!["MY_TOKEN".into()], blocked: vec!["PLAIN".into()], kept_prefix: None };
-        let check = |name: &str, value: &str, strict: bool, kept: bool| {
-            assert_eq!(redaction.keeps(OsStr::new(name), OsStr::new(value), strict), kept, "{name}={value}");
-        };
-        check("PATH", "/bin", true, true);
-        check("LC_ALL", "C", true, true);
-        check("HARMLESS", "x", false, true);
-        check("HARMLESS", "x", true, false);
-        check("MY_TOKEN", "x", true, true);
-        check("PLAIN", "x", false, false);
-        check("API_KEY", "x", false, false);
-        check("npm_config_authtoken", "x", false, false);
-        check("DATABASE_URL", "x", false, false);
-        let telling =
-            "DB_PASS MYSQL_PWD SSHPASS GPG_PASSPHRASE SLACK_WEBHOOK_URL db_pass2 PASS MAIL-PASS SESSION_COOKIE
-            DISCORD_WEBHOOK CARD_PIN PIN PIN1 LDAP_PWD";
-        telling.split_whitespace().for_each(|name| check(name, "x", false, false));
-        let plain =
-            "PWD OLDPWD SHOPPING_LIST COMPASS COMPASS_HOME BYPASS_CACHE TESTS_PASSED PASSENGERS SSH_ASKPASS SPINNER
-            PINNED_VERSION PINGS PWDX";
-        plain.split_whitespace().for_each(|name| check(name, "x", false, true));
-        check("X", "postgres://user:pass@host/db", false, false);
-        check("X", "https://host/path", false, true);
-        check("X", "ghp_0123456789abcdefghijABCDEFGHIJ", false, false);
-        check("X", "sk-ant-api03-0123456789abcdefghijABCDEF", false, false);
-        check("X", "sk-proj-0123456789abcdefghijABCDEF", false, false);
-        check("X", "gsk_0123456789abcdefghijABCDEF", false, false);
-        check("X", "sk-short", false, true);
-        let random = "0123456789abcdef0123456789abcdef";
-        for begin in ["hvs.", "shpat_", "lin_api_", "dapi", "dp.pt.", "fm2_"] {
-            check("X", &format!("{begin}{random}"), false, false);
-            check("X", &format!("{begin}short"), false, true);
+        for (name, strict, kept) in [
+            ("PATH", true, true),
+            ("LC_ALL", true, true),
+            ("HARMLESS", false, true),
+            ("HARMLESS", true, false),
+            ("MY_TOKEN", true, true),
+            ("OTHER_TOKEN", false, false),
+            ("PLAIN", false, false),
+        ] {
+            assert_eq!(redaction.keeps(OsStr::new(name), OsStr::new("x"), strict), kept, "{name}, strict: {strict}");
+        }
+    }
+
+    /// Names that are withheld: one at least for every row of the table that has names of variables.
+    const TELLING: &str = "
+        API_KEY GITHUB_TOKEN npm_config_authtoken SSH_AUTH_SOCK CLIENT_SECRET DB_PASSWORD ROOT_PASSWD GPG_PASSPHRASE PASSCODE MAIL_PASSWORT DB_PASS DB_PASS2 SSHPASS PASS
+        MAIL-PASS MYSQL_PWD LDAP_PWD GOOGLE_CREDENTIALS AWS_CREDS PRIVATE_REPO TLS_CERT SESSION_COOKIE SLACK_WEBHOOK_URL DISCORD_WEBHOOK
+        CARD_PIN PIN PIN1 DATABASE_URL REDIS_URL MONGODB_URI AMQP_URL SMTP_URL CONNECTION_STRING SENTRY_DSN DB_URI CLIENT_ID
+    ";
+    /// What looks like it and is kept.
+    const PLAIN: &str = "
+        PWD OLDPWD SHOPPING_LIST COMPASS COMPASS_HOME BYPASS_CACHE TESTS_PASSED PASSENGERS SSH_ASKPASS SPINNER PINNED_VERSION PINGS PWDX
+        DATABASE_URLS MY_CLIENT_ID
+    ";
+
+    #[test]
+    fn names_give_secrets_away() {
+        let wrong: Vec<&str> = TELLING.split_whitespace().filter(|name| keeps(name, "x")).collect();
+        assert!(wrong.is_empty(), "kept: {wrong:?}");
+        let wrong: Vec<&str> = PLAIN.split_whitespace().filter(|name| !keeps(name, "x")).collect();
+        assert!(wrong.is_empty(), "withheld: {wrong:?}");
+    }
+
+    /// What tokens begin with: every row of the table that has values of variables, and spellings of some.
+    const BEGINNINGS: &str = "
+        ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- glrt- gldt- glptt- glcbt- glsoat- gloas- ATBB ATATT3 npm_ pypi-AgE dckr_pat_ dckr_oat_
+        AIza ya29. GOCSPX- dop_v1_ doo_v1_ dor_v1_ hvs. hvb. dapi dp.pt. fm2_ sk- sk-ant- sk-proj- xai- xai_ gsk_ gsk- hf_
+        r8_ pplx- nvapi- fw_ csk- sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_ whsec_ shpat_ lin_api_ SG. xoxa- xoxb- xoxe. xoxp-
+        xoxr- xoxs- xapp- https://hooks.slack.com/services/ https://hooks.slack.com/workflows/ https://discord.com/api/webhooks/
+        https://api.telegram.org/bot
+    ";
+    /// Other values that are withheld.
+    const SECRET_VALUES: [&str; 10] = [
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE",
+        "-----BEGIN CERTIFICATE-----\nMIIE",
+        "AGE-SECRET-KEY-1QZ7XK9LM2NP4RT6VW8YB",
+        "postgres://user:pass@host/db",
+        "AKIAQZ7XK9LM2NP4RT6V",
+        "ASIAQZ7XK9LM2NP4RT6V",
+        "sk_live_0123456789",
+        "sk_test_0123456789",
+        "eyJhbGciOi.eyJzdWIi.x",
+        "use eyJhbGciOi.eyJzdWIi.x",
+    ];
+
+    #[test]
+    fn values_give_secrets_away() {
+        let hex = "0123456789abcdef0123456789abcdef";
+        let letters = "abcdefghijklmnopqrstuvwxyzabcdef";
+        for begin in BEGINNINGS.split_whitespace() {
+            assert!(!keeps("X", &format!("{begin}{hex}")), "{begin}");
+            assert!(!keeps("X", &format!("a {begin}{hex} b")), "{begin} inside");
+            assert!(keeps("X", &format!("{begin}short")), "{begin} without a secret");
+            assert!(keeps("X", &format!("x{begin}{hex}")) || begin.contains(':'), "{begin} inside of a word");
+            assert_eq!(keeps("X", &format!("{begin}{letters}")), begin == "dapi", "{begin} and letters");
+        }
+        SECRET_VALUES.iter().for_each(|value| assert!(!keeps("X", value), "{value}"));
+        for value in
+            ["https://host/path", "https://host:80/a@b", "-----BEGIN PUBLIC KEY-----", "AKIAshort", "eyJhbGciOi"]
+        {
+            assert!(keeps("X", value), "{value}");
+        }
+    }
+
+    #[test]
+    fn every_row_counts_where_it_says_and_has_an_example() {
+        for row in SECRETS {
+            let is_name = row.form.name_of_variable().is_some();
+            let is_value = row.found_in.has_variables() && value_pattern(row).is_some();
+            assert_eq!(is_name || is_value, row.found_in.has_variables(), "{row:?}");
+            let names = is_name && TELLING.to_lowercase().contains(row.begins);
+            let values = is_value && (BEGINNINGS.contains(row.begins) || SECRET_VALUES.concat().contains(row.begins));
+            assert_eq!(names || values, row.found_in.has_variables(), "{row:?} has no example of a variable");
         }
     }
 }

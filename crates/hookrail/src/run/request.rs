@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrail_spawn::Sandbox;
+use hookrail_spawn::{Sandbox, real_path};
 
 use super::answer_wait::AnswerWait;
 use super::end::RelocationReason;
@@ -69,7 +69,7 @@ impl RunRequest {
             return None;
         }
         // A directory that cannot be resolved does not exist, which is handled elsewhere.
-        let (cwd, real) = (self.cwd.canonicalize().ok()?, project.canonicalize().ok()?);
+        let (cwd, real) = (real_path(&self.cwd).ok()?, real_path(project).ok()?);
         if !cwd.starts_with(real) {
             return Some(RelocationReason::OutsideProject);
         }

@@ -59,7 +59,7 @@ impl ProjectFolders {
 /// Where a path leads; what does not exist is taken as it is written.
 fn real_path(path: &Path) -> PathBuf {
     let above = |path: &Path| Some(real_path(path.parent()?).join(path.file_name()?));
-    path.canonicalize().ok().or_else(|| above(path)).unwrap_or_else(|| path.to_owned())
+    hookrail_spawn::real_path(path).ok().or_else(|| above(path)).unwrap_or_else(|| path.to_owned())
 }
 
 /// The parts as one text; the default if there are none.

@@ -180,7 +180,7 @@ impl Driver {
         context: FireContext,
         starts: &mut RunStarts,
     ) -> Outcome {
-        if firing.plan().shadow.is_empty() {
+        if !firing.has_shadows() {
             return self.run_hooks(firing, detached, context, starts).await;
         }
         // Boxed, because most events have no such hooks.

@@ -48,7 +48,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::dialect::Loader;
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan, ShadowFiring, TOOL_INPUT};
+use crate::firing::{Firing, Plan, ShadowFiring, Step, TOOL_INPUT};
 use crate::hook::Hook;
 use crate::json::Json;
 use crate::outcome::Outcome;
@@ -346,7 +346,12 @@ impl HookSystem {
     /// same thing, such as a tool's name, mostly share one plan.
     #[must_use]
     pub fn explain(&self, event: &Event) -> Arc<Plan> {
-        self.inner.in_force.load().plan(event)
+        let in_force = self.inner.in_force.load();
+        let plan = in_force.plan(event);
+        if !plan.carries_calls() {
+            return plan;
+        }
+        Arc::new(Plan::clone(&plan).with_carried_calls(&in_force.snapshot, event))
     }
 
     /// What the engine itself says about a tool call, whatever hooks answer. Most calls do not concern it.
@@ -600,12 +605,18 @@ impl HookSystem {
         if plan.parts.is_empty() && beside != Beside::Awaited && !plan.carries_calls() {
             let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT), judged);
             let shadows = match beside {
-                Beside::Started => ShadowFiring::of_plan(&in_force.snapshot, &plan, &event),
+                Beside::Started => ShadowFiring::of_event(&in_force.snapshot, &plan, &event),
                 Beside::LeftOut | Beside::Awaited => Vec::new(),
             };
             return ControlFlow::Break(NotDriven { outcome, shadows });
         }
         if depth >= DEEPEST {
+            // Without a hook to ask about the calls that it carries the outcome is there at once.
+            if plan.parts.is_empty()
+                && let Step::Done(outcome) = Firing::planned(Arc::clone(&in_force.snapshot), plan, event, judged).step()
+            {
+                return ControlFlow::Break((*outcome).into());
+            }
             let mut outcome = Outcome::too_deep(kind, depth);
             let effects = outcome.effects.clone();
             for dialect in DialectId::ORDER {

@@ -171,6 +171,7 @@ impl Ticket {
     pub(super) fn begin_settling(mut self, mut outcome: Outcome) -> SettledOutcome {
         match self.write(&mut outcome) {
             Ok(Recorded::Done) => {}
+            Ok(Recorded::Handed(record)) => outcome.handed_record = Some(record),
             Ok(Recorded::Syncing(safe)) => {
                 return SettledOutcome::Syncing(Box::pin(async move {
                     self.correct(safe.await, &mut outcome);
@@ -300,7 +301,8 @@ impl HookSystem {
     pub async fn record(&self, kind: EntryKind<'_>) -> Result<(), RecordError> {
         let Some(recording) = &self.parts().recording else { return Ok(()) };
         match recording.record(SystemTime::now(), kind)? {
-            Recorded::Done => Ok(()),
+            // One that is handed to no caller is written when it is dropped here.
+            Recorded::Done | Recorded::Handed(_) => Ok(()),
             Recorded::Syncing(safe) => safe.await,
         }
     }

@@ -264,7 +264,7 @@ impl HookSystem {
             return;
         }
         let in_force = self.inner.in_force.load();
-        let shadows = ShadowFiring::of_plan(&in_force.snapshot, &in_force.plan(&event), &event);
+        let shadows = ShadowFiring::of_event(&in_force.snapshot, &in_force.plan(&event), &event);
         let verdicts = Arc::new(ShadowVerdicts::of_another_process(event, fire.map(str::to_owned)));
         self.start_jobs(self.parts().notify.next_id(), &verdicts, shadows);
     }

@@ -58,10 +58,17 @@ impl Tools {
 
     /// The event of the call that a call carries at a position.
     pub(crate) fn carried_call(&self, event: &Event, at: usize) -> Option<Event> {
-        let (table, tool, members) = self.carrier(event)?;
-        let given = event.text(NAME).unwrap_or_default();
-        let (name, input) = table.carried_calls(tool, &given, &members).into_iter().nth(at)?;
-        Some(event.clone().with_text(NAME, &name).with(INPUT, input))
+        self.carried(event).into_iter().nth(at).map(|call| of_call(event, call))
+    }
+
+    /// The events of the calls that a call carries.
+    pub(crate) fn carried_calls(&self, event: &Event) -> Vec<Event> {
+        self.carried(event).into_iter().map(|call| of_call(event, call)).collect()
+    }
+
+    fn carried(&self, event: &Event) -> Vec<(String, Json)> {
+        let Some((table, tool, members)) = self.carrier(event) else { return Vec::new() };
+        table.carried_calls(tool, &event.text(NAME).unwrap_or_default(), &members)
     }
 
     /// Gives the call that the call of an event carries at a position another input.
@@ -71,4 +78,8 @@ impl Tools {
         event.set(INPUT, changed.ok_or(LostRewrite { at })?);
         Ok(())
     }
+}
+
+fn of_call(carrier: &Event, (name, input): (String, Json)) -> Event {
+    carrier.clone().with_text(NAME, &name).with(INPUT, input)
 }

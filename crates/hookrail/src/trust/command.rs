@@ -5,16 +5,19 @@
 //! closed only if it is understood completely, and everything else is open-ended. A list of what makes a command
 //! open-ended would always miss something: of 35 ways to run a file that is not named, such a list missed 19.
 
-use std::cell::LazyCell;
-use std::collections::BTreeSet;
+use std::cell::{LazyCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+use hookrail_spawn::real_path;
 
 use super::interpreter::{Interpreter, Isolation, leads_through};
 use super::node_imports::load_from_elsewhere;
 use super::program_file::ProgramFile;
 use super::siblings::importable_files;
+use super::sourced::reads_in_others;
 use crate::config::without_dots;
 use crate::dialect::registry::DialectId;
 use crate::hidden::is_hidden;
@@ -66,6 +69,9 @@ pub enum OpenEnd {
     /// Its script loads packages or files that lie in the project and not in the script's folder.
     #[error("its script loads packages or files from outside of its folder")]
     ImportsFromElsewhere,
+    /// Its shell script reads in another one.
+    #[error("its script reads in other scripts with `.` or `source`")]
+    ReadsInScripts,
     /// Its interpreter is reached through a link of the project, as in a virtual environment, and loads files from there.
     #[error("its interpreter is reached through the project, and can load files from there")]
     InterpreterOfProject,
@@ -129,10 +135,11 @@ impl Command {
     /// link, with what its interpreter can import, and those outside.
     pub(super) fn files(&self, root: &Path, cwd: &Path) -> CommandFiles {
         let words = self.possible_words();
-        let named: BTreeSet<ResolvedFile> = words.iter().filter_map(|word| self.file(cwd, word)).collect();
+        let lookup = FileLookup::new(self, cwd);
+        let named: BTreeSet<ResolvedFile> = words.iter().filter_map(|word| lookup.file(word)).collect();
         let (mut found, outside): (BTreeSet<_>, BTreeSet<_>) = named.into_iter().partition(|file| file.is_inside(root));
         let mut complete = true;
-        let closed = self.closed(root, cwd);
+        let closed = self.closed(root, &lookup);
         if let Ok(Some((interpreter, folder))) = &closed {
             let siblings = importable_files(folder, *interpreter);
             complete = siblings.complete;
@@ -144,14 +151,15 @@ impl Command {
 
     /// Every regular file that the command names, inside of a project or not.
     pub(super) fn files_anywhere(&self, cwd: &Path) -> Vec<PathBuf> {
-        let meant = |word: &String| Some(self.file(cwd, word)?.path);
+        let lookup = FileLookup::new(self, cwd);
+        let meant = |word: &String| Some(lookup.file(word)?.path);
         let found: BTreeSet<PathBuf> = self.possible_words().iter().filter_map(meant).collect();
         found.into_iter().collect()
     }
 
     /// Why the command may run more of the project than it names; nothing if it is closed.
     pub(super) fn open_end(&self, root: &Path) -> Option<OpenEnd> {
-        match self.closed(root, root) {
+        match self.closed(root, &FileLookup::new(self, root)) {
             Err(why) => Some(why),
             Ok(Some((interpreter, folder))) => {
                 let files = self.files(root, root).found;
@@ -160,7 +168,10 @@ impl Command {
                     || interpreter == Interpreter::Node && load_from_elsewhere(root, &folder, &files);
                 leads_out.then_some(OpenEnd::ImportsFromElsewhere)
             }
-            Ok(None) => None,
+            Ok(None) => {
+                let files = self.files(root, root).found;
+                files.iter().any(|file| reads_in_others(root, &file.real)).then_some(OpenEnd::ReadsInScripts)
+            }
         }
     }
 
@@ -171,14 +182,6 @@ impl Command {
             CommandText::Words(words) => words.first()?.clone(),
         };
         program.contains('/').then(|| self.meant_path(cwd, &program))
-    }
-
-    fn file_inside(&self, root: &Path, cwd: &Path, word: &str) -> Option<ResolvedFile> {
-        self.file(cwd, word).filter(|found| found.is_inside(root))
-    }
-
-    fn file(&self, cwd: &Path, word: &str) -> Option<ResolvedFile> {
-        file_at(self.meant_path(cwd, word))
     }
 
     /// The path that a word means, as it is written.
@@ -217,7 +220,7 @@ impl Command {
     }
 
     /// What the command runs beside the files that it names, if it is understood completely.
-    fn closed(&self, root: &Path, cwd: &Path) -> Result<ImportsFrom, OpenEnd> {
+    fn closed(&self, root: &Path, lookup: &FileLookup<'_>) -> Result<ImportsFrom, OpenEnd> {
         let words = match &self.text {
             CommandText::Line(line) => plain_words(line, &self.folders)?,
             CommandText::Words(words) => words.to_vec(),
@@ -226,11 +229,11 @@ impl Command {
             return Err(OpenEnd::HiddenCharacter);
         }
         let (program, arguments) = words.split_first().ok_or(OpenEnd::UnknownProgram)?;
-        let path = self.program(root, cwd, program).ok_or(OpenEnd::ProgramNotCovered)?;
+        let path = self.program(root, lookup, program).ok_or(OpenEnd::ProgramNotCovered)?;
         if path.real.starts_with(root) {
             // Nothing covers a program that is found by its name alone.
             return if names_path(program) {
-                self.own_program(root, cwd, &path)
+                self.own_program(root, lookup, &path)
             } else {
                 Err(OpenEnd::ProgramNotCovered)
             };
@@ -238,12 +241,12 @@ impl Command {
         let interpreter = interpreter_outside(root, &path, OpenEnd::UnknownProgram)?;
         let (isolation, rest) = interpreter.skip_options(arguments)?;
         let script = rest.first().ok_or(OpenEnd::NoScript)?;
-        let script = self.file_inside(root, cwd, script).ok_or(OpenEnd::NoScript)?;
+        let script = lookup.file(script).filter(|found| found.is_inside(root)).ok_or(OpenEnd::NoScript)?;
         imports_of(root, interpreter, isolation, &script)
     }
 
     /// A program that is a file of the project.
-    fn own_program(&self, root: &Path, cwd: &Path, path: &ResolvedFile) -> Result<ImportsFrom, OpenEnd> {
+    fn own_program(&self, root: &Path, lookup: &FileLookup<'_>, path: &ResolvedFile) -> Result<ImportsFrom, OpenEnd> {
         let line = match ProgramFile::read(&path.real) {
             ProgramFile::Script(line) => line,
             ProgramFile::LoadsLibraries => return Err(OpenEnd::LoadsLibraries),
@@ -256,7 +259,7 @@ impl Command {
             [program, option] => (program, Some(option.to_owned())),
             _ => return Err(OpenEnd::UnknownShebang),
         };
-        let program = self.program(root, cwd, program).ok_or(OpenEnd::UnknownShebang)?;
+        let program = self.program(root, lookup, program).ok_or(OpenEnd::UnknownShebang)?;
         if program.real.starts_with(root) {
             return Err(OpenEnd::UnknownShebang);
         }
@@ -267,14 +270,35 @@ impl Command {
 
     /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path that
     /// lie outside of the project: hooks search the others after these, and nothing covers what is found there.
-    fn program(&self, root: &Path, cwd: &Path, program: &str) -> Option<ResolvedFile> {
+    fn program(&self, root: &Path, lookup: &FileLookup<'_>, program: &str) -> Option<ResolvedFile> {
         if names_path(program) {
-            return self.file(cwd, program);
+            return lookup.file(program);
         }
         let search_path = self.search_path.as_deref().unwrap_or(OsStr::new(DEFAULT_SEARCH_PATH));
         let mut folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
         let project = LazyCell::new(|| ProjectFolders::new(root, self.home.as_deref()));
         folders.find_map(|folder| file_at(folder.join(program)).filter(|_| !project.contain(&folder)))
+    }
+}
+
+/// The files that words of a command lead to in a directory. Each is looked at once, so that one answer about the command never
+/// means two files by the same word.
+struct FileLookup<'c> {
+    command: &'c Command,
+    cwd: &'c Path,
+    /// By the text of the path: `script/` and `script` are equal as paths, and only one of them is a file.
+    seen: RefCell<BTreeMap<OsString, Option<ResolvedFile>>>,
+}
+
+impl<'c> FileLookup<'c> {
+    fn new(command: &'c Command, cwd: &'c Path) -> Self {
+        Self { command, cwd, seen: RefCell::default() }
+    }
+
+    fn file(&self, word: &str) -> Option<ResolvedFile> {
+        let path = self.command.meant_path(self.cwd, word);
+        let mut seen = self.seen.borrow_mut();
+        seen.entry(path.clone().into_os_string()).or_insert_with(|| file_at(path)).clone()
     }
 }
 
@@ -334,12 +358,11 @@ fn is_hook_folder(root: &Path, folder: &Path) -> bool {
 /// The path and its target, if that is a regular file. The kernel resolves it: a `..` after a link leads elsewhere than
 /// the text says.
 fn file_at(path: PathBuf) -> Option<ResolvedFile> {
-    let real = path.canonicalize().ok()?;
+    let real = real_path(&path).ok()?;
     let is_written_straight = !path.components().any(|part| part == Component::ParentDir);
     let lexical = without_dots(&path);
     // A `..` that changes nothing is removed from the path that users read.
-    let path =
-        if is_written_straight || lexical.canonicalize().is_ok_and(|other| other == real) { lexical } else { path };
+    let path = if is_written_straight || real_path(&lexical).is_ok_and(|other| other == real) { lexical } else { path };
     real.is_file().then_some(ResolvedFile { path, real })
 }
 

@@ -201,3 +201,16 @@ fn a_compiled_library_beside_the_script_leads_to_files_that_nothing_covers() {
         assert_eq!(project.line(&line), Some(OpenEnd::ImportsFromElsewhere), "{library}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_word_that_is_no_file_hides_no_other_word_that_means_the_same_path() {
+    let project = Project::new();
+    for line in ["./a.sh/ ; a.sh", "a.sh ; ./a.sh/", "./a.sh/. a.sh"] {
+        let found = project.command(CommandText::Line(line.into())).files(&project.root, &project.root).found;
+        let real: Vec<PathBuf> = found.into_iter().map(|file| file.real).collect();
+        assert_eq!(real, [project.root.join("a.sh")], "{line}");
+    }
+    let none = project.command(CommandText::Line("./a.sh/".into()));
+    assert!(none.files(&project.root, &project.root).found.is_empty());
+}

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use hookrail_spawn::real_path;
 use serde::{Deserialize, Serialize};
 
 use super::command::{Command, CommandFiles, OpenEnd, ResolvedFile};
@@ -184,7 +185,7 @@ impl FileOrigin {
             Self::Module(module) => {
                 let imports = imports::files_of(module);
                 *starved |= imports.out_of_resources;
-                let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                let real = |path: &Path| real_path(path).unwrap_or_else(|_| path.to_owned());
                 let found = imports.paths.into_iter().map(|path| ResolvedFile { real: real(&path), path }).collect();
                 CommandFiles::new(found, imports.complete)
             }
@@ -222,12 +223,12 @@ impl Fingerprint {
     #[must_use]
     pub fn take(root: &Path, hook: &Hook) -> Self {
         // A project has one fingerprint, whichever link leads to it.
-        let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let root = &real_path(root).unwrap_or_else(|_| root.to_owned());
         let (shape, command) = match &hook.action {
             Action::Shell(line) => ("shell", line.to_string()),
             Action::Program(words) => ("program", serde_json::json!(**words).to_string()),
             Action::Module(path) => {
-                let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+                let real = real_path(path).unwrap_or_else(|_| path.to_path_buf());
                 ("module", real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned())
             }
             Action::Remote(RemoteTarget { group, retries }) => {
@@ -263,7 +264,7 @@ impl Fingerprint {
         }
         // The same words mean other files in another plugin.
         if let Some(owner) = &hook.owner {
-            let real = owner.dir.canonicalize().unwrap_or_else(|_| owner.dir.clone());
+            let real = real_path(&owner.dir).unwrap_or_else(|_| owner.dir.clone());
             let inside = real.strip_prefix(root).unwrap_or(&real).to_string_lossy();
             definition.push_str(&serde_json::json!([owner.id, inside]).to_string());
         }
@@ -508,7 +509,7 @@ impl Fingerprint {
     #[must_use]
     pub fn still_holds(&self, cwd: &Path) -> bool {
         let known = self.inspected();
-        let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+        let cwd = real_path(cwd).unwrap_or_else(|_| cwd.to_owned());
         // In another directory the words may lead to other files. Each must be a covered one. They may also lead to no
         // file: then bash, for one, looks for a script of that name on the search path. So each covered file must be
         // named there, too.

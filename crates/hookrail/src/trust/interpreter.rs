@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use hookrail_spawn::real_path;
+
 use super::command::{OpenEnd, ResolvedFile};
 
 /// A program that runs a script.
@@ -131,7 +133,7 @@ pub(super) fn leads_through(root: &Path, program: &Path) -> bool {
     let mut at = program.to_owned();
     for _ in 0..MOST_LINKS {
         let Some(folder) = at.parent().map(Path::to_owned) else { return false };
-        if folder.starts_with(root) || folder.canonicalize().is_ok_and(|real| real.starts_with(root)) {
+        if folder.starts_with(root) || real_path(&folder).is_ok_and(|real| real.starts_with(root)) {
             return true;
         }
         let Ok(target) = at.read_link() else { return false };

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hookrail_spawn::real_path;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
@@ -245,7 +246,7 @@ impl GuardSearch<'_> {
 
 /// A path as it is named in the project.
 fn in_project(path: &Path, project: &Path) -> PathBuf {
-    let real = project.canonicalize();
+    let real = real_path(project);
     let known = [Ok(project.to_owned()), real].into_iter().flatten();
     let inside = known.into_iter().find_map(|root| path.strip_prefix(root).ok().map(Path::to_owned));
     inside.unwrap_or_else(|| path.to_owned())

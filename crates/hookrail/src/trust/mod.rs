@@ -20,6 +20,7 @@ mod node_imports;
 mod program_file;
 mod project_code;
 mod siblings;
+mod sourced;
 mod store;
 mod texts;
 

@@ -8,6 +8,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use hookrail_spawn::real_path;
+
 use super::{Digest, TrustStore};
 use crate::log::log;
 
@@ -22,7 +24,7 @@ impl ModuleMemory {
     pub(crate) fn beside(store: &dyn TrustStore, project: &Path) -> Option<Self> {
         let file = store.files().into_iter().next()?;
         let state = file.parent()?;
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let real = |path: &Path| real_path(path).unwrap_or_else(|_| path.to_owned());
         let is_outside = !state.starts_with(project) && !real(state).starts_with(real(project));
         is_outside.then(|| Self { folder: state.join("guard-modules") })
     }

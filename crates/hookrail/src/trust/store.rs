@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use hookrail_spawn::Writers;
+use hookrail_spawn::{Writers, real_path};
 use serde::{Deserialize, Serialize};
 
 use super::digest::hex;
@@ -285,10 +285,9 @@ impl FileTrustStore {
 
     /// Rejects a store inside the project: the project could bring one and grant itself anything.
     fn check_place(&self, project: &Path) -> Result<(), TrustError> {
-        // Comparing metadata costs less than resolving a path, which is done for one of them only.
-        let real = |folder: &Path| if folder.exists() { folder.canonicalize().ok() } else { None };
+        let real = |folder: &Path| real_path(folder).ok();
         let inside = self.folder().ancestors().find_map(real).is_some_and(|folder| folder.starts_with(project));
-        let is_home = || self.home.as_ref().is_some_and(|home| home.canonicalize().is_ok_and(|home| home == project));
+        let is_home = || self.home.as_ref().is_some_and(|home| real_path(home).is_ok_and(|home| home == project));
         if inside && !is_home() {
             return Err(TrustError::InProject { path: self.path.clone() });
         }
@@ -313,14 +312,19 @@ impl FileTrustStore {
         let folder = fs::metadata(self.folder()).map_err(|source| self.io(source))?;
         self.check_exposure(&self.path, &about)?;
         self.check_exposure(self.folder(), &folder)?;
-        let text = io::read_to_string(file.take(LARGEST)).map_err(|source| self.io(source))?;
+        let mut text = String::with_capacity(usize::try_from(about.len().min(LARGEST)).unwrap_or(0) + 1);
+        file.take(LARGEST).read_to_string(&mut text).map_err(|source| self.io(source))?;
         let damaged = |source| TrustError::Damaged { path: self.path.clone(), source };
-        // The version is parsed first, because a later version may have another shape.
-        let Versioned { version } = serde_json::from_str(&text).map_err(damaged)?;
+        let contents: Result<Contents, _> = serde_json::from_str(&text);
+        // A later version may have another shape, so its version is parsed alone.
+        let version = match &contents {
+            Ok(contents) => contents.version,
+            Err(_) => serde_json::from_str::<Versioned>(&text).map_err(damaged)?.version,
+        };
         if !(OLDEST..=VERSION).contains(&version) {
             return Err(TrustError::Version { path: self.path.clone(), version });
         }
-        serde_json::from_str(&text).map_err(damaged)
+        contents.map_err(damaged)
     }
 
     /// Writes a temporary file and renames it, so that a reader sees the old or the new content and never a part.

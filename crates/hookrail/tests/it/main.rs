@@ -25,7 +25,6 @@ mod lent_runtime;
 mod live;
 mod loading;
 mod mixed_event;
-mod module_dependencies;
 mod no_dialect_in_the_core;
 mod patches;
 mod plans;

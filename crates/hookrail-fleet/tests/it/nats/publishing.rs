@@ -148,8 +148,14 @@ async fn a_publisher_waits_while_the_stream_has_no_leader() {
     let member = cluster.member("acme", "publisher");
     let connection = cluster.connect(&member).await;
     let dist = cluster.place.path("dist");
+    // It waits longer than a publisher does for one answer.
+    let context = async_nats::jetstream::ContextBuilder::new()
+        .ack_timeout(std::time::Duration::from_secs(10))
+        .build(connection.client().clone());
     let publishing =
         tokio::spawn(async move { hookrail_fleet::announce::publish_bundle(&member, &connection, &dist).await });
+    let written = context.publish("$O.bundles-stable.M.c29tZXRoaW5n", "".into()).await.unwrap().await;
+    assert!(written.is_err(), "one of three servers has stored something: {written:?}");
     cluster.servers[0].restart();
     cluster.servers[1].restart();
     assert_eq!(tokio::time::timeout(PATIENCE * 2, publishing).await.unwrap().unwrap().unwrap(), built);

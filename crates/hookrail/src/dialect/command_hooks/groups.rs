@@ -171,6 +171,18 @@ impl<D: CommandDialect> Reader<'_, D> {
         else {
             return GroupMatcher::Missing;
         };
+        let is_nothing = match &matcher.shape {
+            Shape::Flag(flag) => !flag,
+            Shape::Number(number) => number.parse() == Ok(0.0),
+            _ => false,
+        };
+        // To the original `false` and `0` are no matcher, and a guard must not vanish for one.
+        if is_nothing {
+            let message =
+                format!("`matcher` must be a string, not {}; the group matches everything", matcher.described());
+            self.report(Code::MatcherType, &matcher.span, message);
+            return GroupMatcher::Missing;
+        }
         let Some(text) = matcher.text() else {
             let message = format!("`matcher` must be a string, not {}; the group is left out", matcher.described());
             let finding = self.document.finding(Code::MatcherType, &matcher.span, message.clone());

@@ -162,7 +162,7 @@ fn nested_files(folder: &Path, list: &mut Lister<'_>) -> Vec<PathBuf> {
     let mut seen = Vec::new();
     let mut waiting = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = waiting.pop() {
-        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let real = hookrail_spawn::real_path(&folder).unwrap_or_else(|_| folder.clone());
         if seen.contains(&real) || depth > DEEPEST_FOLDER {
             continue;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Firing, Step, TOOL_INPUT, add_judgement, before_any_hook};
 use crate::dialect::registry::DialectId;
 use crate::event::{Event, EventKind};
-use crate::firing::Plan;
+use crate::firing::{CarriedCallPlan, Plan};
 use crate::outcome::{Effects, Outcome};
 use crate::snapshot::Snapshot;
 use crate::tools::{ToolAccess, ToolMeaning};
@@ -26,6 +26,28 @@ impl Plan {
         let is_carrier = matches!(self.meaning, ToolMeaning::Known(tool) if tool.access == ToolAccess::Calls);
         is_carrier && self.event == EventKind::BeforeTool
     }
+
+    /// The calls that the call of an event with this plan carries, and their plans.
+    pub(crate) fn of_carried_calls(&self, snapshot: &Arc<Snapshot>, event: &Event) -> Vec<(Event, Self)> {
+        if !self.carries_calls() {
+            return Vec::new();
+        }
+        let planned = |call| {
+            let plan = Self::new(snapshot, &call);
+            (call, plan)
+        };
+        snapshot.tools.carried_calls(event).into_iter().map(planned).collect()
+    }
+
+    /// The plan with those of the calls that the event's call carries, and of those that they carry.
+    pub(crate) fn with_carried_calls(mut self, snapshot: &Arc<Snapshot>, event: &Event) -> Self {
+        let explained = |(call, plan): (Event, Self)| CarriedCallPlan {
+            tool: call.text("tool_name").unwrap_or_default(),
+            plan: plan.with_carried_calls(snapshot, &call),
+        };
+        self.calls = self.of_carried_calls(snapshot, event).into_iter().map(explained).collect();
+        self
+    }
 }
 
 impl Firing {
@@ -42,47 +64,48 @@ impl Firing {
 
     /// The call that hooks are asked about now, if this call carries it.
     pub(super) fn carried(&mut self) -> Option<&mut Self> {
-        self.carried.firing.as_deref_mut()
+        self.carried.as_mut()?.firing.as_deref_mut()
     }
 
     /// What to do next about the calls that this call carries; none once they are over.
     pub(super) fn step_carried(&mut self) -> Option<Step> {
         while self.plan.carries_calls() {
-            if let Some(firing) = &mut self.carried.firing {
+            let carried = self.carried.as_mut()?;
+            let at = carried.next;
+            if let Some(firing) = &mut carried.firing {
                 let outcome = match firing.step() {
                     Step::Done(outcome) => outcome,
                     step @ (Step::Run(_) | Step::Wait) => return Some(step),
                 };
                 self.next_run = firing.next_run;
-                self.carried.firing = None;
-                self.take_carried(*outcome);
-                self.carried.next += 1;
+                *carried = CarriedCalls { next: at + 1, firing: None };
+                self.take_carried(at, *outcome);
+                continue;
             }
             if self.outcome.is_denied() {
                 return None;
             }
-            let call = self.snapshot.tools.carried_call(&self.event, self.carried.next)?;
+            let call = self.snapshot.tools.carried_call(&self.event, at)?;
             let firing = Self::of_carried(Arc::clone(&self.snapshot), call, self.next_run);
-            self.carried.firing = Some(Box::new(firing));
+            self.carried = Some(CarriedCalls { next: at, firing: Some(Box::new(firing)) });
         }
         None
     }
 
-    /// Adds the outcome of a carried call.
-    fn take_carried(&mut self, mut carried: Outcome) {
+    /// Adds the outcome of the call that is carried at a position.
+    fn take_carried(&mut self, at: usize, mut carried: Outcome) {
         if let Some(input) = carried.effects.tool_input.take()
-            && let Err(lost) = self.snapshot.tools.put_carried_input(&mut self.event, self.carried.next, input)
+            && let Err(lost) = self.snapshot.tools.put_carried_input(&mut self.event, at, input)
         {
             carried.effects.absorb(Effects::deny(lost.to_string()));
         }
         for dialect in DialectId::ORDER {
             dialect.contract().take_carried(&mut self.outcome, &carried);
         }
-        let Outcome { effects, runs, shadow, skipped, diagnostics, refusal, in_force, .. } = carried;
+        let Outcome { effects, runs, skipped, diagnostics, refusal, in_force, .. } = carried;
         let outcome = &mut self.outcome;
         outcome.effects.absorb(effects);
         outcome.runs.extend(runs);
-        outcome.shadow.extend(shadow);
         outcome.skipped.append(&skipped);
         for diagnostic in diagnostics {
             if !outcome.diagnostics.contains(&diagnostic) {

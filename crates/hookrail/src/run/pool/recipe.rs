@@ -88,8 +88,10 @@ impl FileStamps {
 
     /// Looks at the files that a grant covers.
     pub(in crate::run) fn covered_by(fingerprint: &trust::Fingerprint) -> Self {
-        let files = fingerprint.files().iter().flat_map(|file| [&file.path, &file.real]);
-        Self(files.map(|file| (file.clone(), FileStamp::read(file))).collect())
+        let files = fingerprint.files().iter();
+        // Without a link both are one.
+        let paths = files.flat_map(|file| [Some(&file.path), Some(&file.real).filter(|real| **real != file.path)]);
+        Self(paths.flatten().map(|path| (path.clone(), FileStamp::read(path))).collect())
     }
 
     /// Whether they are still what they were.

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hookrail_spawn::real_path;
+
 use super::missing::MissingSearch;
 use super::{Builder, ProjectTrust, Rehearsal, Settings, UserNeed};
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
@@ -195,7 +197,7 @@ impl Settings {
         found: &mut Vec<Diagnostic>,
     ) -> KnownGrants {
         let Some(store) = &self.described.trust else { return KnownGrants::default() };
-        let project = self.described.project.canonicalize().unwrap_or_else(|_| self.described.project.clone());
+        let project = real_path(&self.described.project).unwrap_or_else(|_| self.described.project.clone());
         let files = store.files();
         let is_gone = |file: &PathBuf| file.symlink_metadata().is_err_and(|error| is_absence(&error));
         let gone = !files.is_empty() && files.iter().all(is_gone);

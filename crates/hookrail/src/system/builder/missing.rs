@@ -74,7 +74,7 @@ impl MissingSearch<'_> {
         self.loader.guards = guards;
         let new = self.sources.grants.new_facts(&self.sources.project, hooks);
         if let Some(store) = self.settings.described.trust.as_ref().filter(|_| !new.is_empty()) {
-            let project = self.sources.project.canonicalize();
+            let project = hookrail_spawn::real_path(&self.sources.project);
             store.remember(&project.unwrap_or_else(|_| self.sources.project.clone()), &new);
         }
     }

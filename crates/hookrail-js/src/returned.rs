@@ -4,14 +4,15 @@ use hookrail::Json;
 use hookrail::host::HookFailure;
 use hookrail::module::{
     EnforceExport, LoadFailure, ModuleReturn, RegisteredCommand, RegistrationKind, RegistrationMistake, Registrations,
-    UnreadableResult,
+    UnreadableResult, without_lone_surrogates,
 };
 use hookrail::process::{Output, RawEnd};
 use serde::Deserialize;
 
+use crate::call::{CallState, FinishedCall};
 use crate::limits::RuntimeLimits;
 use crate::rules::{Combine, Rule};
-use crate::shared::{CallState, FinishedCall, Shared};
+use crate::shared::Shared;
 
 /// The report of the prelude.
 #[derive(Debug, Default)]
@@ -75,9 +76,11 @@ impl HandlerFailure {
 
 impl CallReport {
     pub(crate) fn read(finished: &FinishedCall) -> Self {
-        let result = finished.result.as_deref().map(Json::parse).transpose();
-        let failures = finished.failures.as_deref().map_or_else(|| Ok(Vec::new()), serde_json::from_str);
-        let remarks = finished.remarks.as_deref().map_or_else(|| Ok(AnswerRemarks::default()), serde_json::from_str);
+        let parts = [&finished.result, &finished.failures, &finished.remarks];
+        let [result, failures, remarks] = parts.map(|text| text.as_deref().map(without_lone_surrogates));
+        let result = result.as_deref().map(Json::parse).transpose();
+        let failures = failures.as_deref().map_or_else(|| Ok(Vec::new()), serde_json::from_str);
+        let remarks = remarks.as_deref().map_or_else(|| Ok(AnswerRemarks::default()), serde_json::from_str);
         let read = result.and_then(|result| Ok(Self { result, failures: failures?, remarks: remarks? }));
         read.unwrap_or_else(|error| Self::failed(HandlerFailure::new(error.to_string())))
     }

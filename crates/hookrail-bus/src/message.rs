@@ -1,25 +1,15 @@
-//! The messages as types. Their JSON form, the JSON Schemas and the reference page are derived from them. The documentation
-//! of a field is its description in all of them.
-
-mod caller;
-mod client;
-mod input;
-mod server;
-mod words;
+//! The messages of both sides, each with its `type` and its payload.
 
 use std::sync::OnceLock;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize as _, Deserializer};
 
-pub use caller::{CallerContext, CallerRefusal};
-pub use client::{Cancel, Hello, Ping, Reload, Request, Subscribe, WaitFor};
-pub(crate) use server::ResponsePayload;
-pub use server::{Cancelled, Lifecycle, Phase, Reloaded, Response, Welcome};
-pub(crate) use words::words;
-
-use crate::schema::MessageKind;
-use crate::transport::MessageRefusal;
-use crate::wire::{self, Payload as _};
+use crate::error::MessageRefusal;
+use crate::message_kind::MessageKind;
+use crate::payload::{
+    Cancel, Cancelled, Hello, Lifecycle, Ping, Reload, Reloaded, Request, Response, Subscribe, Welcome,
+};
+use crate::wire::{self, Contract, Payload as _};
 
 /// A message in its JSON form, for transports that carry bytes. Both sides of the protocol have one: [`ToServer`] and
 /// [`FromServer`].
@@ -44,24 +34,6 @@ pub trait Message: Contract + Send + Sync + 'static {
 }
 
 impl<M: Contract + Send + Sync + 'static> Message for M {}
-
-/// The messages of one side of the protocol. No other crate can add messages.
-pub trait Contract: Sized {
-    /// The name of this side in file names.
-    #[doc(hidden)]
-    const SENDER: &'static str;
-
-    /// Every message of this side.
-    #[doc(hidden)]
-    fn kinds() -> &'static [MessageKind];
-
-    /// Reads the payload of a message of this type; returns `None` if no message has this type.
-    #[doc(hidden)]
-    fn read<'de, D: Deserializer<'de>>(kind: &str, payload: D) -> Result<Option<Self>, D::Error>;
-
-    #[doc(hidden)]
-    fn write(&self, limit: usize) -> String;
-}
 
 /// Declares the messages of one side, each with its meaning, its payload and its `type`.
 macro_rules! messages {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::machine::is_exhausted;
+use crate::shortage::is_exhausted;
 
 /// The error of an operation, as the prelude receives it.
 #[derive(Debug, Serialize)]
@@ -16,12 +16,12 @@ pub(crate) struct OpError {
     path: Option<String>,
     name: Option<&'static str>,
     #[serde(skip)]
-    pub(super) cause: Cause,
+    pub(crate) cause: Cause,
 }
 
 /// What an error means for the module as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(crate) enum Cause {
     /// Nothing: the module handles it.
     Ordinary,
     /// The machine was short of a resource.

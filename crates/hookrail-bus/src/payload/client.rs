@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::caller::CallerContext;
+use super::field;
 use super::input::EventInput;
-use super::words;
 use crate::error::{BusError, ErrorCode};
-use crate::wire::field;
+use crate::words::words;
 
 /// A request to run the hooks of an event.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

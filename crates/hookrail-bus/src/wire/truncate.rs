@@ -4,11 +4,12 @@
 //! Texts for users are cut first. A change of an operation that is not denied is never cut: a shortened tool input would be
 //! another operation. Of a denial only the decision and its reason are necessary, so everything else may be left out.
 
+use hookrail::recorder::HandedRecord;
 use hookrail::{Json, JsonKind, JsonObject};
 use serde_json::Value;
 
 use crate::error::{BusError, ErrorCode};
-use crate::message::Response;
+use crate::payload::Response;
 use crate::report::cut_text;
 
 /// The number of bytes that are kept of a reason or a message if the answer does not fit.
@@ -23,13 +24,14 @@ pub(super) struct ResponseParts {
     pub(super) output: Json,
     pub(super) outcome: Json,
     pub(super) truncated: bool,
+    pub(super) record: Option<Json>,
 }
 
 impl ResponseParts {
     /// Makes the parts from a shortened outcome, which contains the output as `aggregated`.
     fn from_cut_outcome(outcome: &JsonObject) -> Self {
         let output = outcome.get("aggregated").cloned().unwrap_or_else(Json::empty_object);
-        Self { output, outcome: outcome.to_json(), truncated: true }
+        Self { output, outcome: outcome.to_json(), truncated: true, record: None }
     }
 }
 
@@ -44,9 +46,13 @@ pub(super) fn write_fitting(
         Err(error) => return write(Err(error)),
     };
     let (output, outcome) = report.parts();
-    let whole = ResponseParts { output, outcome, truncated: response.truncated || report.is_cut() };
+    let handed = report.outcome().and_then(|outcome| outcome.handed_record.as_ref());
+    let record = response.record.clone().or_else(|| handed?.record());
+    let whole = ResponseParts { output, outcome, truncated: response.truncated || report.is_cut(), record };
     let line = write(Ok(&whole));
     if line.len() <= limit {
+        // The reader of the line writes the record. One that is left here is written by the server.
+        drop(handed.and_then(HandedRecord::take));
         return line;
     }
     let length = line.len();

@@ -6,12 +6,12 @@ use hookrail::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::words;
+use super::field;
 use crate::configuration::ConfigurationStatus;
 use crate::error::BusError;
 use crate::report::{self, HookReport};
 use crate::watch::WatchMode;
-use crate::wire::field;
+use crate::words::words;
 
 /// The result of a request.
 #[derive(Clone, Debug, Deserialize)]
@@ -27,6 +27,8 @@ pub struct Response {
     pub took: Duration,
     /// Whether texts in the report were cut to fit on a line.
     pub truncated: bool,
+    /// The record of the event, which the caller that asked for it has to write.
+    pub record: Option<Json>,
 }
 
 /// The payload of a response.
@@ -64,13 +66,25 @@ pub(crate) struct ResponsePayload {
     #[serde(rename = "durationMs", default, with = "field::milliseconds", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0))]
     pub(crate) took: Option<Duration>,
+    /// The record of the event for the journal, without `seq`, `prev` and `hash`, if the request has a `caller` with `records`, and the
+    /// answer with it fits on a line. The server then does not record the event.
+    #[serde(default, deserialize_with = "field::object", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    pub(crate) record: Option<Json>,
 }
 
 impl Response {
     /// Makes the response to a request whose hooks were not run, or whose result must not be taken for allowed.
     pub(crate) fn refused(correlation_id: impl Into<String>, error: BusError) -> Self {
         let correlation_id = correlation_id.into();
-        Self { correlation_id, result: Err(error), queued: Duration::ZERO, took: Duration::ZERO, truncated: false }
+        Self {
+            correlation_id,
+            result: Err(error),
+            queued: Duration::ZERO,
+            took: Duration::ZERO,
+            truncated: false,
+            record: None,
+        }
     }
 
     /// Whether the request was executed. The decision of the hooks is in the report.
@@ -86,7 +100,8 @@ impl TryFrom<ResponsePayload> for Response {
     /// Reads a response. A response with `success: true` must have an outcome with a decision: without one it would be
     /// taken for allowed. A response with `success: false` may lack its reason.
     fn try_from(payload: ResponsePayload) -> Result<Self, String> {
-        let ResponsePayload { correlation_id, success, output, error, outcome, truncated, queued, took } = payload;
+        let ResponsePayload { correlation_id, success, output, error, outcome, truncated, queued, took, record } =
+            payload;
         let result = if success {
             let Some(outcome) = outcome.as_ref().and_then(Json::as_object) else {
                 return Err("`outcome` is missing in a response with `success: true`".to_owned());
@@ -97,7 +112,7 @@ impl TryFrom<ResponsePayload> for Response {
             Err(error.unwrap_or_else(BusError::without_reason))
         };
         let (queued, took) = (queued.unwrap_or_default(), took.unwrap_or_default());
-        Ok(Self { correlation_id, result, queued, took, truncated: truncated.unwrap_or_default() })
+        Ok(Self { correlation_id, result, queued, took, truncated: truncated.unwrap_or_default(), record })
     }
 }
 

@@ -28,6 +28,9 @@ pub struct CallerContext {
     /// The name under which the caller records events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<String>,
+    /// Whether the caller writes the records of its events itself. The server then hands them over with its answers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    records: bool,
 }
 
 impl CallerContext {
@@ -68,6 +71,19 @@ impl CallerContext {
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.program.as_deref()
+    }
+
+    /// Says that the caller writes the records of its events itself.
+    #[must_use]
+    pub fn recording_itself(mut self) -> Self {
+        self.records = true;
+        self
+    }
+
+    /// Whether the caller writes the records of its events itself.
+    #[must_use]
+    pub fn records_itself(&self) -> bool {
+        self.records
     }
 
     /// Returns a variable of the environment.
@@ -113,15 +129,17 @@ impl<'de> Deserialize<'de> for CallerContext {
             tools: Vec<ToolNames>,
             agent: Option<String>,
             program: Option<String>,
+            #[serde(default)]
+            records: bool,
         }
         let json = Json::deserialize(deserializer)?;
         // An error of the parser quotes the value that it did not expect, and errors are logged.
-        let Fields { environment, tools, agent, program } = json.decode().ok_or_else(|| {
+        let Fields { environment, tools, agent, program, records } = json.decode().ok_or_else(|| {
             D::Error::custom(
-                "`caller` must have an `environment` of strings and `tools` with their names in dialects, and `agent` and `program` must be strings",
+                "`caller` must have an `environment` of strings and `tools` with their names in dialects, `agent` and `program` must be strings, and `records` true or false",
             )
         })?;
-        Ok(Self { environment, tools, agent, program })
+        Ok(Self { environment, tools, agent, program, records })
     }
 }
 

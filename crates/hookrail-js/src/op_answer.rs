@@ -3,12 +3,16 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
+use std::pin::Pin;
 
 use hookrail::Json;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::OpError;
+use crate::op_error::OpError;
+
+/// An operation of the host that takes time.
+pub(crate) type PendingOp = Pin<Box<dyn Future<Output = Result<OpAnswer, OpError>> + Send>>;
 
 /// The answer of an operation, as JSON text.
 #[derive(Debug)]
@@ -16,17 +20,17 @@ pub(crate) struct OpAnswer(String);
 
 impl OpAnswer {
     /// The answer `null`.
-    pub(super) fn nothing() -> Self {
+    pub(crate) fn nothing() -> Self {
         Self("null".to_owned())
     }
 
     /// Serializes a value whose size is known to be small.
-    pub(super) fn serialize(value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
+    pub(crate) fn serialize(value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
         Self::serialize_within(usize::MAX, value)
     }
 
     /// Serializes a value into at most this many bytes, and fails as soon as there are more.
-    pub(super) fn serialize_within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
+    pub(crate) fn serialize_within(most: usize, value: &(impl Serialize + ?Sized)) -> Result<Self, OpError> {
         let mut text = LimitedBuffer { bytes: Vec::new(), most };
         match serde_json::to_writer(&mut text, value) {
             Ok(()) => String::from_utf8(text.bytes).map(Self).map_err(|error| OpError::new(error.to_string())),
@@ -73,7 +77,7 @@ impl io::Write for LimitedBuffer {
 }
 
 /// Bytes that are serialized as text, with one character for each byte.
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Serialize for Bytes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

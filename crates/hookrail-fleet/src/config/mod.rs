@@ -1,16 +1,20 @@
 //! The configuration of an enrolled machine, `fleet.toml`. Its existence is the enrolment: from then on the engine denies
 //! events that can be denied until a bundle is in force.
 
+mod nats_settings;
+mod source_location;
+
 use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::BundleError;
-use crate::manifest::Name;
-use crate::nats::NatsSettings;
+use crate::error::BundleError;
+use crate::name::Name;
 use crate::signature::PublicKey;
-use crate::source::SourceLocation;
+
+pub use nats_settings::{NatsServer, NatsSettings, NotANatsServer};
+pub use source_location::SourceLocation;
 
 /// How long a machine may be out of reach of its source before that is reported.
 const STALE_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);

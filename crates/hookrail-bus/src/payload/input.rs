@@ -3,7 +3,7 @@
 use hookrail::{Json, JsonKind, JsonObject};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::wire::DuplicateKeyRecorder;
+use super::duplicate_keys::DuplicateKeyRecorder;
 
 /// The fields of an event, which a Rust caller passes as one value and a client sends as text.
 ///
