@@ -7,6 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, Resettable, TypedValueParser};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use hookrail::DialectId;
+use hookrail_app::project::ProjectChoice;
 
 use crate::logging::LogOptions;
 use crate::verbosity::Verbosity;
@@ -35,7 +36,11 @@ pub(crate) struct Cli {
 impl Cli {
     /// Parses the arguments of this process.
     pub(crate) fn parse_arguments(given: &[OsString]) -> Result<Self, clap::Error> {
-        quick::parse(given).map_or_else(|| Self::parse_whole(given), Ok)
+        match (quick::version(given), quick::parse(given)) {
+            (Some(version), _) => Err(version),
+            (None, Some(read)) => Ok(read),
+            (None, None) => Self::parse_whole(given),
+        }
     }
 
     fn parse_whole(given: &[OsString]) -> Result<Self, clap::Error> {
@@ -315,6 +320,13 @@ pub(crate) struct ProjectArgs {
     /// Load no plugins
     #[arg(long)]
     pub(crate) no_plugins: bool,
+}
+
+impl<'a> From<&'a ProjectArgs> for ProjectChoice<'a> {
+    fn from(args: &'a ProjectArgs) -> Self {
+        let ProjectArgs { project, trust_project, modules, no_plugins } = args;
+        Self { project: project.as_deref(), trust_project: *trust_project, modules, no_plugins: *no_plugins }
+    }
 }
 
 /// The arguments of `fire`.

@@ -1,8 +1,7 @@
 //! Whether a person can have meant what a command line says.
 
+use hookrail_app::failure::{Failure, Result};
 use hookrail_bridge::Agent;
-
-use crate::errors::{Failure, Result};
 
 /// The advice to who is not asked.
 const OWN_TERMINAL: &str = "run this command in a terminal of your own and answer its question there";

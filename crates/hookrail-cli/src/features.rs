@@ -1,8 +1,8 @@
 //! Features that this build lacks: it knows their commands and settings, and says how to get them.
 
 use clap::error::{ContextKind, ContextValue};
-
-use crate::errors::Failure;
+use hookrail_app::failure::Failure;
+use hookrail_app::features::how_to_get;
 
 /// Every word of a command line that needs a feature, with the feature and whether this build has it.
 const WORDS: [(&str, &str, bool); 4] = [
@@ -21,9 +21,4 @@ pub(crate) fn missing_feature(error: &clap::Error) -> Option<Failure> {
     let (word, feature, _) = WORDS.iter().find(|(word, _, has_it)| *word == given && !has_it)?;
     let message = format!("`{word}` is not a part of this build of hookrail: it needs the feature `{feature}`");
     Some(Failure::new(message).hint(how_to_get(feature)))
-}
-
-/// The advice how to get a program with a feature.
-pub(crate) fn how_to_get(feature: &str) -> String {
-    format!("install one that has it: `cargo install --profile dist --path crates/hookrail-cli --features {feature}`")
 }

@@ -129,7 +129,7 @@ impl StopSignal {
         let (stop, received) = (token.clone(), Arc::clone(&number));
         // Without the thread a signal ends the command at once, as the system does it.
         let _ = std::thread::Builder::new().name("hookrail-signals".to_owned()).spawn(move || {
-            let Ok(runtime) = crate::cmd::runtime() else { return };
+            let Ok(runtime) = hookrail_app::runtime::runtime() else { return };
             runtime.block_on(async {
                 let Ok(mut interrupts) = Interrupts::listen() else { return };
                 received.store(interrupts.next().await.number(), Ordering::Relaxed);

@@ -6,37 +6,25 @@
 #![forbid(unsafe_code)]
 
 mod args;
-#[cfg(feature = "fleet")]
-mod asking;
 mod cmd;
-mod config;
 mod consent;
-mod errors;
+mod exit;
 mod features;
-mod foreign_hooks;
 mod interrupt;
-mod journal;
-mod lint;
+mod journal_warnings;
 mod logging;
 mod output;
 mod pager;
-mod payload_shape;
 mod progress;
-mod project;
-mod project_search;
 mod render;
-mod request;
-mod sample;
 mod style;
-mod telemetry;
-mod temporary_file;
 mod trace;
 mod verbosity;
 
 use std::process::ExitCode;
 
 use args::{Cli, ColorWhen};
-use errors::Exit;
+use exit::Exit;
 
 fn main() -> ExitCode {
     let given = Vec::from_iter(std::env::args_os());
@@ -56,7 +44,7 @@ fn main() -> ExitCode {
     let exit = match cmd::run(cli.command) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            failure.report();
+            output::failure(&failure);
             Exit::Failed.into()
         }
     };
@@ -69,7 +57,7 @@ fn main() -> ExitCode {
 /// another version would take any other status for a permission.
 fn print_usage(error: &clap::Error) -> ExitCode {
     if let Some(failure) = features::missing_feature(error) {
-        failure.report();
+        output::failure(&failure);
         return Exit::Failed.into();
     }
     let text = error.render().ansi().to_string();

@@ -1,12 +1,11 @@
 //! Writing to standard output: text for people, or one JSON document for programs.
 
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 
 use hookrail::Json;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::json_text::indented_json;
 
-use crate::errors::{Failure, Result};
-use crate::render::text::is_hidden;
 use crate::render::width;
 use crate::verbosity;
 
@@ -51,6 +50,11 @@ pub(crate) fn warnings(text: &str) {
     }
 }
 
+/// Reports why a command failed, on standard error.
+pub(crate) fn failure(failure: &Failure) {
+    errors(&crate::render::failure::failure(failure));
+}
+
 /// Writes errors to standard error.
 pub(crate) fn errors(text: &str) {
     let broken = width::of_stderr().map(|columns| width::broken(text, columns));
@@ -60,7 +64,7 @@ pub(crate) fn errors(text: &str) {
 
 /// Writes a document: indented on a terminal, otherwise one line.
 pub(crate) fn json(document: &Json) -> Result<()> {
-    let mut text = if io::stdout().is_terminal() { indented(document.text()) } else { document.text().to_owned() };
+    let mut text = if io::stdout().is_terminal() { indented_json(document.text()) } else { document.text().to_owned() };
     text.push('\n');
     let mut stdout = io::stdout().lock();
     ignore_closed_pipe(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
@@ -74,83 +78,5 @@ fn ignore_closed_pipe(written: io::Result<()>) -> Result<()> {
                 .hint("check that the disk or pipe it goes to can take it"))
         }
         _ => Ok(()),
-    }
-}
-
-/// Adds line breaks and indentation to compact JSON. It works on the text, so that every number stays as it was
-/// written. Characters that a terminal would interpret are escaped.
-pub(crate) fn indented(compact: &str) -> String {
-    let mut out = String::with_capacity(compact.len() * 2);
-    let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut characters = compact.chars().peekable();
-    let line = |out: &mut String, depth: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n("  ", depth));
-    };
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' if in_string => {
-                out.push(character);
-                out.extend(characters.next());
-            }
-            '"' => {
-                in_string = !in_string;
-                out.push(character);
-            }
-            _ if in_string && is_hidden(character) => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            _ if in_string => out.push(character),
-            '{' | '[' => {
-                out.push(character);
-                if let Some(end) = characters.next_if(|next| matches!(next, '}' | ']')) {
-                    out.push(end);
-                } else {
-                    depth += 1;
-                    line(&mut out, depth);
-                }
-            }
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                line(&mut out, depth);
-                out.push(character);
-            }
-            ',' => {
-                out.push(character);
-                line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::indented;
-
-    #[test]
-    fn numbers_and_strings_survive_and_empty_things_stay_on_their_line() {
-        let text = indented(r#"{"a":[1.0,12345678901234567890],"b":{},"c":"x:,{\"}","d":[]}"#);
-        insta::assert_snapshot!(text, @r#"
-        {
-          "a": [
-            1.0,
-            12345678901234567890
-          ],
-          "b": {},
-          "c": "x:,{\"}",
-          "d": []
-        }
-        "#);
-    }
-
-    #[test]
-    fn what_a_terminal_would_act_on_is_escaped() {
-        assert_eq!(indented("\"a\u{9b}b\u{202e}\""), r#""a\u009bb\u202e""#);
     }
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use anstream::{AutoStream, ColorChoice};
+use hookrail_app::failure::Result;
 
-use crate::errors::Result;
 use crate::output::{self, Reader};
 use crate::render::width;
 
@@ -139,7 +139,7 @@ impl Pager {
 /// pager and the shell. A handled signal is not inherited, an ignored one would be.
 fn outlive_interrupts() {
     #[cfg(unix)]
-    if let Ok(runtime) = crate::cmd::runtime() {
+    if let Ok(runtime) = hookrail_app::runtime::runtime() {
         let _entered = runtime.enter();
         // Without it Ctrl-C ends the process, as it does elsewhere.
         let _ = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use hookrail::HookSystem;
 use hookrail::host::{Notification, Notifications};
 use hookrail::process::RunId;
+use hookrail_app::text::short;
 
-use crate::render::text::short;
 use crate::verbosity;
 
 /// The time before the line is first shown.

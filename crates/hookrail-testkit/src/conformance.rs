@@ -12,7 +12,12 @@ mod load;
 mod originals;
 mod pattern;
 mod run;
-mod sandbox;
+mod scratch;
+#[cfg(unix)]
+mod terminal;
+#[cfg(not(unix))]
+#[path = "conformance/no_terminal.rs"]
+mod terminal;
 #[cfg(test)]
 mod tests;
 

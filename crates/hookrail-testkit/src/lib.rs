@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 pub mod conformance;
+pub mod layers;
 pub mod model;
 
 mod children;
@@ -27,7 +28,7 @@ pub use ledger::SoakLedger;
 pub use nats::{NatsServerProcess, free_server_ports, nats_server_program};
 pub use otlp::OtlpReceiver;
 pub use processes::{process_state, processes_with_marker, wait_until};
-pub use programs::has_program;
+pub use programs::{has_program, search_path, search_path_after};
 pub use project::{ProgramOutput, TestProject, write_hooks};
 pub use random::Random;
 #[cfg(target_os = "linux")]

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::children::profile_folder;
+use crate::programs::search_path;
 
 /// The sandbox of a test: a temporary folder with a `project` and a `home`, which is removed when this is dropped.
 ///
@@ -123,7 +124,7 @@ impl TestProject {
     #[must_use]
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let mut variables = vec![
-            ("PATH", std::env::var_os("PATH").unwrap_or_default()),
+            ("PATH", search_path()),
             ("HOME", self.home.clone().into_os_string()),
             // Every project has a home of its own, in which Python would compile its library anew.
             ("PYTHONPYCACHEPREFIX", profile_folder().join("hookrail-test-python").into_os_string()),

@@ -1,12 +1,12 @@
 //! The names that a shell completes: events, tools, hooks, plugins and schemas. They are found only while a shell asks.
 
 use clap_complete::{ArgValueCandidates, CompletionCandidate};
+use hookrail::DialectId;
+use hookrail_app::event_draft::event_names;
+use hookrail_app::lint::known_tools;
+use hookrail_app::project::Project;
 
 use crate::cmd::{plugin, schema};
-use crate::lint::known_tools;
-use crate::project::Project;
-use crate::request::event_names;
-use hookrail::DialectId;
 
 use super::ProjectArgs;
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command};
 use hookrail::{DialectId, EventKind};
+use hookrail_app::lint::in_other_words;
 
 use super::{ProjectArgs, dialect_parser};
-use crate::lint::in_other_words;
 
 /// The languages that a hook can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

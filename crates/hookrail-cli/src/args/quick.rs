@@ -1,5 +1,5 @@
-//! A small parser for `fire` and `bridge`, the commands that agents wait for before every tool call. It does not build the
-//! descriptions of all other commands.
+//! A small parser for `fire` and `bridge`, the commands that agents wait for before every tool call, and for the question for the
+//! version. It does not build the descriptions of all other commands.
 //!
 //! Command lines that it cannot read, such as `--help` and usage errors, go to the whole parser, which alone prints
 //! something.
@@ -43,6 +43,14 @@ pub(super) fn parse(given: &[OsString]) -> Option<Cli> {
     }
 }
 
+/// Returns what answers the question for the version, if nothing else is asked for.
+pub(super) fn version(given: &[OsString]) -> Option<clap::Error> {
+    let [_, asked] = given else { return None };
+    let is_asked = asked == "--version" || asked == "-V";
+    let command = || clap::Command::new("hookrail").version(env!("CARGO_PKG_VERSION"));
+    is_asked.then(|| command().try_get_matches_from(given).err()).flatten()
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 mod tests {
@@ -70,6 +78,17 @@ mod tests {
             let given = words(line);
             let whole = Cli::try_parse_from(&given).unwrap();
             assert_eq!(format!("{:?}", parse(&given).unwrap()), format!("{whole:?}"), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_version_is_answered_as_the_whole_parser_answers_it() {
+        for line in ["--version", "-V"] {
+            let (quick, whole) = (version(&words(line)).unwrap(), Cli::try_parse_from(words(line)).unwrap_err());
+            assert_eq!((quick.kind(), quick.to_string()), (whole.kind(), whole.to_string()), "{line}");
+        }
+        for line in ["", "--help", "fire", "--version list", "-v --version", "version"] {
+            assert!(version(&words(line)).is_none(), "{line}");
         }
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct ServeArgs {
     pub(crate) log_format: LogFormat,
     /// Serve Prometheus metrics, `/healthz` and `/readyz` at an address, or at a port of the
     /// loopback interface
-    #[arg(long, value_name = "ADDR", value_parser = crate::cmd::serve::metrics_address)]
+    #[arg(long, value_name = "ADDR", value_parser = hookrail_app::config::metrics_address)]
     pub(crate) metrics: Option<std::net::SocketAddr>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,

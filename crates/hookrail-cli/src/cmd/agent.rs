@@ -7,20 +7,23 @@ use std::time::Duration;
 use hookrail_agent::{
     AgentError, AgentMode, AgentSetup, ScriptedModel, SessionOpening, SessionStore, StreamRule, Workspace, declare,
 };
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::folders::home;
+use hookrail_app::journal::RecordDefault;
+use hookrail_app::project::Project;
+use hookrail_app::telemetry::CommandTelemetry;
 use hookrail_journal::{Journal, JournalWarning};
 
 use super::trust;
 use crate::args::AgentArgs;
-use crate::errors::{Exit, Failure, Result};
-use crate::journal::RecordDefault;
-use crate::project::{Project, home};
-use crate::telemetry::CommandTelemetry;
-use crate::{output, render};
+use crate::exit::Exit;
+use crate::{journal_warnings, logging, output, render};
 
 pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let model = ScriptedModel::read(&args.script).map_err(|error| failure(&error))?;
-    let (builder, journal) = project.recorded_builder(&args.project, RecordDefault::On, "hookrail agent")?;
+    let (builder, recording) = project.recorded_builder(&args.project, RecordDefault::On, "hookrail agent")?;
+    let journal = journal_warnings::started(recording);
     let mut findings = Vec::new();
     let telemetry = CommandTelemetry::start(&project.configuration(&args.project).telemetry, &mut findings);
     output::errors(&render::diagnostic::all(&findings, &project.places));
@@ -75,9 +78,11 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
         crate::output::warnings(&format!("warning: {}\n", JournalWarning::NotMaintained(error.to_string())));
     }
     if let Some(journal) = &journal {
-        crate::journal::finish(journal);
+        journal_warnings::finish(journal);
     }
-    telemetry.finish();
+    if let Some(lost) = telemetry.finish() {
+        logging::write_stderr(format!("warning: {lost}\n"));
+    }
     Ok(match ended.map_err(|error| failure(&error))? {
         hookrail_agent::AgentExit::Fine => Exit::Fine,
         hookrail_agent::AgentExit::Denied => Exit::Blocked,

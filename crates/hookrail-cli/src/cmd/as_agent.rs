@@ -1,6 +1,7 @@
 //! An event as the bridge of an agent fires and answers it, for `--agent`. Nothing is recorded, and no state is kept.
 
 use hookrail::{Builder, Decision, Event, Json, JsonObject, Outcome};
+use hookrail_app::failure::{Failure, Result};
 use hookrail_bridge::{
     Agent, AgentRequest, Answer, AnswerOptions, BridgeSession, Incoming, Loss, NoisyEvents, Reading, request,
 };
@@ -8,7 +9,6 @@ use serde_json::json;
 
 use super::bridge::{event_input, event_result};
 use crate::args::EventArgs;
-use crate::errors::{Failure, Result};
 
 /// Returns the arguments with the neutral name of the event, if the agent's own was given.
 pub(super) fn in_neutral_words(args: &EventArgs) -> EventArgs {

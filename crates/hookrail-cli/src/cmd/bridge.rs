@@ -7,6 +7,8 @@ mod deadline;
 mod firing;
 mod payload;
 #[cfg(unix)]
+mod served;
+#[cfg(unix)]
 mod server;
 pub(crate) mod session_file;
 mod shadow_process;
@@ -27,13 +29,15 @@ use hookrail_bridge::{
     Incoming, Lateness, NoisyEvents, OnError, Pass, Reading, RequestError, ResponsePiece, UnfinishedResponse, request,
 };
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::folders::home;
+use hookrail_app::journal::RecordDefault;
+use hookrail_app::project::Project;
+use hookrail_app::text::visible;
 use hookrail_journal::JournalWarning;
 
 use crate::args::{BridgeArgs, OnErrorArg, ProjectArgs};
-use crate::errors::{Exit, Failure, Result};
-use crate::journal::RecordDefault;
-use crate::project::{Project, home};
-use crate::render::text::visible;
+use crate::exit::Exit;
 
 use deadline::Deadline;
 pub(super) use firing::event_result;
@@ -296,7 +300,7 @@ impl Asking<'_> {
         self.turn.give(&answer);
         // The agent has its answer, so a count that cannot be kept does not matter any more.
         if let Ok(mut file) = ending.map_or_else(|| open(self.deadline.reserve() / 4), Ok) {
-            file.session.answered_late(&request, &answer);
+            file.session.answered_late(&request, &answer.losses);
             let _ = file.save();
         }
         running.end(&request, self.deadline);
@@ -322,7 +326,7 @@ impl Asking<'_> {
     /// Records what the agent cannot be made to do, and what it was told in the place of what hooks decided. It has its answer:
     /// another process may hold the journal.
     fn record(&self, project: &Project, answer: &Answer, decided: &told::Decided, fired: Fired) {
-        // A server records the event itself, so this process opens the journal only for what the server cannot know.
+        // No journal is open if no hook was asked, and few answers then need one.
         // Sessions that are killed never end, so the journal is looked after when one begins too.
         let is_border = matches!(self.call.kind(), EventKind::SessionStart | EventKind::SessionEnd);
         let correction = decided.correction(answer, &fired.said);
@@ -381,7 +385,16 @@ fn in_absolute_directory(event: Event) -> Event {
 /// The project that the agent declares, never one that the model chose with `cd` or made with `mkdir`. Returns a nearer folder
 /// with hooks that was passed over too.
 fn open_project(request: &AgentRequest) -> Result<(Project, Option<PathBuf>)> {
-    let found = Project::of_agent(request.declared_project.as_deref().unwrap_or(&request.cwd));
+    let start = request.declared_project.as_deref().unwrap_or(&request.cwd);
+    if let Some((folder, real)) = Project::replaced_by_link(start) {
+        let (folder, real, code) = (folder.display(), real.display(), Code::GuardMissing.name());
+        let missing =
+            format!("`{folder}`, where you trusted guards, is a link to `{real}` now, where you trusted none ({code})");
+        return Err(Failure::new(format!(
+            "{missing}; review `{real}` with `hookrail trust grant` in a terminal, or remove the link"
+        )));
+    }
+    let found = Project::of_agent(start);
     match found.unknown {
         None => Ok((Project::open(&project_args(found.root))?, found.passed_over)),
         Some(problem) => {

@@ -3,15 +3,17 @@
 use hookrail::document::diagnostics_document;
 use hookrail::plan::Snapshot;
 use hookrail::{Diagnostic, HookSystem, Level};
+use hookrail_app::failure::Result;
+use hookrail_app::lint::fix::FixReport;
+use hookrail_app::lint::{Finding, GuardEffect, find_problems, fix, format, guard_effect};
+use hookrail_app::project::Project;
+use hookrail_app::telemetry;
+use hookrail_app::text::counted;
 
 use crate::args::{CheckArgs, CheckFormat};
-use crate::errors::{Exit, Result};
-use crate::lint::fix::FixReport;
-use crate::lint::{Finding, GuardEffect, find_problems, fix, format, guard_effect};
-use crate::project::Project;
-use crate::render::counted;
+use crate::exit::Exit;
 use crate::style::{BAD, CAREFUL, GOOD, paint};
-use crate::{output, render, telemetry, verbosity};
+use crate::{output, render, verbosity};
 
 /// How often fixes are made and looked for again. Each round repairs what it can, so few are needed; a fix that does not
 /// make its problem go away must not be made for ever.

@@ -8,9 +8,10 @@ use std::io::Write as _;
 
 use clap::CommandFactory as _;
 use clap_complete::env::Shells;
+use hookrail_app::failure::{Failure, Result};
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
 
 /// The variable that names the shell which asks.

@@ -3,9 +3,10 @@
 //! A message names a page by this command and never by its file, because an installed program comes without the files.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use hookrail_app::failure::{Failure, Result};
 
 use crate::args::DocsArgs;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
 use crate::style::{HEADING, HINT, paint};
 

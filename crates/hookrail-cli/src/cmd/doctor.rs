@@ -13,17 +13,20 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hookrail_app::config::{HookrailConfiguration, ProjectFileTrust};
+use hookrail_app::failure::Result;
+use hookrail_app::folders::home;
+use hookrail_app::project::Project;
+use hookrail_app::project::search::find_project;
+use hookrail_app::text::visible;
+use hookrail_app::{foreign_hooks, telemetry};
 use hookrail_bridge::Agent;
 use serde_json::{Value, json};
 
 use crate::args::DoctorArgs;
-use crate::config::{Configuration, ProjectFileTrust};
-use crate::errors::{Exit, Result};
-use crate::project::{Project, home};
-use crate::project_search::find_project;
-use crate::render::text::visible;
+use crate::exit::Exit;
+use crate::output;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
-use crate::{foreign_hooks, output, telemetry};
 
 use hooks::AskedHooks;
 use outside::OutsideProject;
@@ -96,7 +99,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
         let none = "no agent that hookrail knows is installed; name one: `hookrail doctor claude`\n";
         let none = if agents.is_empty() { none } else { "" };
         let foreign: Vec<_> = foreign.into_iter().map(|found| found.diagnostic).collect();
-        output::text(&format!("{none}{}", foreign_hooks::lines(&foreign)))?;
+        output::text(&format!("{none}{}", crate::render::foreign_hooks::lines(&foreign)))?;
     }
     Ok(if worst == Health::Error { Exit::Failed } else { Exit::Fine })
 }
@@ -124,7 +127,7 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Result<Vec<Ch
     }
     checks.extend(hooks::examine(asked));
     checks.extend(hooks::examine_store(files.iter().any(|file| !file.calls.is_empty())));
-    let configured = Configuration::load(project.root(), ProjectFileTrust::Untrusted).telemetry;
+    let configured = HookrailConfiguration::load(project.root(), ProjectFileTrust::Untrusted).telemetry;
     checks.extend(
         telemetry::unusable_setting(&configured)
             .map(|finding| Check::error("telemetry", finding.message, finding.hint.unwrap_or_default())),

@@ -3,22 +3,26 @@
 use std::collections::BTreeMap;
 
 use hookrail::document::explain_document;
-use hookrail::plan::Plan;
+use hookrail::plan::{PartPlan, Plan, PlannedHook};
 use hookrail::{Json, JsonObject};
+use hookrail_app::event_draft::EventDraft;
+use hookrail_app::failure::Result;
+use hookrail_app::foreign_hooks;
+use hookrail_app::project::Project;
 use hookrail_bridge::{Agent, Loss};
 use serde_json::json;
 
+use super::event_options;
 use super::{as_agent, fire};
 use crate::args::EventCommand;
-use crate::errors::{Exit, Result};
-use crate::project::Project;
-use crate::request::RequestedEvent;
-use crate::{foreign_hooks, output, render, request};
+use crate::exit::Exit;
+use crate::render::plan::PlannedLoss;
+use crate::{output, render};
 
 pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let (agent, named) = (args.event.agent, as_agent::in_neutral_words(&args.event));
-    let RequestedEvent { event, fields } = request::build_event(&named, project.root())?;
+    let EventDraft { event, fields } = event_options::build_event(&named, project.root())?;
     let system = as_agent::host(fire::narrow(project.builder(&args.project)?, &args.event), agent).build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;
@@ -26,8 +30,7 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let mut plan = Plan::clone(&system.explain(&event));
     plan.diagnostics.splice(0..0, system.snapshot().diagnostics().iter().cloned());
     plan.diagnostics.extend(system.own_finding(&event));
-    let notes = std::mem::take(&mut plan.notes);
-    plan.diagnostics.extend(notes);
+    show_notes(&mut plan);
     let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));
     plan.diagnostics.extend(findings);
     let losses = agent.map(|agent| (agent, losses(agent, &plan)));
@@ -41,25 +44,26 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
         if let Some((agent, losses)) = losses {
             text.push_str(&render::plan::losses(agent.title(), &losses));
         }
-        text.push_str(&foreign_hooks::closing_lines(&foreign));
+        text.push_str(&render::foreign_hooks::closing_lines(&foreign));
         output::text(&text)?;
     }
     Ok(Exit::Fine)
 }
 
-/// Something that hooks can ask for and an agent does not do as they mean it.
-pub(crate) struct PlannedLoss {
-    /// The stable name.
-    pub(crate) what: String,
-    /// What happens instead.
-    pub(crate) detail: String,
-    /// The hooks that can ask for it.
-    pub(crate) hooks: Vec<String>,
+/// Makes what is noted about a plan and about the calls that it carries a part of what is reported.
+fn show_notes(plan: &mut Plan) {
+    plan.diagnostics.append(&mut plan.notes);
+    plan.calls.iter_mut().for_each(|call| show_notes(&mut call.plan));
+}
+
+/// The hooks that are asked about the event, and about the calls that it carries.
+fn hooks_of_all_calls(plan: &Plan) -> Vec<(&PartPlan, &PlannedHook)> {
+    plan.hooks().chain(plan.calls.iter().flat_map(|call| hooks_of_all_calls(&call.plan))).collect()
 }
 
 fn losses(agent: Agent, plan: &Plan) -> Vec<PlannedLoss> {
-    let hooks = || plan.hooks().filter(|(_, planned)| !planned.is_changed());
-    let label = |planned: &hookrail::plan::PlannedHook| planned.hook.label.to_string();
+    let hooks = || hooks_of_all_calls(plan).into_iter().filter(|(_, planned)| !planned.is_changed());
+    let label = |planned: &PlannedHook| planned.hook.label.to_string();
     if !agent.fires(plan.event) || agent.is_filtered(plan.event) {
         let hooks: Vec<String> = hooks().map(|(_, planned)| label(planned)).collect();
         let (title, event) = (agent.title(), plan.event);
@@ -78,7 +82,10 @@ fn losses(agent: Agent, plan: &Plan) -> Vec<PlannedLoss> {
     for (part, planned) in hooks() {
         for loss in agent.possible_losses(part.dialect, plan.event) {
             let (_, hooks) = by_loss.entry(loss.effect).or_insert_with(|| (loss, Vec::new()));
-            hooks.push(label(planned));
+            let label = label(planned);
+            if !hooks.contains(&label) {
+                hooks.push(label);
+            }
         }
     }
     let planned = |(loss, hooks): (Loss, Vec<String>)| PlannedLoss {

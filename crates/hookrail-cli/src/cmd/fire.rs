@@ -2,27 +2,33 @@
 
 use hookrail::document::outcome_document;
 use hookrail::{Builder, Effects, Event, HookSystem, Outcome};
+use hookrail_app::event_draft::EventDraft;
+use hookrail_app::failure::Result;
+use hookrail_app::foreign_hooks;
+use hookrail_app::journal::{RecordDefault, survive_file_size_limit};
+use hookrail_app::project::Project;
 
 use super::as_agent;
+use super::event_options;
 use super::firing::{self, Detail};
 use crate::args::{EventArgs, FireCommand};
-use crate::errors::{Exit, Result};
-use crate::journal::{RecordDefault, survive_file_size_limit};
-use crate::project::Project;
-use crate::request::RequestedEvent;
-use crate::{foreign_hooks, output, render, request, verbosity};
+use crate::exit::Exit;
+use crate::{journal_warnings, output, render, verbosity};
 
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;
     let project = Project::open(&args.project)?;
     let named = as_agent::in_neutral_words(&args.event);
-    let RequestedEvent { event, fields } = request::build_event(&named, project.root())?;
+    let EventDraft { event, fields } = event_options::build_event(&named, project.root())?;
     let asked = args.event.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
     // What a bridge would do is tried out, so nothing of it is recorded.
     let (builder, journal) = match &asked {
         Some(_) => (project.builder(&args.project)?, None),
-        None => project.recorded_builder(&args.project, default, "hookrail fire")?,
+        None => {
+            let (builder, recording) = project.recorded_builder(&args.project, default, "hookrail fire")?;
+            (builder, journal_warnings::started(recording))
+        }
     };
     let system = as_agent::host(narrow(builder, &args.event), args.event.agent).lend_runtime().build();
     if !args.event.no_hooks
@@ -33,7 +39,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         }
         return Err(failure);
     }
-    let runtime = super::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     let exit = runtime.block_on(async {
         if journal.is_some() {
             survive_file_size_limit();
@@ -58,7 +64,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         } else {
             let report = fired.report(&system, &project.places);
             let told = told.map(|told| told.report()).unwrap_or_default();
-            output::text(&format!("{report}{}{told}", foreign_hooks::closing_lines(&foreign)))
+            output::text(&format!("{report}{}{told}", render::foreign_hooks::closing_lines(&foreign)))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.
         let findings = system.shutdown().await;
@@ -67,7 +73,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         Ok(fired.exit())
     });
     if let Some(journal) = &journal {
-        crate::journal::finish(journal);
+        journal_warnings::finish(journal);
     }
     // The process ends now and the operating system frees everything at once. Dropping each part would only delay the
     // caller, who waits for this process before every tool call.

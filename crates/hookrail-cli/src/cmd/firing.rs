@@ -4,17 +4,18 @@ use std::pin::pin;
 
 use hookrail::plan::SkipReason;
 use hookrail::{Decision, Diagnostic, Event, FireOptions, HookSystem, Outcome};
+use hookrail_app::event_draft::FieldReport;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::lint::{MatcherFix, explain_failures, matcher_fixes, misnamed_event, with_advice};
+use hookrail_app::path_display::PathDisplay;
 use hookrail_bridge::AgentRequest;
 
 use super::as_agent::{self, ToldAgent};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Signal};
-use crate::lint::{MatcherFix, explain_failures, matcher_fixes, misnamed_event, with_advice};
 use crate::progress::ProgressLine;
 use crate::render;
 use crate::render::outcome::{Ending, OutcomeReport};
-use crate::render::path_display::PathDisplay;
-use crate::request::FieldReport;
 use crate::trace::{RunTrace, TraceCollector};
 
 /// How much is shown of each run.
@@ -162,7 +163,7 @@ impl FiredEvent {
         for finding in system.snapshot().diagnostics() {
             if let Some(fix) = misnamed_event(finding, self.outcome.event) {
                 let place = finding.location.as_ref().map(|place| places.location(place)).unwrap_or_default();
-                text.push_str(&format!("\n{place}: {}\n", render::text::one_line(&fix)));
+                text.push_str(&format!("\n{place}: {}\n", hookrail_app::text::one_line(&fix)));
             }
         }
         if let Some(counts) = &self.configuration {

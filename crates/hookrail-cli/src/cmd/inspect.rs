@@ -8,20 +8,23 @@ use std::sync::Arc;
 
 use hookrail::document::{explain_document, list_document, outcome_document};
 use hookrail::{Builder, EventKind, FireOptions};
+use hookrail_app::event_draft::EventDraft;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::journal::RecordDefault;
+use hookrail_app::project::Project;
+use hookrail_app::temporary_file;
+use hookrail_app::text::one_line;
 use hookrail_inspect::{DEFAULT_LAST, Inspector, JournalLines, PageTitle, TesterMode, Trial, Workbench, export};
 use hookrail_journal::Record;
 
+use super::event_options;
 use super::journal::{failure, filter, open};
 use super::replay::agent_of;
 use super::trust;
 use crate::args::{EventArgs, InspectArgs, ProjectArgs, SelectArgs};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::journal::RecordDefault;
-use crate::project::Project;
-use crate::render::text::one_line;
-use crate::request::{self, RequestedEvent};
-use crate::{logging, output, temporary_file};
+use crate::{logging, output};
 
 /// How many records an exported file holds by default: about 10 MB, which a mail takes.
 const EXPORTED_LAST: usize = 5_000;
@@ -75,7 +78,7 @@ fn replace_file(file: &Path, text: &str) -> io::Result<()> {
 }
 
 fn serve(args: &InspectArgs, lines: JournalLines, title: PageTitle) -> Result<Exit> {
-    let runtime = super::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     let exit = runtime.block_on(async {
         let inspector = Inspector::bind(args.port).await.map_err(|error| cannot_bind(args.port, &error))?;
         let mode = if args.allow_run { TesterMode::Fire } else { TesterMode::Explain };
@@ -140,7 +143,7 @@ struct ProjectWorkbench {
 
 /// An event that is tried, and the record that it was taken from.
 struct TriedEvent {
-    requested: RequestedEvent,
+    requested: EventDraft,
     record: Option<Record>,
 }
 
@@ -148,7 +151,7 @@ impl TriedEvent {
     /// The event that a trial describes. What a recorded event of this project has beside its fields, it has too: hooks may
     /// look at the session, the directory and the time.
     fn of(trial: &Trial, project: &Project) -> Result<Self> {
-        let RequestedEvent { mut event, fields } = described(trial, project)?;
+        let EventDraft { mut event, fields } = described(trial, project)?;
         let record = trial.record.as_deref().map(Record::parse).transpose().map_err(|error| {
             Failure::new(format!("the record cannot be read: {error}")).hint("choose another event")
         })?;
@@ -156,7 +159,7 @@ impl TriedEvent {
             let Record { session, transcript, at, cwd, .. } = record;
             event = event.session(session).transcript(transcript).at_time(at).in_directory(cwd);
         }
-        Ok(Self { requested: RequestedEvent { event, fields }, record })
+        Ok(Self { requested: EventDraft { event, fields }, record })
     }
 
     /// Adds the names of tools by which the event was fired.
@@ -169,7 +172,7 @@ impl TriedEvent {
 }
 
 /// The event with the name and the fields of a trial.
-fn described(trial: &Trial, project: &Project) -> Result<RequestedEvent> {
+fn described(trial: &Trial, project: &Project) -> Result<EventDraft> {
     let args = EventArgs {
         name: trial.event.clone(),
         payload: Some(trial.payload.clone()),
@@ -185,7 +188,7 @@ fn described(trial: &Trial, project: &Project) -> Result<RequestedEvent> {
         plugin_debug: false,
         json: true,
     };
-    request::build_event(&args, project.root())
+    event_options::build_event(&args, project.root())
 }
 
 impl ProjectWorkbench {
@@ -200,7 +203,7 @@ impl ProjectWorkbench {
         let project = Project::open(&self.project)?;
         let tried = TriedEvent::of(trial, &project)?;
         let system = tried.with_tools(project.builder(&self.project)?).build();
-        let RequestedEvent { event, fields } = tried.requested;
+        let EventDraft { event, fields } = tried.requested;
         let mut plan = hookrail::plan::Plan::clone(&system.explain(&event));
         let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));
         plan.diagnostics.extend(findings);
@@ -212,8 +215,8 @@ impl ProjectWorkbench {
         let tried = TriedEvent::of(trial, &project)?;
         let (builder, _) = project.recorded_builder(&self.project, RecordDefault::Off, "hookrail inspect")?;
         let system = tried.with_tools(builder).build();
-        let RequestedEvent { event, fields } = tried.requested;
-        let runtime = super::runtime()?;
+        let EventDraft { event, fields } = tried.requested;
+        let runtime = hookrail_app::runtime::runtime()?;
         let outcome = runtime.block_on(async {
             let mut outcome = system.fire_with(event, FireOptions::new().wait_for_all()).await;
             let findings = fields.into_findings(outcome.skipped.iter().map(|skipped| skipped.why));

@@ -1,11 +1,13 @@
 //! `hookrail list`: every configured hook.
 
 use hookrail::document::list_document;
+use hookrail_app::failure::Result;
+use hookrail_app::foreign_hooks;
+use hookrail_app::project::Project;
 
 use crate::args::ListArgs;
-use crate::errors::{Exit, Result};
-use crate::project::Project;
-use crate::{foreign_hooks, output, render};
+use crate::exit::Exit;
+use crate::{output, render};
 
 pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
@@ -16,7 +18,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
         output::json(&foreign_hooks::added_to(&list_document(&snapshot), &foreign))?;
     } else {
         let listed = render::hooks::list(&snapshot, &system.commands(), &project.places);
-        output::text(&format!("{listed}{}", foreign_hooks::lines(&foreign)))?;
+        output::text(&format!("{listed}{}", render::foreign_hooks::lines(&foreign)))?;
     }
     Project::require_modules(&system)?;
     Ok(Exit::Fine)

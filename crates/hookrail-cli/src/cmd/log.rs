@@ -8,15 +8,16 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use anstyle::Style;
+use hookrail_app::failure::Result;
+use hookrail_app::text::{escaped_json, one_line, short};
 use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records, UnreadableCause};
 
 use super::journal::{failure, filter, open};
 use crate::args::{LogArgs, RecordFormat};
-use crate::errors::{Exit, Result};
+use crate::exit::Exit;
 use crate::output::{self, Reader};
 use crate::pager::LongOutput;
 use crate::render::csv;
-use crate::render::text::{escaped_json, one_line, short};
 use crate::style::{BAD, CAREFUL, GOOD, PLAIN, QUIET, paint};
 use crate::verbosity;
 

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::counted;
 
 use crate::args::{Cli, ManArgs};
-use crate::errors::{Exit, Failure, Result};
-use crate::render::counted;
-use crate::{cmd, output};
+use crate::exit::Exit;
+use crate::output;
 
 pub(crate) fn run(args: &ManArgs) -> Result<Exit> {
     let cannot_write = |error: std::io::Error| {
@@ -28,7 +29,11 @@ fn write_pages(command: &Command, dir: &Path) -> std::io::Result<usize> {
     let man = Man::new(command.clone());
     let mut page = Vec::new();
     man.render(&mut page)?;
-    cmd::write_atomically(&dir.join(man.get_filename()), &String::from_utf8_lossy(&page), None)?;
+    hookrail_app::temporary_file::write_atomically(
+        &dir.join(man.get_filename()),
+        &String::from_utf8_lossy(&page),
+        None,
+    )?;
     let below = command.get_subcommands().filter(|command| !command.is_hide_set());
     below.map(|command| write_pages(command, dir)).try_fold(1, |sum, count| Ok(sum + count?))
 }

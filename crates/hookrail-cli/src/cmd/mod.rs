@@ -12,6 +12,7 @@ mod demo;
 mod dev;
 pub(crate) mod docs;
 mod doctor;
+mod event_options;
 pub(crate) mod explain;
 mod fire;
 mod firing;
@@ -38,11 +39,12 @@ mod trust;
 mod try_hook;
 mod types;
 
-pub(crate) use install::write_atomically;
 pub(crate) use new::recipes;
 
+use hookrail_app::failure::Result;
+
 use crate::args::Command;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result<Exit> {
@@ -85,13 +87,4 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
-}
-
-/// Starts the runtime on which a command waits for hooks.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    hookrail_spawn::start_runtime(builder.enable_all()).map_err(|error| {
-        Failure::new(format!("the asynchronous runtime cannot be started: {error}"))
-            .hint("the system may be out of file descriptors or threads")
-    })
 }

@@ -10,17 +10,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
+use hookrail_app::text::counted;
+use hookrail_app::text::{escaped_json, one_line, short, visible};
 use hookrail_journal::{Record, RecordKind, Records};
 
 use super::journal::{failure, filter, open};
 use super::log::{report_unreadable, subject};
 use crate::args::{ExportArgs, RecordArgs};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::StopSignal;
 use crate::output;
-use crate::project::Project;
-use crate::render::counted;
-use crate::render::text::{escaped_json, one_line, short, visible};
 use crate::style::{GOOD, paint};
 
 use case_text::{CaseTarget, LeftOut, RecordedCase, case_file, recorded_case};

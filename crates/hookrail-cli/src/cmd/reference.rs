@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 
 use hookrail::event::{Abilities, Column, EventSpec, FieldKind};
 use hookrail::{Code, DialectId, EventKind, Level};
+use hookrail_app::failure::Result;
 
 use crate::args::{ReferenceArgs, ReferencePage};
-use crate::errors::{Exit, Result};
+use crate::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &ReferenceArgs) -> Result<Exit> {
@@ -29,7 +30,7 @@ fn configuration() -> String {
     format!(
         "# hookrail's own configuration\n\n{GENERATED}Sizes are in KiB and times in milliseconds. [The guide](../configuration.md) \
          says where the files are and how they are combined.\n{}",
-        crate::config::reference()
+        hookrail_app::config::reference()
     )
 }
 

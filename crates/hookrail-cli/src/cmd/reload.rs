@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hookrail_app::failure::{Excerpt, Failure, Result};
+use hookrail_app::text::counted;
 use hookrail_bus::{Client, Reloaded, transport};
 
 use crate::args::ReloadArgs;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::render::counted;
-use crate::render::text::visible;
 
 /// The time that the server may take. Reading configuration takes milliseconds; a module may take seconds to load.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
         Some(path) => path.clone(),
         None => default_socket()?,
     };
-    let runtime = super::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     let answered = runtime.block_on(async { tokio::time::timeout(RELOAD_TIMEOUT, request_reload(&path)).await });
     let reloaded = answered.unwrap_or_else(|_| {
         let shown = path.display();
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
         return Ok(Exit::Fine);
     }
     let mut failure = Failure::new(format!("a part of the configuration cannot be used ({})", summary(&reloaded)));
-    failure = failure.excerpt(visible(&reloaded.problems.join("\n")));
+    failure = failure.excerpt(Excerpt::Sentences(reloaded.problems));
     Err(failure.hint("fix the problems above, then reload again"))
 }
 

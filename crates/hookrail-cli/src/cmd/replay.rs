@@ -13,15 +13,16 @@ use std::time::{Duration, Instant};
 
 use hookrail::hook::{Action, ProcessLifetime};
 use hookrail::{CancelToken, Event, EventKind, FireOptions, Hook, HookSystem, Level};
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
 use hookrail_bridge::Agent;
 use hookrail_journal::{Filter, Record, RecordKind, Unreadable};
 
 use super::journal::{failure, filter, open};
 use crate::args::{ProjectArgs, ReplayArgs, SelectArgs};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::StopSignal;
 use crate::output;
-use crate::project::Project;
 use compare::{Comparison, Isolation, RecordedOutcome, compare};
 use report::{Summary, Verdict};
 

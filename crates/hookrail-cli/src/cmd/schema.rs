@@ -3,10 +3,11 @@
 
 use hookrail::Json;
 use hookrail::dialect::{llxprt, xcode};
+use hookrail_app::failure::{Failure, Result};
 use serde_json::Value;
 
 use crate::args::SchemaArgs;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
@@ -36,7 +37,7 @@ pub(crate) fn all() -> Vec<(String, Value)> {
     let mut schemas = llxprt::schemas();
     schemas.extend(xcode::schemas());
     schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
-    schemas.push(("config".to_owned(), crate::config::schema()));
+    schemas.push(("config".to_owned(), hookrail_app::config::schema()));
     schemas.push(("hooktest".to_owned(), super::test::schema()));
     schemas
 }

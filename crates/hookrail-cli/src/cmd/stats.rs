@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use hookrail_app::failure::Result;
+use hookrail_app::text::{one_line, short};
 use hookrail_journal::{RecordedHealth, RecordedRun};
 use serde_json::json;
 
 use super::journal::{failure, filter, open};
 use super::log::{limit, note_limit, report_unreadable};
 use crate::args::{RecordFormat, StatsArgs};
-use crate::errors::{Exit, Result};
+use crate::exit::Exit;
 use crate::output;
 use crate::pager::LongOutput;
 use crate::render::csv;
 use crate::render::table::{Cell, Table};
-use crate::render::text::{one_line, short};
 use crate::style::{BAD, CAREFUL, PLAIN};
 
 /// What is known of one hook.

@@ -13,18 +13,21 @@ use hookrail::recorder::{TrustChange, TrustEntry};
 use hookrail::trust::{Fingerprint, Grant, Grants, MissingGuard, TrustError, TrustStore as _};
 use hookrail::{Hook, Json, JsonObject};
 
+use hookrail::sources::nearest;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::foreign_hooks;
+use hookrail_app::journal::trust_in_project;
+use hookrail_app::project::Project;
+use hookrail_app::text::counted;
 use serde::Serialize;
 
 use crate::args::{ProjectArgs, TrustArgs, TrustCommand, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};
 use crate::consent::{no_terminal, require_person};
-use crate::errors::{Exit, Failure, Result};
-use crate::journal::{record_trust, trust_in_project};
-use crate::project::Project;
-use crate::render::counted;
+use crate::exit::Exit;
+use crate::journal_warnings::record_trust;
+use crate::output;
 use crate::render::trust::{self as shown, fingerprint};
 use crate::style::{GOOD, paint};
-use crate::{foreign_hooks, output};
-use hookrail::sources::nearest;
 
 pub(crate) use review::{offer_review, report_untrusted, review_hooks};
 
@@ -46,7 +49,7 @@ fn status(args: &TrustStatusArgs) -> Result<Exit> {
         output::json(&foreign_hooks::added_to(&document(project.root(), trusted, &hooks), &foreign))?;
     } else {
         let status = shown::status(trusted, &hooks, &project.places);
-        output::text(&format!("{status}{}", foreign_hooks::closing_lines(&foreign)))?;
+        output::text(&format!("{status}{}", crate::render::foreign_hooks::closing_lines(&foreign)))?;
     }
     Ok(Exit::Fine)
 }
@@ -116,7 +119,7 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         let (count, they) = (counted(missing.len(), "guard"), if missing.len() == 1 { "is" } else { "are" });
         said.push_str(&format!("{}: {count} {they} missing\n", paint(GOOD, "accepted")));
     }
-    let foreign = foreign_hooks::lines(&foreign_hooks::diagnostics(project.root()));
+    let foreign = crate::render::foreign_hooks::lines(&foreign_hooks::diagnostics(project.root()));
     output::text(&format!("{said}{foreign}"))?;
     Ok(Exit::Fine)
 }
@@ -162,7 +165,7 @@ fn record_grants(project: &Project, hooks: &[Arc<Hook>], missing: &[Arc<Hook>]) 
     });
     let whole = std::iter::once(trust_in_project(TrustChange::Granted));
     let all: Vec<TrustEntry<'_>> = whole.chain(of_hooks).chain(accepted).collect();
-    record_trust(project, &all);
+    record_trust(project.root(), &all);
 }
 
 /// Records what was revoked.
@@ -174,7 +177,7 @@ fn record_revocations(project: &Project, before: &Grants, is_whole: bool, is_rev
         content: Some(&grant.content),
     });
     let whole = (before.project && is_whole).then(|| trust_in_project(TrustChange::Revoked));
-    record_trust(project, &whole.into_iter().chain(revoked).collect::<Vec<_>>());
+    record_trust(project.root(), &whole.into_iter().chain(revoked).collect::<Vec<_>>());
 }
 
 /// Returns the hooks with the capabilities that a grant with `--allow` would leave them.

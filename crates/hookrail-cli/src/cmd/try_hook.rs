@@ -9,14 +9,17 @@ use std::sync::Arc;
 use hookrail::hook::{Action, Owner};
 use hookrail::sources::{Location, Origin, SourceKind};
 use hookrail::{DialectId, Event, EventKind, Hook, HookSystem};
+use hookrail_app::event_draft::{self, EventDraft};
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
+use hookrail_app::sample;
 
 use super::as_agent;
+use super::event_options;
 use super::firing::{self, Detail, FiredEvent};
 use crate::args::{ProjectArgs, TryArgs};
-use crate::errors::{Exit, Failure, Result};
-use crate::project::Project;
-use crate::request::{self, RequestedEvent};
-use crate::{output, render, sample};
+use crate::exit::Exit;
+use crate::{output, render};
 
 /// The variables by which scripts of settings files find the project.
 const PROJECT_VARIABLES: [&str; 3] = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
@@ -45,7 +48,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     }
     let dialect = args.dialect.unwrap_or_else(|| usual_dialect(&file));
     let of_agent = args.agent.and_then(|agent| agent.find_event(&args.event));
-    let kind = of_agent.map_or_else(|| request::find_kind(&args.event), |event| Ok(event.kind))?;
+    let kind = of_agent.map_or_else(|| event_draft::find_kind(&args.event), |event| Ok(event.kind))?;
     if kind.spec().column(dialect).is_none() {
         let others = DialectId::CONFIGURED.into_iter().filter_map(|other| {
             let column = kind.spec().column(other)?;
@@ -64,7 +67,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     };
     let project = Project::open(&options)?;
     let event = args.sample.to_event(kind.name(), sample.text());
-    let RequestedEvent { event, fields } = request::build_event(&event, project.root())?;
+    let EventDraft { event, fields } = event_options::build_event(&event, project.root())?;
     let asked = args.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let mut builder = project.builder(&options)?.only_named_hooks().lend_runtime();
     builder = as_agent::host(builder, args.agent);
@@ -73,7 +76,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     }
     let system = builder.build();
     Project::require_modules(&system)?;
-    let runtime = super::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     let exit = runtime.block_on(async {
         let mut interrupts = firing::listen()?;
         let (mut fired, told) = match asked {

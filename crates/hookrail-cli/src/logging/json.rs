@@ -1,5 +1,6 @@
 //! Log lines as JSON objects: the fields of the event and of the request it belongs to, in one flat object.
 
+use hookrail_app::text::escaped_json;
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -9,8 +10,6 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
-
-use crate::render::text::escaped_json;
 
 /// Writes every event as one JSON object on a line.
 pub(super) struct JsonLines;

@@ -9,11 +9,10 @@ mod queue;
 
 use std::io::{self, Write};
 
+use hookrail_app::text::one_line;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-
-use crate::render::text::one_line;
 
 /// The log targets of this program for each name of `DEBUG`.
 const NAMESPACES: [(&str, &[&str]); 7] = [

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use hookrail::Hook;
 use hookrail::module::Capabilities;
+use hookrail_app::text::{one_line, short};
 
 use super::hooks::NAME;
-use super::text::{one_line, short};
 
 /// Describes the capabilities of one module. `run` includes everything else, because processes are not limited by the
 /// other capabilities.

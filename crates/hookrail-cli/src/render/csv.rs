@@ -1,6 +1,6 @@
 //! Tables as comma-separated values, one row in one line.
 
-use super::text::one_line;
+use hookrail_app::text::one_line;
 
 /// One row with its line end.
 ///

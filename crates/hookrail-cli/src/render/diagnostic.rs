@@ -9,10 +9,10 @@ use std::sync::Arc;
 use annotate_snippets::{AnnotationKind, Group, Level as Kind, Origin, Renderer, Snippet};
 use hookrail::sources::Location;
 use hookrail::{Code, Diagnostic, Level};
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::{limited, one_line};
 
 use super::excerpt::Excerpt;
-use super::path_display::PathDisplay;
-use super::text::{limited, one_line};
 use super::width;
 
 /// The size of the largest file from which an excerpt is shown.
@@ -49,7 +49,7 @@ pub(crate) fn summary(diagnostics: &[Diagnostic]) -> Option<String> {
         .into_iter()
         .map(|level| (diagnostics.iter().filter(|diagnostic| diagnostic.level == level).count(), level))
         .filter(|(count, _)| *count > 0)
-        .map(|(count, level)| super::counted(count, level.name()))
+        .map(|(count, level)| hookrail_app::text::counted(count, level.name()))
         .collect();
     (!counts.is_empty()).then(|| counts.join(", "))
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::text::is_hidden;
+use hookrail_app::text::is_hidden;
 
 /// The longest line that is shown, in bytes. Longer lines are unreadable and slow to render.
 const MAX_LINE_BYTES: usize = 10_000;

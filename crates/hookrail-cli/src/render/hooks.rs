@@ -7,13 +7,15 @@ use hookrail::hook::{Action, Enablement, SandboxProfile, SandboxRequirement};
 use hookrail::module::CommandOffer;
 use hookrail::plan::{SkipReason, Skips, Snapshot};
 use hookrail::{EventKind, Hook, Level};
+use hookrail_app::lint::MatcherFix;
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::counted;
+use hookrail_app::text::{one_line, short};
 
-use super::path_display::PathDisplay;
 use super::runs::what_runs;
 use super::table::{Cell, Table};
-use super::text::{one_line, short};
-use super::{counted, diagnostic};
-use crate::lint::MatcherFix;
+
+use super::diagnostic;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 use crate::verbosity;
 

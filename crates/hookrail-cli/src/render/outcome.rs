@@ -7,14 +7,14 @@ use std::time::Duration;
 use anstyle::Style;
 use hookrail::hook::Action;
 use hookrail::{Decision, Effects, EndKind, Event, EventKind, HookRun, Json, Outcome, ShadowRun};
+use hookrail_app::lint::MatcherFix;
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::{hanging, limited, one_line, short};
 
 use super::diagnostic;
 use super::hooks::{self, NAME};
-use super::path_display::PathDisplay;
 use super::runs;
 use super::table::{Cell, Table};
-use super::text::{hanging, limited, one_line, short};
-use crate::lint::MatcherFix;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
 use crate::trace::RunTrace;
 use crate::verbosity;

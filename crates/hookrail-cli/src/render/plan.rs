@@ -5,17 +5,27 @@ use std::fmt::Write as _;
 use hookrail::OnFailure;
 use hookrail::event::Stage;
 use hookrail::plan::{AskedAbout, PartPlan, Plan, PlannedHook};
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::counted;
+use hookrail_app::text::{one_line, short};
 
 use super::hooks::{self, NAME};
-use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
-use super::text::{one_line, short};
-use super::{counted, diagnostic, outcome};
-use crate::cmd::explain::PlannedLoss;
+
+use super::{diagnostic, outcome};
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
-/// Renders the whole report.
+/// Renders the whole report, and after it that of each call that the event's call carries.
 pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String {
+    let mut out = report_alone(plan, subject, places);
+    for (at, call) in plan.calls.iter().enumerate() {
+        let subject = format!("{subject}, call {}: {}", at + 1, one_line(&call.tool));
+        let _ = write!(out, "\n{}", report(&call.plan, &subject, places));
+    }
+    out
+}
+
+fn report_alone(plan: &Plan, subject: &str, places: &PathDisplay) -> String {
     let changed = plan.hooks().filter(|(_, planned)| planned.is_changed()).count();
     let count = plan.hooks().count() - changed;
     let mut out = match count {
@@ -47,6 +57,16 @@ pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String
     let planned = plan.hooks().map(|(_, planned)| &planned.hook);
     let hint = hooks::trust_hint(plan.skipped.iter().map(|skipped| &skipped.hook).chain(planned));
     if hint.is_empty() { out } else { format!("{out}\n{hint}") }
+}
+
+/// Something that hooks can ask for and an agent does not do as they mean it.
+pub(crate) struct PlannedLoss {
+    /// The stable name.
+    pub(crate) what: String,
+    /// What happens instead.
+    pub(crate) detail: String,
+    /// The hooks that can ask for it.
+    pub(crate) hooks: Vec<String>,
 }
 
 /// What an agent does not do as these hooks could mean it.

@@ -7,11 +7,13 @@ use hookrail::dialect::xcode::{Plugin, PluginScope, Survey};
 use hookrail::hook::{Action, Enablement};
 use hookrail::sources::SourceKind;
 use hookrail::{Diagnostic, Hook};
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::counted;
+use hookrail_app::text::{hanging, one_line, short, visible};
 
-use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
-use super::text::{hanging, one_line, short, visible};
-use super::{counted, diagnostic, hooks};
+
+use super::{diagnostic, hooks};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Returns the hooks that the engine has loaded from a plugin.

@@ -3,14 +3,14 @@
 use hookrail::HookRun;
 use hookrail::Json;
 use hookrail::hook::{Action, Hook};
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::{limited_to, one_line};
 
 use super::outcome::{duration, facts, run_cells};
-use super::path_display::PathDisplay;
 use super::table::Table;
-use super::text::{limited_to, one_line};
-use crate::output::indented;
 use crate::style::{QUIET, paint};
 use crate::trace::RunTrace;
+use hookrail_app::json_text::indented_json;
 
 /// The highest number of lines shown of what a hook received or wrote.
 const MAX_LINES: usize = 200;
@@ -80,7 +80,7 @@ fn shown(text: &str) -> String {
 /// JSON on several lines; any other text as it is.
 fn pretty(text: &str) -> String {
     match Json::parse(text.trim()) {
-        Ok(value) => indented(value.text()),
+        Ok(value) => indented_json(value.text()),
         Err(_) => text.to_owned(),
     }
 }

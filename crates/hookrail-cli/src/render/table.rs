@@ -87,7 +87,7 @@ impl Table {
             }
             for note in &row.notes {
                 let indent = indent + 4;
-                let _ = writeln!(out, "{:indent$}{}", "", super::text::hanging(note, indent));
+                let _ = writeln!(out, "{:indent$}{}", "", hookrail_app::text::hanging(note, indent));
             }
         }
         out

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use hookrail::hook::{Action, ExecOptions, SandboxProfile, SandboxRequirement, Trust};
 use hookrail::trust::{Digest, Fingerprint};
 use hookrail::{EventKind, Hook};
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::{hanging, one_line, short, visible};
 
 use super::capabilities;
 use super::hooks::{self, NAME};
-use super::path_display::PathDisplay;
 use super::table::{Cell, Table};
-use super::text::{hanging, one_line, short, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// The number of digits of a digest that are shown, enough to compare by eye.

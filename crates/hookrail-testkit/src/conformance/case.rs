@@ -34,6 +34,10 @@ pub struct ConformanceCase {
     /// What the command reads.
     #[serde(default)]
     pub stdin: Option<String>,
+    /// The number of columns of the terminal that the command runs in, if it runs in one. It reads what is typed there (`stdin`), its
+    /// output is `stdout`, and `--json` is not added.
+    #[serde(default)]
+    pub terminal: Option<u16>,
     /// Additions to the environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,

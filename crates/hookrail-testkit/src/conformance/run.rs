@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::case::{ConformanceCase, FileExpectation};
 use super::pattern::{Mismatch, compare};
-use super::sandbox::{CaseFolder, CommandResult};
+use super::scratch::{CaseFolder, CommandResult};
 
 /// The result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum CaseVerdict {
     },
     /// The case was skipped.
     Skipped {
-        /// The program that it needs and that this machine does not have.
+        /// What it needs and this machine does not have.
         missing: String,
     },
 }
@@ -31,25 +31,28 @@ pub fn run(case: &ConformanceCase, program: &Path) -> CaseVerdict {
     if let Some(missing) = case.skip_without.iter().find(|name| !is_installed(name)) {
         return CaseVerdict::Skipped { missing: missing.clone() };
     }
+    if case.terminal.is_some() && cfg!(not(unix)) {
+        return CaseVerdict::Skipped { missing: "a pseudo terminal".to_owned() };
+    }
     let mismatches = attempt(case, program)
         .unwrap_or_else(|error| vec![Mismatch::new("program", "a case that can be run", error.to_string())]);
     if mismatches.is_empty() { CaseVerdict::Passed } else { CaseVerdict::Failed { mismatches } }
 }
 
 fn attempt(case: &ConformanceCase, program: &Path) -> std::io::Result<Vec<Mismatch>> {
-    let sandbox = CaseFolder::new(case)?;
+    let scratch = CaseFolder::new(case)?;
     for arguments in &case.before {
-        let finished = sandbox.run(program, case, arguments, false)?;
+        let finished = scratch.run(program, case, arguments, false)?;
         if !finished.status.is_some_and(|status| status.success()) {
             let found = format!("{}: {}", ended(&finished), finished.stderr.trim());
             return Ok(vec![Mismatch::new(format!("before `{}`", arguments.join(" ")), "exit status 0", found)]);
         }
     }
-    let finished = sandbox.run(program, case, &case.command, true)?;
+    let finished = scratch.run(program, case, &case.command, true)?;
     let mut out = Vec::new();
-    streams(case, &sandbox, &finished, &mut out);
+    streams(case, &scratch, &finished, &mut out);
     for (path, expected) in &case.expect.files {
-        file(path, expected, &sandbox, &mut out);
+        file(path, expected, &scratch, &mut out);
     }
     // The output of the program helps to find the cause.
     if !out.is_empty() && case.expect.stderr.is_none() && !finished.stderr.trim().is_empty() {
@@ -58,7 +61,7 @@ fn attempt(case: &ConformanceCase, program: &Path) -> std::io::Result<Vec<Mismat
     Ok(out)
 }
 
-fn streams(case: &ConformanceCase, sandbox: &CaseFolder, finished: &CommandResult, out: &mut Vec<Mismatch>) {
+fn streams(case: &ConformanceCase, scratch: &CaseFolder, finished: &CommandResult, out: &mut Vec<Mismatch>) {
     let expect = &case.expect;
     let code = finished.status.and_then(|status| status.code());
     if let Some(exit) = expect.exit
@@ -73,7 +76,7 @@ fn streams(case: &ConformanceCase, sandbox: &CaseFolder, finished: &CommandResul
     }
     if let Some(pattern) = &expect.json {
         match serde_json::from_str::<Value>(&finished.stdout) {
-            Ok(document) => compare(&sandbox.fill_value(pattern), Some(&document), "json", out),
+            Ok(document) => compare(&scratch.fill_value(pattern), Some(&document), "json", out),
             Err(error) => out.push(Mismatch::new("json", "a JSON document", format!("{error}: {}", finished.stdout))),
         }
     }
@@ -81,22 +84,22 @@ fn streams(case: &ConformanceCase, sandbox: &CaseFolder, finished: &CommandResul
         [(&expect.stdout, &finished.stdout, "stdout"), (&expect.stderr, &finished.stderr, "stderr")]
     {
         if let Some(pattern) = pattern {
-            compare(&sandbox.fill_value(pattern), Some(&Value::from(text.as_str())), place, out);
+            compare(&scratch.fill_value(pattern), Some(&Value::from(text.as_str())), place, out);
         }
     }
 }
 
-fn file(path: &str, expected: &FileExpectation, sandbox: &CaseFolder, out: &mut Vec<Mismatch>) {
-    let found = std::fs::read(sandbox.path(path)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+fn file(path: &str, expected: &FileExpectation, scratch: &CaseFolder, out: &mut Vec<Mismatch>) {
+    let found = std::fs::read(scratch.path(path)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     match (expected, found) {
         (FileExpectation::Absent(true), Ok(text)) => out.push(Mismatch::new(path, "no such file", text)),
         (FileExpectation::Absent(true), Err(_)) | (FileExpectation::Absent(false), Ok(_)) => {}
         (_, Err(error)) => out.push(Mismatch::new(path, "a file", error.to_string())),
         (FileExpectation::Text(pattern), Ok(text)) => {
-            compare(&sandbox.fill_value(pattern), Some(&Value::from(text)), path, out);
+            compare(&scratch.fill_value(pattern), Some(&Value::from(text)), path, out);
         }
         (FileExpectation::Json(pattern), Ok(text)) => match serde_json::from_str::<Value>(&text) {
-            Ok(document) => compare(&sandbox.fill_value(pattern), Some(&document), path, out),
+            Ok(document) => compare(&scratch.fill_value(pattern), Some(&document), path, out),
             Err(error) => out.push(Mismatch::new(path, "JSON", format!("{error}: {text}"))),
         },
     }

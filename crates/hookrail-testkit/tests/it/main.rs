@@ -10,6 +10,7 @@
 
 mod citations;
 mod features;
+mod layers;
 mod originals;
 #[cfg(target_os = "linux")]
 mod started;

@@ -8,18 +8,20 @@ use hookrail::plan::SkipReason;
 use hookrail::{
     Code, Decision, Effects, EndKind, Event, EventKind, FireOptions, HookSystem, JsonObject, Level, Outcome,
 };
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::journal::{RecordDefault, survive_file_size_limit};
+use hookrail_app::project::Project;
 use hookrail_bridge::{Agent, AgentRequest, EventResult, Lateness};
 use hookrail_journal::Journal;
 
 use super::deadline::Deadline;
 #[cfg(unix)]
+use super::served::ServedRecording;
+#[cfg(unix)]
 use super::server;
 use super::{project_args, recorded_host, shadow_process, with_session_memory};
 use crate::args::BridgeArgs;
-use crate::errors::{Failure, Result};
 use crate::interrupt::{Interrupts, Signal};
-use crate::journal::{RecordDefault, survive_file_size_limit};
-use crate::project::Project;
 
 /// How long hooks that no event waits for may go on before this process leaves them alone.
 const DETACHED_PATIENCE: Duration = Duration::from_secs(1);
@@ -152,7 +154,7 @@ pub(super) fn fire_all(
     project: &Project,
     request: &AgentRequest,
 ) -> Result<Asked> {
-    let runtime = crate::cmd::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     let mut fired = Fired::default();
     let (mut system, mut left) = (None, LeftHooks::Detached);
     let ended = runtime.block_on(async {
@@ -251,9 +253,16 @@ async fn fire_on_server<'r>(
             return Ok(left);
         }
     };
+    let recording = ServedRecording::open(project, request.agent)?;
+    fired.journal.clone_from(&recording.journal);
     while let Some((event, later)) = left.split_first() {
         match server.fire(event).await {
-            Ok(event) => fired.take(event),
+            Ok((mut answered, record)) => {
+                if let Some(failed) = recording.write(event, &mut answered, record).await {
+                    fired.warn(&failed);
+                }
+                fired.take(answered);
+            }
             Err(server::ServerFailure::NotRun(why)) => {
                 tracing::debug!(target: "hookrail::bridge", why, "the running server is not used");
                 break;
@@ -290,9 +299,9 @@ fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Option<Jou
 pub(super) fn own_builder(project: &Project, agent: Agent) -> Result<(hookrail::Builder, Option<Journal>)> {
     let options = project_args(project.root().to_owned());
     let host = recorded_host(agent).name;
-    let (builder, journal) = project.recorded_builder(&options, RecordDefault::On, &host)?;
+    let (builder, recording) = project.recorded_builder(&options, RecordDefault::On, &host)?;
     let builder = builder.lend_runtime().host_tools(agent.tools()).require_user_folders();
-    Ok((with_session_memory(builder), journal))
+    Ok((with_session_memory(builder), crate::journal_warnings::started(recording)))
 }
 
 async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) -> LeftHooks {

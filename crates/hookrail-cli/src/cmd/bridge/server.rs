@@ -4,6 +4,8 @@
 //! and the names of this process with the request. It is not used where the machine has a system layer: what root wants must not
 //! depend on a process of the user. Until the first request is sent, everything that is wrong with the server means
 //! that the bridge works alone. Afterwards it does so only if the server says that no hook was run.
+//!
+//! The bridge writes the record of what it answers itself: the server hands it over with its answer.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,8 +63,8 @@ impl Server {
         let Some(caller) = surroundings(agent) else { return FoundServer::None };
         let greeting = async {
             // This refuses a socket that another user could have made, and a server that runs as another user.
-            let connection = match connect_to_own_program(&path).await {
-                Ok(connection) => connection,
+            let (connection, foreign) = match connect_to_own_program(&path).await {
+                Ok(connected) => connected,
                 Err(error @ (ConnectError::OtherProgram { .. } | ConnectError::Unsafe(_))) => {
                     return FoundServer::Stranger(error.to_string());
                 }
@@ -70,8 +72,15 @@ impl Server {
             };
             // The bridge's own deadline comes first, and says what happened.
             let client = Client::new(connection).deadline(deadline + GREETING);
-            let Ok(welcome) = client.hello(Hello::new(PROTOCOL).from_client("hookrail bridge")).await else {
-                return FoundServer::None;
+            let welcome = match client.hello(Hello::new(PROTOCOL).from_client("hookrail bridge")).await {
+                Ok(welcome) => welcome,
+                Err(_) if foreign.was_seen() => {
+                    let path = path.display();
+                    return FoundServer::Stranger(format!(
+                        "`{path}` is answered by another process than the one that listens"
+                    ));
+                }
+                Err(_) => return FoundServer::None,
             };
             let takes_callers = welcome.capabilities.iter().any(|capability| capability == "caller");
             if !takes_callers || welcome.server != concat!("hookrail ", env!("CARGO_PKG_VERSION")) {
@@ -82,8 +91,8 @@ impl Server {
         tokio::time::timeout(GREETING, greeting).await.unwrap_or(FoundServer::None)
     }
 
-    /// Fires an event on the server.
-    pub(super) async fn fire(&self, event: &Event) -> Result<FiredEvent, ServerFailure> {
+    /// Fires an event on the server, which hands over its record.
+    pub(super) async fn fire(&self, event: &Event) -> Result<(FiredEvent, ServedRecord), ServerFailure> {
         let request = Request::new(event.kind().name(), event_input(event))
             .in_project(&self.project)
             .for_caller(self.caller.clone());
@@ -97,7 +106,9 @@ impl Server {
             Err(NotGuarded::Refused(error)) => {
                 return match error.known() {
                     // Alone the outcome would be this denial.
-                    Some(ErrorCode::SystemUnusable) => Ok(FiredEvent::denied(&error.message)),
+                    Some(ErrorCode::SystemUnusable) => {
+                        Ok((FiredEvent::denied(&error.message), ServedRecord::WrittenByServer))
+                    }
                     Some(code) if ran_no_hook(code) => Err(ServerFailure::NotRun(error.to_string())),
                     Some(_) | None => Err(ServerFailure::Unknown(error.to_string())),
                 };
@@ -106,8 +117,39 @@ impl Server {
         };
         let document = executed.report.document().as_object();
         let fired = document.as_ref().and_then(|document| read_outcome(event.kind(), document));
-        fired.ok_or_else(|| ServerFailure::Unknown("its answer is not an outcome".to_owned()))
+        let fired = fired.ok_or_else(|| ServerFailure::Unknown("its answer is not an outcome".to_owned()))?;
+        let has_runs = document
+            .as_ref()
+            .and_then(|document| document.get("runs")?.as_array())
+            .is_some_and(|runs| !runs.is_empty());
+        let record = match executed.record.as_ref().and_then(Json::as_object) {
+            Some(record) if belongs_to(&record, event, fired.said.effects.decision) => ServedRecord::Handed(record),
+            Some(_) => return Err(ServerFailure::Unknown("it handed over the record of another answer".to_owned())),
+            None if executed.truncated => ServedRecord::WrittenByServer,
+            None => ServedRecord::None { has_runs },
+        };
+        Ok((fired, record))
     }
+}
+
+/// What became of the record of an event that a server was asked about.
+pub(super) enum ServedRecord {
+    /// This process has to write it.
+    Handed(JsonObject),
+    /// It did not fit into the answer, or there was none.
+    WrittenByServer,
+    /// There is none: no hook took part, or the server records nothing.
+    None { has_runs: bool },
+}
+
+/// Whether a record is that of an event with this decision.
+fn belongs_to(record: &JsonObject, event: &Event, decision: Option<Decision>) -> bool {
+    let text = |name: &str| record.get(name).and_then(Json::as_str);
+    text("kind").as_deref() == Some("fired")
+        && text("fire").as_deref() == event.record_name()
+        && text("event").as_deref() == Some(event.kind().name())
+        && text("session").as_deref() == Some(event.session_id())
+        && text("decision").as_deref() == decision.map(Decision::name)
 }
 
 /// Whether a refusal for this reason comes before any hook is run.
@@ -134,7 +176,12 @@ fn ran_no_hook(code: ErrorCode) -> bool {
 fn surroundings(agent: Agent) -> Option<CallerContext> {
     let variables: Option<Vec<(String, String)>> =
         std::env::vars_os().map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
-    Some(CallerContext::new(variables?).for_agent(agent.name()).with_program(recorded_host(agent).name))
+    Some(
+        CallerContext::new(variables?)
+            .for_agent(agent.name())
+            .with_program(recorded_host(agent).name)
+            .recording_itself(),
+    )
 }
 
 fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {

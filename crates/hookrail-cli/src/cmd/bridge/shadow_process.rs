@@ -9,15 +9,16 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use hookrail::{Event, Json};
+use hookrail_app::event_draft::find_kind;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::journal::survive_file_size_limit;
+use hookrail_app::project::Project;
 use hookrail_bridge::Agent;
 use serde::{Deserialize, Serialize};
 
 use super::event_input;
 use super::firing::own_builder;
-use crate::errors::{Exit, Failure, Result};
-use crate::journal::survive_file_size_limit;
-use crate::project::Project;
-use crate::request::find_kind;
+use crate::exit::Exit;
 
 /// The hidden option that makes this program the second process.
 const OPTION: &str = "--shadow-hooks";
@@ -60,7 +61,7 @@ pub(super) fn run(agent: Agent) -> Result<Exit> {
     let project = Project::open(&super::project_args(given.project))?;
     let event = Event::new(find_kind(&given.event)?, project.root()).with_payload(&given.input);
     let event = event.map_err(|error| Failure::new(error.to_string()))?;
-    let runtime = crate::cmd::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     runtime.block_on(async {
         survive_file_size_limit();
         let (builder, _) = own_builder(&project, agent)?;

@@ -11,13 +11,13 @@ use std::time::SystemTime;
 
 use hookrail::recorder::{CorrectedEntry, Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::{Decision, EventKind};
+use hookrail_app::config::{HookrailConfiguration, ProjectFileTrust};
+use hookrail_app::journal::{self, RecordDefault};
+use hookrail_app::project::Project;
 use hookrail_bridge::{Agent, AgentRequest, Answer, EventResult, RefusedRequest};
 use hookrail_journal::Journal;
 
 use super::recorded_host;
-use crate::config::{Configuration, ProjectFileTrust};
-use crate::journal::{self, RecordDefault};
-use crate::project::Project;
 
 /// A request, as records refer to it.
 pub(super) struct Call {
@@ -77,8 +77,9 @@ impl Call {
 
     /// Records an answer that hooks have no part in, because they were not asked or what they said is not known.
     pub(super) fn record_unasked(&self, answer: &Answer, reason: &str) {
-        let Some(journal) = user_journal() else { return };
-        self.record_told(&journal, &Project::of_agent(&self.start).root, answer.decision, reason);
+        let project = Project::of_agent(&self.start).root;
+        let Some(journal) = user_journal(&project) else { return };
+        self.record_told(&journal, &project, answer.decision, reason);
     }
 
     fn record_told(&self, journal: &Journal, project: &Path, decision: Option<Decision>, reason: &str) {
@@ -149,20 +150,21 @@ pub(super) fn record_misuse(agent: Option<Agent>, event: Option<EventKind>) {
 
 /// Records an answer without a request. The project is the one that the agent declares, or that of the working directory.
 fn record_unread(agent: Option<Agent>, told: CorrectedEntry<'_>) {
-    let Some(journal) = user_journal() else { return };
     let declared = agent.and_then(|agent| agent.project_variables().iter().find_map(std::env::var_os));
     let start = declared.filter(|folder| !folder.is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
     let host = agent.map_or_else(
         || HostIdentity { name: "hookrail bridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
         recorded_host,
     );
-    record(&journal, &host, &Project::of_agent(&start).root, EntryKind::Corrected(told));
+    let project = Project::of_agent(&start).root;
+    let Some(journal) = user_journal(&project) else { return };
+    record(&journal, &host, &project, EntryKind::Corrected(told));
 }
 
-/// The journal of the user, whatever the project is: a project cannot change it.
-fn user_journal() -> Option<Journal> {
-    let settings = Configuration::load(Path::new("/"), ProjectFileTrust::Untrusted).journal;
-    journal::open(&settings, RecordDefault::On).ok().flatten()
+/// The journal of the user. The project only says which folders cannot be the user's.
+fn user_journal(project: &Path) -> Option<Journal> {
+    let settings = HookrailConfiguration::load(project, ProjectFileTrust::Untrusted).journal;
+    journal::open(&settings, RecordDefault::On).ok()?.journal().cloned()
 }
 
 fn record(journal: &Journal, host: &HostIdentity, project: &Path, kind: EntryKind<'_>) {

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use hookrail::{Effects, EventKind};
+use hookrail_app::project::Project;
 use hookrail_bridge::{AgentRequest, EventResult};
 
 use super::firing::Fired;
 use super::{project_args, user_notice};
 use crate::args::BridgeArgs;
-use crate::project::Project;
 
 /// Mentions hooks that wait for a grant when a session starts. Under `--strict-trust` they keep everything from happening; only
 /// the end of an answer is not denied, because the agent would continue and could not do anything either.

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::counted;
 use hookrail_fleet::config::FleetConfig;
 use hookrail_fleet::install::{self, ApplyEnd};
 use hookrail_fleet::places::{BundleScope, FleetPlaces};
@@ -12,9 +14,8 @@ use serde_json::{Value, json};
 
 use super::{failure, file_document, label, manifest_document, refused, trial};
 use crate::args::{BundleApplyArgs, BundleScopeArg, BundleScopeArgs, BundleStatusArgs, BundleVerifyArgs};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::render::counted;
 use crate::style::{BAD, CAREFUL, GOOD, paint};
 
 /// The variable that names the directory which stands for `/`. The engine reads it too.
@@ -189,7 +190,7 @@ pub(in crate::cmd) fn places(args: &BundleScopeArgs) -> Result<FleetPlaces> {
         BundleScope::User => {
             let folder = |variable: &str, inside: &str| {
                 let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-                named.or_else(|| Some(crate::project::home()?.join(inside)))
+                named.or_else(|| Some(hookrail_app::folders::home()?.join(inside)))
             };
             let folders = folder("XDG_CONFIG_HOME", ".config").zip(folder("XDG_STATE_HOME", ".local/state"));
             let Some((configuration, state)) = folders else {

@@ -5,15 +5,16 @@ pub(super) mod machine;
 mod publisher;
 pub(super) mod trial;
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::one_line;
 use hookrail_fleet::BundleError;
 use hookrail_fleet::archive::PackedFile;
 use hookrail_fleet::manifest::Manifest;
 use serde_json::{Value, json};
 
 use crate::args::{BundleArgs, BundleCommand};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::render::text::one_line;
 
 pub(crate) fn run(args: &BundleArgs) -> Result<Exit> {
     match &args.command {

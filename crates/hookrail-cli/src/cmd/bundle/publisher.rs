@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::counted;
+use hookrail_app::text::one_line;
 use hookrail_fleet::announce::{self, PublishError};
 use hookrail_fleet::archive::{self, ArchiveLimits};
 use hookrail_fleet::nats::{FleetMember, ReconnectPace};
@@ -16,10 +19,8 @@ use super::{failure, file_document, label, manifest_document, manifest_lines, re
 use crate::args::{
     BundleBuildArgs, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs, BundlePublishArgs, BundleSignArgs, Expiry,
 };
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::render::counted;
-use crate::render::text::one_line;
 use crate::style::{BAD, CAREFUL, GOOD, QUIET, paint};
 
 /// The variable with the password of a secret key, for programs.
@@ -142,7 +143,7 @@ pub(super) fn sign(args: &BundleSignArgs) -> Result<Exit> {
 
 pub(super) fn publish(args: &BundlePublishArgs) -> Result<Exit> {
     let member = FleetMember::read(&args.member).map_err(|error| failure(&error))?;
-    let published = crate::cmd::runtime()?.block_on(async {
+    let published = hookrail_app::runtime::runtime()?.block_on(async {
         let connection = member.connect(ReconnectPace::AtOnce).await?;
         announce::publish_bundle(&member, &connection, &args.folder).await
     });

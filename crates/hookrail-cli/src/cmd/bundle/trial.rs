@@ -5,13 +5,13 @@ use std::path::Path;
 
 use hookrail::sources::SourceKind;
 use hookrail::{Builder, Code, Diagnostic, Environment, EventKind, Hook, Level, OnFailure};
+use hookrail_app::lint::find_unstartable;
+use hookrail_app::project::Project;
 use hookrail_fleet::ArchiveDigest;
 use hookrail_fleet::archive::{self, ArchiveLimits};
 use serde_json::json;
 
 use crate::args::ProjectArgs;
-use crate::lint::find_unstartable;
-use crate::project::Project;
 
 /// Who wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,11 +13,13 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::{one_line, short};
+
 use crate::args::DemoArgs;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output;
-use crate::render::text::{one_line, short};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 use calls::{STEPS, Step, Told};
 use project::Sample;
@@ -80,7 +82,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Exit> {
         Failure::new(format!("the sample project cannot be created: {error}"))
             .hint("set `TMPDIR` to a directory that can be written")
     })?;
-    let ended = super::runtime()?.block_on(async {
+    let ended = hookrail_app::runtime::runtime()?.block_on(async {
         let mut interrupts = Interrupts::listen().map_err(|error| {
             Failure::new(format!("the demonstration cannot listen to signals: {error}"))
                 .hint("the system may be out of file descriptors")

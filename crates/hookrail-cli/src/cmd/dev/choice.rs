@@ -4,19 +4,21 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use hookrail::plan::SkipReason;
+use hookrail::plan::{Plan, SkipReason};
 use hookrail::sources::nearest;
 use hookrail::{Event, EventKind, Hook, HookSystem, JsonObject};
+use hookrail_app::event_draft::{self, EventDraft, FieldReport};
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
+use hookrail_app::sample;
+use hookrail_app::text::one_line;
 use hookrail_bridge::Agent;
 use hookrail_journal::{Filter, Record, RecordKind};
 
 use super::super::{journal, replay};
 use crate::args::DevArgs;
-use crate::errors::{Failure, Result};
-use crate::project::Project;
-use crate::render::text::one_line;
-use crate::request::{self, FieldReport, RequestedEvent};
-use crate::sample;
+
+use crate::cmd::event_options;
 
 /// How many recorded events are looked at, from the last one back, for one that the hook takes part in.
 const MOST_RECORDS: usize = 200;
@@ -121,7 +123,7 @@ fn first_hook(system: &HookSystem) -> Option<Arc<Hook>> {
 /// The event that the options describe.
 fn given(args: &DevArgs, project: &Project, hook: Option<&Hook>) -> Result<(Event, FieldReport)> {
     let kind = match (&args.event, hook) {
-        (Some(name), _) => request::find_kind(name)?,
+        (Some(name), _) => event_draft::find_kind(name)?,
         (None, Some(hook)) => event_of(hook),
         (None, None) if args.sample.prompt.is_some() => EventKind::Prompt,
         (None, None) => EventKind::BeforeTool,
@@ -129,7 +131,7 @@ fn given(args: &DevArgs, project: &Project, hook: Option<&Hook>) -> Result<(Even
     let of_hook = hook.filter(|hook| event_of(hook) == kind && args.sample.tool.is_none());
     let fields = of_hook.map_or_else(|| sample::fields(kind, args.sample.tool.as_deref()), sample::fields_for);
     let event = args.sample.to_event(args.event.as_deref().unwrap_or(kind.name()), fields.to_json().text());
-    let RequestedEvent { event, fields } = request::build_event(&event, project.root())?;
+    let EventDraft { event, fields } = event_options::build_event(&event, project.root())?;
     Ok((event, fields))
 }
 
@@ -188,5 +190,7 @@ fn takes_part(system: &HookSystem, event: &Event, hook: &Hook) -> bool {
     if event.kind() != hook.event && hook.known_event().is_some() {
         return false;
     }
-    !plan.skipped.iter().any(|skipped| is_meant(&skipped.hook) && skipped.why == SkipReason::Matcher)
+    let is_left_out =
+        |plan: &Plan| plan.skipped.iter().any(|skipped| is_meant(&skipped.hook) && skipped.why == SkipReason::Matcher);
+    !is_left_out(&plan) || plan.calls.iter().any(|call| !is_left_out(&call.plan))
 }

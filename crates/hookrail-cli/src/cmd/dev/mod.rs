@@ -13,15 +13,16 @@ use std::time::SystemTime;
 use hookrail::event::timestamp;
 use hookrail::trust::Fingerprint;
 use hookrail::{Diagnostic, HookSystem, Level, Outcome};
+use hookrail_app::failure::Result;
+use hookrail_app::project::Project;
 use hookrail_bus::PathWatcher;
 
 use super::firing::{self, Detail};
 use super::trust::review_hooks;
 use crate::args::DevArgs;
-use crate::errors::{Exit, Result};
+use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Signal};
 use crate::output::{self, Reader};
-use crate::project::Project;
 use crate::render::outcome::plain_verdict;
 use crate::render::trust::text_diff::{DiffSign, difference};
 use crate::style::{BAD, GOOD, HEADING, PLAIN, QUIET, paint};
@@ -36,7 +37,7 @@ const MOST_IN_A_ROW: usize = 3;
 pub(crate) fn run(args: &DevArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let (system, chosen) = choice::choose(args, &project)?;
-    super::runtime()?.block_on(async {
+    hookrail_app::runtime::runtime()?.block_on(async {
         let mut session = Session {
             args,
             project,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+use hookrail_app::text::visible;
 use hookrail_bridge::install::{BridgeCall, Scope};
 use hookrail_bridge::{Agent, SAMPLE_SESSION};
 use serde_json::Value;
@@ -14,7 +15,6 @@ use super::settings::{self, AgentSettings};
 use super::{Check, run_with_patience};
 use crate::cmd::bridge::session_file::{agent_folder, forget_session};
 use crate::cmd::bridge::state_folder;
-use crate::render::text::visible;
 
 /// Sends the sample through the program of the user's entry, or through this program if there is none.
 pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path, outside: &OutsideProject) -> Check {

@@ -16,7 +16,7 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], wanted: &BTreeSet<E
     let mut events: BTreeMap<&str, usize> = BTreeMap::new();
     let mut programs: BTreeMap<String, Vec<&AgentSettings>> = BTreeMap::new();
     for file in files.iter().filter(|file| !file.calls.is_empty()) {
-        let count = crate::render::counted(file.calls.len(), "entry").replace("entrys", "entries");
+        let count = hookrail_app::text::counted(file.calls.len(), "entry").replace("entrys", "entries");
         checks.push(Check::fine("entries", format!("{count} in `{}`", file.path.display())));
         for call in &file.calls {
             *events.entry(&call.event).or_default() += 1;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use hookrail::hook::Enablement;
 use hookrail::{Code, Hook, HookSystem, Level};
+use hookrail_app::failure::Result;
+use hookrail_app::project::Project;
+use hookrail_app::text::counted;
+use hookrail_app::text::visible;
 
 use super::Check;
 use crate::args::ProjectArgs;
-use crate::errors::Result;
-use crate::project::Project;
-use crate::render::counted;
-use crate::render::text::visible;
 
 /// The hooks of the project in which the bridge looks for them.
 pub(super) struct AskedHooks {

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hookrail::hook::Enablement;
 use hookrail::{EventKind, Hook, HookSystem};
+use hookrail_app::text::counted;
+use hookrail_app::text::visible;
 use hookrail_bridge::{Agent, NoisyEvents};
 
 use super::Check;
-use crate::render::counted;
-use crate::render::text::visible;
 
 /// The hooks that take part, wait for a grant or are switched off.
 fn hooks(system: &HookSystem) -> Vec<(EventKind, std::sync::Arc<Hook>)> {

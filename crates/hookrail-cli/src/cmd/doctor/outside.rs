@@ -4,8 +4,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use hookrail_app::folders::home;
+
 use super::settings::is_executable;
-use crate::project::home;
 
 /// The directories and programs that do not belong to a project.
 pub(super) struct OutsideProject {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookrail::dialect::llxprt::is_extension_disabled;
+use hookrail_app::folders::home;
 use hookrail_bridge::install::{
     BridgeCall, BridgeOption, Locations, MissingProgram, Scope, bridge_calls, read_agent_file,
 };
@@ -10,7 +11,6 @@ use hookrail_bridge::{Agent, NoisyEvents};
 use serde_json::Value;
 
 use super::Check;
-use crate::project::home;
 
 /// Where administrators put settings for all users, which the system scope belongs to.
 const CLAUDE_MANAGED: &str = "/etc/claude-code";

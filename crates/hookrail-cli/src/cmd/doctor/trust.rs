@@ -43,7 +43,7 @@ fn codex(files: &[AgentSettings], project: &Path) -> Vec<Check> {
             (TrustState::Changed, "Codex CLI trusts an earlier version, and does not trust the current one, of"),
             (TrustState::TurnedOff, "the user turned off"),
         ] {
-            let entries = crate::render::counted(count(state), "entry").replace("entrys", "entries");
+            let entries = hookrail_app::text::counted(count(state), "entry").replace("entrys", "entries");
             if count(state) > 0 {
                 let text = format!("{problem} {entries} in `{}`, which it skips without a word", file.path.display());
                 checks.push(Check::error("trust", text, review));

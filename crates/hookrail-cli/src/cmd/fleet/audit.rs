@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::counted;
+use hookrail_app::text::one_line;
 use hookrail_fleet::Timestamp;
 use hookrail_fleet::audit::{FleetVerification, ShipError, ShippedCount, Shipper, VerifyOptions, verify_fleet};
 use hookrail_fleet::nats::{FleetMember, MemberPublicKey, NatsError, ReconnectPace};
@@ -15,11 +18,9 @@ use super::super::bundle::failure as bundle_failure;
 use super::super::journal;
 use super::{member, nats_failure};
 use crate::args::{FleetShipArgs, FleetStatusArgs, FleetVerifyArgs};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output;
-use crate::render::counted;
-use crate::render::text::one_line;
 use crate::style::{BAD, GOOD, paint};
 
 /// How often a program that follows the journal looks for servers that it could not reach at its start.
@@ -31,7 +32,7 @@ const FOLLOW_PATIENCE: Duration = Duration::from_secs(60);
 pub(super) fn ship(args: &FleetShipArgs) -> Result<Exit> {
     let member = member(&args.of)?;
     let journal = journal::open()?;
-    let runtime = super::super::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     runtime.block_on(async {
         let mut interrupts =
             Interrupts::listen().map_err(|error| Failure::new(format!("signals cannot be listened to: {error}")))?;
@@ -113,7 +114,7 @@ fn report_shipped(as_json: bool, end: std::result::Result<u64, ShipError>, shipp
                 output::json(&document.into())?;
                 return Ok(exit);
             }
-            ship_failure(&error).report();
+            output::failure(&ship_failure(&error));
             Ok(exit)
         }
     }
@@ -141,7 +142,7 @@ pub(super) fn verify(args: &FleetVerifyArgs) -> Result<Exit> {
         keys.extend(signing);
     }
     let options = VerifyOptions { keys, longest_silence: args.silence, machine: args.machine.clone() };
-    let found = super::super::runtime()?.block_on(async {
+    let found = hookrail_app::runtime::runtime()?.block_on(async {
         let connection = member.connect(ReconnectPace::AtOnce).await?;
         verify_fleet(&member, &connection, &options).await
     });
@@ -252,7 +253,7 @@ pub(super) fn status(args: &FleetStatusArgs) -> Result<Exit> {
     let servers = if args.offline {
         ServerStatus::NotTried
     } else {
-        let connected = super::super::runtime()?.block_on(member.connect(ReconnectPace::AtOnce));
+        let connected = hookrail_app::runtime::runtime()?.block_on(member.connect(ReconnectPace::AtOnce));
         connected.map_or_else(ServerStatus::Failed, |_| ServerStatus::Reached)
     };
     let status = ShippingStatus { position, head, limit: member.audit().backlog_limit, servers };

@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::counted;
+use hookrail_app::text::one_line;
 use hookrail_fleet::manifest::Name;
 use hookrail_fleet::nats::{FleetMember, MemberKey, ReconnectPace};
 use hookrail_fleet::servers::{Admission, FleetPlan, MemberRole, Members, MembersError, TenantMember, create_streams};
@@ -10,10 +13,8 @@ use serde_json::json;
 use super::super::bundle::failure as bundle_failure;
 use super::{member, nats_failure};
 use crate::args::{FleetAdmitArgs, FleetEnrollArgs, FleetInitArgs, FleetRevokeArgs, FleetRoleArg, FleetSetupArgs};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::render::counted;
-use crate::render::text::one_line;
 
 /// How long servers may need until streams can be created.
 const SETUP_PATIENCE: Duration = Duration::from_secs(30);
@@ -50,7 +51,7 @@ pub(super) fn setup(args: &FleetSetupArgs) -> Result<Exit> {
     let member = FleetMember::read(&args.member).map_err(|error| bundle_failure(&error))?;
     let enough = member.settings().servers.len() >= REPLICAS;
     let replicas = args.replicas.map_or(if enough { REPLICAS } else { 1 }, usize::from);
-    let created = super::super::runtime()?.block_on(async {
+    let created = hookrail_app::runtime::runtime()?.block_on(async {
         let begin = Instant::now();
         loop {
             let created = match member.connect(ReconnectPace::AtOnce).await {

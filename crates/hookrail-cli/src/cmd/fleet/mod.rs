@@ -5,11 +5,12 @@ mod audit;
 mod members;
 mod watch;
 
+use hookrail_app::failure::{Failure, Result};
 use hookrail_fleet::nats::{FleetMember, NatsError};
 
 use super::bundle::{failure as bundle_failure, machine::places};
 use crate::args::{FleetArgs, FleetCommand, FleetMemberArgs};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 
 pub(crate) fn run(args: &FleetArgs) -> Result<Exit> {
     match &args.command {

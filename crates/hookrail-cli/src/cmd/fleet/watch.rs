@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::one_line;
 use hookrail_fleet::announce::{self, LookEnd, WatchCause, WatchOptions};
 use hookrail_fleet::config::FleetConfig;
 use hookrail_fleet::install::{self, ApplyEnd};
@@ -14,10 +16,9 @@ use serde_json::json;
 use super::super::bundle::{failure as bundle_failure, label, machine, manifest_document, trial};
 use super::nats_failure;
 use crate::args::FleetWatchArgs;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output;
-use crate::render::text::one_line;
 
 /// How often servers that could not be reached at the start are tried again.
 const START_AGAIN: Duration = Duration::from_secs(5);
@@ -26,7 +27,7 @@ pub(super) fn watch(args: &FleetWatchArgs) -> Result<Exit> {
     let places = machine::places(&args.scope)?;
     let config = places.read_configuration().map_err(|error| bundle_failure(&error))?;
     let member = FleetMember::of_machine(&config).map_err(|error| nats_failure(&error))?;
-    super::super::runtime()?.block_on(async {
+    hookrail_app::runtime::runtime()?.block_on(async {
         let mut interrupts =
             Interrupts::listen().map_err(|error| Failure::new(format!("signals cannot be listened to: {error}")))?;
         tokio::select! {

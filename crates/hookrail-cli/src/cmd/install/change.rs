@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::text::visible;
 use hookrail_bridge::install::Insertion;
 
 use super::write;
-use crate::errors::{Failure, Result};
-use crate::render::text::visible;
 use crate::style::{BAD, GOOD, HEADING, paint};
 
 /// A change of one file.
@@ -77,7 +77,7 @@ fn apply(change: &Change) -> Result<()> {
             if let Some(before) = change.before.as_ref().filter(|_| change.backup == Backup::Made) {
                 write::back_up(&change.path, before).map_err(failed)?;
             }
-            write::write_atomically(&change.path, text, None).map_err(failed)
+            hookrail_app::temporary_file::write_atomically(&change.path, text, None).map_err(failed)
         }
         None => std::fs::remove_file(&change.path).map_err(failed),
     }
@@ -89,7 +89,7 @@ pub(super) fn apply_removal(change: &Change) -> Result<()> {
             .hint("nothing is forgotten: run `hookrail uninstall` again when it can be written")
     };
     match &change.after {
-        Some(text) => write::write_atomically(&change.path, text, None).map_err(failed)?,
+        Some(text) => hookrail_app::temporary_file::write_atomically(&change.path, text, None).map_err(failed)?,
         None => std::fs::remove_file(&change.path).map_err(failed)?,
     }
     // A copy of what the user had written into a file of hookrail's own may be the only one.

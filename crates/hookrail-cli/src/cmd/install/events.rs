@@ -4,13 +4,13 @@ use std::path::Path;
 
 use hookrail::EventKind;
 use hookrail::hook::Enablement;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
+use hookrail_app::text::visible;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{SettingsSyntax, bridge_calls, read_settings};
 
 use crate::args::{InstallArgs, ProjectArgs};
-use crate::errors::{Failure, Result};
-use crate::project::Project;
-use crate::render::text::visible;
 
 /// The events that the bridge takes part in unless others are named. Guards of any project can want each of these, and the
 /// bridge itself needs prompts, results and ends to keep what an agent cannot do at once, so a choice by the hooks at hand

@@ -15,6 +15,10 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use hookrail::EventKind;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::folders::home;
+use hookrail_app::project::search::find_project;
+use hookrail_app::text::visible;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
     BridgeOption, EditError, FileAuthor, InstallOptions, Locations, Scope, SettingsFile, codex_trust, insert_entries,
@@ -23,11 +27,8 @@ use hookrail_bridge::install::{
 
 use crate::args::{InstallArgs, PassedOptions, ScopeArg};
 use crate::consent::no_terminal;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::project::home;
-use crate::project_search::find_project;
-use crate::render::text::visible;
 use crate::style::{BAD, GOOD, paint};
 
 use change::{Backup, Change, apply_all};
@@ -35,7 +36,6 @@ use record::{InstalledFile, Record};
 use summary::{Direction, Summary};
 pub(crate) use uninstall::uninstall;
 use write::SettingsRefusal;
-pub(crate) use write::write_atomically;
 
 /// Codex CLI trusts a hook by its position.
 const MOVED_HOOKS: &str =
@@ -104,7 +104,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
         return Err(failure);
     }
     let calls = format!("{} now calls hookrail", args.agent.title());
-    output::text(&format!("{}: {} written\n", paint(GOOD, calls), crate::render::counted(changes.len(), "file")))?;
+    output::text(&format!("{}: {} written\n", paint(GOOD, calls), hookrail_app::text::counted(changes.len(), "file")))?;
     if args.agent == Agent::Codex && surplus == SurplusEntries::Removed {
         output::text(MOVED_HOOKS)?;
     }

@@ -48,7 +48,7 @@ impl Record {
     pub(super) fn save(&self, state: &Path) -> io::Result<()> {
         let path = Self::path(state);
         super::write::create_parents(&path)?;
-        super::write::write_atomically(&path, &serde_json::to_string_pretty(self)?, None)
+        hookrail_app::temporary_file::write_atomically(&path, &serde_json::to_string_pretty(self)?, None)
     }
 
     /// What earlier installations for an agent changed in a file.

@@ -4,6 +4,9 @@
 use std::path::Path;
 
 use hookrail::hook::denies_on_failure;
+use hookrail_app::failure::Result;
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::counted;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
     BridgeCall, FileAuthor, MissingProgram, SettingsSyntax, bridge_calls, own_file_author, read_settings,
@@ -11,9 +14,6 @@ use hookrail_bridge::install::{
 
 use super::change::{Backup, Change, difference};
 use super::write;
-use crate::errors::Result;
-use crate::render::counted;
-use crate::render::path_display::PathDisplay;
 use crate::render::table::{Cell, Table};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 use crate::{output, verbosity};

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::search::find_project;
+use hookrail_app::text::visible;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
     FileAuthor, Scope, SettingsSyntax, call_places, own_file_author, read_settings, remove_entries, take_back,
@@ -14,10 +17,8 @@ use super::{MOVED_HOOKS, confirmed, home_folder, no_home, read_in_scope, unrecor
 use crate::args::UninstallArgs;
 use crate::cmd::bridge::state_folder;
 use crate::consent::require_person;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::project_search::find_project;
-use crate::render::text::visible;
 use crate::style::{BAD, GOOD, paint};
 
 pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::search::find_project;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
     EditError, FileAuthor, Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls,
@@ -10,8 +12,6 @@ use hookrail_bridge::install::{
 
 use super::record::InstalledFile;
 use super::{program, read_in_scope};
-use crate::errors::{Failure, Result};
-use crate::project_search::find_project;
 
 /// The files that installations for an agent write here, in any scope.
 pub(super) fn places(agent: Agent, home: &Path) -> Result<Vec<(Scope, SettingsFile)>> {

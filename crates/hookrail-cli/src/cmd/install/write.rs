@@ -1,11 +1,10 @@
 //! Reads, replaces and backs up the settings files of agents. An interruption leaves the old file or the new one, never a
 //! part of one.
 
-use std::fs::Permissions;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::temporary_file;
+use hookrail_app::temporary_file::write_atomically;
 
 /// The reason why a settings file is not changed.
 #[derive(Debug)]
@@ -50,30 +49,6 @@ pub(super) fn read_in_project(path: &Path, inside: &Path) -> Result<Option<Strin
 /// Creates the folders above a file.
 pub(super) fn create_parents(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)
-}
-
-/// Replaces a file in one step. The new file has the given mode, or else the mode of the old file.
-pub(crate) fn write_atomically(path: &Path, text: &str, mode: Option<Permissions>) -> io::Result<()> {
-    let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
-    let mut file = temporary_file::create(folder, None)?;
-    file.write_all(text.as_bytes())?;
-    let mode = mode.or_else(|| std::fs::metadata(path).ok().map(|data| data.permissions()));
-    if let Some(mode) = mode.or_else(default_mode) {
-        file.as_file().set_permissions(mode)?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-#[cfg(unix)]
-fn default_mode() -> Option<Permissions> {
-    Some(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn default_mode() -> Option<Permissions> {
-    None
 }
 
 /// Returns the path of the copy that is made of a file before the first installation.

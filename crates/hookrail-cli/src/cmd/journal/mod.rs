@@ -6,16 +6,18 @@ mod select;
 use std::fmt::Write as _;
 
 use hookrail::Json;
+use hookrail_app::config::HookrailConfiguration;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::journal;
+use hookrail_app::text::counted;
+use hookrail_app::text::one_line;
 use hookrail_journal::{ExpectedHead, Journal, JournalError, Verification};
 use serde_json::json;
 
 use crate::args::{HeadArgs, JournalArgs, JournalCommand, VerifyArgs};
-use crate::config::{Configuration, ProjectFileTrust};
-use crate::errors::{Exit, Failure, Result};
-use crate::render::counted;
-use crate::render::text::one_line;
+use crate::exit::Exit;
+use crate::output;
 use crate::style::{BAD, GOOD, paint};
-use crate::{journal, output};
 
 use super::record::export;
 pub(crate) use select::filter;
@@ -30,8 +32,7 @@ pub(crate) fn run(args: &JournalArgs) -> Result<Exit> {
 
 /// Opens the user's journal for reading. No project is looked at: the journal is the user's.
 pub(crate) fn open() -> Result<Journal> {
-    let settings = Configuration::load(std::path::Path::new("/"), ProjectFileTrust::Untrusted).journal;
-    journal::open_for_reading(&settings)
+    journal::open_for_reading(&HookrailConfiguration::journal_of_user())
 }
 
 /// Turns an error of the journal into a failure of the command.

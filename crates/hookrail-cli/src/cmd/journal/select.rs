@@ -4,10 +4,10 @@ use std::time::{Duration, SystemTime};
 
 use hookrail::event::timestamp;
 use hookrail::{DialectId, EventKind};
+use hookrail_app::failure::{Failure, Result};
 use hookrail_journal::Filter;
 
 use crate::args::SelectArgs;
-use crate::errors::{Failure, Result};
 
 /// Returns the filter that the options describe.
 pub(crate) fn filter(args: &SelectArgs) -> Result<Filter> {

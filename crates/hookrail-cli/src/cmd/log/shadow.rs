@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use hookrail_app::failure::Result;
+use hookrail_app::text::counted;
+use hookrail_app::text::{one_line, short};
 use hookrail_journal::{Filter, Record, RecordKind, RecordedHealth, RecordedRun, Records};
 use serde_json::{Value, json};
 
 use super::report_unreadable;
 use crate::args::LogArgs;
 use crate::cmd::journal::{failure, filter, open};
-use crate::errors::{Exit, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::render::counted;
 use crate::render::table::{Cell, Table};
-use crate::render::text::{one_line, short};
 use crate::style::{BAD, CAREFUL, PLAIN, QUIET};
 
 /// The verdicts of one hook.

@@ -8,10 +8,9 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::temporary_file;
 use tempfile::NamedTempFile;
-
-use crate::errors::{Failure, Result};
-use crate::temporary_file;
 
 /// Whether a file can be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

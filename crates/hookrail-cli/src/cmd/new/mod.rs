@@ -11,11 +11,14 @@ mod template;
 
 use std::path::{Path, PathBuf};
 
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::foreign_hooks;
+use hookrail_app::project::Project;
+
 use crate::args::{InitArgs, NewArgs, ProjectArgs, TemplateArgs};
-use crate::errors::{Exit, Failure, Result};
-use crate::project::Project;
+use crate::exit::Exit;
+use crate::output;
 use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
-use crate::{foreign_hooks, output};
 
 pub(crate) use files::{FileChange, FileMode, IfExists, NewFile, StagedFiles, read_below};
 pub(crate) use recipes::{add, recipes};
@@ -47,7 +50,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
             .hint("run `hookrail new NAME` to add a hook; the file keeps what it has"));
     }
     let exit = write_hook(&project, FIRST_HOOK, &args.template, IfExists::Refuse, Some(INSTALL))?;
-    output::text(&foreign_hooks::closing_lines(&foreign_hooks::diagnostics(project.root())))?;
+    output::text(&crate::render::foreign_hooks::closing_lines(&foreign_hooks::diagnostics(project.root())))?;
     Ok(exit)
 }
 

@@ -1,14 +1,15 @@
 //! `hookrail add`: the hooks of the cookbook, ready to be used in a project.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
 use hookrail_bridge::install::groups_in;
 
 use super::template::DescribedFile;
 use super::{FileMode, IfExists, NewFile, write_all};
 use crate::args::AddArgs;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::project::Project;
 use crate::style::{HINT, paint};
 
 /// A hook of the cookbook. Its files are those of `examples/hooks/NAME` in the repository, to which a folder of this

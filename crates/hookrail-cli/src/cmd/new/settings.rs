@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
+use hookrail_app::failure::{Excerpt, Failure, Result};
 use hookrail_bridge::install::{EditError, HookGroup, SettingsSyntax, insert_groups, insert_member, read_settings};
 use serde_json::{Value, json};
 
 use super::read_below;
-use crate::errors::{Failure, Result};
-use crate::render::diagnostic::excerpt_of;
 
 /// The settings file, from the project's directory on.
 pub(super) const PATH: &str = ".llxprt/settings.json";
@@ -62,7 +61,7 @@ fn refusal(text: &str, error: &EditError) -> Failure {
             let offset = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum::<usize>();
             let blanks = text.get(offset..).map_or(0, |rest| rest.len() - rest.trim_start().len());
             Failure::new(format!("`{PATH}` is not valid JSON, line {line}: {message}; nothing was written"))
-                .excerpt(excerpt_of(PATH, text, offset + blanks))
+                .excerpt(Excerpt::Place { name: PATH.to_owned(), text: text.to_owned(), offset: offset + blanks })
                 .hint("repair the file (`hookrail check` shows every problem), then run the command again")
         }
         EditError::ByteOrderMark => Failure::new(format!("`{PATH}` cannot be edited: {error}; nothing was written"))

@@ -3,11 +3,11 @@
 use hookrail::dialect::find_event;
 use hookrail::event::Column;
 use hookrail::{DialectId, EventKind};
+use hookrail_app::event_draft::find_kind;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::lint::in_other_words;
 
 use crate::args::{HookLanguage, TemplateArgs};
-use crate::errors::{Failure, Result};
-use crate::lint::in_other_words;
-use crate::request::find_kind;
 
 /// The dialects that there are templates for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,12 @@ use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::path::PathBuf;
 
 use hookrail::dialect::xcode::{self, PluginError, PluginScope};
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
 
 use crate::args::{PluginInstallArgs, PluginSwitchArgs, PluginUninstallArgs, Scope};
 use crate::consent::{no_terminal, require_person};
-use crate::errors::{Exit, Failure, Result};
-use crate::project::Project;
+use crate::exit::Exit;
 use crate::style::{GOOD, paint};
 use crate::{output, render};
 

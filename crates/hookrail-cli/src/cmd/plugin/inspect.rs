@@ -6,10 +6,11 @@ use hookrail::dialect::xcode::{Plugin, Survey};
 use hookrail::document::diagnostics_document;
 use hookrail::hook::Enablement;
 use hookrail::{Diagnostic, Hook, Json, JsonObject, Level};
+use hookrail_app::failure::Result;
+use hookrail_app::project::Project;
 
 use crate::args::PluginListArgs;
-use crate::errors::{Exit, Result};
-use crate::project::Project;
+use crate::exit::Exit;
 use crate::{output, render};
 
 pub(super) fn list(args: &PluginListArgs) -> Result<Exit> {

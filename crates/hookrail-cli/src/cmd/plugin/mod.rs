@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use hookrail::Environment;
 use hookrail::dialect::xcode::{PluginPlaces, Survey, survey};
+use hookrail::sources::nearest;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
 
 use crate::args::{PluginArgs, PluginCommand, ProjectArgs};
-use crate::errors::{Exit, Failure, Result};
-use crate::project::Project;
-use hookrail::sources::nearest;
+use crate::exit::Exit;
 
 pub(crate) fn run(args: &PluginArgs) -> Result<Exit> {
     match &args.command {

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use hookrail::{EventKind, Json, JsonObject};
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::folders::home;
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::temporary_file::write_atomically;
 use hookrail_bridge::Agent;
 use hookrail_journal::Record;
 use serde_json::{Map, Value, json};
 
 use crate::cmd::test::{PROJECT_PLACE, case_names, is_case_file};
-use crate::cmd::write_atomically;
-use crate::errors::{Failure, Result};
-use crate::project::home;
 use crate::render;
-use crate::render::path_display::PathDisplay;
 
 /// Why an event makes no case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

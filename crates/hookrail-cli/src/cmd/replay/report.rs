@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use hookrail::{Decision, Health, Json, Outcome};
+use hookrail_app::project::Project;
+use hookrail_app::text::counted;
+use hookrail_app::text::{one_line, short};
 use hookrail_journal::Record;
 use serde_json::{Value, json};
 
 use super::compare::{Change, NotAsked};
-use crate::project::Project;
-use crate::render::counted;
-use crate::render::text::{one_line, short};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// What a replay came to.

@@ -2,11 +2,11 @@
 
 use std::pin::Pin;
 
+use hookrail_app::config::BusSettings;
+use hookrail_app::failure::{Failure, Result};
 use hookrail_bus::{Bus, transport};
 
 use crate::args::ServeArgs;
-use crate::config::BusSettings;
-use crate::errors::{Failure, Result};
 
 /// The clients of a server.
 pub(super) struct ServedClients {

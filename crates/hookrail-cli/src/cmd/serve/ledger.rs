@@ -1,9 +1,9 @@
 //! The record of running hooks, with which the next server ends the processes that a killed server left behind.
 
 use hookrail::process::RunLedger;
+use hookrail_app::project::Project;
 
 use crate::logging;
-use crate::project::Project;
 
 /// Ends the processes that a killed server left behind and opens the record. Without a record the server still serves:
 /// only this clean-up is lost.

@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::Path;
 
 #[cfg(unix)]
-use crate::errors::{Failure, Result};
+use hookrail_app::failure::{Failure, Result};
 
 /// The first descriptor that a manager passes (`SD_LISTEN_FDS_START`).
 #[cfg(unix)]

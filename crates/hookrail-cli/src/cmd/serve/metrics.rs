@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
+use hookrail_app::failure::{Failure, Result};
 use hookrail_bus::{Bus, MetricsServer};
 use hookrail_journal::Journal;
 
-use crate::errors::{Failure, Result};
 use crate::logging;
 
 pub(super) async fn serve_metrics(bus: &Bus, address: SocketAddr, journal: Option<Journal>) -> Result<()> {
@@ -26,14 +26,4 @@ pub(super) async fn serve_metrics(bus: &Bus, address: SocketAddr, journal: Optio
     }
     tokio::spawn(server.serve(metrics));
     Ok(())
-}
-
-/// Parses an address, or a port of the loopback interface.
-pub(crate) fn metrics_address(text: &str) -> std::result::Result<SocketAddr, String> {
-    let port = text.strip_prefix(':').unwrap_or(text);
-    match (text.parse(), port.parse::<u16>()) {
-        (Ok(address), _) => Ok(address),
-        (_, Ok(port)) => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
-        _ => Err("expected an address such as 127.0.0.1:9464, or a port of the loopback interface".to_owned()),
-    }
 }

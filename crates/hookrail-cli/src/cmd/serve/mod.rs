@@ -18,22 +18,22 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookrail_app::config::BusSettings;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::journal::{self, RecordDefault, survive_file_size_limit};
+use hookrail_app::project::Project;
+use hookrail_app::telemetry::CommandTelemetry;
 use hookrail_bus::{Bus, BusError, BusOptions};
 use hookrail_journal::{Journal, MAINTENANCE_INTERVAL};
 
 use crate::args::ServeArgs;
-use crate::config::BusSettings;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Signal};
-use crate::journal::{self, RecordDefault, survive_file_size_limit};
 use crate::logging;
-use crate::project::Project;
 use crate::render;
-use crate::telemetry::CommandTelemetry;
 
 use clients::ServedClients;
 use manager::ServiceManager;
-pub(crate) use metrics::metrics_address;
 use settings::ServedRecording;
 
 /// The threads that a server needs beside its first one: for standard input and output, its journal, its log, the watched files
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     let telemetry = CommandTelemetry::start(&configuration.telemetry, &mut findings);
     logging::write_stderr(styled(&render::diagnostic::all(&findings, &project.places)));
     let configured = configuration.bus;
-    let journal = journal::open(&configuration.journal, RecordDefault::On)?;
+    let journal = crate::journal_warnings::started(journal::open(&configuration.journal, RecordDefault::On)?);
     let recording =
         ServedRecording { journal: journal.clone(), settings: configuration.journal, telemetry: telemetry.clone() };
     let settings = settings::settings(&project, args, configured, ledger::open_ledger(), recording);
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
         Failure::new(format!("the server cannot start its threads: {error}"))
             .hint("raise the limit of processes: `ulimit -u`")
     })?;
-    let runtime = super::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     let exit = runtime.block_on(async {
         if let Some(journal) = &journal {
             survive_file_size_limit();

@@ -5,6 +5,10 @@ use std::path::Path;
 
 use hookrail::Builder;
 use hookrail::process::{RunLedger, is_code_variable};
+use hookrail_app::config::{BusSettings, JournalSettings};
+use hookrail_app::journal::{self, CallerJournal};
+use hookrail_app::project::Project;
+use hookrail_app::telemetry::CommandTelemetry;
 use hookrail_bridge::Agent;
 use hookrail_bus::{BusOptions, CallerContext, CallerRefusal};
 #[cfg(feature = "fleet")]
@@ -13,10 +17,6 @@ use hookrail_journal::Journal;
 
 use crate::args::{ProjectArgs, ServeArgs};
 use crate::cmd::bridge::with_session_memory;
-use crate::config::{BusSettings, JournalSettings};
-use crate::journal;
-use crate::project::Project;
-use crate::telemetry::CommandTelemetry;
 
 /// The journal that the events of all projects are recorded in, and the telemetry that they are exported to.
 #[derive(Clone, Debug)]
@@ -31,6 +31,21 @@ impl ServedRecording {
         let builder = with_session_memory(builder);
         let builder = journal::attach(builder, self.journal.as_ref(), &self.settings, host);
         self.telemetry.attach(builder, self.journal.as_ref(), host)
+    }
+
+    /// The same for a caller, which may write the records of its events itself.
+    fn attach_for_caller(&self, builder: Builder, caller: &CallerContext) -> Builder {
+        let host = caller.program().unwrap_or("hookrail bridge");
+        if !caller.records_itself() {
+            return self.attach(builder, host);
+        }
+        let journal = self.journal.clone().map(CallerJournal);
+        let builder = with_session_memory(builder);
+        let builder = match &journal {
+            Some(journal) => builder.recorder(journal.clone()).host_identity(host, env!("CARGO_PKG_VERSION")),
+            None => builder,
+        };
+        self.telemetry.attach_for_caller(builder.on_record_failure(self.settings.on_failure), journal.as_ref(), host)
     }
 }
 
@@ -47,7 +62,7 @@ pub(super) fn settings(
     let (ledger_of_callers, recording_of_callers) = (ledger.clone(), recording.clone());
     let describe_caller = move |directory: &Path, caller: &CallerContext| {
         let builder = describe_caller(directory, caller)?;
-        let builder = recording_of_callers.attach(builder, caller.program().unwrap_or("hookrail bridge"));
+        let builder = recording_of_callers.attach_for_caller(builder, caller);
         Ok(match &ledger_of_callers {
             Some(ledger) => builder.record_running_hooks(ledger),
             None => builder,

@@ -1,6 +1,9 @@
 //! A worker of a group: remote hooks of other machines, over the servers of a fleet.
 
 use hookrail::remote::GroupName;
+use hookrail_app::config::BusSettings;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::remote_client;
 use hookrail_bus::{Bus, Readiness};
 use hookrail_fleet::ask::{AskWorker, find_member};
 use hookrail_fleet::manifest::Name;
@@ -8,9 +11,6 @@ use hookrail_fleet::nats::{FleetMember, NatsError, ReconnectPace, connect};
 
 use super::clients::ServedClients;
 use crate::args::ServeArgs;
-use crate::asking;
-use crate::config::BusSettings;
-use crate::errors::{Failure, Result};
 use crate::logging;
 
 /// How many requests run at once if neither the command line nor the configuration says it.
@@ -55,7 +55,7 @@ pub(super) async fn serve_group(
 fn member(args: &ServeArgs) -> Result<FleetMember> {
     let found = match &args.member {
         Some(file) => FleetMember::read(file).map(Some).map_err(|error| error.to_string()),
-        None => find_member(&asking::places()),
+        None => find_member(&remote_client::places()),
     };
     let hint = "name a file with `tenant`, `member` and `[nats]` with `--member`; `hookrail docs fleet` describes it";
     match found {

@@ -8,6 +8,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
+use hookrail_app::failure::Failure;
+use hookrail_app::text::counted;
+use hookrail_app::text::one_line;
+
 use super::case::LocatedCase;
 use super::refusal::Refusal;
 use super::sandbox::Subject;
@@ -15,9 +19,6 @@ use super::standing::CopyTrust;
 use super::{Selection, TestedProject};
 use crate::args::TestArgs;
 use crate::cmd::trust::discard_typed_ahead;
-use crate::errors::Failure;
-use crate::render::counted;
-use crate::render::text::one_line;
 use crate::style::{CAREFUL, paint};
 
 /// Makes sure that the user wants to run these cases, and returns what their hooks need to run.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::errors::{Failure, Result};
-use crate::project::home;
-use crate::project_search::find_project;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::folders::home;
+use hookrail_app::project::search::find_project;
 
 /// How the names of case files end.
 const ENDINGS: [&str; 2] = [".hooktest.toml", ".hooktest.json"];

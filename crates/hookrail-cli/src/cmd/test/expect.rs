@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use hookrail::document::outcome_document;
 use hookrail::{Code, Decision, Level, Outcome};
+use hookrail_app::text::{one_line, short};
 use serde_json::Value;
 
 use super::case::{Case, Expectations, ExpectedDiagnostics, PerRun, Rewrite};
 use super::place::{Places, SandboxPath};
-use crate::render::text::{one_line, short};
 
 /// The longest value that is shown in a failure.
 const SHOWN: usize = 400;

@@ -1,9 +1,9 @@
 //! Selects cases by what the user writes behind `--filter`.
 
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
+use hookrail_app::failure::{Failure, Result};
 
 use super::case::LocatedCase;
-use crate::errors::{Failure, Result};
 
 /// What a case must be like to be run.
 #[derive(Debug, Default)]

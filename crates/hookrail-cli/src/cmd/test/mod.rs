@@ -29,15 +29,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hookrail::Diagnostic;
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::folders::home;
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::project::Project;
+use hookrail_app::text::counted;
 
 use crate::args::TestArgs;
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::interrupt::StopSignal;
 use crate::output;
-use crate::project::{Project, home};
-use crate::render;
-use crate::render::counted;
-use crate::render::path_display::PathDisplay;
 use case::{CaseFile, LocatedCase};
 use discover::{FoundFile, find_case_files};
 use filter::CaseFilter;
@@ -134,7 +135,11 @@ impl Selection {
 
     fn print_list(&self) -> Result<()> {
         output::text(
-            &self.cases.iter().map(|case| format!("{}\n", render::text::one_line(&case.title()))).collect::<String>(),
+            &self
+                .cases
+                .iter()
+                .map(|case| format!("{}\n", hookrail_app::text::one_line(&case.title())))
+                .collect::<String>(),
         )
     }
 

@@ -7,14 +7,14 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hookrail::CancelToken;
+use hookrail_app::failure::Result;
+use hookrail_app::text::{one_line, short};
 
 use super::Selection;
 use super::report::{Report, print_line};
 use super::run::{CaseResult, RunSettings, Snapshots, Verdict, run_case};
 use super::standing::CopyTrust;
 use crate::args::TestArgs;
-use crate::errors::Result;
-use crate::render::text::{one_line, short};
 
 /// The time between two updates of the progress line.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use hookrail::sources::{Location, nearest, read_file};
 use hookrail::{Code, Diagnostic, DialectId, Json};
+use hookrail_app::event_draft::{EventFields, make_event};
 use hookrail_bridge::Agent;
 use serde_json::Value;
 
@@ -15,7 +16,6 @@ use super::node::{Member, Node, Shape, parse};
 use super::place::SandboxPath;
 use super::snapshot::slug;
 use super::table::{CASE_KEYS, EXPECT_KEYS, FILE_KEYS, JOINED_KEYS, KeyRow, OWN_KEYS, ValueKind};
-use crate::request::{EventFields, make_event};
 
 /// Reads the cases of a file.
 pub(super) fn read_cases(file: &Path) -> Result<Vec<Case>, Vec<Diagnostic>> {
@@ -190,7 +190,7 @@ impl Reader<'_> {
             self.report(&span, finding.message.clone(), hint);
         }
         if let Err(failure) = made {
-            let about = if crate::request::find_kind(&case.event).is_err() { "event" } else { "payload" };
+            let about = if hookrail_app::event_draft::find_kind(&case.event).is_err() { "event" } else { "payload" };
             let at = values.get(about).or_else(|| values.get("stdin")).or_else(|| values.get("tool_input"));
             let span = at.map_or_else(|| node.span.clone(), |node| node.span.clone());
             let mut finding = Diagnostic::new(Code::CaseInvalid, failure.message()).at(self.place(&span));

@@ -2,15 +2,15 @@
 //! the document does not take a broken case file for a run without cases.
 
 use hookrail::Diagnostic;
+use hookrail_app::failure::Failure;
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::counted;
 
 use super::case::LocatedCase;
 use super::report::{Problem, ProblemPlace, Report};
 use crate::args::TestFormat;
-use crate::errors::Failure;
 use crate::output;
 use crate::render;
-use crate::render::counted;
-use crate::render::path_display::PathDisplay;
 
 /// The reason why no case was run.
 #[derive(Debug)]

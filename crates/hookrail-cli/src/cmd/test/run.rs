@@ -5,6 +5,10 @@ use std::time::{Duration, Instant};
 
 use hookrail::plan::SkipReason;
 use hookrail::{CancelToken, FireOptions, Level, Outcome};
+use hookrail_app::event_draft::{EventDraft, find_kind, make_event};
+use hookrail_app::lint::{explain_failures, with_advice};
+use hookrail_app::temporary_file::write_atomically;
+use hookrail_app::text::{hanging, limited_to, one_line};
 
 use super::TestedProject;
 use super::case::LocatedCase;
@@ -13,11 +17,7 @@ use super::read::event_fields;
 use super::sandbox::{Sandbox, SetupFailure};
 use super::snapshot::{snapshot_file, stored_form};
 use super::standing::CopyTrust;
-use crate::cmd::write_atomically;
-use crate::lint::{explain_failures, with_advice};
-use crate::render::text::{hanging, limited_to, one_line};
 use crate::render::trust::text_diff::difference;
-use crate::request::{RequestedEvent, find_kind, make_event};
 
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ fn is_on_path(program: &str) -> bool {
 
 fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'_>) -> Result<Finished, SetupFailure> {
     let case = &located.case;
-    let no_event = |failure: crate::errors::Failure| SetupFailure {
+    let no_event = |failure: hookrail_app::failure::Failure| SetupFailure {
         message: failure.message().to_owned(),
         hint: failure.first_hint().map(str::to_owned),
     };
@@ -119,7 +119,7 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
     for text in [&mut filled.tool, &mut filled.prompt].into_iter().flatten() {
         *text = places.fill(text);
     }
-    let RequestedEvent { event, .. } = make_event(&event_fields(&filled), &places.project).map_err(no_event)?;
+    let EventDraft { event, .. } = make_event(&event_fields(&filled), &places.project).map_err(no_event)?;
     if event.cwd().starts_with(&places.project) {
         // A recorded event may have happened in a folder that is not copied.
         let _ = std::fs::create_dir_all(event.cwd());

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use hookrail::sources::SourceKind;
 use hookrail::trust::{Grants, TrustError, TrustStore};
 use hookrail::{Builder, Hook, HookSystem, Protect};
+use hookrail_app::config::{HookrailConfiguration, ProjectFileTrust};
+use hookrail_app::failure::Result;
+use hookrail_app::project::Project;
 
 use crate::args::ProjectArgs;
-use crate::config::{Configuration, ProjectFileTrust};
-use crate::errors::Result;
-use crate::project::Project;
 
 /// What the user has said about a project.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl ProjectStanding {
     pub(super) fn describe_copy(&self, copy: &Path, trust: CopyTrust) -> Builder {
         let is_trusted = trust == CopyTrust::Everything || self.grants.project;
         let file = if is_trusted { ProjectFileTrust::Trusted } else { ProjectFileTrust::Untrusted };
-        let builder = Configuration::load(copy, file).apply(HookSystem::builder(copy)).no_bundles();
+        let builder = HookrailConfiguration::load(copy, file).apply(HookSystem::builder(copy)).no_bundles();
         let builder = self.protected.iter().fold(builder, |builder, path| builder.described_by(path, Vec::new()));
         // A case is about what hooks answer, not about what the engine says beside them.
         let builder = builder.protect(Protect::Off);

@@ -1,12 +1,13 @@
 //! `hookrail test --watch`: runs the cases again when a file changes.
 
+use hookrail_app::failure::Result;
 use hookrail_bus::PathWatcher;
 
 use super::refusal::Refusal;
 use super::standing::CopyTrust;
 use super::{Selection, exit_of, pool};
 use crate::args::TestArgs;
-use crate::errors::{Exit, Result};
+use crate::exit::Exit;
 use crate::interrupt::StopSignal;
 use crate::output;
 use crate::style::{QUIET, paint};
@@ -14,7 +15,7 @@ use crate::style::{QUIET, paint};
 /// Runs the cases, and again whenever a case file or a hook changes, until a signal comes. The user has consented to the
 /// first selection, and `--watch` says that what changes is to be run too.
 pub(super) fn run(args: &TestArgs, first: Selection, trust: CopyTrust, stop: &StopSignal) -> Result<Exit> {
-    let runtime = crate::cmd::runtime()?;
+    let runtime = hookrail_app::runtime::runtime()?;
     let watcher = PathWatcher::new();
     let mut found: std::result::Result<Selection, Refusal> = Ok(first);
     loop {
@@ -31,7 +32,7 @@ pub(super) fn run(args: &TestArgs, first: Selection, trust: CopyTrust, stop: &St
             }
             // A file that is being edited is broken for a while.
             Err(refusal) => {
-                refusal.report(args.format).report();
+                output::failure(&refusal.report(args.format));
                 Exit::Failed
             }
         };

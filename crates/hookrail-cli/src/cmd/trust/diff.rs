@@ -2,12 +2,13 @@
 
 use hookrail::Json;
 use hookrail::trust::{ChangeKind, Definition, FileState, HookChange};
+use hookrail_app::failure::Result;
+use hookrail_app::project::Project;
 
 use super::{grants, load, object, place, value};
 use crate::args::TrustDiffArgs;
-use crate::errors::{Exit, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::project::Project;
 use crate::render::hooks::grant_hint;
 use crate::render::trust::diff as shown;
 use crate::render::trust::text_diff::GrantedTexts;

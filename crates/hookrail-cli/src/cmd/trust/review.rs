@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use hookrail::trust::{ChangeKind, Grants, HookChange};
 use hookrail::{Hook, HookSystem};
+use hookrail_app::failure::Result;
+use hookrail_app::project::Project;
+use hookrail_app::text::counted;
 
 use super::{discard_typed_ahead, grants, record_grants, store_failure};
-use crate::errors::Result;
-use crate::project::Project;
-use crate::render::counted;
 use crate::render::trust::text_diff::GrantedTexts;
 use crate::render::trust::{described, diff, fingerprint};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
@@ -57,7 +57,7 @@ pub(crate) fn review_hooks(project: &Project, hooks: &HookSystem) -> Result<()> 
         // A store that cannot be used grants nothing, but it does not keep the agent from starting.
         Err(failure) => {
             drop(out);
-            failure.report();
+            crate::output::failure(&failure);
             report_untrusted(hooks);
             return Ok(());
         }

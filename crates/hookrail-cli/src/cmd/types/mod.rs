@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use hookrail::hook::Action;
 use hookrail::{Environment, HookSystem};
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::project::Project;
 
 use super::new::{FileChange, FileMode, IfExists, NewFile, StagedFiles, read_below};
 use crate::args::{TypesArgs, TypesLanguage};
-use crate::errors::{Exit, Failure, Result};
+use crate::exit::Exit;
 use crate::output;
-use crate::project::Project;
 use crate::style::{GOOD, QUIET, paint};
 
 /// What every generated file says in its first lines. A file without it was written by a person.

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use hookrail::trust::{ChangeKind, Definition, FileState, HookChange, HookEdit};
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::{hanging, one_line, visible};
 
 use super::text_diff::{DiffSign, GrantedTexts};
 use super::{LABEL, described, line};
-use crate::render::path_display::PathDisplay;
-use crate::render::text::{hanging, one_line, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Renders all changes, each with the earlier and the present version.

@@ -4,9 +4,8 @@ use std::fmt;
 use std::io::Read as _;
 
 use hookrail::trust::{Digest, FileChange, FileState, FileTrustStore, GrantedFile};
-
-use crate::render::path_display::PathDisplay;
-use crate::render::text::one_line;
+use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::one_line;
 
 /// The number of unchanged lines shown around a change.
 const CONTEXT: usize = 3;

@@ -128,8 +128,13 @@ fn a_worker_that_cannot_guard_does_not_join_its_group() {
         (with(false), "no hook is configured"),
     ] {
         net.guard.write_home(".llxprt/settings.json", &text);
-        let ended = hookrail_testkit::ProgramOutput::capture(&mut net.worker_command(&net.addresses, &[])).ends_with(1);
-        let said = &ended.stderr;
+        let mut command = net.worker_command(&net.addresses, &[]);
+        let mut worker = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let has_ended = hookrail_testkit::wait_until(|| worker.try_wait().unwrap().is_some(), HANG);
+        worker.kill().unwrap();
+        let said = std::io::read_to_string(worker.stderr.take().unwrap()).unwrap();
+        assert!(has_ended, "{text}: the worker goes on: {said}");
+        assert_eq!(worker.wait().unwrap().code(), Some(1), "{text}: {said}");
         assert!(said.contains("does not join group `guards`") && said.contains(why), "{text}: {said}");
         assert!(!said.contains("answering group"), "{said}");
         let outcome = net.fire(&[]);

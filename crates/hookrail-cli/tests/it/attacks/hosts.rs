@@ -198,7 +198,9 @@ impl Started {
             Kind::Agent => {
                 let text = format!("{}{}", ran.stdout, ran.stderr);
                 let is_refused = text.contains("denied") || text.contains("is not available");
-                text.contains("the-end").then_some(if is_refused { Verdict::Denied } else { Verdict::Passes })
+                // A prompt that is denied comes to no call, and to no end of the script.
+                let is_whole = text.contains("the-end") || text.contains("\"prompt_denied\"");
+                is_whole.then_some(if is_refused { Verdict::Denied } else { Verdict::Passes })
             }
             Kind::Bridge(_) => bridge_verdict(ran),
             Kind::Other => None,

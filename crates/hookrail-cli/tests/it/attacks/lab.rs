@@ -283,7 +283,7 @@ impl Lab {
     /// The real binary in a clean environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.disk.command(env!("CARGO_BIN_EXE_hookrail"));
-        let path = format!("{}:{}", self.base.join("bin").display(), std::env::var("PATH").unwrap());
+        let path = hookrail_testkit::search_path_after(&self.base.join("bin"));
         command.args(args).current_dir(&*self.place.borrow()).env("PATH", path);
         command.envs(self.variables.borrow().iter().map(|(name, value)| (name, value)));
         command

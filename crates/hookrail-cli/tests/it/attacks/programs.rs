@@ -37,7 +37,7 @@ impl Place {
     pub(super) fn new() -> Self {
         let disk = TestProject::new();
         fs::create_dir_all(disk.path("canary")).unwrap();
-        Self { disk, path: std::env::var_os("PATH").unwrap(), variables: Vec::new() }
+        Self { disk, path: hookrail_testkit::search_path(), variables: Vec::new() }
     }
 
     /// A place whose user has a guard as this command.
@@ -153,7 +153,7 @@ impl Place {
 
     /// Puts folders in front of the search path.
     fn search_first(&mut self, folders: &[&Path]) {
-        let machine = std::env::var_os("PATH").unwrap();
+        let machine = hookrail_testkit::search_path();
         let parts = folders.iter().map(|folder| folder.to_path_buf()).chain(std::env::split_paths(&machine));
         self.path = std::env::join_paths(parts).unwrap();
     }

@@ -6,6 +6,7 @@
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +14,7 @@ use std::process::Command;
 use hookrail::tools::{ColumnTool, NeutralTool, ToolAccess, ToolColumn};
 use hookrail::{DialectId, EventKind, Json};
 use hookrail_bridge::{Agent, EffectKind, tools};
-use hookrail_testkit::has_program;
+use hookrail_testkit::{has_program, search_path_after};
 use serde_json::{Value, json};
 
 #[cfg(target_os = "linux")]
@@ -71,7 +72,7 @@ const QUESTION: &str = "[y/N] ";
 struct Row {
     name: String,
     sandbox: Sandbox,
-    variables: Vec<(String, String)>,
+    variables: Vec<(String, OsString)>,
     call: Call,
     expected: Verdict,
 }
@@ -171,10 +172,10 @@ impl Row {
         for (program, text) in filled["programs"].as_object().into_iter().flatten() {
             sandbox.write_program_at(&format!("bin/{program}"), text.as_str().unwrap());
         }
-        let path = format!("{}:{}", sandbox.path("bin").display(), std::env::var("PATH").unwrap());
+        let path = search_path_after(&sandbox.path("bin"));
         let mut variables = vec![("PATH".to_owned(), path)];
         for (name, value) in filled["env"].as_object().into_iter().flatten() {
-            variables.push((name.clone(), value.as_str().unwrap_or_default().to_owned()));
+            variables.push((name.clone(), value.as_str().unwrap_or_default().into()));
         }
         sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
         let call = Call { tool: filled["tool"].as_str().unwrap().to_owned(), input: filled["tool_input"].clone() };

@@ -515,11 +515,13 @@ fn a_timeline_goes_on_in_a_journal_that_was_made_anew() {
     let sandbox = denying();
     let mut command = sandbox.command(&["log", "--follow", "--json", "--decision", "deny"]);
     let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut seq = || {
+    let (line, lines) = std::sync::mpsc::channel();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    std::thread::spawn(move || stdout.lines().try_for_each(|read| line.send(read.unwrap())));
+    let seq = || {
         sandbox.run(&FIRE).ends_with(2);
-        let record: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-        record["seq"].as_u64().unwrap()
+        let shown = lines.recv_timeout(std::time::Duration::from_secs(60)).expect("the timeline does not go on");
+        serde_json::from_str::<Value>(&shown).unwrap()["seq"].as_u64().unwrap()
     };
     let first = seq();
     assert_eq!(seq(), first + 1, "the control: it is the same journal");

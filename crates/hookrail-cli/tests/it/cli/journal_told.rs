@@ -178,3 +178,19 @@ fn denials_after_a_stop_and_of_a_bridge_that_fails_are_recorded() {
     assert_eq!((&record["session"], &record["tool"]), (&json!("s1"), &json!("Bash")), "{record}");
     assert!(record["reason"].as_str().unwrap().starts_with("the state of the session cannot be used"), "{record}");
 }
+
+/// The user's own file says where the journal is, for what is recorded without a request and for what is read.
+#[test]
+fn a_refusal_is_recorded_and_found_where_the_user_wants_the_journal() {
+    for (setting, count) in [("directory = \"DIR\"", 1), ("directory = \"DIR\"\nrecord = \"never\"", 0)] {
+        let sandbox = project("true");
+        let folder = sandbox.base.join("elsewhere");
+        let text = format!("[journal]\n{}\n", setting.replace("DIR", folder.to_str().unwrap()));
+        std::fs::create_dir_all(sandbox.home.join(".config/hookrail")).unwrap();
+        std::fs::write(sandbox.home.join(".config/hookrail/config.toml"), text).unwrap();
+        let mut command = bridge(&sandbox, "claude", "PreToolUse");
+        ProgramOutput::with_input(command.current_dir(&sandbox.project), "{").ends_with(2);
+        assert_eq!(records(&sandbox, &["--decision", "deny"]).len(), count, "{setting}");
+        assert_eq!(folder.join("key").exists(), count == 1, "{setting}");
+    }
+}

@@ -1,13 +1,12 @@
 //! A project and a home directory of their own, with `hookrail` on the search path.
 
-use std::ffi::OsString;
 use std::ops::Deref;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
 pub(super) use hookrail_testkit::ProgramOutput;
-use hookrail_testkit::{OtlpReceiver, TestProject};
+use hookrail_testkit::{OtlpReceiver, TestProject, search_path_after};
 use serde_json::Value;
 
 pub(super) struct Sandbox {
@@ -47,11 +46,8 @@ impl Sandbox {
 
     /// A program in the project, in a clean environment.
     pub(super) fn command(&self, program: &str) -> Command {
-        let mut path = OsString::from(self.path("bin"));
-        path.push(":");
-        path.push(std::env::var_os("PATH").unwrap());
         let mut command = self.place.command(program);
-        command.env("PATH", path);
+        command.env("PATH", search_path_after(&self.path("bin")));
         // A page about telemetry has a collector in Python.
         command.env("PYTHONPATH", OtlpReceiver::packages());
         // The Rust tools keep their files in the home of the user who runs the tests.

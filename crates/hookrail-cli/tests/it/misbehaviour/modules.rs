@@ -40,7 +40,7 @@ enum Source {
 pub(crate) const NOT_LOADED: &str = "not loaded";
 
 /// The time of a handler whose time is to run out. It works for all of that time, so it is short.
-const SHORT: Duration = Duration::from_millis(400);
+const SHORT: Duration = Duration::from_millis(100);
 
 /// The time of every other handler, which no loaded machine reaches.
 const PATIENCE: Duration = Duration::from_secs(120);

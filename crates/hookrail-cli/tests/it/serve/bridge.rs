@@ -21,6 +21,8 @@ input=$(cat)
 echo $PPID >> "$LLXPRT_PROJECT_DIR/parents"
 here="$MARK in $(pwd)"
 case $MODE$input in
+kill*) kill -KILL $PPID ;;
+stop*) kill -STOP $PPID ;;
 deny*) printf '{"decision":"deny","reason":"%s"}' "$here" ;;
 rewrite*content*) printf '{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"content":"%s"}}}' "$here" ;;
 *) printf '{"systemMessage":"%s","hookSpecificOutput":{"hookEventName":"x","additionalContext":"%s"}}' "$here" "$here" ;;
@@ -203,10 +205,9 @@ fn a_server_in_another_home_or_without_a_socket_is_not_used() {
     assert_eq!(parents(&sandbox).len(), 1);
 }
 
-/// A process of hookrail that the kernel names to clients of a socket, and that is stopped: the test answers in its place. So the bridge
-/// takes the test for hookrail.
+/// A process of hookrail that the kernel names to clients of a socket, and that is stopped: the test answers in its place.
 struct Impostor {
-    stopped: Server,
+    _stopped: Server,
     answers: std::thread::JoinHandle<usize>,
 }
 
@@ -249,7 +250,7 @@ fn impostor(sandbox: &Sandbox, answers: Vec<Option<Value>>) -> Impostor {
     stopped.signal("-STOP");
     // The flag that the server set is one of both descriptors.
     listener.set_nonblocking(false).unwrap();
-    Impostor { stopped, answers: answer_client(listener, answers) }
+    Impostor { _stopped: stopped, answers: answer_client(listener, answers) }
 }
 
 fn welcome(version: &str) -> Value {
@@ -332,14 +333,10 @@ fn a_server_that_took_its_socket_over_is_asked() {
 #[test]
 fn before_the_request_everything_wrong_with_a_server_means_that_the_bridge_works_alone() {
     let own = env!("CARGO_PKG_VERSION");
-    let refusal = json!({"type": "HOOK_EXECUTION_RESPONSE", "payload": {
-        "success": false, "error": {"code": "shutting_down", "message": "later"},
-    }});
     for (what, answers) in [
         ("it closes the connection", vec![]),
         ("it does not answer", vec![None]),
-        ("it has another version", vec![Some(welcome("0.0.0"))]),
-        ("it refuses before any hook runs", vec![Some(welcome(own)), Some(refusal)]),
+        ("its answer comes from another process", vec![Some(welcome(own))]),
     ] {
         let sandbox = telling();
         let _server = impostor(&sandbox, answers);
@@ -352,17 +349,84 @@ fn before_the_request_everything_wrong_with_a_server_means_that_the_bridge_works
 
 #[test]
 fn a_server_that_is_lost_after_the_request_denies_and_no_hook_runs_a_second_time() {
-    let own = env!("CARGO_PKG_VERSION");
-    let lost = vec![Some(welcome(own)), Some(json!({"type": "nothing", "payload": {}}))];
-    for (answers, text) in [(lost, "gave no answer"), (vec![Some(welcome(own)), None], "did not answer within 0.5 s")] {
+    // The hook ends or stops the server that runs it.
+    for (mode, text) in [("kill", "gave no answer"), ("stop", "did not answer within 5 s")] {
         let sandbox = telling();
-        let server = impostor(&sandbox, answers);
-        let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
-        let ran = ProgramOutput::with_input(command.args(["--deadline", "500"]), &write_call(&sandbox));
+        let server = serve(&sandbox, &[]);
+        let mut command = bridge(&sandbox, "claude", "PreToolUse", mode);
+        let ran = ProgramOutput::with_input(command.args(["--deadline", "5000"]), &write_call(&sandbox));
         assert!(ran.code == 2 && ran.stderr.contains(text), "{ran:?}");
-        assert_eq!(parents(&sandbox), [""; 0]);
-        assert_eq!(server.answers.join().unwrap(), 2);
-        drop(server.stopped);
+        assert_eq!(parents(&sandbox), [server.0.id().to_string()]);
+        assert_eq!(recorded(&sandbox).iter().filter(|(kind, _)| kind == "corrected").count(), 1, "{mode}");
+    }
+}
+
+/// A process that listens can become hookrail and leave its socket to another one, which then lets everything pass.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_another_process_than_the_one_that_listens_answers_is_not_believed() {
+    let allowed = json!({"type": "HOOK_EXECUTION_RESPONSE", "payload": {"success": true, "output": {},
+        "outcome": {"event": "before-tool", "decision": null, "runs": [], "skipped": [], "diagnostics": []}}});
+    let sandbox = telling();
+    let impostor = impostor(&sandbox, vec![Some(welcome(env!("CARGO_PKG_VERSION"))), Some(allowed)]);
+    let ran = ProgramOutput::with_input(&mut bridge(&sandbox, "claude", "PreToolUse", "deny"), &write_call(&sandbox));
+    assert!(ran.stdout.contains("bridge in") && ran.stdout.contains("\"deny\""), "{ran:?}");
+    assert!(ran.stderr.contains("is answered by another process than the one that listens"), "{ran:?}");
+    assert_eq!(impostor.answers.join().unwrap(), 1, "it is not told what the agent wants to do");
+    assert_eq!(recorded(&sandbox), [("fired".to_owned(), json!("deny"))]);
+}
+
+/// The folders of the journals that a server and a bridge were configured with, told apart by a change in between.
+#[test]
+fn the_bridge_itself_records_what_a_server_decides_and_nothing_is_recorded_twice() {
+    let sandbox = telling();
+    let configure = |name: &str| {
+        let folder = sandbox.base.join(name);
+        let text = format!("[journal]\ndirectory = {:?}\n", folder.to_str().unwrap());
+        std::fs::create_dir_all(sandbox.base.join("home/.config/hookrail")).unwrap();
+        std::fs::write(sandbox.base.join("home/.config/hookrail/config.toml"), text).unwrap();
+    };
+    configure("journal-of-the-server");
+    let server = serve(&sandbox, &["--project", sandbox.project.to_str().unwrap()]);
+    configure("journal-of-the-bridge");
+    let calls = 8;
+    let all: Vec<_> = (0..calls)
+        .map(|number| {
+            let mode = if number % 2 == 0 { "deny" } else { "context" };
+            let (mut command, call) = (bridge(&sandbox, "claude", "PreToolUse", mode), write_call(&sandbox));
+            std::thread::spawn(move || ProgramOutput::with_input(&mut command, &call))
+        })
+        .collect();
+    for answer in all {
+        answer.join().unwrap().ends_with(0);
+    }
+    assert_eq!(parents(&sandbox), vec![server.0.id().to_string(); calls], "the server runs the hooks");
+    let records = recorded(&sandbox);
+    let denied = records.iter().filter(|(_, decision)| decision == "deny").count();
+    assert!(records.iter().all(|(kind, _)| kind == "fired"), "{records:?}");
+    assert_eq!((records.len(), denied), (calls, calls / 2), "{records:?}");
+    let (code, said) = sandbox.run(&["journal", "verify"]);
+    assert_eq!(code, Some(0), "{said}");
+    configure("journal-of-the-server");
+    assert_eq!(recorded(&sandbox), [], "the server writes no record of its own");
+}
+
+/// What is not recorded does not happen, if the user wants it so, also where a server runs the hooks.
+#[test]
+fn an_answer_of_a_server_that_the_bridge_cannot_record_follows_the_users_policy() {
+    for (policy, denies) in [("block", true), ("warn", false)] {
+        let sandbox = telling();
+        let server = serve(&sandbox, &[]);
+        let file = sandbox.base.join("no-folder");
+        std::fs::write(&file, "").unwrap();
+        let text = format!("[journal]\ndirectory = {:?}\non_failure = {policy:?}\n", file.to_str().unwrap());
+        std::fs::create_dir_all(sandbox.base.join("home/.config/hookrail")).unwrap();
+        std::fs::write(sandbox.base.join("home/.config/hookrail/config.toml"), text).unwrap();
+        let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
+        let ran = ProgramOutput::with_input(&mut command, &write_call(&sandbox));
+        assert_eq!(parents(&sandbox), [server.0.id().to_string()]);
+        assert_eq!(ran.stdout.contains("\"deny\""), denies, "{policy}: {ran:?}");
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains("was not recorded"), "{policy}: {ran:?}");
     }
 }
 

@@ -108,6 +108,43 @@ fn the_manager_is_told_when_the_server_is_ready_reloads_and_stops() {
     }
 }
 
+/// Without the pause every signal would read the configuration again while requests wait. The control is the last signal: what was
+/// written before it is in force.
+#[test]
+fn signals_in_quick_succession_are_few_reloads_and_none_is_lost() {
+    let sandbox = Sandbox::with_user_hook("echo first");
+    let (place, path) = (sandbox.base.join("notify"), sandbox.base.join("s"));
+    let manager = UnixDatagram::bind(&place).unwrap();
+    manager.set_read_timeout(Some(HANG)).unwrap();
+    let mut command = sandbox.serve(&["--socket", path.to_str().unwrap(), "--trust-project", "--no-watch"]);
+    let server = Server(command.env("NOTIFY_SOCKET", &place).spawn().unwrap());
+    let told = std::thread::spawn(move || {
+        let mut began = Vec::new();
+        loop {
+            let told = heard(&manager);
+            if told.starts_with("STOPPING=1\n") {
+                return began;
+            }
+            let time = told.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").and_then(|rest| rest.lines().next());
+            began.extend(time.map(|time| time.parse::<u64>().unwrap()));
+        }
+    });
+    let mut talk = Sandbox::talk_over(&path);
+    for _ in 0..20 {
+        server.signal("-HUP");
+        assert_eq!(talk.message(), "first");
+    }
+    sandbox.edit("echo second");
+    server.signal("-HUP");
+    talk.until_message("second");
+    server.signal("-TERM");
+    let began = told.join().unwrap();
+    drop(talk);
+    server.ends_with(0);
+    assert!(began.len() > 1, "{began:?}");
+    assert!(began.windows(2).all(|two| two[1] - two[0] >= 99_000), "microseconds: {began:?}");
+}
+
 /// Returns whether a program is installed. With HOOKRAIL_REQUIRE_ALL=1 it must be.
 fn have(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success());

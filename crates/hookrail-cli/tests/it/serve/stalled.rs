@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use hookrail_testkit::has_program;
+use hookrail_testkit::{ProgramOutput, has_program};
 use serde_json::{Value, json};
 
 use crate::serve::support::Sandbox;
@@ -14,7 +14,8 @@ use crate::serve::support::Sandbox;
 /// Much longer than the timeout of the hooks, in microseconds. The tracer lets no process end before.
 const DELAY: &str = "inject=execve:delay_enter=40000000";
 
-/// A project with a guard for the tool `slow`, whose program never begins to run, and a healthy one for the tool `quick`.
+/// A project with a guard for the tool `slow`, whose program never begins to run, and a healthy one for the tool `quick`. In the
+/// reference agent they guard two of its tools.
 struct Lab {
     sandbox: Sandbox,
     stalls: PathBuf,
@@ -40,7 +41,8 @@ impl Lab {
             hook.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
             json!({"matcher": tool, "hooks": [hook]})
         };
-        let hooks = json!({"BeforeTool": [entry("slow", &stalls), entry("quick", &healthy)]});
+        let hooks =
+            json!({"BeforeTool": [entry("^(slow|list_directory)$", &stalls), entry("^(quick|read_file)$", &healthy)]});
         let settings = json!({"hooksConfig": {"enabled": true}, "hooks": hooks});
         std::fs::write(sandbox.base.join("home/.llxprt/settings.json"), settings.to_string()).unwrap();
         Some(Self { sandbox, stalls })
@@ -52,6 +54,25 @@ impl Lab {
         command.args(["-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=execve", "-e", DELAY]);
         command.arg("-P").arg(&self.stalls).arg(Sandbox::program()).args(args);
         command
+    }
+
+    /// Runs the program under the tracer, which holds no pipe of it, and returns its status and what it wrote.
+    fn run(&self, args: &[&str], input: &str) -> (Option<i32>, String) {
+        let file = |name: &str| self.sandbox.base.join(name);
+        std::fs::write(file("input"), input).unwrap();
+        let output = std::fs::File::create(file("output")).unwrap();
+        let mut command = self.traced(args);
+        command.current_dir(&self.sandbox.project).stdin(std::fs::File::open(file("input")).unwrap());
+        command.stderr(output.try_clone().unwrap()).stdout(output);
+        let status = command.status().unwrap();
+        (status.code(), std::fs::read_to_string(file("output")).unwrap())
+    }
+
+    /// The call of a tool, as Claude Code sends it.
+    fn call(&self, tool: &str) -> String {
+        json!({"session_id": "s", "transcript_path": "/t", "cwd": self.sandbox.project, "permission_mode": "default",
+            "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": {"x": 1}})
+        .to_string()
     }
 
     fn has_run(&self) -> bool {
@@ -110,4 +131,59 @@ fn a_hook_that_does_not_start_delays_no_other_client() {
         server.signal("-TERM");
         drop(server);
     }
+}
+
+#[test]
+fn a_hook_that_does_not_start_ends_at_its_timeout_in_the_agent_and_the_next_call_is_guarded() {
+    let Some(lab) = Lab::new(&json!({})) else { return };
+    let calls = json!([{"name": "list_directory", "args": {}}, {"name": "read_file", "args": {"path": "a"}}]);
+    let script = lab.sandbox.base.join("script.json");
+    std::fs::write(&script, json!({"turns": [{"calls": calls}, {"text": "the-end"}]}).to_string()).unwrap();
+    let (code, said) = lab.run(&["agent", "--headless", "--prompt", "go", "--script", script.to_str().unwrap()], "");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("did not start within") && said.contains("keep out") && said.contains("the-end"), "{said}");
+    assert!(!lab.has_run());
+}
+
+#[test]
+fn a_bridge_answers_at_the_timeout_of_a_hook_that_does_not_start() {
+    let Some(lab) = Lab::new(&json!({})) else { return };
+    let bridge = ["bridge", "claude", "--event", "PreToolUse", "--alone"];
+    let (code, said) = lab.run(&bridge, &lab.call("slow"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("\"deny\"") && said.contains("not started after 2000 ms"), "{said}");
+    assert!(!lab.has_run());
+    let (_, said) = lab.run(&bridge, &lab.call("quick"));
+    assert!(said.contains("\"deny\"") && said.contains("keep out"), "{said}");
+    let (_, said) = lab.run(&bridge, &lab.call("other"));
+    assert!(!said.contains("deny"), "a call that no guard wants passes: {said}");
+}
+
+#[test]
+fn bridges_of_a_server_wait_for_no_hook_of_another_one_that_does_not_start() {
+    let Some(lab) = Lab::new(&json!({})) else { return };
+    let folder = lab.sandbox.base.join("run");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let socket = folder.join("hookrail.sock");
+    let mut server = lab.traced(&["serve", "--socket", socket.to_str().unwrap()]);
+    let server = crate::serve::support::Server(server.current_dir("/").spawn().unwrap());
+    drop(Sandbox::talk_over(&socket));
+    let ask = |tool: &str| {
+        let mut command = lab.sandbox.command(Sandbox::program());
+        command.args(["bridge", "claude", "--event", "PreToolUse"]).env("XDG_RUNTIME_DIR", &folder);
+        (command, lab.call(tool))
+    };
+    let (mut slow, call) = ask("slow");
+    let waiting = std::thread::spawn(move || ProgramOutput::with_input(&mut slow, &call));
+    for _ in 0..3 {
+        let (mut quick, call) = ask("quick");
+        let ran = ProgramOutput::with_input(&mut quick, &call);
+        assert!(ran.stdout.contains("keep out"), "{ran:?}");
+    }
+    let ran = waiting.join().unwrap();
+    assert!(ran.stdout.contains("\"deny\"") && ran.stdout.contains("not started after 2000 ms"), "{ran:?}");
+    assert!(!lab.has_run());
+    server.signal("-TERM");
+    drop(server);
 }

@@ -1,17 +1,18 @@
 //! The agents: where their program is, what their settings must say, how they run without a terminal, and what they call
 //! their tools.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hookrail_testkit::model::ModelCall;
 use serde_json::json;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, UserFile};
 
 /// A real coding agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Agent {
+pub(crate) enum LabAgent {
     Claude,
     Codex,
     Gemini,
@@ -21,13 +22,7 @@ pub(crate) enum Agent {
     Pi,
 }
 
-/// A settings file of the user, by its path in the home directory.
-pub(crate) struct UserFile {
-    pub(crate) path: &'static str,
-    pub(crate) text: String,
-}
-
-impl Agent {
+impl LabAgent {
     pub(crate) const ALL: [Self; 7] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Qwen, Self::Copilot, Self::OpenCode, Self::Pi];
 
@@ -126,6 +121,17 @@ impl Agent {
                 .to_string(),
             )],
         }
+    }
+
+    /// Writes those settings, and what else the agent must find in the home directory.
+    pub(crate) fn write_user_files(self, lab: &Lab<'_>, port: u16) -> io::Result<()> {
+        lab.write_user_files(&self.user_files(port))?;
+        if self == Self::OpenCode {
+            // Without this package beside its configuration it waits more than a minute for the network. It changes the
+            // folder, so that a link will not do.
+            lab.copy_to_home("ocplugin", ".config/opencode")?;
+        }
+        Ok(())
     }
 
     /// What must be in the agent's folder of installed programs for it to run at all.

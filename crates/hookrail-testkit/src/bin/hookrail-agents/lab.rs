@@ -14,7 +14,6 @@ use hookrail_testkit::{processes_with_marker, wait_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::Error;
-use crate::agent::Agent;
 
 /// The variable by which processes of a run are recognised, wherever they went.
 const MARKER: &str = "HOOKRAIL_AGENTS_RUN";
@@ -28,6 +27,12 @@ pub(crate) struct Lab<'a> {
     hookrail: &'a Path,
     root: PathBuf,
     marker: String,
+}
+
+/// A settings file of the user, by its path in the home directory.
+pub(crate) struct UserFile {
+    pub(crate) path: &'static str,
+    pub(crate) text: String,
 }
 
 /// Files below a folder, with their bytes.
@@ -58,19 +63,19 @@ impl<'a> Lab<'a> {
         self.root.join("project")
     }
 
-    /// Writes the settings that the user has already.
-    pub(crate) fn write_user_files(&self, agent: Agent, port: u16) -> io::Result<()> {
-        for file in agent.user_files(port) {
+    /// Writes settings files that the user has already.
+    pub(crate) fn write_user_files(&self, files: &[UserFile]) -> io::Result<()> {
+        for file in files {
             let path = self.home().join(file.path);
             fs::create_dir_all(path.parent().unwrap_or(&self.root))?;
-            fs::write(path, file.text)?;
-        }
-        if agent == Agent::OpenCode {
-            // Without this package beside its configuration it waits more than a minute for the network. It changes the
-            // folder, so that a link will not do.
-            copy_folder(&self.agents.join("ocplugin"), &self.home().join(".config/opencode"))?;
+            fs::write(path, &file.text)?;
         }
         Ok(())
+    }
+
+    /// Copies a folder from beside the installed agents into the home directory.
+    pub(crate) fn copy_to_home(&self, folder: &str, to: &str) -> io::Result<()> {
+        copy_folder(&self.agents.join(folder), &self.home().join(to))
     }
 
     /// A program in the project, with an environment that holds nothing of the machine but what it needs.

@@ -48,13 +48,14 @@ fn main() -> ExitCode {
 fn run(hookrail: &str, agents: &str, hooks: &str, named: &[String]) -> Result<bool, Error> {
     let absolute = |path: &str| std::fs::canonicalize(path).map_err(|error| format!("{path}: {error}"));
     let (hookrail, agents, hooks) = (absolute(hookrail)?, absolute(agents)?, absolute(hooks)?);
-    let unknown = named.iter().find(|name| !agent::Agent::ALL.iter().any(|agent| agent.name() == name.as_str()));
+    let unknown = named.iter().find(|name| !agent::LabAgent::ALL.iter().any(|agent| agent.name() == name.as_str()));
     if let Some(name) = unknown {
         return Err(format!("`{name}` is not an agent").into());
     }
-    let chosen =
-        agent::Agent::ALL.into_iter().filter(|agent| named.is_empty() || named.iter().any(|name| name == agent.name()));
-    let chosen: Vec<agent::Agent> = chosen.collect();
+    let chosen = agent::LabAgent::ALL
+        .into_iter()
+        .filter(|agent| named.is_empty() || named.iter().any(|name| name == agent.name()));
+    let chosen: Vec<agent::LabAgent> = chosen.collect();
     if let Some(missing) = chosen.iter().find(|agent| !agent.program(&agents).exists()) {
         return Err(
             format!("{} is not installed: {} is missing", missing.name(), missing.program(&agents).display()).into()

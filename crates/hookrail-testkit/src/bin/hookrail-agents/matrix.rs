@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hookrail_testkit::model::{ModelServer, RequestKind, Script, ScriptStep};
 
 use crate::Error;
-use crate::agent::Agent;
+use crate::agent::LabAgent;
 use crate::lab::{Lab, Snapshot};
 
 /// The dialect of the hooks in the project.
@@ -122,7 +122,7 @@ const OUTPUT: &str = "result-42";
 /// Makes a folder look like a project without hooks and goes into it. Claude Code stays there.
 const AWAY: &str = "mkdir -p away/.llxprt && echo '{}' > away/.llxprt/settings.json && cd away && pwd";
 
-fn script(agent: Agent, hooks: Hooks, folder: &Path) -> Script {
+fn script(agent: LabAgent, hooks: Hooks, folder: &Path) -> Script {
     let write = |name: &str, content: &str| ScriptStep::call(agent.write(&folder.join(name), content));
     let mut steps = vec![write("deploy.key", "key"), write("plain.txt", "plain"), write("draft.txt", "DRAFT")];
     steps.extend(match hooks {
@@ -137,18 +137,18 @@ fn script(agent: Agent, hooks: Hooks, folder: &Path) -> Script {
 
 /// The results of a run.
 struct Traces<'a> {
-    agent: Agent,
+    agent: LabAgent,
     hooks: Hooks,
     folder: PathBuf,
     server: &'a ModelServer,
 }
 
 /// Runs an agent once with the hooks of one dialect, and checks every effect.
-pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
+pub(crate) fn run(agent: LabAgent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
     let folder = hooks.start(&lab.project());
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
     let server = ModelServer::start(script(agent, hooks, &folder), Some(log))?;
-    lab.write_user_files(agent, server.port())?;
+    agent.write_user_files(lab, server.port())?;
     let before = lab.snapshot()?;
     lab.hookrail(&["trust", "grant", "--yes", "--project", &lab.project().to_string_lossy()])?;
     install(agent, lab)?;
@@ -183,9 +183,9 @@ pub(crate) fn run(agent: Agent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(Hook
     Ok(cells.collect())
 }
 
-fn install(agent: Agent, lab: &Lab<'_>) -> Result<(), Error> {
+fn install(agent: LabAgent, lab: &Lab<'_>) -> Result<(), Error> {
     let mut args = vec!["install", agent.name(), "--yes"];
-    if agent == Agent::Codex {
+    if agent == LabAgent::Codex {
         args.push("--trust");
     }
     lab.hookrail(&args)
@@ -200,7 +200,7 @@ fn compare(before: &Snapshot, after: &Snapshot) -> Option<String> {
 
 /// The first settings file of the user that was changed. Agents write into their home directories, so other files are
 /// ignored, and so are lines that the agent itself has added to a file.
-fn compare_settings(agent: Agent, before: &Snapshot, after: &Snapshot, lab: &Lab<'_>) -> Option<String> {
+fn compare_settings(agent: LabAgent, before: &Snapshot, after: &Snapshot, lab: &Lab<'_>) -> Option<String> {
     let left = after.iter().find(|(path, bytes)| {
         let is_settings =
             path.extension().is_some_and(|end| ["json", "toml", "js", "ts"].iter().any(|known| end == *known));
@@ -209,7 +209,7 @@ fn compare_settings(agent: Agent, before: &Snapshot, after: &Snapshot, lab: &Lab
     });
     let changed = agent.user_files(0).into_iter().map(|file| lab.home().join(file.path)).find(|path| {
         let (Some(old), Some(new)) = (before.get(path), after.get(path)) else { return true };
-        old != new && !(agent == Agent::Codex && new.starts_with(old) && !calls_bridge(new))
+        old != new && !(agent == LabAgent::Codex && new.starts_with(old) && !calls_bridge(new))
     });
     left.map(|(path, _)| path.clone()).or(changed).map(|path| format!("`{}` is not as it was", path.display()))
 }
@@ -269,7 +269,7 @@ impl Traces<'_> {
     fn rewritten(&self, text: &str) -> Cell {
         match (self.file("draft.txt"), self.agent) {
             (Some(found), _) if found == text => Cell::Honoured,
-            (None, Agent::Qwen) if self.model_saw(REWRITTEN + 1, text) => Cell::Replaced("denied, with advice"),
+            (None, LabAgent::Qwen) if self.model_saw(REWRITTEN + 1, text) => Cell::Replaced("denied, with advice"),
             (found, _) => Cell::Failed(format!("the file holds {found:?}")),
         }
     }
@@ -278,7 +278,7 @@ impl Traces<'_> {
         let is_replaced = self.model_saw(SHELL + 1, &self.hook_text("replaced by"));
         match (is_replaced, self.model_saw(SHELL + 1, OUTPUT), self.agent) {
             (true, false, _) => Cell::Honoured,
-            (true, true, Agent::Qwen) => Cell::Replaced("added as context"),
+            (true, true, LabAgent::Qwen) => Cell::Replaced("added as context"),
             (true, true, _) => Cell::Failed("the model also saw the original result".to_owned()),
             (false, _, _) => Cell::Failed("the model did not see the new result".to_owned()),
         }

@@ -3,21 +3,21 @@
 use std::fmt;
 
 use crate::Error;
-use crate::agent::Agent;
+use crate::agent::LabAgent;
 use crate::matrix::{Cell, HookWish, Hooks};
 
 pub(crate) struct Table {
-    agents: Vec<Agent>,
-    cells: Vec<(Agent, Hooks, HookWish, Cell)>,
+    agents: Vec<LabAgent>,
+    cells: Vec<(LabAgent, Hooks, HookWish, Cell)>,
 }
 
 impl Table {
-    pub(crate) fn new(agents: &[Agent]) -> Self {
+    pub(crate) fn new(agents: &[LabAgent]) -> Self {
         Self { agents: agents.to_vec(), cells: Vec::new() }
     }
 
     /// Adds the results of a run. A run that failed as a whole has failed in every cell.
-    pub(crate) fn add(&mut self, agent: Agent, hooks: Hooks, cells: Result<Vec<(HookWish, Cell)>, Error>) {
+    pub(crate) fn add(&mut self, agent: LabAgent, hooks: Hooks, cells: Result<Vec<(HookWish, Cell)>, Error>) {
         let cells = cells.unwrap_or_else(|error| {
             hooks.wishes().iter().map(|wish| (*wish, Cell::Failed(error.to_string()))).collect()
         });
@@ -36,8 +36,8 @@ impl Table {
         self.cells.iter().any(|(.., cell)| matches!(cell, Cell::Failed(_)))
     }
 
-    fn find(&self, agent: Agent, hooks: Hooks, wish: HookWish) -> Option<&Cell> {
-        let fits = |cell: &&(Agent, Hooks, HookWish, Cell)| (cell.0, cell.1, cell.2) == (agent, hooks, wish);
+    fn find(&self, agent: LabAgent, hooks: Hooks, wish: HookWish) -> Option<&Cell> {
+        let fits = |cell: &&(LabAgent, Hooks, HookWish, Cell)| (cell.0, cell.1, cell.2) == (agent, hooks, wish);
         self.cells.iter().find(fits).map(|(.., cell)| cell)
     }
 }

@@ -106,6 +106,11 @@ pub(crate) fn write_before_read(bytes: u64) -> io::Result<u8> {
 /// Writes this many bytes without a line end.
 fn flood(sink: &mut impl Write, bytes: u64) -> io::Result<u8> {
     crate::announce_ready()?;
-    io::copy(&mut io::repeat(b'x').take(bytes), sink)?;
+    // Blocks, because an endless reader fills its buffer byte by byte where it is not optimised.
+    let block = [b'x'; 1 << 16];
+    let mut left = bytes;
+    while left > 0 {
+        left -= io::copy(&mut block.as_slice().take(left), sink)?;
+    }
     Ok(0)
 }

@@ -1,8 +1,9 @@
 //! Failures as workflow commands, which GitHub shows beside the case, or beside what is wrong with its file.
 
+use hookrail_app::lint::format::annotation;
+
 use super::super::run::Verdict;
 use super::{Report, reasons};
-use crate::lint::format::annotation;
 
 /// Returns one workflow command for each case that failed.
 pub(super) fn annotations(report: &Report) -> String {

@@ -7,11 +7,11 @@ mod text;
 use std::time::Duration;
 
 use hookrail::{Code, Json};
+use hookrail_app::failure::Result;
 use serde_json::{Value, json};
 
 use super::run::{CaseResult, Failed, Verdict};
 use crate::args::TestFormat;
-use crate::errors::Result;
 use crate::output;
 
 /// The results of all cases that were selected.

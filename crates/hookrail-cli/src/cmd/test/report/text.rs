@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use hookrail_app::text::counted;
+use hookrail_app::text::{hanging, one_line, visible};
+
 use super::super::run::{CaseResult, Failed, Verdict};
 use super::{Report, reasons};
-use crate::render::counted;
-use crate::render::text::{hanging, one_line, visible};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Returns the line of a case.

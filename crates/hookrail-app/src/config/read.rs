@@ -1,0 +1,507 @@
+//! Reads one configuration file into values and findings. A malformed value is skipped and reported; the others are
+//! still read.
+//!
+//! This module does not know whose file it reads, or what its values are for.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use hookrail::hook::SandboxProfile;
+use hookrail::module::{CAPABILITY_NAMES, Capabilities, CapabilityProblem};
+use hookrail::sources::{Location, nearest, read_file};
+use hookrail::tools::ToolUse;
+use hookrail::{Code, Diagnostic, OnFailure, lock};
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use super::table::{
+    POLICIES, SECTIONS, Setting, SettingKind, SettingRow, TOOLS_SECTION, quoted_words, settings_of_section,
+};
+
+/// The consequence of a malformed list of capabilities.
+const ONLY_READING: &str = "until this is fixed, modules may only read";
+
+/// The consequence of a file that cannot be read as a whole.
+const LEAST: &str = "until this is fixed, modules may only read, hooks of projects run in the sandbox `guard`, and the journal \
+     keeps neither inputs nor texts and denies what it cannot record";
+
+/// The content of a configuration file.
+#[derive(Debug, Default)]
+pub struct ConfigFile {
+    pub state: ConfigFileState,
+    pub values: Vec<ConfiguredSetting>,
+    /// What tools are that no table has.
+    pub tools: Vec<ConfiguredTool>,
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Whether a file exists and can be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConfigFileState {
+    #[default]
+    Missing,
+    Read,
+    /// The file exists, but it cannot be read or is no valid TOML.
+    Broken,
+}
+
+/// One setting of a file, with its value and its place.
+#[derive(Debug)]
+pub struct ConfiguredSetting {
+    pub row: &'static SettingRow,
+    pub value: SettingValue,
+    pub location: Location,
+}
+
+/// One key of the section `tools`.
+#[derive(Debug)]
+pub struct ConfiguredTool {
+    pub name: String,
+    pub tool_use: ToolUse,
+    pub location: Location,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingValue {
+    Number(u64),
+    Capabilities(Capabilities),
+    Flag(bool),
+    Address(SocketAddr),
+    Policy(OnFailure),
+    /// A sandbox profile, or none for the value `"none"`.
+    Sandbox(Option<SandboxProfile>),
+    Word(&'static str),
+    Path(PathBuf),
+    Url(String),
+}
+
+impl ConfigFile {
+    /// Adds the finding that the last good version of a file stays in force.
+    fn kept(mut self, file: &Path, state: ConfigFileState) -> Self {
+        let shown = file.display();
+        let (code, what) = match state {
+            ConfigFileState::Missing => (Code::SourceRemoved, "was removed"),
+            ConfigFileState::Broken | ConfigFileState::Read => (Code::KeptLastGood, "cannot be used"),
+        };
+        let message = format!("`{shown}` {what}; its last good version stays in force");
+        self.findings.push(Diagnostic::new(code, message).at(Location::whole_file(file)));
+        self
+    }
+
+    fn value(&self, setting: Setting) -> Option<SettingValue> {
+        self.values.iter().find(|configured| configured.row.setting == setting).map(|found| found.value.clone())
+    }
+
+    pub fn number(&self, setting: Setting) -> Option<u64> {
+        match self.value(setting)? {
+            SettingValue::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    pub fn capabilities(&self) -> Option<Capabilities> {
+        match self.value(Setting::Capabilities)? {
+            SettingValue::Capabilities(capabilities) => Some(capabilities),
+            _ => None,
+        }
+    }
+
+    pub fn flag(&self, setting: Setting) -> Option<bool> {
+        match self.value(setting)? {
+            SettingValue::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
+    pub fn policy(&self, setting: Setting) -> Option<OnFailure> {
+        match self.value(setting)? {
+            SettingValue::Policy(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
+    /// Returns the word of a setting that takes one of several.
+    pub fn word(&self, setting: Setting) -> Option<&'static str> {
+        match self.value(setting)? {
+            SettingValue::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// Returns the word of a setting that restricts something. If the file cannot be read, its value is unknown, so the
+    /// strictest word is used.
+    pub fn word_or_strictest(&self, setting: Setting) -> Option<&'static str> {
+        match (self.state, setting.row().map(|row| row.kind)) {
+            (ConfigFileState::Broken, Some(SettingKind::Word { strictest, .. })) => Some(strictest),
+            _ => self.word(setting),
+        }
+    }
+
+    pub fn path(&self, setting: Setting) -> Option<PathBuf> {
+        match self.value(setting)? {
+            SettingValue::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    pub fn url(&self, setting: Setting) -> Option<String> {
+        match self.value(setting)? {
+            SettingValue::Url(url) => Some(url),
+            _ => None,
+        }
+    }
+
+    /// Returns the place of a setting.
+    pub fn location(&self, setting: Setting) -> Option<Location> {
+        self.values.iter().find(|configured| configured.row.setting == setting).map(|found| found.location.clone())
+    }
+
+    /// Returns the most that processes of a project's hooks may do. If the file cannot be read, its value is unknown, so
+    /// `guard` is used.
+    pub fn sandbox_floor(&self) -> Option<SandboxProfile> {
+        match self.value(Setting::SandboxFloor) {
+            Some(SettingValue::Sandbox(profile)) => profile,
+            _ => (self.state == ConfigFileState::Broken).then(SandboxProfile::guard),
+        }
+    }
+
+    pub fn address(&self, setting: Setting) -> Option<SocketAddr> {
+        match self.value(setting)? {
+            SettingValue::Address(address) => Some(address),
+            _ => None,
+        }
+    }
+}
+
+/// The last good text of every file that this process has read. A server loads the configuration again for each project
+/// that it opens, and the last good version must stay in force while the file is broken or missing.
+static LAST_GOOD: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+
+/// Reads a file. A missing file sets nothing.
+pub(super) fn read_config_file(file: &Path) -> ConfigFile {
+    let mut last_good = lock(&LAST_GOOD);
+    let mut config = ConfigFile::default();
+    let read = read_file(file);
+    match &read {
+        Ok(None) => {}
+        Ok(Some(text)) => config = parse_config(file, text),
+        Err(problem) => {
+            config.state = ConfigFileState::Broken;
+            let message = format!("the configuration cannot be read: {problem}");
+            let finding = Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file));
+            config.findings.push(finding.hint(LEAST));
+        }
+    }
+    match (read, config.state) {
+        (Ok(Some(text)), ConfigFileState::Read) => {
+            last_good.insert(file.to_owned(), text);
+            config
+        }
+        (_, state) => match last_good.get(file) {
+            Some(text) => ConfigFile { findings: config.findings, ..parse_config(file, text) }.kept(file, state),
+            None => config,
+        },
+    }
+}
+
+/// Whether a file was read while this process runs, so that its last good version counts.
+pub(super) fn was_read(file: &Path) -> bool {
+    lock(&LAST_GOOD).contains_key(file)
+}
+
+/// What is known of a file that is not read because a link leads out of its project.
+pub(super) fn refuse_linked_file(file: &Path) -> ConfigFile {
+    let message = "the configuration is not read, because a link leads out of the project";
+    let finding = Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(file));
+    let findings = vec![finding.hint(format!("copy the file into the project; {LEAST}"))];
+    ConfigFile { state: ConfigFileState::Broken, findings, ..ConfigFile::default() }
+}
+
+fn parse_config(file: &Path, text: &str) -> ConfigFile {
+    let mut config = ConfigFile::default();
+    if text.trim().is_empty() {
+        config.state = ConfigFileState::Broken;
+        let message = "the configuration file is empty, possibly after an interrupted save";
+        let finding = Diagnostic::new(Code::FileEmpty, message).at(Location::whole_file(file));
+        config.findings.push(finding.hint(format!("remove the file if it is meant to be empty; {LEAST}")));
+        return config;
+    }
+    ConfigReader { file, text, config: &mut config }.read_document();
+    config
+}
+
+/// Returns the first finding if the text as a whole cannot be used.
+pub(super) fn check_config(file: &Path, text: &str) -> Result<(), Diagnostic> {
+    let config = parse_config(file, text);
+    match (config.state, config.findings.into_iter().next()) {
+        (ConfigFileState::Broken, Some(finding)) => Err(finding),
+        _ => Ok(()),
+    }
+}
+
+struct ConfigReader<'r> {
+    file: &'r Path,
+    text: &'r str,
+    config: &'r mut ConfigFile,
+}
+
+impl ConfigReader<'_> {
+    fn read_document(&mut self) {
+        match DeTable::parse(self.text) {
+            Ok(document) => {
+                self.config.state = ConfigFileState::Read;
+                for (name, value) in document.get_ref() {
+                    self.read_section(name.get_ref(), name.span(), value);
+                }
+                // The parser sorts tables by name; findings are printed in the order of the file.
+                let start = |finding: &Diagnostic| finding.location.as_ref().map(|location| location.span.start);
+                self.config.findings.sort_by_key(start);
+                self.config.values.sort_by_key(|configured| configured.location.span.start);
+            }
+            Err(error) => {
+                self.config.state = ConfigFileState::Broken;
+                let end = self.text.len();
+                let message = format!("invalid TOML: {}", error.message().lines().next().unwrap_or_default());
+                self.report(Code::FileSyntax, message, error.span().unwrap_or(end..end), Some(LEAST.to_owned()));
+            }
+        }
+    }
+
+    fn read_section(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let Some(section) = SECTIONS.into_iter().find(|known| *known == name) else {
+            let hint = suggestion(name, SECTIONS).unwrap_or_else(|| format!("the sections are {}", listed(&SECTIONS)));
+            self.report(Code::UnknownKey, format!("unknown section `{name}`"), at, Some(hint));
+            return;
+        };
+        let Some(table) = value.get_ref().as_table() else {
+            let message = format!("`{section}` is a section, not {}", described(value.get_ref()));
+            self.report(Code::SettingType, message, value.span(), Some(format!("write its keys below `[{section}]`")));
+            return;
+        };
+        for (key, value) in table {
+            if section == TOOLS_SECTION {
+                self.read_tool(key.get_ref(), key.span(), value);
+                continue;
+            }
+            self.read_setting(section, key.get_ref(), key.span(), value);
+        }
+    }
+
+    fn read_setting(&mut self, section: &'static str, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let Some(row) = settings_of_section(section).find(|row| row.is_spelt(name)) else {
+            let hint = suggestion(name, settings_of_section(section).map(|row| row.key));
+            self.report(Code::UnknownKey, format!("`{section}` has no setting `{name}`"), at, hint);
+            return;
+        };
+        let earlier = self.config.values.iter().position(|configured| configured.row.setting == row.setting);
+        if let Some(earlier) = earlier {
+            self.config.values.remove(earlier);
+            let message = format!("`{}` is set twice, in two spellings; neither is used", row.key);
+            self.report(Code::SettingValue, message, at.clone(), fallback_hint(row.kind));
+            self.use_strictest(row, at);
+            return;
+        }
+        let read = match (row.kind, value.get_ref()) {
+            (SettingKind::Number { least, most, .. }, DeValue::Integer(number)) => {
+                whole_number(number).filter(|number| (least..=most).contains(number)).map(SettingValue::Number)
+            }
+            (SettingKind::Flag { .. }, DeValue::Boolean(flag)) => Some(SettingValue::Flag(*flag)),
+            (SettingKind::Address, DeValue::String(text)) => {
+                super::address::metrics_address(text).ok().map(SettingValue::Address)
+            }
+            (SettingKind::Address, DeValue::Integer(port)) => whole_number(port)
+                .and_then(|port| u16::try_from(port).ok())
+                .map(|port| SettingValue::Address(SocketAddr::from(([127, 0, 0, 1], port)))),
+            (SettingKind::Policy, DeValue::String(text)) => {
+                Some(SettingValue::Policy(self.read_policy(name, text, value.span())))
+            }
+            (SettingKind::Sandbox, written @ (DeValue::String(_) | DeValue::Table(_))) => {
+                Some(SettingValue::Sandbox(self.read_sandbox(name, written, value.span())))
+            }
+            (SettingKind::Word { words, strictest, .. }, DeValue::String(text)) => {
+                let known = words.iter().find(|word| **word == text.as_ref());
+                Some(SettingValue::Word(known.copied().unwrap_or_else(|| {
+                    let message = format!("`{name}` must be {}; it is read as \"{strictest}\"", row.kind.expected());
+                    self.report(Code::SettingValue, message, value.span(), suggestion(text, words.iter().copied()));
+                    strictest
+                })))
+            }
+            (SettingKind::Path, DeValue::String(text)) => {
+                let path = PathBuf::from(text.as_ref());
+                path.is_absolute().then_some(SettingValue::Path(path))
+            }
+            (SettingKind::Url, DeValue::String(text)) => {
+                let is_web = text.starts_with("http://") || text.starts_with("https://");
+                is_web.then(|| SettingValue::Url(text.to_string()))
+            }
+            (SettingKind::Capabilities, DeValue::Array(names)) => {
+                Some(SettingValue::Capabilities(self.read_capabilities(names)))
+            }
+            (kind, other) => {
+                let message = format!("`{name}` must be {}, not {}", kind.expected(), described(other));
+                self.report(Code::SettingType, message, value.span(), fallback_hint(kind));
+                self.use_strictest(row, value.span());
+                return;
+            }
+        };
+        match read {
+            Some(value) => self.set(row, value, at),
+            None => {
+                let message = format!("`{name}` must be {}", row.kind.expected());
+                self.report(Code::SettingValue, message, value.span(), fallback_hint(row.kind));
+            }
+        }
+    }
+
+    /// Reads what a tool is. A malformed value says nothing, and the tool is judged by its input.
+    fn read_tool(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let written = value.get_ref().as_str();
+        match written.and_then(|word| ToolUse::ALL.into_iter().find(|known| known.name() == word)) {
+            Some(tool_use) => {
+                let location = Location::in_text(self.file, self.text, at);
+                self.config.tools.push(ConfiguredTool { name: name.to_owned(), tool_use, location });
+            }
+            None => {
+                let message = format!("`{name}` must be {}", quoted_words(&ToolUse::ALL.map(ToolUse::name)));
+                let near = written.and_then(|word| suggestion(word, ToolUse::ALL.map(ToolUse::name)));
+                self.report(Code::SettingValue, message, value.span(), near);
+            }
+        }
+    }
+
+    /// Reads a list of capabilities. A malformed entry allows nothing.
+    fn read_capabilities(&mut self, names: &[Spanned<DeValue<'_>>]) -> Capabilities {
+        let mut known = Vec::new();
+        for name in names {
+            let Some(text) = name.get_ref().as_str() else {
+                let message = format!("{} is not a capability", described(name.get_ref()));
+                let hint = format!("the capabilities are {}", listed(&CAPABILITY_NAMES));
+                self.report(Code::SettingValue, message, name.span(), Some(hint));
+                continue;
+            };
+            match Capabilities::parse([text]) {
+                Ok(_) => known.push(text),
+                Err(error) => {
+                    let near = match error.problem {
+                        CapabilityProblem::UnknownName => suggestion(text, CAPABILITY_NAMES),
+                        _ => None,
+                    };
+                    let hint = near.unwrap_or_else(|| error.problem.to_string());
+                    let message = format!("`{}` is not a capability; it allows nothing", text.escape_debug());
+                    self.report(Code::SettingValue, message, name.span(), Some(hint));
+                }
+            }
+        }
+        Capabilities::parse(known).unwrap_or(Capabilities::NONE)
+    }
+
+    /// Sets a setting that restricts hooks to its strictest value, because its own value is malformed: a mistake must not
+    /// lift a restriction.
+    fn use_strictest(&mut self, row: &'static SettingRow, at: Range<usize>) {
+        match row.setting {
+            Setting::Capabilities => self.set(row, SettingValue::Capabilities(Capabilities::READ), at),
+            Setting::OnLoadFailure => self.set(row, SettingValue::Policy(OnFailure::Block), at),
+            Setting::SandboxFloor => self.set(row, SettingValue::Sandbox(Some(SandboxProfile::guard())), at),
+            _ => {
+                if let SettingKind::Word { strictest, .. } = row.kind {
+                    self.set(row, SettingValue::Word(strictest), at);
+                }
+            }
+        }
+    }
+
+    /// Reads a failure policy. A file that names this setting asks for failures to have an effect, so an unknown value is
+    /// read as the strictest one.
+    fn read_policy(&mut self, name: &str, text: &str, at: Range<usize>) -> OnFailure {
+        match text {
+            "allow" => OnFailure::Allow,
+            "ask" => OnFailure::Ask,
+            "block" => OnFailure::Block,
+            _ => {
+                let message = format!("`{name}` must be {}; it is read as \"block\"", SettingKind::Policy.expected());
+                self.report(Code::SettingValue, message, at, suggestion(text, POLICIES));
+                OnFailure::Block
+            }
+        }
+    }
+
+    /// Reads a sandbox profile. A file that names this setting asks for hooks to be restricted, so an unknown value is read
+    /// as `guard`.
+    fn read_sandbox(&mut self, name: &str, written: &DeValue<'_>, at: Range<usize>) -> Option<SandboxProfile> {
+        SandboxProfile::from_json(&json(written)).unwrap_or_else(|problem| {
+            let message = format!("`{name}` cannot be used: {problem}; it is read as \"guard\"");
+            let hint = format!("write {}", SettingKind::Sandbox.expected());
+            self.report(Code::SandboxInvalid, message, at, Some(hint));
+            Some(SandboxProfile::guard())
+        })
+    }
+
+    fn set(&mut self, row: &'static SettingRow, value: SettingValue, at: Range<usize>) {
+        let location = Location::in_text(self.file, self.text, at);
+        self.config.values.push(ConfiguredSetting { row, value, location });
+    }
+
+    fn report(&mut self, code: Code, message: String, at: Range<usize>, hint: Option<String>) {
+        let finding = Diagnostic::new(code, message).at(Location::in_text(self.file, self.text, at));
+        self.config.findings.push(match hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        });
+    }
+}
+
+fn whole_number(number: &DeInteger<'_>) -> Option<u64> {
+    u64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
+}
+
+/// Returns the hint that says what is in force instead of a malformed value.
+fn fallback_hint(kind: SettingKind) -> Option<String> {
+    match kind {
+        SettingKind::Number { default: Some(default), .. } => Some(format!("the default of {default} stays in force")),
+        SettingKind::Capabilities => Some(ONLY_READING.to_owned()),
+        SettingKind::Policy => Some("until this is fixed, it is read as \"block\"".to_owned()),
+        SettingKind::Word { strictest, .. } => Some(format!("until this is fixed, it is read as \"{strictest}\"")),
+        SettingKind::Sandbox => Some("until this is fixed, it is read as \"guard\"".to_owned()),
+        SettingKind::Url => Some(
+            "write a base address, such as \"http://127.0.0.1:4318\"; until this is fixed, nothing is exported"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Converts the value to JSON. A profile has no numbers or dates, so they may become null: they are refused in any case.
+fn json(value: &DeValue<'_>) -> serde_json::Value {
+    match value {
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Boolean(flag) => (*flag).into(),
+        DeValue::Array(elements) => elements.iter().map(|element| json(element.get_ref())).collect(),
+        DeValue::Table(table) => {
+            table.iter().map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref()))).collect()
+        }
+        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) => serde_json::Value::Null,
+    }
+}
+
+fn suggestion(written: &str, known: impl IntoIterator<Item = &'static str>) -> Option<String> {
+    nearest(written, known).map(|known| format!("did you mean `{known}`?"))
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn described(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

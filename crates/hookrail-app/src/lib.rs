@@ -1,0 +1,26 @@
+//! What the commands of hookrail do, without arguments and without a terminal: every module gives data, and none prints.
+//!
+//! `hookrail-cli` parses the arguments, calls this crate, renders what it returns and ends with a status.
+
+#![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "the crate serves one program, and most names say what they are")]
+
+pub mod config;
+pub mod event_draft;
+pub mod failure;
+pub mod features;
+pub mod folders;
+pub mod foreign_hooks;
+pub mod journal;
+pub mod json_text;
+pub mod lint;
+pub mod path_display;
+pub mod payload_shape;
+pub mod project;
+#[cfg(feature = "fleet")]
+pub mod remote_client;
+pub mod runtime;
+pub mod sample;
+pub mod telemetry;
+pub mod temporary_file;
+pub mod text;
