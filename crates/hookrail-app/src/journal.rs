@@ -8,10 +8,11 @@ use hookrail::recorder::{
     TrustChange, TrustEntry,
 };
 use hookrail::{Builder, Json};
-use hookrail_journal::{Journal, JournalWarning};
+use hookrail_journal::{Journal, JournalWarning, Record};
 
 use crate::config::{HookrailConfiguration, JournalSettings, ProjectFileTrust, RecordWhen};
 use crate::failure::{Failure, Result};
+use crate::text::short;
 
 /// Whether a command records when the settings do not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +142,22 @@ pub fn record_trust(
 /// Returns the entry of trust in the project as a whole.
 pub fn trust_in_project(change: TrustChange) -> TrustEntry<'static> {
     TrustEntry { change, hook: None, event: None, content: None }
+}
+
+/// Returns what a recorded event is about: its tool, with the path or the command.
+pub fn subject_of(record: &Record) -> Option<String> {
+    let tool = record.tool.as_deref()?;
+    Some(match recorded_target(record) {
+        Some(target) => format!("{tool} {}", short(&target, 80)),
+        None => tool.to_owned(),
+    })
+}
+
+/// Returns the path or the command of a recorded tool call.
+pub fn recorded_target(record: &Record) -> Option<String> {
+    let input = record.input.as_ref()?.as_object()?.get("tool_input")?.as_object()?;
+    let keys = ["command", "path", "file_path", "absolute_path", "filePath", "url", "pattern"];
+    keys.into_iter().find_map(|key| input.get(key)?.as_str())
 }
 
 /// Keeps a limit on the size of files from ending the process: writing then fails, and the policy of the journal decides.

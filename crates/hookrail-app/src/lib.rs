@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the crate serves one program, and most names say what they are")]
 
+pub mod cases;
 pub mod config;
 pub mod event_draft;
 pub mod failure;
@@ -19,8 +20,10 @@ pub mod payload_shape;
 pub mod project;
 #[cfg(feature = "fleet")]
 pub mod remote_client;
+pub mod replay;
 pub mod runtime;
 pub mod sample;
 pub mod telemetry;
 pub mod temporary_file;
 pub mod text;
+pub mod text_diff;

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use hookrail::{Diagnostic, Level};
 use hookrail_agent::text::shown;
 pub use hookrail_agent::text::{is_hidden, short};
 
@@ -53,6 +54,17 @@ pub fn limited_to(text: &str, lines: usize, characters: usize) -> String {
 /// Returns a count with its noun, in the plural if needed.
 pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Counts the diagnostics of each level, in words; none if there are no diagnostics.
+pub fn count_by_level(diagnostics: &[Diagnostic]) -> Option<String> {
+    let counts: Vec<String> = [Level::Error, Level::Warning, Level::Note]
+        .into_iter()
+        .map(|level| (diagnostics.iter().filter(|diagnostic| diagnostic.level == level).count(), level))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, level)| counted(count, level.name()))
+        .collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
 }
 
 /// Indents all lines of a text but the first.

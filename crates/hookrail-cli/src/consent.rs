@@ -1,5 +1,7 @@
 //! Whether a person can have meant what a command line says.
 
+use std::io::{self, BufRead as _, Write as _};
+
 use hookrail_app::failure::{Failure, Result};
 use hookrail_bridge::Agent;
 
@@ -28,4 +30,20 @@ pub(crate) fn require_person() -> Result<()> {
 pub(crate) fn no_terminal(problem: &str, otherwise: &str) -> Failure {
     let hint = if calling_agent().is_some() { OWN_TERMINAL } else { otherwise };
     Failure::new(problem.to_owned()).hint(hint)
+}
+
+/// Asks a question on the terminal. Whatever is not a yes is a no.
+pub(crate) fn ask_on_terminal(question: &str) -> bool {
+    discard_typed_ahead();
+    let mut stderr = anstream::stderr().lock();
+    let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+/// Discards what was typed before a question was shown, because it cannot be the answer to it.
+pub(crate) fn discard_typed_ahead() {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }

@@ -1,5 +1,5 @@
-//! One line on the terminal that names the hook for which the command waits. Nothing is shown for the first second, and
-//! nothing at all with `--quiet` or if standard error is not a terminal.
+//! One line on the terminal that says what a command waits for. Nothing is shown with `--quiet` or if standard error is not
+//! a terminal.
 
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
@@ -17,7 +17,42 @@ const FIRST_SHOWN_AFTER: Duration = Duration::from_secs(1);
 const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 const ERASE_LINE: &str = "\r\x1b[2K";
 
-/// The progress line of one fired event.
+/// Whether a line can be drawn on standard error, and erased again.
+fn is_visible() -> bool {
+    !verbosity::is_quiet()
+        && std::io::stderr().is_terminal()
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// A line that counts.
+pub(crate) struct CounterLine {
+    is_visible: bool,
+    is_drawn: bool,
+}
+
+impl CounterLine {
+    pub(crate) fn new() -> Self {
+        Self { is_visible: is_visible(), is_drawn: false }
+    }
+
+    /// Draws the line in the place of what it was.
+    pub(crate) fn draw(&mut self, text: &str) {
+        if self.is_visible {
+            self.is_drawn = true;
+            // A terminal that cannot be written to shows no progress.
+            let _ = write!(std::io::stderr(), "{ERASE_LINE}{text}");
+        }
+    }
+
+    /// Erases the line if it is shown.
+    pub(crate) fn erase(&mut self) {
+        if std::mem::take(&mut self.is_drawn) {
+            let _ = write!(std::io::stderr(), "{ERASE_LINE}");
+        }
+    }
+}
+
+/// The line of one fired event, which names the hook for which the command waits. It is not shown for the first second.
 pub(crate) struct ProgressLine {
     /// The notifications of the hook system; none if the line is not shown.
     notifications: Option<Notifications>,
@@ -29,10 +64,7 @@ pub(crate) struct ProgressLine {
 impl ProgressLine {
     /// Subscribes to the notifications of a hook system, if standard error is a terminal that can erase a line.
     pub(crate) fn watch(system: &HookSystem) -> Self {
-        let visible = !verbosity::is_quiet()
-            && std::io::stderr().is_terminal()
-            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let notifications = visible.then(|| system.subscribe());
+        let notifications = is_visible().then(|| system.subscribe());
         Self { notifications, running: Vec::new(), began: Instant::now(), shown: false }
     }
 

@@ -8,7 +8,7 @@ use hookrail_app::lint::fix::FixReport;
 use hookrail_app::lint::{Finding, GuardEffect, find_problems, fix, format, guard_effect};
 use hookrail_app::project::Project;
 use hookrail_app::telemetry;
-use hookrail_app::text::counted;
+use hookrail_app::text::{count_by_level, counted};
 
 use crate::args::{CheckArgs, CheckFormat};
 use crate::exit::Exit;
@@ -83,7 +83,7 @@ fn told(report: &FixReport, project: &Project) -> String {
 
 fn summary(system: &HookSystem, found: &[Diagnostic], failed: bool) -> String {
     let size = size(&system.snapshot(), system.commands().len());
-    match render::diagnostic::summary(found) {
+    match count_by_level(found) {
         Some(found) => format!("{}: {size}", paint(if failed { BAD } else { CAREFUL }, found)),
         None => format!("{}: {size}", paint(GOOD, "no problems")),
     }

@@ -8,6 +8,7 @@ use hookrail_app::event_draft::FieldReport;
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::lint::{MatcherFix, explain_failures, matcher_fixes, misnamed_event, with_advice};
 use hookrail_app::path_display::PathDisplay;
+use hookrail_app::text::count_by_level;
 use hookrail_bridge::AgentRequest;
 
 use super::as_agent::{self, ToldAgent};
@@ -127,7 +128,7 @@ impl FiredEvent {
 
     /// Adds the usual fix to diagnostics that have none. Nothing is added to the outcome afterwards.
     pub(super) fn advise(&mut self, system: &HookSystem) {
-        self.configuration = render::diagnostic::summary(&self.new_findings(system));
+        self.configuration = count_by_level(&self.new_findings(system));
         let found = std::mem::take(&mut self.outcome.diagnostics);
         self.outcome.diagnostics = found.into_iter().map(with_advice).collect();
     }

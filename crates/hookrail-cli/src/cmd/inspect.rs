@@ -12,6 +12,7 @@ use hookrail_app::event_draft::EventDraft;
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::journal::RecordDefault;
 use hookrail_app::project::Project;
+use hookrail_app::replay::agent_of;
 use hookrail_app::temporary_file;
 use hookrail_app::text::one_line;
 use hookrail_inspect::{DEFAULT_LAST, Inspector, JournalLines, PageTitle, TesterMode, Trial, Workbench, export};
@@ -19,7 +20,6 @@ use hookrail_journal::Record;
 
 use super::event_options;
 use super::journal::{failure, filter, open};
-use super::replay::agent_of;
 use super::trust;
 use crate::args::{EventArgs, InspectArgs, ProjectArgs, SelectArgs};
 use crate::exit::Exit;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use hookrail_app::failure::Result;
+use hookrail_app::journal::{recorded_target, subject_of};
 use hookrail_app::text::{escaped_json, one_line, short};
 use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records, UnreadableCause};
 
@@ -133,7 +134,7 @@ impl Timeline<'_> {
 /// A record as comma-separated values.
 fn row(record: &Record) -> String {
     let hooks: Vec<&str> = record.hooks.iter().map(|run| run.hook.as_str()).collect();
-    let about = about(record).or_else(|| record.operation.clone()).or_else(|| record.hook.clone());
+    let about = recorded_target(record).or_else(|| record.operation.clone()).or_else(|| record.hook.clone());
     let decision = record.decision.as_deref().or(record.answer.as_deref()).or(record.change.as_deref());
     csv::row([
         record.seq.to_string().as_str(),
@@ -170,7 +171,7 @@ fn described(record: &Record) -> String {
     }
     match record.kind {
         RecordKind::Fired => {
-            if let Some(subject) = subject(record) {
+            if let Some(subject) = subject_of(record) {
                 let _ = write!(text, " {}", one_line(&subject));
             }
             let _ = write!(text, "  {}", paint(QUIET, format!("{:.1} ms", record.ms)));
@@ -228,22 +229,6 @@ fn verdict(record: &Record) -> (&str, Style) {
         RecordKind::Trust => (record.change.as_deref().unwrap_or("trust"), CAREFUL),
         _ => ("?", PLAIN),
     }
-}
-
-/// What an event is about: its tool, with the path or the command.
-pub(super) fn subject(record: &Record) -> Option<String> {
-    let tool = record.tool.as_deref()?;
-    Some(match about(record) {
-        Some(about) => format!("{tool} {}", short(&about, 80)),
-        None => tool.to_owned(),
-    })
-}
-
-/// The path or the command of a tool.
-fn about(record: &Record) -> Option<String> {
-    let input = record.input.as_ref()?.as_object()?.get("tool_input")?.as_object()?;
-    let keys = ["command", "path", "file_path", "absolute_path", "filePath", "url", "pattern"];
-    keys.into_iter().find_map(|key| input.get(key)?.as_str())
 }
 
 fn reason(record: &Record) -> Option<String> {

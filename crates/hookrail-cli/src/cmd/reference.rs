@@ -40,7 +40,7 @@ fn test_cases() -> String {
          same shape, and `hookrail schema hooktest` prints its JSON Schema. [The guide](../how-to/test-hooks.md) has examples.\n\n\
          In texts of a case, `${{project}}` stands for the case's own project and `${{home}}` for its home directory. Paths of files \
          are below the project unless they begin with `${{home}}/`.\n{}",
-        super::test::reference()
+        hookrail_app::cases::reference()
     )
 }
 

@@ -38,6 +38,6 @@ pub(crate) fn all() -> Vec<(String, Value)> {
     schemas.extend(xcode::schemas());
     schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
     schemas.push(("config".to_owned(), hookrail_app::config::schema()));
-    schemas.push(("hooktest".to_owned(), super::test::schema()));
+    schemas.push(("hooktest".to_owned(), hookrail_app::cases::schema()));
     schemas
 }

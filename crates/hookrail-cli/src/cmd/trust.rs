@@ -3,7 +3,7 @@
 mod diff;
 mod review;
 
-use std::io::{self, BufRead as _, IsTerminal, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use hookrail_app::text::counted;
 use serde::Serialize;
 
 use crate::args::{ProjectArgs, TrustArgs, TrustCommand, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};
-use crate::consent::{no_terminal, require_person};
+use crate::consent::{ask_on_terminal, no_terminal, require_person};
 use crate::exit::Exit;
 use crate::journal_warnings::record_trust;
 use crate::output;
@@ -265,21 +265,10 @@ fn confirm(yes: bool, question: &str) -> Result<()> {
         let problem = "nothing was granted: there is no terminal to ask on";
         return Err(no_terminal(problem, "pass `--yes` to grant what is shown above"));
     }
-    discard_typed_ahead();
-    let mut stderr = io::stderr().lock();
-    let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer);
-    if read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+    if ask_on_terminal(question) {
         return Ok(());
     }
     Err(Failure::new("nothing was granted").hint("answer `y` to grant what is shown"))
-}
-
-/// Discards what was typed before a question was shown, because it cannot be the answer to it.
-pub(crate) fn discard_typed_ahead() {
-    #[cfg(unix)]
-    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
 fn store_failure(error: TrustError) -> Failure {

@@ -43,17 +43,6 @@ pub(crate) fn all(diagnostics: &[Diagnostic], places: &PathDisplay) -> String {
     out
 }
 
-/// Counts the diagnostics of each level, in words; none if there are no diagnostics.
-pub(crate) fn summary(diagnostics: &[Diagnostic]) -> Option<String> {
-    let counts: Vec<String> = [Level::Error, Level::Warning, Level::Note]
-        .into_iter()
-        .map(|level| (diagnostics.iter().filter(|diagnostic| diagnostic.level == level).count(), level))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, level)| hookrail_app::text::counted(count, level.name()))
-        .collect();
-    (!counts.is_empty()).then(|| counts.join(", "))
-}
-
 /// Renders an excerpt of a text that is no file, such as an option's value.
 pub(crate) fn excerpt_of(name: &str, text: &str, offset: usize) -> String {
     let Some(excerpt) = Excerpt::from_span(text, &(offset..offset)) else { return String::new() };

@@ -9,13 +9,11 @@ use hookrail::plan::{SkipReason, Skips, Snapshot};
 use hookrail::{EventKind, Hook, Level};
 use hookrail_app::lint::MatcherFix;
 use hookrail_app::path_display::PathDisplay;
-use hookrail_app::text::counted;
-use hookrail_app::text::{one_line, short};
+use hookrail_app::text::{count_by_level, counted, one_line, short};
 
 use super::runs::what_runs;
 use super::table::{Cell, Table};
 
-use super::diagnostic;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 use crate::verbosity;
 
@@ -119,7 +117,7 @@ fn enablement(hook: &Hook) -> (&'static str, anstyle::Style, String) {
 
 fn list_hints(snapshot: &Snapshot) -> String {
     let mut out = String::new();
-    if let Some(found) = diagnostic::summary(snapshot.diagnostics()) {
+    if let Some(found) = count_by_level(snapshot.diagnostics()) {
         out.push_str(&hint(&format!("{found} in the configuration; run `hookrail check` for details")));
     }
     out

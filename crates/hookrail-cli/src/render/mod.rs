@@ -3,6 +3,7 @@
 //! This module only makes styled text. It loads, decides and runs nothing, and it prints nothing.
 
 mod capabilities;
+pub(crate) mod cases;
 pub(crate) mod csv;
 pub(crate) mod diagnostic;
 pub(crate) mod excerpt;
@@ -12,6 +13,7 @@ pub(crate) mod hooks;
 pub(crate) mod outcome;
 pub(crate) mod plan;
 pub(crate) mod plugins;
+pub(crate) mod replay;
 mod runs;
 pub(crate) mod table;
 pub(crate) mod trust;

@@ -8,8 +8,7 @@ use hookrail::hook::{Action, Enablement};
 use hookrail::sources::SourceKind;
 use hookrail::{Diagnostic, Hook};
 use hookrail_app::path_display::PathDisplay;
-use hookrail_app::text::counted;
-use hookrail_app::text::{hanging, one_line, short, visible};
+use hookrail_app::text::{count_by_level, counted, hanging, one_line, short, visible};
 
 use super::table::{Cell, Table};
 
@@ -35,7 +34,7 @@ pub(crate) fn list(survey: &Survey, hooks: &[Arc<Hook>], places: &PathDisplay) -
     }
     let mut out = table(survey, hooks, places).render(0);
     let problems: Vec<Diagnostic> = all_problems(survey).cloned().collect();
-    if let Some(found) = diagnostic::summary(&problems) {
+    if let Some(found) = count_by_level(&problems) {
         out.push_str(&hooks::hint(&format!("{found}; run `hookrail plugin doctor` for details")));
     }
     out + &hooks::trust_hint(hooks.iter())
@@ -46,7 +45,7 @@ pub(crate) fn doctor(survey: &Survey, hooks: &[Arc<Hook>], problems: &[Diagnosti
     let mut out = diagnostic::all(problems, places);
     out.push_str(&table(survey, hooks, places).render(0));
     let plugins = counted(survey.plugins.len(), "plugin");
-    let verdict = match diagnostic::summary(problems) {
+    let verdict = match count_by_level(problems) {
         Some(found) => format!("{}: {plugins}", paint(CAREFUL, found)),
         None => format!("{}: {plugins}", paint(GOOD, "no problems")),
     };

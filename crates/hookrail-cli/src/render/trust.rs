@@ -2,7 +2,6 @@
 //! of their text.
 
 pub(crate) mod diff;
-pub(crate) mod text_diff;
 
 use std::fmt::Write as _;
 use std::sync::Arc;

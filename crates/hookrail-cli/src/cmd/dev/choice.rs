@@ -10,15 +10,13 @@ use hookrail::{Event, EventKind, Hook, HookSystem, JsonObject};
 use hookrail_app::event_draft::{self, EventDraft, FieldReport};
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::project::Project;
-use hookrail_app::sample;
 use hookrail_app::text::one_line;
+use hookrail_app::{replay, sample};
 use hookrail_bridge::Agent;
 use hookrail_journal::{Filter, Record, RecordKind};
 
-use super::super::{journal, replay};
+use super::super::{event_options, journal};
 use crate::args::DevArgs;
-
-use crate::cmd::event_options;
 
 /// How many recorded events are looked at, from the last one back, for one that the hook takes part in.
 const MOST_RECORDS: usize = 200;

@@ -24,10 +24,10 @@ use crate::exit::Exit;
 use crate::interrupt::{Interrupts, Signal};
 use crate::output::{self, Reader};
 use crate::render::outcome::plain_verdict;
-use crate::render::trust::text_diff::{DiffSign, difference};
 use crate::style::{BAD, GOOD, HEADING, PLAIN, QUIET, paint};
 use crate::{render, verbosity};
 use choice::ChosenEvent;
+use hookrail_app::text_diff::{DiffSign, difference};
 use keys::{Key, Keys};
 
 /// How often in a row an event is fired again because files changed while its hooks ran. A hook that writes to a file that is

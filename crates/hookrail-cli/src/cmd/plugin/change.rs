@@ -1,6 +1,6 @@
 //! `hookrail plugin enable`, `disable`, `install` and `uninstall`. Nothing is installed that was not shown.
 
-use std::io::{self, BufRead as _, IsTerminal, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use hookrail::dialect::xcode::{self, PluginError, PluginScope};
@@ -8,7 +8,7 @@ use hookrail_app::failure::{Failure, Result};
 use hookrail_app::project::Project;
 
 use crate::args::{PluginInstallArgs, PluginSwitchArgs, PluginUninstallArgs, Scope};
-use crate::consent::{no_terminal, require_person};
+use crate::consent::{ask_on_terminal, no_terminal, require_person};
 use crate::exit::Exit;
 use crate::style::{GOOD, paint};
 use crate::{output, render};
@@ -127,11 +127,7 @@ fn confirm(yes: bool) -> Result<()> {
         let problem = "nothing was installed: there is no terminal to ask on";
         return Err(no_terminal(problem, "pass `--yes` to install what is shown above"));
     }
-    let mut stderr = io::stderr().lock();
-    let _ = stderr.write_all(b"install this, and let its hooks run? [y/N] ").and_then(|()| stderr.flush());
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer);
-    if read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+    if ask_on_terminal("install this, and let its hooks run? [y/N] ") {
         return Ok(());
     }
     Err(Failure::new("nothing was installed").hint("answer `y` to install what is shown"))

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::render::hooks::grant_hint;
 use crate::render::trust::diff as shown;
-use crate::render::trust::text_diff::GrantedTexts;
+use hookrail_app::text_diff::GrantedTexts;
 
 pub(super) fn run(args: &TrustDiffArgs) -> Result<Exit> {
     let (project, hooks) = load(&args.project)?;

@@ -10,10 +10,11 @@ use hookrail_app::failure::Result;
 use hookrail_app::project::Project;
 use hookrail_app::text::counted;
 
-use super::{discard_typed_ahead, grants, record_grants, store_failure};
-use crate::render::trust::text_diff::GrantedTexts;
+use super::{grants, record_grants, store_failure};
+use crate::consent::discard_typed_ahead;
 use crate::render::trust::{described, diff, fingerprint};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
+use hookrail_app::text_diff::GrantedTexts;
 
 /// The user's answer about one hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use hookrail::trust::{ChangeKind, Definition, FileState, HookChange, HookEdit};
 use hookrail_app::path_display::PathDisplay;
 use hookrail_app::text::{hanging, one_line, visible};
+use hookrail_app::text_diff::{DiffSign, GrantedTexts};
 
-use super::text_diff::{DiffSign, GrantedTexts};
 use super::{LABEL, described, line};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 

@@ -3,25 +3,25 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::event_draft::{EventDraft, find_kind, make_event};
+use crate::lint::{explain_failures, with_advice};
+use crate::temporary_file::write_atomically;
+use crate::text::{hanging, limited_to, one_line};
 use hookrail::plan::SkipReason;
 use hookrail::{CancelToken, FireOptions, Level, Outcome};
-use hookrail_app::event_draft::{EventDraft, find_kind, make_event};
-use hookrail_app::lint::{explain_failures, with_advice};
-use hookrail_app::temporary_file::write_atomically;
-use hookrail_app::text::{hanging, limited_to, one_line};
 
 use super::TestedProject;
 use super::case::LocatedCase;
-use super::expect::{Happened, Mismatch, mismatches};
+use super::expect::{CaseRun, Mismatch, mismatches};
+use super::project_grants::CopyTrust;
 use super::read::event_fields;
-use super::sandbox::{Sandbox, SetupFailure};
-use super::snapshot::{snapshot_file, stored_form};
-use super::standing::CopyTrust;
-use crate::render::trust::text_diff::difference;
+use super::scratch::{Scratch, SetupFailure};
+use super::stored_outcome::{snapshot_file, stored_form};
+use crate::text_diff::difference;
 
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub enum Verdict {
     Passed,
     Failed(Failed),
     Skipped(String),
@@ -31,7 +31,7 @@ pub(super) enum Verdict {
 
 /// Why a case failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failed {
+pub enum Failed {
     /// It could not be run.
     Setup { message: String, hint: Option<String> },
     /// Something else happened than what was expected.
@@ -40,14 +40,14 @@ pub(super) enum Failed {
 
 /// What became of a case.
 #[derive(Clone, Debug)]
-pub(super) struct CaseResult {
-    pub(super) case: LocatedCase,
-    pub(super) verdict: Verdict,
-    pub(super) took: Duration,
+pub struct CaseResult {
+    pub case: LocatedCase,
+    pub verdict: Verdict,
+    pub took: Duration,
     /// One line for each hook that ran, or did not.
-    pub(super) what_ran: Vec<String>,
+    pub what_ran: Vec<String>,
     /// Whether its snapshot was written.
-    pub(super) accepted: bool,
+    pub accepted: bool,
 }
 
 /// How the run of a case ended.
@@ -65,7 +65,7 @@ impl Finished {
 
 /// What is done with a snapshot that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Snapshots {
+pub enum Snapshots {
     Compare,
     Accept,
 }
@@ -105,13 +105,13 @@ fn is_on_path(program: &str) -> bool {
 
 fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'_>) -> Result<Finished, SetupFailure> {
     let case = &located.case;
-    let no_event = |failure: hookrail_app::failure::Failure| SetupFailure {
+    let no_event = |failure: crate::failure::Failure| SetupFailure {
         message: failure.message().to_owned(),
         hint: failure.first_hint().map(str::to_owned),
     };
     let kind = find_kind(&case.event).map_err(no_event)?;
-    let sandbox = Sandbox::prepare(located, project, kind, settings)?;
-    let places = &sandbox.places;
+    let scratch = Scratch::prepare(located, project, kind, settings)?;
+    let places = &scratch.places;
     let mut filled = (**case).clone();
     for value in [&mut filled.payload, &mut filled.tool_input, &mut filled.tool_response].into_iter().flatten() {
         *value = places.fill_value(value);
@@ -124,7 +124,7 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
         // A recorded event may have happened in a folder that is not copied.
         let _ = std::fs::create_dir_all(event.cwd());
     }
-    let system = &sandbox.system;
+    let system = &scratch.system;
     let options = || FireOptions::new().wait_for_all().cancelled_by(settings.stop);
     for _ in 0..case.repeat {
         system.fire_blocking_with(event.clone(), options());
@@ -135,15 +135,15 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
     explain_failures(system, &mut outcome);
     outcome.diagnostics = std::mem::take(&mut outcome.diagnostics).into_iter().map(with_advice).collect();
     let commands = system.commands().into_iter().map(|command| command.name).collect();
-    let broken = loading_problems(&sandbox);
+    let broken = loading_problems(&scratch);
     system.shutdown_blocking();
     if settings.stop.is_cancelled() {
         return Ok(Finished::without_runs(Verdict::Interrupted));
     }
-    let mut found = mismatches(case, &Happened { outcome: &outcome, took, commands, places });
+    let mut found = mismatches(case, &CaseRun { outcome: &outcome, took, commands, places });
     let mut accepted = false;
     if let Some(name) = &case.expect.snapshot {
-        let stored = stored_form(&outcome, &sandbox);
+        let stored = stored_form(&outcome, &scratch);
         match compare_snapshot(&snapshot_file(&located.file, name), &stored, settings.snapshots)? {
             SnapshotState::Same => {}
             SnapshotState::Written => accepted = true,
@@ -160,8 +160,8 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
 }
 
 /// Returns the problems of the configuration in the case's project, which may be the cause of a failure.
-fn loading_problems(sandbox: &Sandbox) -> Vec<String> {
-    let snapshot = sandbox.system.snapshot();
+fn loading_problems(scratch: &Scratch) -> Vec<String> {
+    let snapshot = scratch.system.snapshot();
     let problems = snapshot.diagnostics().iter().filter(|problem| problem.level >= Level::Warning);
     let told = problems.cloned().map(with_advice).map(|problem| {
         let place = problem
@@ -171,13 +171,13 @@ fn loading_problems(sandbox: &Sandbox) -> Vec<String> {
         let (level, code) = (problem.level.name(), problem.code.name());
         let text = one_line(&format!("{level}[{code}]: {place}{}", problem.message));
         let help = problem.hint.map(|hint| format!("\n  help: {}", one_line(&hint))).unwrap_or_default();
-        sandbox.places.unfill(&format!("{text}{help}"))
+        scratch.places.unfill(&format!("{text}{help}"))
     });
     told.collect()
 }
 
 /// Returns one line for each hook that ran, or did not.
-fn what_ran(outcome: &Outcome, places: &super::place::Places) -> Vec<String> {
+fn what_ran(outcome: &Outcome, places: &super::scratch_path::ScratchFolders) -> Vec<String> {
     let mut lines = Vec::new();
     for run in &outcome.runs {
         let status = run.exit_code.map_or_else(String::new, |code| format!(" {code}"));

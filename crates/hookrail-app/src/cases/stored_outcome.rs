@@ -8,8 +8,8 @@ use hookrail::document::outcome_document;
 use serde_json::{Map, Value};
 
 use super::expect::EFFECTS;
-use super::place::CASES;
-use super::sandbox::Sandbox;
+use super::scratch::Scratch;
+use super::scratch_path::CASES;
 
 /// The members of an outcome that are stored beside its effects. Times, and what names the machine, are left out.
 const MEMBERS: [&str; 3] = ["event", "stopReason", "shadow"];
@@ -19,7 +19,7 @@ const RUN_MEMBERS: [&str; 7] = ["hook", "dialect", "end", "exitCode", "decision"
 
 /// Returns the outcome as it is stored. It does not depend on where the project is, nor, for a hook that the case names by its
 /// path, on where in the project both are.
-pub(super) fn stored_form(outcome: &Outcome, sandbox: &Sandbox) -> String {
+pub(super) fn stored_form(outcome: &Outcome, scratch: &Scratch) -> String {
     let document = outcome_document(outcome).to_value();
     let mut kept = Map::new();
     for name in MEMBERS.into_iter().chain(EFFECTS) {
@@ -36,12 +36,12 @@ pub(super) fn stored_form(outcome: &Outcome, sandbox: &Sandbox) -> String {
     kept.insert("runs".to_owned(), Value::Array(runs));
     let mut text = format!("{:#}\n", sorted(Value::Object(kept)));
     // Paths are escaped in JSON only where they have characters that few paths have. A path can begin with another one.
-    let mut files: Vec<_> = sandbox.hook_files.iter().collect();
+    let mut files: Vec<_> = scratch.hook_files.iter().collect();
     files.sort_by_key(|file| std::cmp::Reverse(file.copy.as_os_str().len()));
     for file in files {
         text = text.replace(&*file.copy.to_string_lossy(), &format!("{CASES}/{}", file.name));
     }
-    sandbox.places.unfill(&text)
+    scratch.places.unfill(&text)
 }
 
 /// Returns a value with the members of every table in the order of their names, which does not depend on how the program

@@ -29,9 +29,9 @@ pub(super) enum NotAsked {
 
 /// A difference, in words: the verdict then and now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Change {
-    pub(super) before: String,
-    pub(super) after: String,
+pub struct Change {
+    pub before: String,
+    pub after: String,
 }
 
 /// What an event comes to.
@@ -114,7 +114,7 @@ impl RecordedOutcome {
 
 /// How the hooks of a replay run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Isolation {
+pub enum Isolation {
     /// In a sandbox, where a failure may be due to the sandbox.
     Sandbox,
     /// As they are.

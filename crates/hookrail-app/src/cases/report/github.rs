@@ -1,12 +1,12 @@
 //! Failures as workflow commands, which GitHub shows beside the case, or beside what is wrong with its file.
 
-use hookrail_app::lint::format::annotation;
+use crate::lint::format::annotation;
 
 use super::super::run::Verdict;
 use super::{Report, reasons};
 
 /// Returns one workflow command for each case that failed.
-pub(super) fn annotations(report: &Report) -> String {
+pub fn annotations(report: &Report) -> String {
     let commands = report.results.iter().filter_map(|result| {
         if !matches!(result.verdict, Verdict::Failed(_)) {
             return None;
@@ -19,7 +19,7 @@ pub(super) fn annotations(report: &Report) -> String {
 }
 
 /// Returns one workflow command for each problem that kept cases from being run.
-pub(super) fn problems(report: &Report) -> String {
+pub fn problems(report: &Report) -> String {
     let commands = report.problems.iter().map(|problem| {
         let place = problem.place.as_ref().map(|place| (place.file.as_str(), place.line, place.column));
         annotation("error", place, "hookrail test: no case was run", &problem.told())

@@ -1,22 +1,29 @@
-//! A recorded event as a case, and the file that cases are added to.
+//! Cases of `hookrail test` from recorded events, and the file that they are added to.
+//!
+//! A case is the event as it was fired and what was decided. An event from whose record something was removed makes no case:
+//! what was there is not guessed.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hookrail::{EventKind, Json, JsonObject};
-use hookrail_app::failure::{Failure, Result};
-use hookrail_app::folders::home;
-use hookrail_app::path_display::PathDisplay;
-use hookrail_app::temporary_file::write_atomically;
 use hookrail_bridge::Agent;
-use hookrail_journal::Record;
+use hookrail_journal::{Record, RecordKind, Records, Unreadable};
 use serde_json::{Map, Value, json};
 
-use crate::cmd::test::{PROJECT_PLACE, case_names, is_case_file};
-use crate::render;
+use super::discover::is_case_file;
+use super::read::parse_cases;
+use super::refusal::Refusal;
+use super::scratch_path::PROJECT;
+use crate::failure::Failure;
+use crate::folders::home;
+use crate::journal::subject_of;
+use crate::path_display::PathDisplay;
+use crate::temporary_file::write_atomically;
 
 /// Why an event makes no case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum LeftOut {
+pub enum LeftOut {
     /// Values were removed from its record.
     Redacted,
     /// Its record has no input, or is of an event that this version does not know.
@@ -29,7 +36,7 @@ pub(crate) enum LeftOut {
 
 impl LeftOut {
     /// Returns the reason in words.
-    pub(crate) fn told(self) -> &'static str {
+    pub fn told(self) -> &'static str {
         match self {
             Self::Redacted => "something was removed from the record; see `input` in `[journal]`",
             Self::NoInput => "the record has no input; see `input` in `[journal]`",
@@ -44,17 +51,17 @@ const REWRITES: [&str; 5] = ["toolOutput", "prompt", "llmRequest", "llmResponse"
 
 /// A case that was made from a record.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RecordedCase {
-    pub(crate) name: String,
-    pub(crate) event: &'static str,
+pub struct RecordedCase {
+    pub name: String,
+    pub event: &'static str,
     /// The agent whose names tools have.
     agent: Option<&'static str>,
     payload: Value,
     expect: Vec<(&'static str, Value)>,
 }
 
-/// Returns an event and what was decided about it as a case.
-pub(crate) fn recorded_case(record: &Record) -> std::result::Result<RecordedCase, LeftOut> {
+/// Returns an event of the project and what was decided about it as a case.
+fn recorded_case(record: &Record) -> Result<RecordedCase, LeftOut> {
     if record.redacted > 0 {
         return Err(LeftOut::Redacted);
     }
@@ -71,6 +78,10 @@ pub(crate) fn recorded_case(record: &Record) -> std::result::Result<RecordedCase
         payload.set("cwd", Json::string(&record.cwd));
     }
     let host = record.host.as_ref().and_then(|host| host.name.strip_prefix("hookrail bridge "));
+    // `hookrail test` does not run hooks from outside of the project.
+    if record.hooks.iter().any(|run| run.layer != "project") {
+        return Err(LeftOut::OtherHooks);
+    }
     let expect = expectations(&outcome.to_value());
     // What was removed cannot be expected.
     if expect.iter().any(|(_, value)| Json::of(value).is_ok_and(|part| record.is_removed_from(&part))) {
@@ -122,7 +133,7 @@ impl RecordedCase {
 
     /// Returns the case as TOML. What TOML cannot hold, such as null, is written as the text of a JSON object, or left out
     /// of the expectations.
-    pub(super) fn to_toml(&self) -> String {
+    pub fn to_toml(&self) -> String {
         let text = |text: &str| toml::Value::String(text.to_owned());
         let mut written = format!("[[case]]\nname = {}\nevent = {}\n", text(&self.name), text(self.event));
         if let Some(agent) = self.agent {
@@ -139,10 +150,100 @@ impl RecordedCase {
     }
 }
 
+/// Makes cases of the recorded events of one project, and counts what cannot be one.
+pub struct CaseRecorder<'p> {
+    project: &'p Path,
+    /// The file; none if cases are only returned.
+    target: Option<CaseTarget>,
+    /// How many cases were written or returned.
+    pub written: usize,
+    /// How many cases the file had already.
+    pub known: usize,
+    pub left_out: BTreeMap<LeftOut, usize>,
+}
+
+/// What became of cases.
+pub enum Recorded {
+    /// There is no file, and these are to be shown.
+    Cases(Vec<RecordedCase>),
+    /// The cases that were added to the file: the name, and what the event is about.
+    Added(Vec<(String, String)>),
+}
+
+impl<'p> CaseRecorder<'p> {
+    pub fn new(project: &'p Path, target: Option<CaseTarget>) -> Self {
+        Self { project, target, written: 0, known: 0, left_out: BTreeMap::new() }
+    }
+
+    /// Returns the recorded events of the project. Those of another project are about other hooks.
+    pub fn events_of_project(&self, records: &mut Records, mut unreadable: impl FnMut(&Unreadable)) -> Vec<Record> {
+        let own = self.project.to_string_lossy();
+        let mut found = Vec::new();
+        for record in records {
+            match record {
+                Ok(record) if record.kind == RecordKind::Fired && record.project == own => found.push(record),
+                Ok(_) => {}
+                Err(problem) => unreadable(&problem),
+            }
+        }
+        found
+    }
+
+    /// Returns the cases of all events that can be one, and counts the others, those of other projects among them.
+    pub fn cases_of_all(&mut self, records: Records, mut unreadable: impl FnMut(&Unreadable)) -> Vec<RecordedCase> {
+        let own = self.project.to_string_lossy();
+        let mut cases = Vec::new();
+        for record in records {
+            let case = match &record {
+                Ok(record) if record.kind != RecordKind::Fired => continue,
+                Ok(record) if record.project == own => recorded_case(record),
+                Ok(_) => Err(LeftOut::OtherProject),
+                Err(problem) => {
+                    unreadable(problem);
+                    continue;
+                }
+            };
+            match case {
+                Ok(case) => cases.push(case),
+                Err(why) => *self.left_out.entry(why).or_default() += 1,
+            }
+        }
+        cases
+    }
+
+    /// Makes cases of these records and adds them to the file, all or none.
+    pub fn record(&mut self, records: &[Record]) -> Result<Recorded, Refusal> {
+        let mut cases: Vec<RecordedCase> = Vec::new();
+        let mut about: BTreeMap<String, String> = BTreeMap::new();
+        for record in records {
+            match recorded_case(record) {
+                Ok(case) => {
+                    let subject = subject_of(record).unwrap_or_default();
+                    about.insert(case.name.clone(), format!("{} {subject}", case.event));
+                    cases.push(case);
+                }
+                Err(why) => *self.left_out.entry(why).or_default() += 1,
+            }
+        }
+        let Some(target) = &mut self.target else {
+            self.written += cases.len();
+            return Ok(Recorded::Cases(cases));
+        };
+        let written = target.add(&cases)?;
+        self.written += written.len();
+        self.known += cases.len() - written.len();
+        let described = |name: String| {
+            let about = about.remove(&name).unwrap_or_default();
+            (name, about)
+        };
+        Ok(Recorded::Added(written.into_iter().map(described).collect()))
+    }
+}
+
 /// Puts the name of the case's project in the place of the project's path, because a case runs elsewhere.
 fn without_paths(value: Value, project: &str) -> Value {
     match value {
-        Value::String(text) if !project.is_empty() => Value::String(text.replace(project, PROJECT_PLACE)),
+        Value::String(text) if !project.is_empty() => Value::String(text.replace(project, PROJECT)),
         Value::Array(elements) => elements.into_iter().map(|element| without_paths(element, project)).collect(),
         Value::Object(members) => {
             members.into_iter().map(|(key, value)| (key, without_paths(value, project))).collect()
@@ -152,30 +253,32 @@ fn without_paths(value: Value, project: &str) -> Value {
 }
 
 /// Returns a case file with these cases.
-pub(super) fn case_file(cases: &[RecordedCase]) -> String {
+pub fn case_file(cases: &[RecordedCase]) -> String {
     let cases: Vec<Value> = cases.iter().map(|case| case.to_json().to_value()).collect();
     format!("{:#}\n", json!({"case": cases}))
 }
 
 /// A case file that cases are added to.
-pub(super) struct CaseTarget {
+pub struct CaseTarget {
     path: PathBuf,
     text: String,
 }
 
 impl CaseTarget {
     /// Reads the file. One that does not exist yet is empty; one that cannot be used is refused.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self, Refusal> {
         if !is_case_file(path) {
             return Err(Failure::new(format!("`{}` is not the name of a case file", path.display()))
-                .hint("the names of case files end in `.hooktest.toml` or `.hooktest.json`"));
+                .hint("the names of case files end in `.hooktest.toml` or `.hooktest.json`")
+                .into());
         }
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => {
                 return Err(Failure::new(format!("`{}` cannot be read: {error}", path.display()))
-                    .hint("give a file that can be read and written"));
+                    .hint("give a file that can be read and written")
+                    .into());
             }
         };
         let target = Self { path: path.to_owned(), text };
@@ -190,17 +293,16 @@ impl CaseTarget {
     }
 
     /// Fails if a text of this file would not be a case file. Returns the names of its cases.
-    fn check(&self, text: &str) -> Result<Vec<String>> {
-        case_names(&self.path, text).map_err(|found| {
+    fn check(&self, text: &str) -> Result<Vec<String>, Refusal> {
+        let cases = parse_cases(&self.path, text).map_err(|found| {
             let here = std::env::current_dir().unwrap_or_default();
-            crate::output::errors(&render::diagnostic::all(&found, &PathDisplay::new(&here, home())));
-            Failure::new(format!("nothing was written: `{}` cannot be used", self.path.display()))
-                .hint("fix the file, or give another one")
-        })
+            Refusal::of_target(&self.path, found, PathDisplay::new(&here, home()))
+        })?;
+        Ok(cases.into_iter().map(|case| case.name).collect())
     }
 
     /// Adds cases whose names are not there yet, and returns their names. The file is replaced in one step.
-    pub(super) fn add(&mut self, cases: &[RecordedCase]) -> Result<Vec<String>> {
+    fn add(&mut self, cases: &[RecordedCase]) -> Result<Vec<String>, Refusal> {
         let known = if self.text.trim().is_empty() { Vec::new() } else { self.check(&self.text)? };
         let new: Vec<&RecordedCase> = cases.iter().filter(|case| !known.contains(&case.name)).collect();
         if new.is_empty() {
@@ -228,7 +330,7 @@ impl CaseTarget {
         format!("{before}{}\n", added.trim_end())
     }
 
-    fn json_with(&self, cases: &[&RecordedCase]) -> Result<String> {
+    fn json_with(&self, cases: &[&RecordedCase]) -> Result<String, Failure> {
         let text = if self.text.trim().is_empty() { "{\"case\": []}" } else { &self.text };
         let mut document: Value = serde_json::from_str(text).map_err(|error| {
             Failure::new(format!(

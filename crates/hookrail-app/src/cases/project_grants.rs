@@ -2,18 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::config::{HookrailConfiguration, ProjectFileTrust};
+use crate::failure::Result;
+use crate::project::{Project, ProjectChoice};
 use hookrail::sources::SourceKind;
 use hookrail::trust::{Grants, TrustError, TrustStore};
 use hookrail::{Builder, Hook, HookSystem, Protect};
-use hookrail_app::config::{HookrailConfiguration, ProjectFileTrust};
-use hookrail_app::failure::Result;
-use hookrail_app::project::Project;
-
-use crate::args::ProjectArgs;
 
 /// What the user has said about a project.
 #[derive(Debug)]
-pub(super) struct ProjectStanding {
+pub(super) struct ProjectGrants {
     grants: Grants,
     /// The hooks of the project that are not granted as they are now.
     pub(super) not_granted: Vec<String>,
@@ -24,7 +22,7 @@ pub(super) struct ProjectStanding {
 
 /// What the hooks of a copy need to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CopyTrust {
+pub enum CopyTrust {
     /// The same grants as in the project. A grant is about a hook's definition and the content of its files, wherever the
     /// project is.
     AsGranted,
@@ -32,18 +30,13 @@ pub(super) enum CopyTrust {
     Everything,
 }
 
-impl ProjectStanding {
+impl ProjectGrants {
     /// Finds out what is granted. Nothing of the project is run; modules that were granted are loaded without any
     /// capability.
     pub(super) fn read(root: &Path) -> Result<Self> {
-        let options = ProjectArgs {
-            project: Some(root.to_owned()),
-            trust_project: false,
-            modules: Vec::new(),
-            no_plugins: false,
-        };
-        let project = Project::open(&options)?;
-        let system = project.builder_as_granted(&options)?.build();
+        let choice = ProjectChoice { project: Some(root), ..ProjectChoice::default() };
+        let project = Project::open(choice)?;
+        let system = project.builder_as_granted(choice)?.build();
         let snapshot = system.snapshot();
         let hooks: Vec<_> = snapshot.hooks().iter().filter(|hook| hook.origin.kind == SourceKind::Project).collect();
         // A store that cannot be used grants nothing.

@@ -1,7 +1,7 @@
 //! Selects cases by what the user writes behind `--filter`.
 
+use crate::failure::{Failure, Result};
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
-use hookrail_app::failure::{Failure, Result};
 
 use super::case::LocatedCase;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::table::{CASE_KEYS, EXPECT_KEYS, FILE_KEYS, KeyRow, OWN_KEYS, ValueKind};
 
 /// Returns the JSON Schema of a case file. It holds for both formats.
-pub(crate) fn schema() -> Value {
+pub fn schema() -> Value {
     let defaults: Map<String, Value> = properties(CASE_KEYS.iter().filter(|row| !OWN_KEYS.contains(&row.name)));
     let mut file = properties(FILE_KEYS.iter());
     file.insert(
@@ -82,7 +82,7 @@ fn value_schema(kind: ValueKind) -> Value {
 }
 
 /// Returns the tables of the reference page.
-pub(crate) fn reference() -> String {
+pub fn reference() -> String {
     let mut page = String::new();
     let tables = [("A case file", FILE_KEYS), ("A case", CASE_KEYS), ("Expectations", EXPECT_KEYS)];
     for (title, rows) in tables {

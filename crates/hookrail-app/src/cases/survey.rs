@@ -8,6 +8,8 @@ use hookrail::sources::{Location, Origin, SourceKind};
 use hookrail::trust::Fingerprint;
 use hookrail::{DialectId, Environment, EventKind, Hook, HookSystem, Level};
 
+use crate::text::count_by_level;
+
 /// The files and folders in which a project configures hooks.
 const CONFIGURATION: [&str; 10] = [
     ".llxprt/settings.json",
@@ -86,7 +88,7 @@ impl Survey {
         let system = HookSystem::builder(root).environment(nowhere(root)).no_bundles().build();
         let snapshot = system.snapshot();
         let hooks = snapshot.hooks().iter().map(|hook| SurveyedHook::new(root, hook)).collect();
-        let problems = crate::render::diagnostic::summary(
+        let problems = count_by_level(
             &snapshot.diagnostics().iter().filter(|found| found.level >= Level::Warning).cloned().collect::<Vec<_>>(),
         );
         Self { root: root.to_owned(), hooks, problems }

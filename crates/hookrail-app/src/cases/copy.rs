@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::sandbox::SetupFailure;
+use super::scratch::SetupFailure;
 
 /// The most that is copied for one case.
 const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// The name of the case's project in texts.
-pub(crate) const PROJECT: &str = "${project}";
+pub(super) const PROJECT: &str = "${project}";
 /// The name of the case's home directory in texts.
 pub(super) const HOME: &str = "${home}";
 /// The name of the case file's folder in stored outcomes.
@@ -11,25 +11,25 @@ pub(super) const CASES: &str = "${cases}";
 
 /// A path below the project or the home directory of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SandboxPath {
-    base: SandboxBase,
+pub(super) struct ScratchPath {
+    base: ScratchBase,
     rest: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SandboxBase {
+enum ScratchBase {
     Project,
     Home,
 }
 
-impl SandboxPath {
+impl ScratchPath {
     /// Reads a path as it is written in a case; none if it could lead elsewhere.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let below = |prefix: &str| text.strip_prefix(prefix).map(|rest| rest.trim_start_matches('/'));
         let (base, rest) = match (below(PROJECT), below(HOME)) {
-            (Some(rest), _) => (SandboxBase::Project, rest),
-            (None, Some(rest)) => (SandboxBase::Home, rest),
-            (None, None) => (SandboxBase::Project, text),
+            (Some(rest), _) => (ScratchBase::Project, rest),
+            (None, Some(rest)) => (ScratchBase::Home, rest),
+            (None, None) => (ScratchBase::Project, text),
         };
         let rest = Path::new(rest);
         let stays = rest.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
@@ -37,23 +37,23 @@ impl SandboxPath {
     }
 
     /// Returns the path in the directories of a case.
-    pub(super) fn in_place(&self, place: &Places) -> PathBuf {
+    pub(super) fn in_place(&self, place: &ScratchFolders) -> PathBuf {
         match self.base {
-            SandboxBase::Project => place.project.join(&self.rest),
-            SandboxBase::Home => place.home.join(&self.rest),
+            ScratchBase::Project => place.project.join(&self.rest),
+            ScratchBase::Home => place.home.join(&self.rest),
         }
     }
 }
 
 /// The directories of a case that is being run.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct ScratchFolders {
     pub(super) base: PathBuf,
     pub(super) project: PathBuf,
     pub(super) home: PathBuf,
 }
 
-impl Places {
+impl ScratchFolders {
     /// Puts the real directories in the place of their names.
     pub(super) fn fill(&self, text: &str) -> String {
         if !text.contains("${") {
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn a_path_stays_inside() {
-        let places = Places { base: "/t".into(), project: "/t/project".into(), home: "/t/home".into() };
-        let at = |text: &str| SandboxPath::parse(text).map(|path| path.in_place(&places));
+        let places = ScratchFolders { base: "/t".into(), project: "/t/project".into(), home: "/t/home".into() };
+        let at = |text: &str| ScratchPath::parse(text).map(|path| path.in_place(&places));
         assert_eq!(at("a/b"), Some("/t/project/a/b".into()));
         assert_eq!(at("${project}/a"), Some("/t/project/a".into()));
         assert_eq!(at("${home}/a"), Some("/t/home/a".into()));

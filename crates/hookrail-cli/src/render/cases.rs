@@ -1,16 +1,14 @@
-//! The results for people: a line for each case, the failures at the end, and a summary.
+//! The results of test cases for people: a line for each case, the failures at the end, and a summary.
 
 use std::fmt::Write as _;
 
-use hookrail_app::text::counted;
-use hookrail_app::text::{hanging, one_line, visible};
+use hookrail_app::cases::{CaseResult, Failed, Report, Verdict, reasons};
+use hookrail_app::text::{counted, hanging, one_line, visible};
 
-use super::super::run::{CaseResult, Failed, Verdict};
-use super::{Report, reasons};
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Returns the line of a case.
-pub(super) fn line(result: &CaseResult) -> String {
+pub(crate) fn line(result: &CaseResult) -> String {
     let (word, style) = match &result.verdict {
         Verdict::Passed => ("PASS", GOOD),
         Verdict::Failed(_) => ("FAIL", BAD),
@@ -37,7 +35,7 @@ pub(super) fn line(result: &CaseResult) -> String {
 }
 
 /// Returns what stands behind the lines: the failures again, with their reasons, and the summary.
-pub(super) fn end(report: &Report) -> String {
+pub(crate) fn end(report: &Report) -> String {
     let mut text = String::new();
     for result in &report.results {
         if !matches!(result.verdict, Verdict::Failed(_)) {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::io::Read as _;
 
+use crate::path_display::PathDisplay;
+use crate::text::one_line;
 use hookrail::trust::{Digest, FileChange, FileState, FileTrustStore, GrantedFile};
-use hookrail_app::path_display::PathDisplay;
-use hookrail_app::text::one_line;
 
 /// The number of unchanged lines shown around a change.
 const CONTEXT: usize = 3;
@@ -17,19 +17,19 @@ const MAX_FILE_BYTES: u64 = 256 * 1024;
 const MAX_PAIRS: usize = 4_000_000;
 
 /// The texts of granted files, from the store and from the project.
-pub(crate) struct GrantedTexts<'s> {
+pub struct GrantedTexts<'s> {
     store: Option<&'s FileTrustStore>,
     places: &'s PathDisplay,
 }
 
 impl<'s> GrantedTexts<'s> {
-    pub(crate) fn new(store: Option<&'s FileTrustStore>, places: &'s PathDisplay) -> Self {
+    pub fn new(store: Option<&'s FileTrustStore>, places: &'s PathDisplay) -> Self {
         Self { store, places }
     }
 
     /// Returns the difference of a file; none if one of the texts is not known. A file that a link of the project leads to
     /// outside of the project is not shown.
-    pub(crate) fn difference_of(&self, file: &FileChange) -> Option<Vec<DiffRow>> {
+    pub fn difference_of(&self, file: &FileChange) -> Option<Vec<DiffRow>> {
         if self.places.leads_outside(&file.path) {
             return None;
         }
@@ -51,7 +51,7 @@ fn present_text(file: &FileChange, digest: &str) -> Option<String> {
 
 /// The kind of a row of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DiffSign {
+pub enum DiffSign {
     Same,
     Removed,
     Added,
@@ -61,8 +61,8 @@ pub(crate) enum DiffSign {
 
 /// A row of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DiffRow {
-    pub(crate) sign: DiffSign,
+pub struct DiffRow {
+    pub sign: DiffSign,
     text: String,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Display for DiffRow {
 }
 
 /// Returns the rows that differ, with some around them, as `diff -u` shows them.
-pub(crate) fn difference(before: &str, after: &str) -> Vec<DiffRow> {
+pub fn difference(before: &str, after: &str) -> Vec<DiffRow> {
     let (old, new): (Vec<&str>, Vec<&str>) = (lines(before), lines(after));
     let steps = steps(&old, &new);
     let is_near = |at: usize| {

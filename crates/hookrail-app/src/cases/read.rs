@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
+use crate::event_draft::{EventFields, make_event};
 use hookrail::sources::{Location, nearest, read_file};
 use hookrail::{Code, Diagnostic, DialectId, Json};
-use hookrail_app::event_draft::{EventFields, make_event};
 use hookrail_bridge::Agent;
 use serde_json::Value;
 
 use super::case::{Case, Expectations, ExpectedDiagnostics, PerRun, Rewrite};
 use super::node::{Member, Node, Shape, parse};
-use super::place::SandboxPath;
-use super::snapshot::slug;
+use super::scratch_path::ScratchPath;
+use super::stored_outcome::slug;
 use super::table::{CASE_KEYS, EXPECT_KEYS, FILE_KEYS, JOINED_KEYS, KeyRow, OWN_KEYS, ValueKind};
 
 /// Reads the cases of a file.
@@ -190,7 +190,7 @@ impl Reader<'_> {
             self.report(&span, finding.message.clone(), hint);
         }
         if let Err(failure) = made {
-            let about = if hookrail_app::event_draft::find_kind(&case.event).is_err() { "event" } else { "payload" };
+            let about = if crate::event_draft::find_kind(&case.event).is_err() { "event" } else { "payload" };
             let at = values.get(about).or_else(|| values.get("stdin")).or_else(|| values.get("tool_input"));
             let span = at.map_or_else(|| node.span.clone(), |node| node.span.clone());
             let mut finding = Diagnostic::new(Code::CaseInvalid, failure.message()).at(self.place(&span));
@@ -349,7 +349,7 @@ impl Reader<'_> {
     }
 
     fn check_path(&mut self, path: &str, span: &Range<usize>) {
-        if SandboxPath::parse(path).is_none() {
+        if ScratchPath::parse(path).is_none() {
             let message = format!("`{path}` leads out of the case's own directory");
             self.report(span, message, "write a path below the project, or one that begins with `${home}/`");
         }

@@ -1,37 +1,36 @@
-//! What became of the cases, in the form that the user asked for.
+//! What became of the cases, and the forms in which programs read it.
 
 mod github;
 mod junit;
-mod text;
 
 use std::time::Duration;
 
 use hookrail::{Code, Json};
-use hookrail_app::failure::Result;
 use serde_json::{Value, json};
 
 use super::run::{CaseResult, Failed, Verdict};
-use crate::args::TestFormat;
-use crate::output;
+
+pub use github::{annotations as github_annotations, problems as github_problems};
+pub use junit::report as junit_report;
 
 /// The results of all cases that were selected.
 #[derive(Debug, Default)]
-pub(super) struct Report {
-    pub(super) results: Vec<CaseResult>,
+pub struct Report {
+    pub results: Vec<CaseResult>,
     /// Cases that were not run because an earlier one failed or a signal came.
-    pub(super) not_run: usize,
-    pub(super) took: Duration,
+    pub not_run: usize,
+    pub took: Duration,
     /// What kept cases from being run at all.
-    pub(super) problems: Vec<Problem>,
+    pub problems: Vec<Problem>,
 }
 
 /// Something that kept cases from being run.
 #[derive(Debug)]
-pub(super) struct Problem {
-    pub(super) place: Option<ProblemPlace>,
-    pub(super) code: Option<Code>,
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
+pub struct Problem {
+    pub place: Option<ProblemPlace>,
+    pub code: Option<Code>,
+    pub message: String,
+    pub hint: Option<String>,
 }
 
 impl Problem {
@@ -46,44 +45,32 @@ impl Problem {
 
 /// The place of a problem.
 #[derive(Debug)]
-pub(super) struct ProblemPlace {
+pub struct ProblemPlace {
     /// The file's path as it is shown.
-    pub(super) file: String,
-    pub(super) line: u32,
-    pub(super) column: u32,
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
 }
 
 impl Report {
-    pub(super) fn count(&self, is_meant: impl Fn(&Verdict) -> bool) -> usize {
+    pub fn count(&self, is_meant: impl Fn(&Verdict) -> bool) -> usize {
         self.results.iter().filter(|result| is_meant(&result.verdict)).count()
     }
 
-    pub(super) fn passed(&self) -> usize {
+    pub fn passed(&self) -> usize {
         self.count(|verdict| matches!(verdict, Verdict::Passed))
     }
 
-    pub(super) fn failed(&self) -> usize {
+    pub fn failed(&self) -> usize {
         self.count(|verdict| matches!(verdict, Verdict::Failed(_)))
     }
 
-    pub(super) fn skipped(&self) -> usize {
+    pub fn skipped(&self) -> usize {
         self.count(|verdict| matches!(verdict, Verdict::Skipped(_)))
     }
 
-    /// Prints what can only be printed when all cases have run. Problems are printed for programs only: people read them on
-    /// standard error.
-    pub(super) fn print(&self, format: TestFormat) -> Result<()> {
-        match format {
-            TestFormat::Pretty if !self.problems.is_empty() => Ok(()),
-            TestFormat::Pretty => output::text(&text::end(self)),
-            TestFormat::Json => output::json(&self.document()),
-            TestFormat::Junit => output::text(&junit::report(self)),
-            TestFormat::Github if !self.problems.is_empty() => output::verbatim(&github::problems(self)),
-            TestFormat::Github => output::text(&format!("{}{}", github::annotations(self), text::end(self))),
-        }
-    }
-
-    fn document(&self) -> Json {
+    /// Returns the report as one document.
+    pub fn document(&self) -> Json {
         json!({
             "passed": self.passed(),
             "failed": self.failed(),
@@ -107,14 +94,6 @@ fn problem_document(problem: &Problem) -> Value {
         "line": place.map(|place| place.line),
         "column": place.map(|place| place.column),
     })
-}
-
-/// Prints the line of one case, for formats that show cases as they end.
-pub(super) fn print_line(result: &CaseResult, format: TestFormat) -> Result<()> {
-    match format {
-        TestFormat::Pretty | TestFormat::Github => output::text(&text::line(result)),
-        TestFormat::Json | TestFormat::Junit => Ok(()),
-    }
 }
 
 fn case_document(result: &CaseResult) -> Value {
@@ -164,7 +143,7 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// Returns why a case failed, one line for each expectation that does not hold, and what ran.
-fn reasons(result: &CaseResult) -> Vec<String> {
+pub fn reasons(result: &CaseResult) -> Vec<String> {
     match &result.verdict {
         Verdict::Passed | Verdict::Skipped(_) | Verdict::Interrupted => Vec::new(),
         Verdict::Failed(Failed::Setup { message, hint }) => {

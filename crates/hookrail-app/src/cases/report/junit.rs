@@ -8,7 +8,7 @@ use super::super::run::{CaseResult, Verdict};
 use super::{Problem, Report, reasons};
 
 /// Returns the report as XML.
-pub(super) fn report(report: &Report) -> String {
+pub fn report(report: &Report) -> String {
     let mut files: Vec<Arc<str>> = report.results.iter().map(|result| Arc::clone(&result.case.shown_file)).collect();
     files.dedup();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

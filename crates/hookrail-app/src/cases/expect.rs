@@ -4,33 +4,33 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::text::{one_line, short};
 use hookrail::document::outcome_document;
 use hookrail::{Code, Decision, Level, Outcome};
-use hookrail_app::text::{one_line, short};
 use serde_json::Value;
 
 use super::case::{Case, Expectations, ExpectedDiagnostics, PerRun, Rewrite};
-use super::place::{Places, SandboxPath};
+use super::scratch_path::{ScratchFolders, ScratchPath};
 
 /// The longest value that is shown in a failure.
 const SHOWN: usize = 400;
 
 /// What happened when the event of a case was fired.
-pub(super) struct Happened<'h> {
+pub(super) struct CaseRun<'h> {
     pub(super) outcome: &'h Outcome,
     pub(super) took: Duration,
     /// The slash commands that modules offer.
     pub(super) commands: Vec<String>,
-    pub(super) places: &'h Places,
+    pub(super) places: &'h ScratchFolders,
 }
 
 /// One expectation that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mismatch {
+pub struct Mismatch {
     /// The key of the expectation.
-    pub(super) key: &'static str,
-    pub(super) expected: String,
-    pub(super) found: String,
+    pub key: &'static str,
+    pub expected: String,
+    pub found: String,
 }
 
 impl Mismatch {
@@ -40,27 +40,27 @@ impl Mismatch {
 }
 
 /// Returns every expectation that does not hold, but for the snapshot.
-pub(super) fn mismatches(case: &Case, happened: &Happened<'_>) -> Vec<Mismatch> {
+pub(super) fn mismatches(case: &Case, run: &CaseRun<'_>) -> Vec<Mismatch> {
     let mut found = Vec::new();
-    effects(&case.expect, happened, &mut found);
-    runs(&case.expect, happened, &mut found);
-    diagnostics(&case.expect, happened, &mut found);
-    files(&case.expect, happened.places, &mut found);
-    for command in case.expect.commands.iter().filter(|command| !happened.commands.contains(command)) {
-        found.push(Mismatch::new("commands", format!("`{command}`"), listed(&happened.commands)));
+    effects(&case.expect, run, &mut found);
+    runs(&case.expect, run, &mut found);
+    diagnostics(&case.expect, run, &mut found);
+    files(&case.expect, run.places, &mut found);
+    for command in case.expect.commands.iter().filter(|command| !run.commands.contains(command)) {
+        found.push(Mismatch::new("commands", format!("`{command}`"), listed(&run.commands)));
     }
     if let Some(most) = case.expect.max_ms
-        && happened.took > Duration::from_millis(most)
+        && run.took > Duration::from_millis(most)
     {
-        let took = format!("{:.1} ms", happened.took.as_secs_f64() * 1000.0);
+        let took = format!("{:.1} ms", run.took.as_secs_f64() * 1000.0);
         found.push(Mismatch::new("max_ms", format!("at most {most} ms"), took));
     }
     found
 }
 
-fn effects(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<Mismatch>) {
-    let effects = &happened.outcome.effects;
-    let places = happened.places;
+fn effects(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) {
+    let effects = &run.outcome.effects;
+    let places = run.places;
     if let Some(expected) = &expect.decision {
         let decided = effects.decision.map(Decision::name);
         if decided != expected.as_deref() {
@@ -98,7 +98,7 @@ fn effects(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<Misma
             }
         }
     }
-    let document = outcome_document(happened.outcome).to_value();
+    let document = outcome_document(run.outcome).to_value();
     if let Some(expected) = expect.silent {
         let said = said(&document);
         if expected != said.is_empty() {
@@ -147,8 +147,8 @@ fn said(document: &Value) -> Vec<&'static str> {
     EFFECTS.into_iter().filter(|name| document.get(name).is_some_and(is_something)).collect()
 }
 
-fn runs(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<Mismatch>) {
-    let runs = &happened.outcome.runs;
+fn runs(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) {
+    let runs = &run.outcome.runs;
     if let Some(expected) = expect.runs
         && usize::try_from(expected) != Ok(runs.len())
     {
@@ -165,8 +165,8 @@ fn runs(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<Mismatch
     each("exit", expected.as_ref(), &statuses, found);
     let stdout: String = runs.iter().map(|run| run.stdout.as_str()).collect();
     let stderr: String = runs.iter().map(|run| run.stderr.as_str()).collect();
-    contains("stdout_contains", &expect.stdout_contains, &stdout, happened.places, found);
-    contains("stderr_contains", &expect.stderr_contains, &stderr, happened.places, found);
+    contains("stdout_contains", &expect.stdout_contains, &stdout, run.places, found);
+    contains("stderr_contains", &expect.stderr_contains, &stderr, run.places, found);
 }
 
 fn each(key: &'static str, expected: Option<&PerRun<String>>, values: &[String], found: &mut Vec<Mismatch>) {
@@ -187,9 +187,9 @@ fn each(key: &'static str, expected: Option<&PerRun<String>>, values: &[String],
 
 /// Compares the warnings and errors that the hooks caused. A misspelt field of an answer is one of them, and a case must
 /// not pass in spite of it. A guard that gave no answer may decide as expected, so that has to be expected by its name.
-fn diagnostics(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<Mismatch>) {
+fn diagnostics(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) {
     let reported: Vec<&hookrail::Diagnostic> =
-        happened.outcome.diagnostics.iter().filter(|diagnostic| diagnostic.level >= Level::Warning).collect();
+        run.outcome.diagnostics.iter().filter(|diagnostic| diagnostic.level >= Level::Warning).collect();
     let mut codes: Vec<String> = reported.iter().map(|diagnostic| diagnostic.code.name().to_owned()).collect();
     codes.sort_unstable();
     codes.dedup();
@@ -208,7 +208,7 @@ fn diagnostics(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<M
             // What the hook wrote is shown whole below what ran.
             let message = one_line(one.message.lines().next().unwrap_or_default());
             let help = one.hint.as_ref().map(|hint| format!("\nhelp: {}", one_line(hint))).unwrap_or_default();
-            format!("{}: {}{help}", one.code.name(), happened.places.unfill(&message))
+            format!("{}: {}{help}", one.code.name(), run.places.unfill(&message))
         });
         let told = told.collect::<Vec<_>>().join("\n");
         found.push(Mismatch::new(
@@ -219,8 +219,8 @@ fn diagnostics(expect: &Expectations, happened: &Happened<'_>, found: &mut Vec<M
     }
 }
 
-fn files(expect: &Expectations, places: &Places, found: &mut Vec<Mismatch>) {
-    let path = |name: &str| SandboxPath::parse(name).map(|path| path.in_place(places));
+fn files(expect: &Expectations, places: &ScratchFolders, found: &mut Vec<Mismatch>) {
+    let path = |name: &str| ScratchPath::parse(name).map(|path| path.in_place(places));
     for (name, expected) in &expect.files_contain {
         let expected = places.fill(expected);
         match path(name).and_then(|path| fs::read_to_string(path).ok()) {
@@ -253,14 +253,20 @@ fn files_below(folder: &Path) -> u64 {
         .sum()
 }
 
-fn whole(key: &'static str, expected: Option<&str>, text: Option<&str>, places: &Places, found: &mut Vec<Mismatch>) {
+fn whole(
+    key: &'static str,
+    expected: Option<&str>,
+    text: Option<&str>,
+    places: &ScratchFolders,
+    found: &mut Vec<Mismatch>,
+) {
     let Some(expected) = expected.map(|expected| places.fill(expected)) else { return };
     if text.map(str::trim_end) != Some(expected.trim_end()) {
         found.push(Mismatch::new(key, shown(&expected), text.map_or_else(|| "nothing".to_owned(), shown)));
     }
 }
 
-fn contains(key: &'static str, expected: &[String], text: &str, places: &Places, found: &mut Vec<Mismatch>) {
+fn contains(key: &'static str, expected: &[String], text: &str, places: &ScratchFolders, found: &mut Vec<Mismatch>) {
     for part in expected {
         let part = places.fill(part);
         if !text.contains(&part) {

@@ -20,8 +20,8 @@ pub(super) struct CaseFile {
 
 /// One case.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Case {
-    pub(super) name: String,
+pub struct Case {
+    pub name: String,
     /// Where the case begins; none for a case that no file holds.
     pub(super) location: Option<Location>,
     pub(super) hook: Option<String>,
@@ -62,7 +62,7 @@ impl Case {
     }
 
     /// Returns the line of the file in which the case begins.
-    pub(super) fn line(&self) -> u32 {
+    pub fn line(&self) -> u32 {
         self.location.as_ref().map_or(1, |place| place.line)
     }
 }
@@ -123,17 +123,17 @@ pub(super) enum ExpectedDiagnostics {
 
 /// A case with the file it is in.
 #[derive(Clone, Debug)]
-pub(super) struct LocatedCase {
+pub struct LocatedCase {
     pub(super) file: Arc<Path>,
     pub(super) project: Arc<Path>,
     /// The file's path as it is shown.
-    pub(super) shown_file: Arc<str>,
-    pub(super) case: Arc<Case>,
+    pub shown_file: Arc<str>,
+    pub case: Arc<Case>,
 }
 
 impl LocatedCase {
     /// Returns the name of the case with its file.
-    pub(super) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         format!("{}: {}", self.shown_file, self.case.name)
     }
 }

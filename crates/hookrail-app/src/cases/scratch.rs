@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use super::TestedProject;
 use super::case::{Case, LocatedCase};
 use super::copy::{Copier, create_parent, link, make_executable, not_written, write};
-use super::place::{Places, SandboxPath};
 use super::run::RunSettings;
+use super::scratch_path::{ScratchFolders, ScratchPath};
 use super::survey::{Survey, module_files};
 
 /// The files that make a folder a plugin.
@@ -127,10 +127,10 @@ fn resolve(located: &LocatedCase, named: &str) -> Result<PathBuf, SetupFailure> 
 }
 
 /// The directories and the hook system of a case.
-pub(super) struct Sandbox {
+pub(super) struct Scratch {
     /// Removes the directory when it is dropped.
     _folder: TempDir,
-    pub(super) places: Places,
+    pub(super) places: ScratchFolders,
     pub(super) system: HookSystem,
     /// The files of the hook that the case names by its path.
     pub(super) hook_files: Vec<HookFile>,
@@ -143,7 +143,7 @@ pub(super) struct HookFile {
     pub(super) name: String,
 }
 
-impl Sandbox {
+impl Scratch {
     /// Makes the directory of a case and loads its hooks.
     pub(super) fn prepare(
         located: &LocatedCase,
@@ -159,13 +159,13 @@ impl Sandbox {
         };
         let folder = tempfile::Builder::new().prefix("hookrail-case-").tempdir().map_err(unusable)?;
         let base = folder.path().canonicalize().map_err(unusable)?;
-        let places = Places { project: base.join("project"), home: base.join("home"), base };
+        let places = ScratchFolders { project: base.join("project"), home: base.join("home"), base };
         for made in [&places.project, &places.home, &places.base.join("tmp"), &places.base.join("bin")] {
             fs::create_dir(made).map_err(unusable)?;
         }
         let FilledProject { module, hook_files } = fill(located, &project.survey, &subject, kind, &places)?;
         write_files(case, &places)?;
-        let builder = project.standing.describe_copy(&places.project, settings.trust);
+        let builder = project.grants.describe_copy(&places.project, settings.trust);
         let builder = builder.environment(environment(located, &places, settings.byte_code));
         let system = load(case, builder, module);
         if let Subject::Selected(labels) = &subject {
@@ -189,7 +189,7 @@ fn fill(
     survey: &Survey,
     subject: &Subject,
     kind: EventKind,
-    places: &Places,
+    places: &ScratchFolders,
 ) -> Result<FilledProject, SetupFailure> {
     let root = located.project.canonicalize().unwrap_or_else(|_| located.project.to_path_buf());
     let mut copier = Copier::new(&root, &places.project);
@@ -223,7 +223,7 @@ fn fill(
         }
     }
     for (to, from) in &located.case.copy {
-        let Some(to) = SandboxPath::parse(to) else { continue };
+        let Some(to) = ScratchPath::parse(to) else { continue };
         copier.copy(&resolve(located, from)?, &to.in_place(places))?;
     }
     Ok(filled)
@@ -274,9 +274,9 @@ fn is_executable(_path: &Path) -> bool {
 }
 
 /// Writes the files, links and programs of a case.
-fn write_files(case: &Case, places: &Places) -> Result<(), SetupFailure> {
+fn write_files(case: &Case, places: &ScratchFolders) -> Result<(), SetupFailure> {
     let in_place = |entries: &BTreeMap<String, String>| -> Vec<(PathBuf, String)> {
-        let path = |name: &str| Some(SandboxPath::parse(name)?.in_place(places));
+        let path = |name: &str| Some(ScratchPath::parse(name)?.in_place(places));
         entries.iter().filter_map(|(name, text)| Some((path(name)?, places.fill(text)))).collect()
     };
     for (path, text) in in_place(&case.files) {
@@ -314,7 +314,7 @@ fn load(case: &Case, mut builder: Builder, module: Option<PathBuf>) -> HookSyste
 }
 
 /// Returns the environment of the case's hooks. Only the search path is the user's.
-fn environment(located: &LocatedCase, places: &Places, byte_code: Option<&Path>) -> Environment {
+fn environment(located: &LocatedCase, places: &ScratchFolders, byte_code: Option<&Path>) -> Environment {
     let case = &located.case;
     let mut environment = Environment::new();
     let inherited = SYSTEM_VARIABLES.into_iter().chain(case.inherit_env.iter().map(String::as_str));
@@ -347,7 +347,7 @@ fn environment(located: &LocatedCase, places: &Places, byte_code: Option<&Path>)
 
 /// Returns the case's own programs before those of the user. Folders of the project come last, as they do for its hooks: in the
 /// copy of the project they would be folders like any other.
-fn search_path(places: &Places, project: &Path) -> OsString {
+fn search_path(places: &ScratchFolders, project: &Path) -> OsString {
     let users = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let root = real(project);
@@ -358,7 +358,7 @@ fn search_path(places: &Places, project: &Path) -> OsString {
 }
 
 /// Turns off every hook but the selected ones. The label of a module is its path, which is another one in the copy.
-fn leave_only(system: &HookSystem, labels: &[Arc<str>], root: &Path, places: &Places) {
+fn leave_only(system: &HookSystem, labels: &[Arc<str>], root: &Path, places: &ScratchFolders) {
     let (root, copy) = (root.to_string_lossy(), places.project.to_string_lossy());
     let selected: Vec<String> = labels.iter().map(|label| label.replace(&*root, &copy)).collect();
     let snapshot = system.snapshot();

@@ -1,6 +1,6 @@
-//! `hookrail test`: runs the cases of a project's hooks, each in a directory of its own, and reports which fail.
+//! The cases of `hookrail test`: runs the cases of a project's hooks, each in a directory of its own, and says which fail.
 //!
-//! `table` says what a case file can hold, `read` makes cases of it, `sandbox` prepares the directory of one case, `run`
+//! `table` says what a case file can hold, `read` makes cases of it, `scratch` prepares the directory of one case, `run`
 //! fires its event through the engine, and `expect` compares. Nothing here knows how a hook is run.
 
 mod case;
@@ -10,79 +10,65 @@ mod discover;
 mod expect;
 mod filter;
 mod node;
-mod place;
 mod pool;
+mod project_grants;
 mod read;
+mod recorded;
 mod refusal;
 mod report;
 mod run;
-mod sandbox;
 mod schema;
-mod snapshot;
-mod standing;
+mod scratch;
+mod scratch_path;
+mod stored_outcome;
 mod survey;
 mod table;
-mod watch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hookrail::Diagnostic;
-use hookrail_app::failure::{Failure, Result};
-use hookrail_app::folders::home;
-use hookrail_app::path_display::PathDisplay;
-use hookrail_app::project::Project;
-use hookrail_app::text::counted;
 
-use crate::args::TestArgs;
-use crate::exit::Exit;
-use crate::interrupt::StopSignal;
-use crate::output;
+use crate::failure::{Failure, Result};
+use crate::folders::home;
+use crate::path_display::PathDisplay;
+use crate::project::Project;
+use crate::text::counted;
 use case::{CaseFile, LocatedCase};
 use discover::{FoundFile, find_case_files};
 use filter::CaseFilter;
-use refusal::Refusal;
-use report::Report;
-use standing::ProjectStanding;
+use project_grants::ProjectGrants;
 use survey::Survey;
 
-pub(crate) use discover::is_case_file;
-pub(crate) use place::PROJECT as PROJECT_PLACE;
-pub(crate) use schema::{reference, schema};
+pub use consent::MissingConsent;
+pub use pool::{PoolOptions, PoolProgress, run_cases};
+pub use project_grants::CopyTrust;
+pub use recorded::{CaseRecorder, CaseTarget, LeftOut, Recorded, RecordedCase, case_file};
+pub use refusal::Refusal;
+pub use report::{Report, github_annotations, github_problems, junit_report, reasons};
+pub use run::{CaseResult, Failed, Snapshots, Verdict};
+pub use schema::{reference, schema};
 
-pub(crate) fn run(args: &TestArgs) -> Result<Exit> {
-    let selection = Selection::find(args).map_err(|refusal| refusal.report(args.format))?;
-    if args.list {
-        selection.print_list()?;
-        return Ok(Exit::Fine);
-    }
-    let trust = consent::require_consent(args, &selection).map_err(|refusal| refusal.report(args.format))?;
-    // Signals are handled from now on: at the question, Ctrl-C ends the program as usual.
-    let stop = StopSignal::listen();
-    if args.watch {
-        return watch::run(args, selection, trust, &stop);
-    }
-    let report = pool::run_cases(args, &selection, trust, &stop.token)?;
-    report.print(args.format)?;
-    Ok(match stop.number() {
-        Some(number) => Exit::Signalled(number),
-        None => exit_of(&report),
-    })
-}
-
-fn exit_of(report: &Report) -> Exit {
-    if report.failed() > 0 { Exit::Failed } else { Exit::Fine }
+/// Which cases a command is about.
+#[derive(Clone, Copy, Debug)]
+pub struct CaseChoice<'c> {
+    /// Case files, or folders with case files; without one, the project.
+    pub paths: &'c [PathBuf],
+    /// What a case must be like.
+    pub filter: &'c [String],
+    /// The project's directory; without one, the nearest project above each case file.
+    pub project: Option<&'c Path>,
 }
 
 /// A project whose hooks are tested.
 struct TestedProject {
     survey: Survey,
-    standing: ProjectStanding,
+    grants: ProjectGrants,
 }
 
 /// The cases that were selected, and their projects.
-struct Selection {
+pub struct Selection {
     files: Vec<FoundFile>,
     cases: Vec<LocatedCase>,
     projects: BTreeMap<Arc<Path>, TestedProject>,
@@ -90,12 +76,12 @@ struct Selection {
 
 impl Selection {
     /// Finds and reads the case files. If one of them has a problem, no case is run.
-    fn find(args: &TestArgs) -> std::result::Result<Self, Refusal> {
-        let filter = CaseFilter::parse(&args.filter)?;
-        let project = args.project.as_deref().map(|named| Project::open_named(Some(named))).transpose()?;
+    pub fn find(choice: CaseChoice<'_>) -> std::result::Result<Self, Refusal> {
+        let filter = CaseFilter::parse(choice.filter)?;
+        let project = choice.project.map(|named| Project::open_named(Some(named))).transpose()?;
         let project = project.as_ref().map(Project::root);
-        let places = match (args.paths.is_empty(), project) {
-            (false, _) => args.paths.clone(),
+        let places = match (choice.paths.is_empty(), project) {
+            (false, _) => choice.paths.to_vec(),
             (true, Some(project)) => vec![project.to_owned()],
             (true, None) => vec![Project::open_named(None)?.root().to_owned()],
         };
@@ -125,26 +111,21 @@ impl Selection {
         let mut projects = BTreeMap::new();
         for case in &cases {
             if !projects.contains_key(&case.project) {
-                let standing = ProjectStanding::read(&case.project)?;
-                let project = TestedProject { survey: Survey::read(&case.project), standing };
+                let grants = ProjectGrants::read(&case.project)?;
+                let project = TestedProject { survey: Survey::read(&case.project), grants };
                 projects.insert(Arc::clone(&case.project), project);
             }
         }
         Ok(Self { files, cases, projects })
     }
 
-    fn print_list(&self) -> Result<()> {
-        output::text(
-            &self
-                .cases
-                .iter()
-                .map(|case| format!("{}\n", hookrail_app::text::one_line(&case.title())))
-                .collect::<String>(),
-        )
+    /// Returns the name of each case, with its file.
+    pub fn titles(&self) -> impl Iterator<Item = String> {
+        self.cases.iter().map(LocatedCase::title)
     }
 
     /// Returns every file whose change can change what a case comes to.
-    fn watched(&self) -> Vec<PathBuf> {
+    pub fn watched(&self) -> Vec<PathBuf> {
         let files = self.files.iter().flat_map(|file| [Some(file.path.as_path()), file.path.parent()]).flatten();
         let needed: Vec<PathBuf> = self.projects.values().flat_map(|project| project.survey.needed()).collect();
         with_contents(files.map(Path::to_owned).chain(needed))
@@ -152,11 +133,11 @@ impl Selection {
 }
 
 /// Returns what to watch while the case files cannot be used.
-fn places_to_watch(args: &TestArgs) -> Result<Vec<PathBuf>> {
-    if !args.paths.is_empty() {
-        return Ok(with_contents(args.paths.iter().filter_map(|path| path.canonicalize().ok())));
+pub fn places_to_watch(choice: CaseChoice<'_>) -> Result<Vec<PathBuf>> {
+    if !choice.paths.is_empty() {
+        return Ok(with_contents(choice.paths.iter().filter_map(|path| path.canonicalize().ok())));
     }
-    let root = Project::open_named(args.project.as_deref())?.root().to_owned();
+    let root = Project::open_named(choice.project)?.root().to_owned();
     let found = find_case_files(std::slice::from_ref(&root), Some(&root)).unwrap_or_default();
     Ok(with_contents(found.into_iter().map(|file| file.path).chain([root])))
 }
@@ -172,11 +153,6 @@ fn with_contents(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     all.sort();
     all.dedup();
     all
-}
-
-/// Returns the names of the cases in a text, as if it were in a file of this name, or what is wrong with it.
-pub(crate) fn case_names(file: &Path, text: &str) -> std::result::Result<Vec<String>, Vec<Diagnostic>> {
-    Ok(read::parse_cases(file, text)?.into_iter().map(|case| case.name).collect())
 }
 
 /// Reads all files. The problems of all of them are reported.
@@ -199,5 +175,5 @@ fn read_all(files: &[FoundFile]) -> std::result::Result<Vec<CaseFile>, Refusal> 
     let root = files.first().map(|file| file.project.clone()).unwrap_or_default();
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or(root);
     let cases = read.iter().map(|file| file.cases.len()).sum();
-    Err(Refusal::of_files(broken, &found, &PathDisplay::new(&here, home())).instead_of(cases))
+    Err(Refusal::of_files(broken, found, PathDisplay::new(&here, home())).instead_of(cases))
 }

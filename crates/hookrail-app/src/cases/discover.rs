@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail_app::failure::{Failure, Result};
-use hookrail_app::folders::home;
-use hookrail_app::project::search::find_project;
+use crate::failure::{Failure, Result};
+use crate::folders::home;
+use crate::project::search::find_project;
 
 /// How the names of case files end.
 const ENDINGS: [&str; 2] = [".hooktest.toml", ".hooktest.json"];
@@ -20,7 +20,7 @@ pub(super) struct FoundFile {
 }
 
 /// Returns whether a path has the name of a case file.
-pub(crate) fn is_case_file(path: &Path) -> bool {
+pub(super) fn is_case_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

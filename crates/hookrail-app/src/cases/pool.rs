@@ -1,37 +1,56 @@
-//! Runs cases on several threads. Results are printed in the order of the cases, each as soon as all before it are there.
+//! Runs cases on several threads. Results are told in the order of the cases, each as soon as all before it are there.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hookrail::CancelToken;
-use hookrail_app::failure::Result;
-use hookrail_app::text::{one_line, short};
 
 use super::Selection;
-use super::report::{Report, print_line};
+use super::case::LocatedCase;
+use super::project_grants::CopyTrust;
+use super::report::Report;
 use super::run::{CaseResult, RunSettings, Snapshots, Verdict, run_case};
-use super::standing::CopyTrust;
-use crate::args::TestArgs;
+use crate::failure::Result;
 
-/// The time between two updates of the progress line.
+/// The time between two updates of the progress.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs all selected cases.
-pub(super) fn run_cases(
-    args: &TestArgs,
+/// How cases are run.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolOptions<'p> {
+    /// The number of cases that run at once; without one, the number of processors.
+    pub jobs: Option<usize>,
+    /// Whether no further case is started after the first one that fails.
+    pub fail_fast: bool,
+    pub snapshots: Snapshots,
+    pub trust: CopyTrust,
+    /// Ends the cases that run, and starts no other.
+    pub stop: &'p CancelToken,
+}
+
+/// What a run of cases tells while it goes on.
+#[derive(Debug)]
+pub enum PoolProgress<'p> {
+    /// The next case in the order of the selection has ended.
+    Ended(&'p CaseResult),
+    /// So many of all cases have ended, and this is the first that has not.
+    Running { done: usize, total: usize, first: Option<String> },
+}
+
+/// Runs all selected cases. `tell` hears of results and of progress; if it fails, no further case is started.
+pub fn run_cases(
     selection: &Selection,
-    trust: CopyTrust,
-    stop: &CancelToken,
+    options: PoolOptions<'_>,
+    mut tell: impl FnMut(PoolProgress<'_>) -> Result<()>,
 ) -> Result<Report> {
     let began = Instant::now();
-    let snapshots = if args.accept { Snapshots::Accept } else { Snapshots::Compare };
+    let PoolOptions { jobs, fail_fast, snapshots, trust, stop } = options;
     let byte_code = tempfile::Builder::new().prefix("hookrail-python-").tempdir().ok();
     let settings = RunSettings { snapshots, stop, trust, byte_code: byte_code.as_ref().map(tempfile::TempDir::path) };
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = args.jobs.unwrap_or(available).clamp(1, selection.cases.len().max(1));
+    let jobs = jobs.unwrap_or(available).clamp(1, selection.cases.len().max(1));
     let (next, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, results) = mpsc::channel::<(usize, CaseResult)>();
     let mut report = Report::default();
@@ -44,7 +63,7 @@ pub(super) fn run_cases(
                     let Some(case) = selection.cases.get(at) else { return };
                     let Some(project) = selection.projects.get(&case.project) else { return };
                     let result = run_case(case, project, settings);
-                    if args.fail_fast && matches!(result.verdict, Verdict::Failed(_)) {
+                    if fail_fast && matches!(result.verdict, Verdict::Failed(_)) {
                         ended.store(true, Ordering::Relaxed);
                     }
                     if sender.send((at, result)).is_err() {
@@ -54,28 +73,27 @@ pub(super) fn run_cases(
             });
         }
         drop(sender);
-        let printed = collect(args, selection, &results, &mut report);
+        let told = collect(selection, &results, &mut report, &mut tell);
         // A closed output must not leave the other cases running.
-        if printed.is_err() {
+        if told.is_err() {
             ended.store(true, Ordering::Relaxed);
         }
-        printed
+        told
     })?;
     report.not_run = selection.cases.len() - report.results.len();
     report.took = began.elapsed();
     Ok(report)
 }
 
-/// Takes the results as they come, and prints them in order.
+/// Takes the results as they come, and tells them in order.
 fn collect(
-    args: &TestArgs,
     selection: &Selection,
     results: &mpsc::Receiver<(usize, CaseResult)>,
     report: &mut Report,
+    tell: &mut impl FnMut(PoolProgress<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut waiting: BTreeMap<usize, CaseResult> = BTreeMap::new();
-    let mut progress = Progress::new(selection.cases.len());
-    let mut done = 0;
+    let (mut done, total) = (0, selection.cases.len());
     loop {
         let received = match results.recv_timeout(UPDATE_INTERVAL) {
             Ok(received) => Some(received),
@@ -86,49 +104,17 @@ fn collect(
             done += 1;
             waiting.insert(at, result);
             while let Some(result) = waiting.remove(&report.results.len()) {
-                progress.erase();
-                print_line(&result, args.format)?;
+                tell(PoolProgress::Ended(&result))?;
                 report.results.push(result);
             }
         }
-        let current = selection.cases.get(report.results.len()).map(super::case::LocatedCase::title);
-        progress.draw(done, current.as_deref());
+        let first = selection.cases.get(report.results.len()).map(LocatedCase::title);
+        tell(PoolProgress::Running { done, total, first })?;
     }
-    progress.erase();
     // After the first failure with `--fail-fast`, or a signal, there may be gaps.
     for result in waiting.into_values() {
-        print_line(&result, args.format)?;
+        tell(PoolProgress::Ended(&result))?;
         report.results.push(result);
     }
     Ok(())
-}
-
-/// A line on the terminal that counts; nothing where standard error is not a terminal.
-struct Progress {
-    is_shown: bool,
-    is_drawn: bool,
-    total: usize,
-}
-
-impl Progress {
-    fn new(total: usize) -> Self {
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let is_shown = std::io::stderr().is_terminal() && !is_dumb && !crate::verbosity::is_quiet();
-        Self { is_shown, is_drawn: false, total }
-    }
-
-    fn draw(&mut self, done: usize, current: Option<&str>) {
-        if self.is_shown && done < self.total {
-            self.is_drawn = true;
-            let current = short(&one_line(current.unwrap_or_default()), 60);
-            // A terminal that cannot be written to shows no progress.
-            let _ = write!(std::io::stderr(), "\r\x1b[2K{done}/{} {current}", self.total);
-        }
-    }
-
-    fn erase(&mut self) {
-        if std::mem::take(&mut self.is_drawn) {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
-        }
-    }
 }
