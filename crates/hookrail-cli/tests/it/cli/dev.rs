@@ -65,6 +65,13 @@ fn with_user_hook(script: &str) -> Sandbox {
     sandbox
 }
 
+/// Saves a program as an editor does: a new file, renamed over the old one. A program that is open for writing cannot be
+/// executed, and `dev` may execute it between two writes.
+fn save_program(sandbox: &Sandbox, name: &str, text: &str) {
+    let new = sandbox.write_program(&format!("{name}.new"), text);
+    std::fs::rename(&new, new.with_extension("")).unwrap();
+}
+
 /// cli:C20
 #[test]
 fn a_save_fires_again_and_shows_what_has_changed() {
@@ -73,11 +80,11 @@ fn a_save_fires_again_and_shows_what_has_changed() {
     let first = dev.until("stderr");
     assert!(first.contains("before-tool replace  a sample"), "{first}");
     assert!(first.contains("blocked  before-tool replace") && first.contains("\"tool_name\": \"replace\""), "{first}");
-    sandbox.write_program("guard.sh", "#!/bin/sh\nexit 0\n");
+    save_program(&sandbox, "guard.sh", "#!/bin/sh\nexit 0\n");
     let second = dev.until("+hook guard: silent, no decision");
     assert!(second.contains("saved at ") && second.contains("-blocked") && second.contains("+allowed"), "{second}");
     assert!(second.contains("-reason: first"), "{second}");
-    sandbox.write_program("guard.sh", "#!/bin/sh\n# the same\nexit 0\n");
+    save_program(&sandbox, "guard.sh", "#!/bin/sh\n# the same\nexit 0\n");
     dev.until("the same verdict as before");
     assert_eq!(dev.signal("-INT"), 0);
 }
