@@ -7,17 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::environment::Environment;
+use crate::end::ChildEnd;
+use crate::environment::{Environment, OUTER_SUFFIX};
 use crate::error::SpawnError;
 use crate::late_output::LateOutput;
 use crate::ledger::RunLedger;
-use crate::outcome::ChildEnd;
+use crate::memfd_input::SealedInput;
 use crate::sandbox::Sandbox;
-use crate::sealed::SealedInput;
-use crate::sys;
-
-/// The suffix of the variable that holds the markers of the runs around this one.
-pub(crate) const OUTER_SUFFIX: &str = "_OUTER";
 
 /// A program to start, with its arguments, environment, input and limits.
 ///
@@ -219,7 +215,7 @@ impl ChildCommand {
     }
 
     /// Checks that the working directory exists and can be entered.
-    pub(crate) fn check_directory(&self) -> Result<(), SpawnError> {
+    pub(crate) fn check_directory(&self, may_enter: fn(&Path) -> bool) -> Result<(), SpawnError> {
         let Some(cwd) = &self.cwd else { return Ok(()) };
         let directory = cwd.clone();
         let source = match std::fs::metadata(cwd) {
@@ -228,7 +224,7 @@ impl ChildCommand {
             }
             Err(error) => error,
             Ok(about) if !about.is_dir() => io::ErrorKind::NotADirectory.into(),
-            Ok(_) if !sys::may_execute(cwd) => io::ErrorKind::PermissionDenied.into(),
+            Ok(_) if !may_enter(cwd) => io::ErrorKind::PermissionDenied.into(),
             Ok(_) => return Ok(()),
         };
         Err(SpawnError::WorkingDirectoryUnusable { directory, source })

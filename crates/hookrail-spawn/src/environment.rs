@@ -8,6 +8,9 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::sync::Arc;
 
+/// The suffix of the variable that holds the markers of the runs around this one.
+pub(crate) const OUTER_SUFFIX: &str = "_OUTER";
+
 /// An ordered list of variables with unique names.
 ///
 /// The child gets exactly these, in this order, and nothing of the host's. On

@@ -1,7 +1,7 @@
 //! What a process inherited from its parent: ignored signals and open descriptors.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
@@ -37,6 +37,11 @@ pub fn inherited_descriptor(number: RawFd) -> io::Result<OwnedFd> {
     let original = unsafe { BorrowedFd::borrow_raw(number) };
     fcntl_setfd(original, FdFlags::CLOEXEC)?;
     Ok(fcntl_dupfd_cloexec(original, 0)?)
+}
+
+/// Moves a descriptor to a number above those of the three standard streams.
+pub(crate) fn above_streams(fd: OwnedFd) -> io::Result<OwnedFd> {
+    if fd.as_raw_fd() > 2 { Ok(fd) } else { Ok(fcntl_dupfd_cloexec(fd, 3)?) }
 }
 
 #[cfg(test)]

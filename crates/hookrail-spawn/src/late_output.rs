@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::capture::CapturedStream;
-use crate::outcome::ChildExit;
+use crate::end::ChildExit;
 
 /// The rule for output that another process holds after the exit of the child.
 pub trait LateOutput: Sync {
@@ -55,22 +55,4 @@ pub enum StreamState {
     Ended,
     /// A process holds it.
     Held,
-}
-
-/// An output that was not complete when the wait for it was over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldOutput {
-    /// How long it was awaited after the exit.
-    pub waited: Duration,
-    /// The processes that hold it, as far as they can be found.
-    pub holders: Vec<OutputHolder>,
-}
-
-/// A process that holds the output of a child that has exited.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputHolder {
-    /// Its process id.
-    pub pid: u32,
-    /// The name of its program.
-    pub name: String,
 }

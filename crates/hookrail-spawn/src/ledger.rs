@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use crate::end::OrphanCleanup;
 use crate::files::{create_private_folder, is_ours_alone, open_regular, private_file_options};
 use crate::lock::lock;
-use crate::outcome::OrphanCleanup;
-use crate::sys::recorded;
+use crate::processes::recorded;
 
 /// The size of an entry in bytes. A marker that does not fit is not recorded.
 const ENTRY_SIZE: usize = 192;

@@ -52,29 +52,33 @@
 
 mod cancel;
 mod capture;
-mod closed;
 mod command;
+mod end;
 mod environment;
 mod error;
 mod files;
 #[cfg(unix)]
 mod inherited;
 mod late_output;
-#[cfg(unix)]
+#[cfg_attr(windows, path = "ledger_windows.rs")]
 mod ledger;
 mod lock;
+mod memfd_input;
 mod memory;
-mod outcome;
 mod parked;
+#[cfg(unix)]
+mod processes;
 mod run;
 mod run_id;
 mod runtime;
 mod sandbox;
-mod sealed;
 #[cfg(target_os = "linux")]
 mod sender;
+#[cfg(unix)]
+mod start_queue;
 mod straight_path;
 mod termination;
+mod undumpable;
 
 #[cfg(unix)]
 mod unix;
@@ -85,13 +89,14 @@ mod windows;
 use unix as sys;
 #[cfg(windows)]
 use windows as sys;
-#[cfg(windows)]
-use windows::ledger;
 
 pub use cancel::CancelToken;
 pub use capture::{CapturedStream, Truncation};
-pub use closed::close_to_other_processes;
 pub use command::{CaptureLimits, ChildCommand};
+pub use end::{
+    ChildEnd, ChildExit, HeldOutput, OrphanCleanup, OutputHolder, StartEnd, Survivors, TerminationForce,
+    TerminationReport,
+};
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{
@@ -99,24 +104,22 @@ pub use files::{
 };
 #[cfg(unix)]
 pub use inherited::{inherited_descriptor, is_ignored};
-pub use late_output::{AwaitedStreams, HeldOutput, LateOutput, LateWait, OutputHolder, OutputSoFar, StreamState};
+pub use late_output::{AwaitedStreams, LateOutput, LateWait, OutputSoFar, StreamState};
 pub use ledger::RunLedger;
 #[doc(hidden)]
 pub use lock::lock;
+pub use memfd_input::SealedInput;
 pub use memory::{give_back_free_memory, give_back_large_blocks};
-pub use outcome::{
-    ChildEnd, ChildExit, ChildResult, OrphanCleanup, StartEnd, Survivors, TerminationForce, TerminationReport,
-};
 pub use parked::{Exchange, ExchangeReply, ParkedChild};
-pub use run::run;
+pub use run::{ChildResult, run};
 pub use run_id::run_id;
 pub use runtime::{require_threads, run_blocking, start_runtime};
 pub use sandbox::{Network, Protection, Readable, Sandbox, SandboxError, SandboxRules};
-pub use sealed::SealedInput;
 #[cfg(target_os = "linux")]
 pub use sender::{Sender, receive_with_sender};
 pub use straight_path::{has_no_links, real_path};
 pub use termination::Termination;
+pub use undumpable::close_to_other_processes;
 
 #[cfg(test)]
 hookrail_testkit::start_with_default_signals!();

@@ -15,9 +15,9 @@ use tokio::time::{Sleep, sleep, sleep_until};
 use crate::cancel::CancelToken;
 use crate::capture::CapturedStream;
 use crate::command::ChildCommand;
+use crate::end::{ChildEnd, ChildExit, StartEnd};
 use crate::error::SpawnError;
-use crate::outcome::{ChildEnd, ChildExit, ChildResult, StartEnd};
-use crate::run::{StopCause, StopCondition, deadline_after, drive_to_end, start_in_time, without_child};
+use crate::run::{ChildResult, StopCause, StopCondition, deadline_after, drive_to_end, start_in_time, without_child};
 use crate::sys;
 use crate::termination::Termination;
 

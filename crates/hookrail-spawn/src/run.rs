@@ -16,11 +16,39 @@ use tokio::time::{Sleep, sleep, sleep_until};
 use crate::cancel::CancelToken;
 use crate::capture::{CapturedStream, Truncation};
 use crate::command::{CaptureLimits, ChildCommand};
+use crate::end::{ChildEnd, ChildExit, HeldOutput, StartEnd, Survivors};
 use crate::error::SpawnError;
-use crate::late_output::{AwaitedStreams, HeldOutput, LateWait, OutputSoFar, StreamState};
-use crate::outcome::{ChildEnd, ChildExit, ChildResult, StartEnd, Survivors};
+use crate::late_output::{AwaitedStreams, LateWait, OutputSoFar, StreamState};
 use crate::sys;
 use crate::termination::Termination;
+
+/// The result of a run that could be started.
+#[derive(Debug)]
+pub struct ChildResult {
+    /// How the run ended.
+    pub end: ChildEnd,
+    /// How the direct child ended, if it had by the time of this result.
+    ///
+    /// It has additional information if [`end`](Self::end) is
+    /// [`OutputLimit`](ChildEnd::OutputLimit): a child may write too much and then
+    /// exit by itself with a code that matters.
+    pub exit: Option<ChildExit>,
+    /// The bytes that were read from stdout.
+    pub stdout: CapturedStream,
+    /// The bytes that were read from stderr.
+    pub stderr: CapturedStream,
+    /// The time from before the start to this result.
+    pub elapsed: Duration,
+    /// The process id, or `None` if the run ended before the program was started.
+    pub pid: Option<u32>,
+    /// The processes that the child left running.
+    pub survivors: Survivors,
+    /// The output that the rule of [`late_output`](crate::ChildCommand::late_output) did not find complete, because another
+    /// process still held it when the wait was over.
+    pub held: Option<HeldOutput>,
+    /// The rest of the work to end the child, if there is any; dropping it kills the child at once.
+    pub termination: Option<Termination>,
+}
 
 /// The pauses between attempts to start a program that is open for writing (`ETXTBSY`).
 ///

@@ -7,13 +7,18 @@
 //!
 //! This module does not know what a sandbox is used for.
 
+#[cfg(target_os = "linux")]
+mod restricted_threads;
+#[cfg(target_os = "linux")]
+mod system_calls;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::private_folders;
 use crate::run_id::run_id;
 #[cfg(target_os = "linux")]
-use crate::sys::sandbox as imp;
+use restricted_threads::RestrictedThreads;
 
 /// The rules for children in a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +92,7 @@ pub enum SandboxError {
 #[derive(Debug)]
 pub struct Sandbox {
     #[cfg(target_os = "linux")]
-    threads: imp::RestrictedThreads,
+    threads: RestrictedThreads,
     temporary: TemporaryFolder,
     missing: Vec<Protection>,
 }
@@ -104,7 +109,7 @@ impl Sandbox {
         let temporary = TemporaryFolder::create(temporary)?;
         #[cfg(target_os = "linux")]
         {
-            let (threads, missing) = imp::RestrictedThreads::start(rules, &temporary.0)?;
+            let (threads, missing) = RestrictedThreads::start(rules, &temporary.0)?;
             Ok(Self { threads, temporary, missing })
         }
         #[cfg(not(target_os = "linux"))]
@@ -129,7 +134,7 @@ impl Sandbox {
 
     /// Returns the threads that start the children.
     #[cfg(target_os = "linux")]
-    pub(crate) fn threads(&self) -> &imp::RestrictedThreads {
+    pub(crate) fn threads(&self) -> &RestrictedThreads {
         &self.threads
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, sleep_until};
 
-use crate::outcome::{ChildExit, TerminationForce, TerminationReport};
+use crate::end::{ChildExit, TerminationForce, TerminationReport};
 use crate::sys;
 
 /// The time after SIGKILL in which a child must exit before the termination gives up. A process in an uninterruptible

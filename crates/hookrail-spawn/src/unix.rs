@@ -21,22 +21,14 @@ compile_error!("hookrail-spawn supports Linux, macOS and Windows");
 
 mod child;
 mod exec_arguments;
-mod memory;
-mod pidfd;
 mod pipe;
 mod pipe_holders;
 mod posix;
-mod process_family;
-pub(crate) mod recorded;
-#[cfg(target_os = "linux")]
-pub(crate) mod sandbox;
 mod session_leader;
 mod sigpipe;
 mod stalled;
 mod start_error;
 mod starting;
-#[cfg(target_os = "linux")]
-mod system_calls;
 mod wait;
 
 use std::io;
@@ -46,9 +38,8 @@ use crate::command::ChildCommand;
 use crate::error::SpawnError;
 
 pub(crate) use child::Child;
-pub(crate) use memory::SealedFile;
 pub(crate) use pipe::{AfterInput, OutputPipe, StdinPipe};
-pub(crate) use start_error::{may_execute, resource_error};
+pub(crate) use start_error::resource_error;
 pub(crate) use starting::Starting;
 
 use exec_arguments::ExecArguments;
@@ -118,7 +109,7 @@ fn start_with(
     let open = || {
         let (mut stdin, mut child_stdin) = StdinPipe::open()?;
         if let Some(sealed) = &command.sealed {
-            child_stdin = sealed.0.reader()?;
+            child_stdin = sealed.reader()?;
             stdin.close();
         }
         feed(&mut stdin)?;

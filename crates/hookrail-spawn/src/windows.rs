@@ -30,9 +30,9 @@ use crate::lock::lock;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::command::ChildCommand;
+use crate::end::ChildExit;
+use crate::end::OutputHolder;
 use crate::error::{NulPlace, SpawnError};
-use crate::late_output::OutputHolder;
-use crate::outcome::ChildExit;
 
 /// Starts a console program without a console window.
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
@@ -136,40 +136,6 @@ pub(crate) fn start_with_input(command: &ChildCommand) -> Starting {
         Ok(started)
     });
     Starting(Some(fed))
-}
-
-/// The ledger of running children, which does not exist on Windows.
-pub(crate) mod ledger {
-    use std::convert::Infallible;
-    use std::io;
-    use std::path::Path;
-
-    use crate::outcome::OrphanCleanup;
-
-    /// The record of the running children of this program. It exists on Linux only.
-    #[derive(Clone, Debug)]
-    pub struct RunLedger(Infallible);
-
-    impl RunLedger {
-        /// Fails, because children cannot be recorded on Windows.
-        ///
-        /// # Errors
-        ///
-        /// Always.
-        pub fn open(_directory: &Path) -> io::Result<(Self, OrphanCleanup)> {
-            Err(io::ErrorKind::Unsupported.into())
-        }
-    }
-}
-
-/// A sealed file, which does not exist on Windows.
-#[derive(Debug)]
-pub(crate) struct SealedFile(std::convert::Infallible);
-
-impl SealedFile {
-    pub(crate) fn new<'b>(_pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
 }
 
 /// The name of a pipe, which none has here.
@@ -433,7 +399,7 @@ fn has_nul(text: &OsStr) -> bool {
 }
 
 /// Returns `true`: on Windows only the attempt shows it.
-pub(crate) fn may_execute(_path: &Path) -> bool {
+fn may_execute(_path: &Path) -> bool {
     true
 }
 
@@ -449,7 +415,7 @@ pub(crate) fn resource_error(command: &ChildCommand, error: io::Error) -> SpawnE
         }
         _ => {}
     }
-    if let Err(error) = command.check_directory() {
+    if let Err(error) = command.check_directory(may_execute) {
         return error;
     }
     match error.kind() {

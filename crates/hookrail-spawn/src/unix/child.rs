@@ -5,14 +5,14 @@ use std::task::{Context, Poll};
 
 use rustix::process::{Pid, Signal};
 
-use super::pidfd;
 use super::pipe_holders::{PipeName, pipe_holders};
-use super::process_family::FamilyScope;
 use super::session_leader::SessionLeader;
 use super::wait::ExitWaiter;
-use crate::late_output::OutputHolder;
+use crate::end::ChildExit;
+use crate::end::OutputHolder;
 use crate::ledger::LedgerEntry;
-use crate::outcome::ChildExit;
+use crate::processes::family::FamilyScope;
+use crate::processes::pidfd;
 
 /// A started child. Unless it was released, dropping it kills it and all its relatives.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ mod tests {
     use rustix::process::Pid;
 
     use super::{Child, SessionLeader};
-    use crate::outcome::ChildExit;
+    use crate::end::ChildExit;
 
     /// Starts a shell script as the leader of a group, without a pidfd.
     #[expect(clippy::zombie_processes, reason = "reaping it is what is tested")]

@@ -116,7 +116,7 @@ fn resolve_program(command: &ChildCommand, path: Option<&OsStr>) -> Result<PathB
         }
     }
     // A missing working directory is reported first, because no program could be started there.
-    command.check_directory()?;
+    command.check_directory(super::start_error::may_execute)?;
     let program = program.clone();
     Err(if forbidden { SpawnError::NotExecutable { program } } else { SpawnError::ProgramNotFound { program } })
 }

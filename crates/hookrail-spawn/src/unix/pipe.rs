@@ -8,13 +8,14 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use rustix::fs::{OFlags, fcntl_setfl};
-use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionread, read};
+use rustix::io::{Errno, ioctl_fionread, read};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::pipe_holders::PipeName;
 use super::sigpipe;
 use super::wait::becomes_readable;
+use crate::inherited::above_streams;
 
 /// The capacity that a pipe has by default.
 const DEFAULT_CAPACITY: usize = 64 << 10;
@@ -309,11 +310,6 @@ fn bytes_available(fd: BorrowedFd<'_>) -> u64 {
 fn create_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = io::pipe()?;
     Ok((above_streams(read.into())?, above_streams(write.into())?))
-}
-
-/// Moves a descriptor to a number above those of the three standard streams.
-pub(super) fn above_streams(fd: OwnedFd) -> io::Result<OwnedFd> {
-    if fd.as_raw_fd() > 2 { Ok(fd) } else { Ok(fcntl_dupfd_cloexec(fd, 3)?) }
 }
 
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::path::Path;
 
-use crate::late_output::OutputHolder;
+use crate::end::OutputHolder;
 
 /// A pipe as `/proc` names it in the descriptors of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use libc::pid_t;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid};
 
-use super::pidfd;
-use super::process_family::{ProcessFamily, ProcessSearch, sweep};
+use crate::end::ChildExit;
 use crate::ledger::LedgerEntry;
 use crate::lock::lock;
-use crate::outcome::ChildExit;
+use crate::processes::family::{ProcessFamily, ProcessSearch, sweep};
+use crate::processes::pidfd;
 
 /// A child that leads its own session and process group.
 #[derive(Debug)]

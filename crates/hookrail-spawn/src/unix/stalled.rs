@@ -25,7 +25,7 @@ impl ThreadId {
     /// thread has it.
     pub(super) fn kill_stalled_child(&self) {
         for child in self.stalled_children().unwrap_or_default() {
-            super::pidfd::kill_process(child.as_fd());
+            crate::processes::pidfd::kill_process(child.as_fd());
         }
     }
 
@@ -35,7 +35,7 @@ impl ThreadId {
         let list = std::fs::read_to_string(format!("/proc/self/task/{}/children", self.0)).ok()?;
         let children = list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
         // Opened before it is looked at, so that no other process of the same number is meant.
-        let opened = children.filter_map(|pid| Some((pid, super::pidfd::open_pidfd(pid).ok()?)));
+        let opened = children.filter_map(|pid| Some((pid, crate::processes::pidfd::open_pidfd(pid).ok()?)));
         Some(opened.filter(|(pid, _)| has_not_executed(*pid)).map(|(_, child)| child).collect())
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn from_errno(command: &ChildCommand, arguments: &ExecArguments, errn
         libc::ENOEXEC => return SpawnError::BadFormat { program },
         _ => {}
     }
-    if let Err(error) = command.check_directory() {
+    if let Err(error) = command.check_directory(may_execute) {
         return error;
     }
     let path = arguments.path_from_here();
@@ -44,6 +44,6 @@ pub(super) fn from_errno(command: &ChildCommand, arguments: &ExecArguments, errn
 }
 
 /// Whether this process may execute the file, or enter the directory.
-pub(crate) fn may_execute(path: &Path) -> bool {
+pub(super) fn may_execute(path: &Path) -> bool {
     accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS).is_ok()
 }

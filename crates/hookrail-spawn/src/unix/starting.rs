@@ -6,12 +6,11 @@
 //! One thread starts children one after the other, which takes as long as on the thread of the caller: it is the waiting that
 //! costs, not the hand-over. If a child has to wait for the one before it, another thread is added.
 
-use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
@@ -21,113 +20,7 @@ use super::stalled::ThreadId;
 use crate::command::ChildCommand;
 use crate::error::SpawnError;
 use crate::lock;
-
-/// The time that a start waits for the one before it until another thread is added.
-const PATIENCE: Duration = Duration::from_millis(20);
-
-/// Work for a thread that starts children.
-type Job = Box<dyn FnOnce() + Send>;
-
-/// Adds a thread to a queue.
-type AddThread = dyn Fn(&Arc<StartQueue>) -> io::Result<()> + Send + Sync;
-
-/// The jobs of some threads, and the means to add one.
-pub(super) struct StartQueue {
-    state: Mutex<QueueState>,
-    changed: Condvar,
-    /// Adds a thread that calls [`StartQueue::serve`], or calls [`StartQueue::do_last`]. Fails if no job will be done any more.
-    add: Box<AddThread>,
-}
-
-#[derive(Default)]
-struct QueueState {
-    jobs: VecDeque<Job>,
-    threads: usize,
-    idle: usize,
-    closed: bool,
-}
-
-impl std::fmt::Debug for StartQueue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StartQueue").finish_non_exhaustive()
-    }
-}
-
-impl StartQueue {
-    pub(super) fn new(add: impl Fn(&Arc<Self>) -> io::Result<()> + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::default(), changed: Condvar::new(), add: Box::new(add) })
-    }
-
-    /// Adds a job, and a thread for it if there is none.
-    fn submit(self: &Arc<Self>, job: Job) -> io::Result<()> {
-        let mut state = lock(&self.state);
-        state.jobs.push_back(job);
-        let has_threads = state.threads > 0;
-        drop(state);
-        if has_threads {
-            self.changed.notify_one();
-            return Ok(());
-        }
-        self.add_thread()
-    }
-
-    /// Runs a function on one of the threads and waits for its result; returns `None` if there are none any more.
-    pub(super) fn run<T: Send + 'static>(self: &Arc<Self>, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let (begin, begun) = mpsc::channel();
-        let (done, result) = mpsc::channel();
-        let job = move || {
-            let _ = begin.send(());
-            // If the caller no longer waits, the result is dropped, which kills a child that was started.
-            drop(done.send(work()));
-        };
-        self.submit(Box::new(job)).ok()?;
-        if begun.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            self.add_thread().ok()?;
-        }
-        result.recv().ok()
-    }
-
-    fn add_thread(self: &Arc<Self>) -> io::Result<()> {
-        lock(&self.state).threads += 1;
-        (self.add)(self)
-    }
-
-    /// Does one job in the place of a thread that could not be added.
-    pub(super) fn do_last(&self) {
-        let mut state = lock(&self.state);
-        state.threads -= 1;
-        let job = state.jobs.pop_front();
-        drop(state);
-        if let Some(job) = job {
-            job();
-        }
-    }
-
-    /// Does jobs until the queue is closed, or until another thread is idle.
-    pub(super) fn serve(&self) {
-        let mut state = lock(&self.state);
-        loop {
-            if let Some(job) = state.jobs.pop_front() {
-                drop(state);
-                job();
-                state = lock(&self.state);
-            } else if state.closed || state.idle > 0 {
-                state.threads -= 1;
-                return;
-            } else {
-                state.idle += 1;
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                state.idle -= 1;
-            }
-        }
-    }
-
-    /// Ends the threads when they have done what is queued.
-    pub(super) fn close(&self) {
-        lock(&self.state).closed = true;
-        self.changed.notify_all();
-    }
-}
+use crate::start_queue::{Job, PATIENCE, StartQueue};
 
 /// The queue of a thread. Its threads are started by this one, so that children inherit what this thread has restricted
 /// itself to. They end with it.
@@ -386,7 +279,10 @@ impl Drop for Finishing {
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
+
+    use std::sync::mpsc;
+    use std::time::Duration;
 
     use super::*;
 

@@ -14,9 +14,9 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-use super::starting::StartQueue;
 use super::system_calls::{ALLOWED, ALLOWED_FORMS, ALLOWED_WITH_NETWORK, Condition};
-use crate::sandbox::{Network, Protection, Readable, SandboxError, SandboxRules};
+use super::{Network, Protection, Readable, SandboxError, SandboxRules};
+use crate::start_queue::StartQueue;
 
 /// The Landlock version whose rules are requested. It is the first with a rule for signals; an older kernel enforces the
 /// rules that it has.

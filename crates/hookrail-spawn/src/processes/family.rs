@@ -16,7 +16,7 @@ use libc::pid_t;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::pidfd;
-use crate::command::OUTER_SUFFIX;
+use crate::environment::OUTER_SUFFIX;
 use crate::lock::lock;
 
 /// The number of searches before a sweep gives up, and the pause between two searches.
@@ -29,7 +29,7 @@ const EMPTY_SEARCHES: u32 = 20;
 
 /// The relatives of a child: processes in its group or session, with its marker in the environment, or descended from it.
 #[derive(Debug)]
-pub(super) struct ProcessFamily {
+pub(crate) struct ProcessFamily {
     leader: pid_t,
     marker: Option<Marker>,
     /// Descendants that a search has found, by pid and start time. When a parent exits, its children get another parent, so
@@ -39,7 +39,7 @@ pub(super) struct ProcessFamily {
 
 /// Which relatives are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FamilyScope {
+pub(crate) enum FamilyScope {
     /// In the child's process group.
     Group,
     /// In its group or session, with its marker, or seen as a descendant.
@@ -47,16 +47,16 @@ pub(super) enum FamilyScope {
 }
 
 /// The result of one search through all processes.
-pub(super) struct ProcessSearch {
+pub(crate) struct ProcessSearch {
     /// The relatives that were alive and have been killed.
-    pub(super) found: Vec<pid_t>,
+    pub(crate) found: Vec<pid_t>,
     /// Whether the search cannot have missed a relative.
-    pub(super) is_settled: bool,
+    pub(crate) is_settled: bool,
 }
 
 impl ProcessSearch {
     /// The search that proves that there is no relative.
-    pub(super) const EMPTY: Self = Self { found: Vec::new(), is_settled: true };
+    pub(crate) const EMPTY: Self = Self { found: Vec::new(), is_settled: true };
 }
 
 /// Searches and kills until no relative is found any more. `look` makes one search, and is given the zombies that earlier
@@ -64,7 +64,7 @@ impl ProcessSearch {
 ///
 /// Returns how many processes were killed one by one, and how many were still there at the last search, or `None` if the
 /// system cannot be searched. Blocks for some milliseconds, longer if a process does not die.
-pub(super) fn sweep(mut look: impl FnMut(&mut BTreeSet<pid_t>) -> Option<ProcessSearch>) -> Option<(u32, u32)> {
+pub(crate) fn sweep(mut look: impl FnMut(&mut BTreeSet<pid_t>) -> Option<ProcessSearch>) -> Option<(u32, u32)> {
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let (mut killed, mut dead) = (BTreeSet::new(), BTreeSet::new());
     let (mut empty, mut left) = (0, 0);
@@ -96,12 +96,12 @@ enum Relation {
 }
 
 impl ProcessFamily {
-    pub(super) fn new(leader: pid_t, marker: Option<Vec<u8>>) -> Self {
+    pub(crate) fn new(leader: pid_t, marker: Option<Vec<u8>>) -> Self {
         Self { leader, marker: marker.and_then(Marker::new), seen: Mutex::default() }
     }
 
     /// Notes the relatives, and the descendants of each of them. Call it before a signal that may end one of them.
-    pub(super) fn note_descendants(&self) {
+    pub(crate) fn note_descendants(&self) {
         let Some(processes) = processes() else { return };
         let is_relative = |pid: pid_t| self.examine(pid, FamilyScope::Any) == Relation::Relative;
         let others = processes.filter(|pid| pid.cast_unsigned() != std::process::id());
@@ -125,7 +125,7 @@ impl ProcessFamily {
     }
 
     /// Returns the number of living relatives without the leader, or `None` without `/proc`.
-    pub(super) fn count(&self, kin: FamilyScope) -> Option<u32> {
+    pub(crate) fn count(&self, kin: FamilyScope) -> Option<u32> {
         let count = processes()?.filter(|pid| self.examine(*pid, kin) == Relation::Relative).count();
         u32::try_from(count).ok()
     }
@@ -136,7 +136,7 @@ impl ProcessFamily {
     /// before the search. So no relative was alive that could have started a child meanwhile. A process that died during
     /// the search may have started one, and then the search is not settled. `dead` holds the zombies that earlier searches
     /// have seen.
-    pub(super) fn kill_relatives(&self, dead: &mut BTreeSet<pid_t>) -> Option<ProcessSearch> {
+    pub(crate) fn kill_relatives(&self, dead: &mut BTreeSet<pid_t>) -> Option<ProcessSearch> {
         let mut look = ProcessSearch { found: Vec::new(), is_settled: true };
         for pid in processes()? {
             match self.examine(pid, FamilyScope::Any) {
@@ -239,10 +239,10 @@ const PF_KTHREAD: u32 = 0x0020_0000;
 
 /// The fields of `/proc/PID/stat` that are used here.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ProcessStat {
-    pub(super) is_dead: bool,
+pub(crate) struct ProcessStat {
+    pub(crate) is_dead: bool,
     /// The start time in ticks since the boot.
-    pub(super) started: u64,
+    pub(crate) started: u64,
     parent: pid_t,
     group: pid_t,
     session: pid_t,
@@ -250,7 +250,7 @@ pub(super) struct ProcessStat {
 }
 
 impl ProcessStat {
-    pub(super) fn read(pid: pid_t) -> Option<Self> {
+    pub(crate) fn read(pid: pid_t) -> Option<Self> {
         Self::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 

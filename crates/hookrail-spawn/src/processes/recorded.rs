@@ -5,8 +5,8 @@ use std::os::fd::AsFd as _;
 
 use libc::pid_t;
 
+use super::family::{ProcessFamily, ProcessStat, sweep};
 use super::pidfd;
-use super::process_family::{ProcessFamily, ProcessStat, sweep};
 
 /// Returns the boot and the pid namespace in which the pids and start times of this program are valid.
 pub(crate) fn system_identity() -> io::Result<String> {

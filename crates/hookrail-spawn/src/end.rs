@@ -2,38 +2,6 @@
 
 use std::time::Duration;
 
-use crate::capture::CapturedStream;
-use crate::late_output::HeldOutput;
-use crate::termination::Termination;
-
-/// The result of a run that could be started.
-#[derive(Debug)]
-pub struct ChildResult {
-    /// How the run ended.
-    pub end: ChildEnd,
-    /// How the direct child ended, if it had by the time of this result.
-    ///
-    /// It has additional information if [`end`](Self::end) is
-    /// [`OutputLimit`](ChildEnd::OutputLimit): a child may write too much and then
-    /// exit by itself with a code that matters.
-    pub exit: Option<ChildExit>,
-    /// The bytes that were read from stdout.
-    pub stdout: CapturedStream,
-    /// The bytes that were read from stderr.
-    pub stderr: CapturedStream,
-    /// The time from before the start to this result.
-    pub elapsed: Duration,
-    /// The process id, or `None` if the run ended before the program was started.
-    pub pid: Option<u32>,
-    /// The processes that the child left running.
-    pub survivors: Survivors,
-    /// The output that the rule of [`late_output`](crate::ChildCommand::late_output) did not find complete, because another
-    /// process still held it when the wait was over.
-    pub held: Option<HeldOutput>,
-    /// The rest of the work to end the child, if there is any; dropping it kills the child at once.
-    pub termination: Option<Termination>,
-}
-
 /// How a run ended.
 ///
 /// If several apply, the first in this order is used: cancelled, output limit,
@@ -115,7 +83,7 @@ pub enum Survivors {
     LeftToTermination,
 }
 
-/// What a [`Termination`] did.
+/// What a [`Termination`](crate::Termination) did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TerminationReport {
     /// How the direct child ended, or `None` if even SIGKILL did not end it in time.
@@ -145,4 +113,22 @@ pub struct OrphanCleanup {
     pub records: u32,
     /// The number of processes that were ended.
     pub ended: u32,
+}
+
+/// An output that was not complete when the wait for it was over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldOutput {
+    /// How long it was awaited after the exit.
+    pub waited: Duration,
+    /// The processes that hold it, as far as they can be found.
+    pub holders: Vec<OutputHolder>,
+}
+
+/// A process that holds the output of a child that has exited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputHolder {
+    /// Its process id.
+    pub pid: u32,
+    /// The name of its program.
+    pub name: String,
 }

@@ -1,19 +1,31 @@
-//! A file in memory that cannot be changed any more.
+//! Input that several children read from the same memory.
 
 use std::io;
+#[cfg(unix)]
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-use super::pipe::above_streams;
+#[cfg(unix)]
+use crate::inherited::above_streams;
 
-/// A sealed file in memory.
+/// Bytes that are written once and can be read by any number of children, each from the beginning.
+///
+/// It is a sealed file in memory, so no child can change what another one reads. A large input is copied once, however
+/// many children read it, and a child that does not read it costs nothing.
 #[derive(Debug)]
-pub(crate) struct SealedFile(OwnedFd);
+pub struct SealedInput(#[cfg(unix)] OwnedFd, #[cfg(not(unix))] std::convert::Infallible);
 
-impl SealedFile {
+impl SealedInput {
+    /// Creates the file from these pieces, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created. On systems other than Linux this always fails, because files cannot be sealed.
     #[cfg(target_os = "linux")]
-    pub(crate) fn new<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
-        use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    pub fn new<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
         use std::io::Write as _;
+
+        use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
         let fd = memfd_create(c"hookrail-input", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         let mut file = std::fs::File::from(above_streams(fd)?);
         for piece in pieces {
@@ -28,13 +40,18 @@ impl SealedFile {
     }
 
     /// Fails, because only Linux can seal files.
+    ///
+    /// # Errors
+    ///
+    /// Always.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn new<'b>(_pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
+    pub fn new<'b>(_pieces: impl IntoIterator<Item = &'b [u8]>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Opens the file for reading. Opened again and not duplicated, each reader has its own position.
-    pub(super) fn reader(&self) -> io::Result<OwnedFd> {
+    #[cfg(unix)]
+    pub(crate) fn reader(&self) -> io::Result<OwnedFd> {
         above_streams(std::fs::File::open(format!("/proc/self/fd/{}", self.0.as_raw_fd()))?.into())
     }
 }

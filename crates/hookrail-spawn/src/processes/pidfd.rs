@@ -9,31 +9,31 @@ use libc::{c_int, pid_t};
 
 /// Opens a descriptor of a process that has not been reaped.
 #[cfg(target_os = "linux")]
-pub(super) fn open_pidfd(pid: pid_t) -> io::Result<OwnedFd> {
+pub(crate) fn open_pidfd(pid: pid_t) -> io::Result<OwnedFd> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
     let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn open_pidfd(_pid: pid_t) -> io::Result<OwnedFd> {
+pub(crate) fn open_pidfd(_pid: pid_t) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Kills the process, and returns whether it existed.
 #[cfg(target_os = "linux")]
-pub(super) fn kill_process(pidfd: BorrowedFd<'_>) -> bool {
+pub(crate) fn kill_process(pidfd: BorrowedFd<'_>) -> bool {
     rustix::process::pidfd_send_signal(pidfd, rustix::process::Signal::KILL).is_ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn kill_process(_pidfd: BorrowedFd<'_>) -> bool {
+pub(crate) fn kill_process(_pidfd: BorrowedFd<'_>) -> bool {
     false
 }
 
 /// Returns the status of a process that was already reaped, as `wait` would have returned it; `None` before Linux 6.15.
 #[cfg(target_os = "linux")]
-pub(super) fn wait_status(pidfd: BorrowedFd<'_>) -> Option<c_int> {
+pub(crate) fn wait_status(pidfd: BorrowedFd<'_>) -> Option<c_int> {
     use std::os::fd::AsRawFd as _;
     let mut info = PidfdInfo { mask: INFO_EXIT, ..PidfdInfo::default() };
     // SAFETY: the descriptor is open, and the kernel writes at most the size
@@ -44,7 +44,7 @@ pub(super) fn wait_status(pidfd: BorrowedFd<'_>) -> Option<c_int> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn wait_status(_pidfd: BorrowedFd<'_>) -> Option<c_int> {
+pub(crate) fn wait_status(_pidfd: BorrowedFd<'_>) -> Option<c_int> {
     None
 }
 
