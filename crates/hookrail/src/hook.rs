@@ -3,6 +3,22 @@
 //!
 //! Nothing here knows how a dialect writes hooks down, or how one is run.
 
+mod bridge_command;
+pub(crate) mod capabilities;
+pub(crate) mod exec_options;
+pub(crate) mod files;
+pub(crate) mod fingerprint;
+pub(crate) mod git_branch;
+pub(crate) mod grant;
+pub(crate) mod host;
+pub(crate) mod identity;
+pub(crate) mod missing_guard;
+pub(crate) mod native;
+pub mod remote;
+pub(crate) mod sandbox;
+pub(crate) mod search_path;
+pub(crate) mod variables;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,21 +26,23 @@ use std::time::Duration;
 
 use hookrail_spawn::Environment;
 
-pub use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
-pub use crate::own_bridge::{bridge_program, bridge_words, denies_on_failure, denying_on_failure, plain_words};
-pub use crate::sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
+pub use bridge_command::{bridge_program, bridge_words, denies_on_failure, denying_on_failure, plain_words};
+pub use exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
+pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 
-use crate::dialect::registry::DialectId;
+pub use crate::config::source::Authority;
+use crate::config::source::{Origin, SourceKind};
+use crate::dialect_id::DialectId;
 use crate::event::EventKind;
 use crate::matcher::Matcher;
-use crate::names::named;
-use crate::native::NativeHook;
-use crate::own_bridge::program_of;
-use crate::remote::RemoteTarget;
-use crate::run::capabilities::Capabilities;
-pub use crate::source::Authority;
-use crate::source::{Origin, SourceKind};
-use crate::trust::{Fingerprint, IdentityCell, MissingGuard};
+use crate::text::names::named;
+use bridge_command::program_of;
+use capabilities::Capabilities;
+use fingerprint::Fingerprint;
+use identity::IdentityCell;
+use missing_guard::MissingGuard;
+use native::NativeHook;
+use remote::RemoteTarget;
 
 /// One hook for one event.
 ///

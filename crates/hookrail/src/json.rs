@@ -4,6 +4,7 @@
 //! parsed values cannot promise that, so values travel through the engine as raw JSON and are taken apart
 //! only one level at a time, and only where something inside is needed. This module knows JSON and nothing else.
 
+pub(crate) mod duplicate_keys;
 mod object_writer;
 
 pub(crate) use object_writer::{ObjectWriter, WrittenObject};

@@ -56,69 +56,50 @@
 
 #![forbid(unsafe_code)]
 
-mod breadcrumb;
 mod config;
-mod diagnostic;
 pub mod dialect;
-pub mod document;
-mod effects;
-mod enrolment;
+mod dialect_id;
 pub mod event;
-mod exec_options;
 mod firing;
 pub mod guard;
 #[cfg(doc)]
 pub mod guide;
-mod handed_record;
-mod hidden;
 pub mod hook;
 mod json;
-mod log;
 pub mod module;
-mod names;
-mod native;
 pub mod outcome;
-mod own_bridge;
 pub mod payload;
-pub mod places;
-mod protect;
-pub mod recorder;
-pub mod remote;
-mod repeated;
+mod record;
 mod run;
-mod sandbox;
-#[doc(hidden)]
-pub mod secret_table;
-mod session_facts;
-mod skips;
-mod snapshot;
-mod source;
 mod system;
+mod text;
 pub mod tools;
 pub mod trust;
-mod user_folders;
 
 pub use hookrail_matcher as matcher;
 
-pub use diagnostic::{Code, Diagnostic, Level};
-pub use dialect::DialectId;
+pub use config::diagnostic::{Code, Diagnostic, Level};
+pub use dialect_id::DialectId;
 pub use event::{Event, EventError, EventKind};
-pub use hook::{Hook, OnFailure};
+pub use hook::native::{NativeCall, NativeHook};
+pub use hook::{Hook, OnFailure, remote};
 #[doc(hidden)]
 pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
-pub use native::{NativeCall, NativeHook};
 pub use outcome::{Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun, Stop};
-pub use protect::Protect;
 pub use run::{CancelToken, Environment, ModuleRunner};
-pub use system::{Builder, Fire, FireOptions, HookSystem, Host, HostError};
+pub use system::{Builder, Fire, FireOptions, HookSystem, Host, HostError, document};
+#[doc(hidden)]
+pub use text::secret_table;
 pub use tools::ToolNames;
+pub use trust::places;
+pub use trust::protect::Protect;
 
 /// Which hooks run for an event, and why others do not.
 pub mod plan {
+    pub use crate::dialect::snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
     pub use crate::firing::{AskedAbout, Batch, CarriedCallPlan, Firing, PartPlan, Plan, PlannedHook, Step};
-    pub use crate::skips::{SkipReason, Skipped, Skips};
-    pub use crate::snapshot::{Configuration, ModelDecisions, Policy, Snapshot, Switch};
+    pub use crate::outcome::skips::{SkipReason, Skipped, Skips};
 }
 
 /// How processes of hooks are run, and how they end.
@@ -130,9 +111,14 @@ pub mod process {
     };
 }
 
+/// Recording what hooks decided: the trait behind a journal, and what it is given.
+pub mod recorder {
+    pub use crate::record::*;
+}
+
 /// What hooks may ask of the embedding program, and what they tell it.
 pub mod host {
-    pub use crate::run::HostFuture;
+    pub use crate::hook::host::HostFuture;
     pub use crate::system::{
         Component, FireId, HookFailure, Host, HostError, ModelQuery, NoHost, NoticeLevel, Notification, Notifications,
         SessionChange, SessionMove, SessionQuery, StatusLine,
@@ -141,11 +127,11 @@ pub mod host {
 
 /// Where configuration was read, and what became of it.
 pub mod sources {
+    pub use crate::config::source::{Location, Origin, SourceKind};
+    pub use crate::config::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
     pub use crate::config::{
         KeptReason, KeptSource, ReadProblem, UnusableSource, explain_syntax, is_want_of_resources, nearest, read_file,
         without_dots,
     };
     pub use crate::dialect::llxprt::has_system_layer;
-    pub use crate::source::{Location, Origin, SourceKind};
-    pub use crate::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
 }

@@ -5,15 +5,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::diagnostic::{Code, Diagnostic};
-pub(crate) use crate::effects::join;
-pub use crate::effects::{Decision, Effects, Stop};
+pub(crate) mod handed_record;
+pub(crate) mod skips;
+
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::event::EventKind;
-use crate::handed_record::HandedRecord;
+pub(crate) use crate::event::effects::join;
+pub use crate::event::effects::{Decision, Effects, Stop};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
-use crate::names::named;
-use crate::skips::Skips;
+use crate::outcome::handed_record::HandedRecord;
+use crate::outcome::skips::Skips;
+use crate::text::names::named;
 use crate::trust::{Digest, FilePlaces};
 
 named! {

@@ -10,9 +10,9 @@ use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::brackets::{SyntaxCause, explain_open, explain_syntax, explain_word, find_cause};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{LineIndex, Location};
 use crate::json::{Json, JsonObject};
-use crate::source::{LineIndex, Location};
 
 /// A file with its text and its tree.
 #[derive(Debug)]

@@ -4,11 +4,14 @@
 //! Nothing here knows what a file means.
 
 mod brackets;
+pub(crate) mod diagnostic;
 mod document;
 mod file;
 mod path;
+pub(crate) mod source;
 mod sources;
 mod suggest;
+pub(crate) mod user_folders;
 
 pub(crate) use brackets::explain_json_error;
 pub use brackets::explain_syntax;

@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 
 use super::document::Document;
 use super::file::{FileStamp, ReadProblem, read_file};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::registry::DialectId;
-use crate::hook::Trust;
-use crate::names::named;
-use crate::source::{Location, SourceKind};
-use crate::trust::{Coverage, Digest, NamedFile};
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{Location, SourceKind};
+use crate::dialect_id::DialectId;
+use crate::text::digest::Digest;
+use crate::text::names::named;
 
 /// A changed file is read when its metadata is the same twice, with this pause between.
 const SETTLING: Duration = Duration::from_millis(20);
@@ -146,10 +145,6 @@ pub(crate) struct SourceStore {
     good: HashMap<PathBuf, Arc<str>>,
     listed: HashMap<PathBuf, Vec<Entry>>,
     real: HashMap<PathBuf, PathBuf>,
-    /// The trust of each definition when it could last be determined.
-    trusted: HashMap<Digest, Trust>,
-    /// The hooks that existed when the project was trusted for this run.
-    pub(crate) coverage: Coverage,
 }
 
 /// An entry of a folder.
@@ -360,11 +355,15 @@ impl<'s> SourceReader<'s> {
         self.report.unusable.push(UnusableSource { path: path.to_owned(), kind, dialect, problem });
     }
 
-    /// Records the files of a module that is in force.
-    pub(crate) fn module_in_force(&mut self, module: &Path, files: &[NamedFile]) {
-        let digests = files.iter().map(|file| {
-            let digest = file.digest.map_or_else(String::new, |digest| digest.hex());
-            format!("{} {digest}\n", file.path.display())
+    /// Records the files of a module that is in force, each with its digest if that is known.
+    pub(crate) fn module_in_force<'f>(
+        &mut self,
+        module: &Path,
+        files: impl IntoIterator<Item = (&'f Path, Option<Digest>)>,
+    ) {
+        let digests = files.into_iter().map(|(file, digest)| {
+            let digest = digest.map_or_else(String::new, |digest| digest.hex());
+            format!("{} {digest}\n", file.display())
         });
         self.report.in_force.insert(module.to_owned(), digests.collect::<String>().into());
         self.report.modules.insert(module.to_owned());
@@ -437,30 +436,6 @@ impl<'s> SourceReader<'s> {
         let entries: Vec<Entry> = entries.into_iter().collect();
         self.store.listed.insert(folder.to_owned(), entries.clone());
         entries
-    }
-
-    /// The trust of a hook. If its files could not be read for lack of resources, the last known trust stays.
-    pub(crate) fn judged(&mut self, definition: Digest, trust: Trust, out_of_resources: bool) -> Trust {
-        if out_of_resources {
-            self.report.try_again = true;
-            return self.store.trusted.get(&definition).cloned().unwrap_or(trust);
-        }
-        if trust.allows() {
-            self.store.trusted.insert(definition, trust.clone());
-        } else {
-            self.store.trusted.remove(&definition);
-        }
-        trust
-    }
-
-    /// The hooks that existed when the project was trusted for this run.
-    pub(crate) fn coverage(&mut self) -> &mut Coverage {
-        &mut self.store.coverage
-    }
-
-    /// The trust of a definition when it could last be determined.
-    pub(crate) fn trusted_before(&self, definition: Digest) -> Option<Trust> {
-        self.store.trusted.get(&definition).cloned()
     }
 
     /// Waits until changed files have the same metadata twice, so that a file is not read while it is being written.

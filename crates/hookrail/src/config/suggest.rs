@@ -1,6 +1,6 @@
 //! Suggestions for misspelled names ("did you mean …?").
 
-use crate::diagnostic::Diagnostic;
+use crate::config::diagnostic::Diagnostic;
 
 /// The candidate that is closest to the written name, if one is close enough.
 #[must_use]

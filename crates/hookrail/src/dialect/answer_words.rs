@@ -1,8 +1,8 @@
 //! What the author of an answer most likely meant: fields and words that are misspelled or come from another agent, and
 //! decisions in a text that is no JSON. A dialect brings its own names; nothing here changes what an answer does.
 
+use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::nearest;
-use crate::diagnostic::{Code, Diagnostic, Level};
 
 /// The names of the fields of an answer.
 pub(crate) struct AnswerFields<'n> {

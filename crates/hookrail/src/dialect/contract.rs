@@ -9,18 +9,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::load::{LoadContext, LoadMemory, Loaded};
-use super::registry::{DialectId, with_dialects};
-use crate::breadcrumb::Breadcrumb;
-use crate::diagnostic::Diagnostic;
+use crate::config::diagnostic::Diagnostic;
+use crate::dialect::snapshot::Policy;
+use crate::dialect_id::{DialectId, with_dialects};
 use crate::event::{Column, Event, EventKind, Stage};
-use crate::exec_options::CommandShell;
-use crate::firing::{AnyPart, Part, PartPlan, Plan};
+use crate::hook::exec_options::CommandShell;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, Effects, EndKind, Health, Outcome};
+use crate::record::breadcrumb::Breadcrumb;
 use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
-use crate::snapshot::Policy;
 use crate::tools::{ToolColumn, Tools};
 
 /// What a dialect is: its events, its configuration, and what it adds to documents and logs. All of it is pure, apart
@@ -91,8 +90,8 @@ pub(crate) trait Dialect: Sync {
         Vec::new()
     }
 
-    /// The members that this dialect adds to the document of a plan.
-    fn plan_members(&self, _plan: &Plan) -> Vec<(&'static str, Json)> {
+    /// The members that this dialect adds to the document of a plan in which its hooks run like that.
+    fn plan_members(&self, _stage: Stage) -> Vec<(&'static str, Json)> {
         Vec::new()
     }
 
@@ -174,6 +173,15 @@ pub(crate) trait Protocol: Dialect + 'static {
     /// Folds all answers in plan order, and applies their rewrites to the event. In a chain the rewrites were applied
     /// already.
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded;
+}
+
+/// What is done with a dialect whose type has to be known.
+pub(crate) trait ProtocolVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it for that dialect.
+    fn visit<D: Protocol>(self) -> Self::Output;
 }
 
 /// How a hook is started.
@@ -280,12 +288,10 @@ macro_rules! dispatch {
                 }
             }
 
-            /// The state machine that runs the dialect's part of an event.
-            pub(crate) fn part(self, plan: &PartPlan, first_run: usize) -> Box<dyn AnyPart> {
+            /// Gives a visitor the dialect as a type.
+            pub(crate) fn with_protocol<V: ProtocolVisitor>(self, visitor: V) -> V::Output {
                 match self {
-                    $($($(#[cfg($($when)*)])?
-                        Self::$dialect => Box::new(Part::<super::$folder::$dialect>::new(plan, first_run)),
-                    )+)+
+                    $($($(#[cfg($($when)*)])? Self::$dialect => visitor.visit::<super::$folder::$dialect>(),)+)+
                 }
             }
         }

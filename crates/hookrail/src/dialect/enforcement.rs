@@ -2,8 +2,8 @@
 //!
 //! A value that cannot be read never takes a guard's effect away: the hook is enforced.
 
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node, Shape};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::{ENFORCE_TERM, Enforcement};
 
 /// The key of an entry.

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::registry::DialectId;
-use crate::breadcrumb::Breadcrumb;
+use crate::config::diagnostic::Diagnostic;
 use crate::config::{LoadMode, SourceReader, SourceReport, SourceStore};
-use crate::diagnostic::Diagnostic;
-use crate::enrolment::{Bundle, Enrolment};
+use crate::dialect::enrolment::{Bundle, Enrolment};
+use crate::dialect::snapshot::{LoadedModule, Policy};
+use crate::dialect_id::DialectId;
 use crate::hook::{Authority, Hook, Trust};
+use crate::record::breadcrumb::Breadcrumb;
 use crate::run::project_share::{ProjectShare, ShareUse};
 use crate::run::{Environment, ModuleRunner};
-use crate::snapshot::{LoadedModule, Policy};
-use crate::trust::{Fingerprint, Grant, Grants, ModuleMemory, OffByUser, protect_python};
+use crate::trust::{Coverage, Digest, Fingerprint, Grant, Grants, ModuleMemory, OffByUser, protect_python};
 
 /// Where configuration comes from, and how far the project is trusted.
 #[derive(Clone, Debug)]
@@ -123,24 +123,46 @@ impl Sources {
     fn project_counts(&self) -> bool {
         self.trust_all || self.grants.project || !self.grants.hooks.is_empty()
     }
+}
 
-    /// The trust of a hook that the project brings.
-    pub(crate) fn judge(&self, hook: &Hook, reading: &mut SourceReader<'_>) -> Trust {
-        let fingerprint = Fingerprint::take(&self.project, hook);
-        let trust = match self.trust_all {
-            true => reading.coverage().judge(hook, fingerprint.clone(), &self.grants),
-            false => self.grants.judge(fingerprint.clone()),
+/// What is remembered of the trust of hooks from one load to the next.
+#[derive(Debug, Default)]
+pub(crate) struct TrustMemory {
+    /// The trust of each definition when it could last be determined.
+    trusted: HashMap<Digest, Trust>,
+    /// The hooks that existed when the project was trusted for this run.
+    coverage: Coverage,
+}
+
+impl TrustMemory {
+    /// The trust of a hook that the project brings. If its files could not be read for lack of resources, the last known
+    /// trust stays.
+    pub(crate) fn judge(&mut self, hook: &Hook, sources: &Sources, reading: &mut SourceReader<'_>) -> Trust {
+        let fingerprint = Fingerprint::take(&sources.project, hook);
+        let definition = fingerprint.definition();
+        let trust = match sources.trust_all {
+            true => self.coverage.judge(hook, fingerprint.clone(), &sources.grants),
+            false => sources.grants.judge(fingerprint.clone()),
         };
-        reading.judged(fingerprint.definition(), trust, fingerprint.is_out_of_resources())
+        if fingerprint.is_out_of_resources() {
+            reading.report.try_again = true;
+            return self.trusted.get(&definition).cloned().unwrap_or(trust);
+        }
+        if trust.allows() {
+            self.trusted.insert(definition, trust.clone());
+        } else {
+            self.trusted.remove(&definition);
+        }
+        trust
     }
 
     /// The trust of a hook whose file is gone: its last good version may run while it is still granted.
-    pub(crate) fn judge_gone(&self, hook: &Hook, reading: &SourceReader<'_>) -> Trust {
-        let fingerprint = Fingerprint::take(&self.project, hook);
-        match reading.trusted_before(fingerprint.definition()) {
-            Some(Trust::Granted(before)) => self.grants.judge(before),
-            Some(Trust::ForThisRun(before)) => Trust::ForThisRun(before),
-            _ => Trust::Never(fingerprint),
+    pub(crate) fn judge_gone(&self, hook: &Hook, sources: &Sources) -> Trust {
+        let fingerprint = Fingerprint::take(&sources.project, hook);
+        match self.trusted.get(&fingerprint.definition()) {
+            Some(Trust::Granted(before)) => sources.grants.judge(before.clone()),
+            Some(Trust::ForThisRun(before)) => Trust::ForThisRun(before.clone()),
+            Some(Trust::NotNeeded | Trust::Never(_) | Trust::Changed(_)) | None => Trust::Never(fingerprint),
         }
     }
 }
@@ -152,6 +174,7 @@ pub(crate) type LoadMemory = Option<Box<dyn Any + Send>>;
 pub(crate) struct LoadContext<'a, 'r> {
     pub(crate) sources: &'a Sources,
     pub(crate) reading: &'a mut SourceReader<'r>,
+    pub(crate) trusted: &'a mut TrustMemory,
     /// The bundles in force, whose folders are sources of their layers.
     pub(crate) bundles: &'a [Bundle],
     /// Settings for the hooks of all dialects. A dialect that is loaded later finds those of the earlier ones, and may
@@ -178,6 +201,7 @@ impl LoadContext<'_, '_> {
 #[derive(Debug, Default)]
 pub(crate) struct Loader {
     sources: SourceStore,
+    trusted: TrustMemory,
     memory: HashMap<DialectId, LoadMemory>,
     /// What was granted for the project when the store could last be read.
     pub(crate) grants: Option<Grants>,
@@ -209,7 +233,7 @@ pub(crate) struct Loaded {
 impl Loader {
     /// The guards that trusting the project for this run covers, beside those that were granted.
     pub(crate) fn guards_for_this_run(&self, grants: &Grants) -> Vec<Grant> {
-        self.sources.coverage.guards_beside(grants)
+        self.trusted.coverage.guards_beside(grants)
     }
 
     /// Loads everything once, the sources of the embedding program first.
@@ -231,7 +255,8 @@ impl Loader {
         let mut common = CommonSettings::default();
         for dialect in DialectId::ORDER {
             let bundles = &enrolment.bundles;
-            let mut context = LoadContext { sources, reading: &mut reading, bundles, common: &mut common };
+            let (reading, trusted) = (&mut reading, &mut self.trusted);
+            let mut context = LoadContext { sources, reading, trusted, bundles, common: &mut common };
             let next = dialect.contract().load(&mut context, self.memory.entry(dialect).or_default());
             loaded.absorb(next);
         }
@@ -240,7 +265,7 @@ impl Loader {
         loaded.enrolment = enrolment;
         loaded.common = common;
         loaded.sources = reading.report;
-        self.sources.coverage.end_of_load(loaded.sources.try_again);
+        self.trusted.coverage.end_of_load(loaded.sources.try_again);
         loaded.sources.roots = [Some(sources.project.clone()), sources.home()].into_iter().flatten().collect();
         protect_python(&mut loaded.hooks, &sources.environment);
         sources.put_share_back(&mut loaded.hooks, loaded.common.redacted.as_ref());

@@ -2,7 +2,7 @@
 //! and how several answers combine.
 //!
 //! Wire shapes live here and nowhere else. A dialect is a folder with a type that implements the traits of `contract`, and a
-//! line in `registry`; the compiler names everything that is missing. It neither starts processes nor knows when or
+//! line in `dialect_id`; the compiler names everything that is missing. It neither starts processes nor knows when or
 //! where its hooks run, nor any other dialect.
 
 mod answer_words;
@@ -10,32 +10,35 @@ mod columns;
 mod command_hooks;
 mod contract;
 mod enforcement;
+pub(crate) mod enrolment;
 pub mod llxprt;
 mod load;
 mod native;
-pub(crate) mod registry;
 mod sandbox;
+pub(crate) mod snapshot;
 mod strict_answer;
 #[cfg(test)]
 mod test_dialect;
 pub mod xcode;
 pub(crate) mod xcsh;
 
+pub use crate::dialect_id::DialectId;
 pub(crate) use columns::event_named;
 pub use columns::find_event;
-pub use registry::DialectId;
 
-pub(crate) use contract::{Dialect, Flow, FoldContext, Folded, Launch, OutcomeDetail, Protocol, Reply};
+pub(crate) use contract::{
+    Dialect, Flow, FoldContext, Folded, Launch, OutcomeDetail, Protocol, ProtocolVisitor, Reply,
+};
 pub(crate) use load::{
     Bundles, ConfiguredHooks, Inspector, LoadContext, LoadMemory, Loaded, Loader, Plugins, Sources, path_in, text_in,
 };
 
 use std::path::PathBuf;
 
-use crate::breadcrumb::Breadcrumb;
 use crate::event::EventKind;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
+use crate::record::breadcrumb::Breadcrumb;
 use crate::run::{Environment, RawEnd};
 use crate::trust::{HookEdit, MissingGuard};
 

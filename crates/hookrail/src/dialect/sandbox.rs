@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node, Shape, nearest};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::hook::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::hook::{Action, Hook};
-use crate::sandbox::{SandboxProfile, SandboxRequirement};
 
 /// The keys of an entry.
 pub(super) const PROFILE_KEY: &str = "sandbox";

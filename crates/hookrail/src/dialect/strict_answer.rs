@@ -1,8 +1,8 @@
 //! Strict answers: what is asked of a hook whose own entry says what its failure does. It prints nothing, `{}` or one answer;
 //! whatever else it prints is a failure, because it may be a denial that cannot be read.
 
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::nearest;
-use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::answer_words::{AnswerFields, meant_decision};
 use crate::event::Abilities;
 use crate::hook::{Hook, OnFailure};

@@ -4,6 +4,7 @@
 //! list events, and no dialect is known here.
 
 mod column;
+pub(crate) mod effects;
 mod fired;
 mod kind;
 mod spec;

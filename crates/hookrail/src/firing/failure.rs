@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::hook::remote::RemoteFailure;
 use crate::hook::{Action, Hook};
 use crate::outcome::{EndKind, Health};
-use crate::remote::RemoteFailure;
 use crate::run::{
     HeldAnswer, ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections,
 };

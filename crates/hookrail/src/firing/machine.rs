@@ -6,20 +6,20 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use self::carried::CarriedCalls;
-use super::part::{AnyPart, PartEnd};
+use super::part::{AnyPart, PartEnd, part_of};
 use super::plan::{AskedAbout, PartPlan, Plan, PlannedHook};
 use super::shadow::ShadowFiring;
-use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::registry::DialectId;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::dialect::snapshot::{Snapshot, Switch};
+use crate::dialect_id::DialectId;
 use crate::event::{Event, EventKind, Stage};
 use crate::json::Json;
+use crate::outcome::skips::{SkipReason, Skipped};
 use crate::outcome::{Decision, Effects, HookRun, Outcome};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
-use crate::protect::OwnJudgement;
 use crate::run::{RunEnd, RunId, RunRequest};
-use crate::skips::{SkipReason, Skipped};
-use crate::snapshot::{Snapshot, Switch};
 use crate::tools::{ShownTool, View};
+use crate::trust::protect::OwnJudgement;
 
 /// The field with the arguments of a tool call.
 pub(crate) const TOOL_INPUT: &str = "tool_input";
@@ -171,11 +171,11 @@ impl Firing {
     fn add_part(&mut self, plan: &PartPlan, view: View, is_wanted: impl Fn(&PlannedHook) -> bool) {
         let PartPlan { dialect, stage, .. } = *plan;
         let (part, count) = if plan.hooks.iter().all(&is_wanted) {
-            (dialect.part(plan, self.next_run), plan.hooks.len())
+            (part_of(dialect, plan, self.next_run), plan.hooks.len())
         } else {
             let hooks: Vec<PlannedHook> = plan.hooks.iter().filter(|planned| is_wanted(planned)).cloned().collect();
             let count = hooks.len();
-            (dialect.part(&PartPlan { hooks, ..*plan }, self.next_run), count)
+            (part_of(dialect, &PartPlan { hooks, ..*plan }, self.next_run), count)
         };
         if count > 0 {
             self.next_run += count;

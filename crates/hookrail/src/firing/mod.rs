@@ -17,5 +17,4 @@ pub use plan::{AskedAbout, CarriedCallPlan, PartPlan, Plan, PlannedHook};
 
 pub(crate) use failure::report as report_failure;
 pub(crate) use machine::TOOL_INPUT;
-pub(crate) use part::{AnyPart, Part};
 pub(crate) use shadow::ShadowFiring;

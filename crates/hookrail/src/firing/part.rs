@@ -8,20 +8,21 @@ use std::time::Duration;
 use super::failure;
 use super::machine::TOOL_INPUT;
 use super::plan::{PartPlan, PlannedHook};
-use crate::diagnostic::{Code, Diagnostic, Level};
-use crate::dialect::{Flow, FoldContext, Folded, Launch, Protocol, Reply};
+use crate::config::diagnostic::{Code, Diagnostic, Level};
+use crate::dialect::snapshot::Snapshot;
+use crate::dialect::{Flow, FoldContext, Folded, Launch, Protocol, ProtocolVisitor, Reply};
+use crate::dialect_id::DialectId;
 use crate::event::{Event, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::json::Json;
+use crate::outcome::skips::{SkipReason, Skipped};
 use crate::outcome::{Decision, EndKind, Health, HookRun};
 use crate::run::{AnswerWait, HookRole, RawEnd, RunEnd, RunId, RunInput, RunRequest};
-use crate::skips::{SkipReason, Skipped};
-use crate::snapshot::Snapshot;
 use crate::tools::ShownTool;
 use crate::trust::HookEdit;
 
 /// A part of any dialect, with the dialect's type erased.
-pub(crate) trait AnyPart: Send + Sync {
+pub(super) trait AnyPart: Send + Sync {
     /// What to run next; nothing when the part is over.
     fn next(&mut self, event: &mut Event) -> Vec<RunRequest>;
     /// Takes the end of a run. `shown` is how the event is shown to the part's hooks.
@@ -45,7 +46,7 @@ pub(crate) trait AnyPart: Send + Sync {
 
 /// The result of a part.
 #[derive(Default)]
-pub(crate) struct PartEnd {
+pub(super) struct PartEnd {
     pub(crate) folded: Folded,
     pub(crate) runs: Vec<HookRun>,
     pub(crate) skipped: Vec<Skipped>,
@@ -80,7 +81,7 @@ struct Accepted {
 }
 
 /// The part of one dialect.
-pub(crate) struct Part<D: Protocol> {
+struct Part<D: Protocol> {
     stage: Stage,
     slots: Vec<Slot>,
     first_run: usize,
@@ -93,6 +94,21 @@ pub(crate) struct Part<D: Protocol> {
     /// The input that all hooks receive, if it is the same for all. It is dropped when the last one has been handed
     /// out.
     common_input: Option<RunInput>,
+}
+
+/// The part of a dialect, as planned. Its runs are numbered from `first_run`.
+pub(super) fn part_of(dialect: DialectId, plan: &PartPlan, first_run: usize) -> Box<dyn AnyPart> {
+    struct MakePart<'p>(&'p PartPlan, usize);
+
+    impl ProtocolVisitor for MakePart<'_> {
+        type Output = Box<dyn AnyPart>;
+
+        fn visit<D: Protocol>(self) -> Self::Output {
+            Box::new(Part::<D>::new(self.0, self.1))
+        }
+    }
+
+    dialect.with_protocol(MakePart(plan, first_run))
 }
 
 impl<D: Protocol> Part<D> {

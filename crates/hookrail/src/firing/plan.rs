@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::reasons;
-use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::registry::DialectId;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::dialect::snapshot::{Snapshot, Subscribers};
+use crate::dialect_id::DialectId;
 use crate::event::{Event, EventKind, Occurrences, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::MatchResult;
-use crate::skips::{Skipped, Skips, UnplannedHooks};
-use crate::snapshot::{Snapshot, Subscribers};
+use crate::outcome::skips::{Skipped, Skips, UnplannedHooks};
 use crate::tools::{NameElsewhere, NeutralTool, ToolAccess, ToolMeaning, ToolTable};
 
 /// What would happen.

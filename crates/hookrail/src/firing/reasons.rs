@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use super::plan::{PlanInput, PlannedHook, Subject, knows, without_duplicates};
-use crate::dialect::registry::DialectId;
+use crate::config::source::SourceKind;
+use crate::dialect::snapshot::{Snapshot, Switch};
+use crate::dialect_id::DialectId;
 use crate::event::{EventKind, Occurrences};
 use crate::hook::{Action, Enablement, Hook, Trust};
 use crate::matcher::MatchResult;
-use crate::skips::{SkipReason, Skipped};
-use crate::snapshot::{Snapshot, Switch};
-use crate::source::SourceKind;
+use crate::outcome::skips::{SkipReason, Skipped};
 use crate::trust::HookEdit;
 
 /// Every hook for the event that does not run, with its reason.

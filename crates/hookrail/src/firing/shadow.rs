@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::machine::Firing;
 use super::plan::{PartPlan, Plan};
+use crate::dialect::snapshot::Snapshot;
 use crate::event::Event;
 use crate::hook::Hook;
+use crate::outcome::skips::Skips;
 use crate::outcome::{EndKind, Health, HookRun, Outcome, ShadowRun};
-use crate::skips::Skips;
-use crate::snapshot::Snapshot;
 
 /// One hook that is not enforced, about to be driven.
 pub(crate) struct ShadowFiring {

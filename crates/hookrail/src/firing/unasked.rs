@@ -1,8 +1,8 @@
 //! Outcomes of events about which no hook is asked, and the details of every dialect, which agree with each outcome.
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
-use crate::effects::Effects;
+use crate::event::effects::Effects;
 use crate::event::{Event, EventKind};
 use crate::outcome::Outcome;
 

@@ -1,10 +1,10 @@
 //! Asks the host's user for approval.
 
 use super::Guard;
+use crate::hook::host::HostFuture;
 use crate::json::Json;
 use crate::outcome::{Decision, Outcome};
-use crate::recorder::{AnsweredEntry, PersonAnswer};
-use crate::system::host::HostFuture;
+use crate::record::{AnsweredEntry, PersonAnswer};
 
 /// The answer of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]

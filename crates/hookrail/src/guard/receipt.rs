@@ -1,10 +1,10 @@
 //! The receipt of an operation: which hooks ran or were skipped, and what they decided and changed.
 
-use crate::diagnostic::Diagnostic;
-use crate::dialect::registry::DialectId;
+use crate::config::diagnostic::Diagnostic;
+use crate::dialect_id::DialectId;
 use crate::json::Json;
+use crate::outcome::skips::Skips;
 use crate::outcome::{Decision, EndKind, Outcome};
-use crate::skips::Skips;
 use crate::trust::Digest;
 
 /// What hooks did to one operation.

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::HookRunner;
-use crate::diagnostic::Code;
+use crate::config::diagnostic::Code;
+use crate::config::source::SourceKind;
+use crate::dialect::snapshot::Snapshot;
 use crate::dialect::xcsh;
 use crate::dialect::xcsh::resolve_module_path;
 use crate::dialect::{DialectId, event_named};
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, EventScope, Hook};
 use crate::run::{ModuleInspection, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand};
-use crate::snapshot::Snapshot;
-use crate::source::SourceKind;
 use crate::system::Builder;
 
 /// A module that was loaded, and what it registered.

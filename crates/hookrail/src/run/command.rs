@@ -23,8 +23,8 @@ use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
 use super::{Environment, RunLedger};
 #[cfg(unix)]
-use crate::exec_options::ShellUse;
-use crate::exec_options::{CommandShell, ProcessLifetime, StdinKind};
+use crate::hook::exec_options::ShellUse;
+use crate::hook::exec_options::{CommandShell, ProcessLifetime, StdinKind};
 use crate::hook::{Action, Authority};
 
 /// The environment variable that marks all processes of a run.

@@ -6,8 +6,8 @@
 use std::path::{Component, Path};
 
 use super::Environment;
-use super::environment::is_word_of;
 use super::plain::{PlainCommand, plain};
+use crate::hook::variables::is_word_of;
 
 /// The program and words of a command line that may be started directly in that environment and directory.
 pub(super) fn direct(

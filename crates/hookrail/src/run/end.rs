@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use hookrail_spawn::{OutputHolder, Protection};
 
-use crate::effects::Effects;
+use crate::event::effects::Effects;
+use crate::hook::remote::RemoteFailure;
 use crate::json::Json;
 use crate::outcome::EndKind;
-use crate::remote::RemoteFailure;
 use crate::run::ModuleReturn;
 use crate::trust::MissingGuard;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use hookrail_spawn::SealedInput;
 
 use crate::json::WrittenObject;
-use crate::log::log;
+use crate::text::log::log;
 
 /// What a hook receives on its standard input, or as its argument. It can be used like a slice of bytes.
 ///

@@ -4,8 +4,8 @@
 
 use hookrail_spawn::CaptureLimits;
 
-use super::capabilities::Capabilities;
 use crate::hook::Trust;
+use crate::hook::capabilities::Capabilities;
 
 /// How much of what a hook process writes is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,9 +92,9 @@ mod tests {
             crate::dialect::DialectId::Native,
             "hook",
             crate::hook::Action::Shell("true".into()),
-            crate::source::Origin {
-                kind: crate::source::SourceKind::Project,
-                location: crate::source::Location::whole_file(std::path::Path::new("/p/s")),
+            crate::config::source::Origin {
+                kind: crate::config::source::SourceKind::Project,
+                location: crate::config::source::Location::whole_file(std::path::Path::new("/p/s")),
             },
         );
         let trusted = Trust::ForThisRun(crate::trust::Fingerprint::take(std::path::Path::new("/p"), &hook));

@@ -3,12 +3,10 @@
 //! Nothing here knows a dialect, selects hooks or combines their answers.
 
 mod answer_wait;
-pub(crate) mod capabilities;
 mod command;
 #[cfg(unix)]
 mod direct;
 mod end;
-pub(crate) mod environment;
 mod input;
 mod limits;
 mod module_environment;
@@ -21,17 +19,18 @@ mod redaction;
 mod request;
 mod runner;
 mod sandboxes;
-pub(crate) mod search_path;
 mod shell;
 
+pub use crate::hook::capabilities::{
+    CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope,
+};
+pub(crate) use crate::hook::variables::with_private_byte_code;
 pub(crate) use answer_wait::{AnswerWait, ExitMeaning, HookRole};
-pub use capabilities::{CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope};
 pub(crate) use end::joined_protections;
 pub use end::{
     HeldAnswer, ModuleEnd, NativeEnd, Output, ProcessEnd, RawEnd, Relocation, RelocationReason, RemoteEnd, RunEnd,
     SpawnFailure, Surroundings,
 };
-pub(crate) use environment::with_private_byte_code;
 pub(crate) use hookrail_spawn::ChildExit;
 pub use hookrail_spawn::{
     CancelToken, Environment, Network, OrphanCleanup, OutputHolder, Protection, Readable, RunLedger, Sandbox,

@@ -8,7 +8,7 @@ use hookrail_spawn::lock;
 
 use super::Environment;
 use super::runner::ModuleWorld;
-use crate::places::ProtectedPlaces;
+use crate::trust::places::ProtectedPlaces;
 
 /// The environment variables and the protected places of modules. A load replaces both.
 #[derive(Debug)]

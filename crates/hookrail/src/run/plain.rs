@@ -2,7 +2,7 @@
 //!
 //! This code is pure. A line that shells could read in different ways is not plain, and is given to the shell.
 
-use super::environment::is_word_of;
+use crate::hook::variables::is_word_of;
 
 /// Longer lines are given to the shell.
 const LONGEST: usize = 4096;

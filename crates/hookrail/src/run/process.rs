@@ -8,9 +8,9 @@ use super::command::{ProcessResult, ProcessRun, run_command};
 use super::end::{ProcessEnd, RawEnd, Relocation, RelocationReason, SpawnFailure};
 use super::pool::{FileStamps, spare, worker};
 use super::request::RunRequest;
-use crate::exec_options::ProcessLifetime;
 use crate::hook::Trust;
-use crate::log::log;
+use crate::hook::exec_options::ProcessLifetime;
+use crate::text::log::log;
 
 /// Runs a command hook to its end.
 ///

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use hookrail_spawn::Environment;
 
-use super::environment::is_word_of;
-use super::search_path::{DEFAULT_SEARCH_PATH, ProjectFolders, SEARCH_PATH, joined, with_last};
+use crate::hook::search_path::{DEFAULT_SEARCH_PATH, ProjectFolders, SEARCH_PATH, joined, with_last};
+use crate::hook::variables::is_word_of;
 
 /// Variables with paths of folders or files, separated as in a search path.
 const PATHS: &str = "

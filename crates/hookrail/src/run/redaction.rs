@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Environment;
-use super::environment::is_harmless;
-use crate::secret_table::{Alphabet, NameOfVariable, SECRETS, SecretForm, SecretRow, is_other_word};
+use crate::hook::variables::is_harmless;
+use crate::text::secret_table::{Alphabet, NameOfVariable, SECRETS, SecretForm, SecretRow, is_other_word};
 
 /// What the settings say about variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::answer_wait::AnswerWait;
 use super::end::RelocationReason;
 use super::input::RunInput;
 use crate::event::Event;
-use crate::exec_options::CommandShell;
+use crate::hook::exec_options::CommandShell;
 use crate::hook::{Authority, Hook};
 
 /// The number of a run inside one fired event, in plan order.

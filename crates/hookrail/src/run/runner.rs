@@ -9,15 +9,15 @@ use std::time::Duration;
 use hookrail_spawn::Sandbox;
 
 use super::Environment;
-use super::capabilities::Capabilities;
 use super::end::Output;
 use crate::hook::Trust;
+use crate::hook::capabilities::Capabilities;
+use crate::hook::host::Host;
+pub use crate::hook::host::HostFuture;
 use crate::json::Json;
-use crate::places::ProtectedPlaces;
 use crate::run::RawEnd;
-use crate::system::host::Host;
-pub use crate::system::host::HostFuture;
 use crate::trust::NamedFile;
+use crate::trust::places::ProtectedPlaces;
 
 /// Runs the handlers of modules. The engine itself has no JavaScript engine; a host that wants module hooks
 /// registers a runner with the builder.

@@ -10,8 +10,8 @@ use hookrail_spawn::{Protection, Readable, Sandbox, SandboxRules, lock};
 
 use super::Environment;
 use super::end::SpawnFailure;
+use crate::hook::sandbox::{SandboxProfile, SandboxRequirement, intersection};
 use crate::hook::{Authority, Hook};
-use crate::sandbox::{SandboxProfile, SandboxRequirement, intersection};
 
 /// The number of sandboxes that are kept. One that is dropped ends when its last process has ended.
 const KEPT: usize = 16;

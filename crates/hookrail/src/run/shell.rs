@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::exec_options::CommandShell;
+use crate::hook::exec_options::CommandShell;
 
 /// A shell, and the flags that come before the command line.
 pub(super) struct Shell {

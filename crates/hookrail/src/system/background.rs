@@ -16,12 +16,12 @@ use hookrail_spawn::{CancelToken, lock};
 use tokio::task::JoinSet;
 
 use super::notify::FireId;
-use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::config::diagnostic::{Code, Diagnostic, Level};
+use crate::dialect::snapshot::Snapshot;
 use crate::firing::report_failure;
 use crate::hook::{Action, Hook};
 use crate::outcome::{EndKind, Health};
 use crate::run::{CutOffProcess, RunEnd, RunId};
-use crate::snapshot::Snapshot;
 
 /// The detached runs in progress.
 #[derive(Debug, Default)]

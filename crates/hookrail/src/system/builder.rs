@@ -20,25 +20,25 @@ use super::notify::Sender;
 use super::recording::{Recording, TRACE};
 use super::remote::RemoteAccess;
 use super::shadow::{ShadowParts, StartElsewhere};
-use crate::breadcrumb::DebugLog;
-use crate::diagnostic::Diagnostic;
+use crate::config::diagnostic::Diagnostic;
+use crate::config::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
+use crate::dialect::snapshot::Switch;
 use crate::dialect::{self, Bundles, ConfiguredHooks, DialectId, Plugins, path_in, text_in};
 use crate::event::Event;
+use crate::hook::native::ClosureThreads;
+use crate::hook::remote::RemoteClient;
+use crate::hook::sandbox::SandboxProfile;
 use crate::hook::{Hook, OnFailure};
-use crate::native::ClosureThreads;
-use crate::protect::{HostTools, Protect};
-use crate::recorder::{HostIdentity, OnRecordFailure, Recorder};
-use crate::remote::RemoteClient;
+use crate::record::breadcrumb::DebugLog;
+use crate::record::{HostIdentity, OnRecordFailure, Recorder};
 use crate::run::project_share::ProjectShare;
 use crate::run::{
     Capabilities, EngineLimits, Environment, ModuleEnvironment, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
     RunLedger, RunLimits, Sandboxes, with_private_byte_code,
 };
-use crate::sandbox::SandboxProfile;
-use crate::snapshot::Switch;
 use crate::tools::{ToolColumn, ToolNames, ToolTable};
+use crate::trust::protect::{HostTools, Protect};
 use crate::trust::{FilePlaces, TrustStore};
-use crate::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
 
 /// Describes a hook system.
 ///

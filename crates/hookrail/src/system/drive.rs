@@ -16,7 +16,6 @@ use tokio::task::JoinSet;
 
 use super::HookSystem;
 use super::background::{Background, DetachedRun, SessionStarts};
-use super::host::{Host, NoHost};
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
 use super::recording::{Recording, Ticket};
@@ -24,19 +23,20 @@ use super::remote::{RemoteAccess, ask_remote};
 use super::run_starts::RunStarts;
 use super::runtime_pool::InUse;
 use super::shadow::{CloseOnDrop, LeftTo, ShadowJob, ShadowParts, ShadowVerdicts, in_plan_order};
-use crate::breadcrumb::DebugLog;
-use crate::diagnostic::Diagnostic;
+use crate::config::diagnostic::Diagnostic;
 use crate::dialect;
 use crate::event::{EventKind, Stage};
 use crate::firing::{Firing, ShadowFiring, Step};
 use crate::hook::Action;
-use crate::log::log;
-use crate::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
+use crate::hook::host::{Host, NoHost};
+use crate::hook::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::{Outcome, ShadowRun};
+use crate::record::breadcrumb::DebugLog;
 use crate::run::{
     ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
     Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, existing_directory, run_process,
 };
+use crate::text::log::log;
 
 /// What all runs of an engine share.
 pub(super) struct EngineParts {

@@ -12,11 +12,11 @@ use tokio::task::JoinSet;
 
 use super::drive::{Driver, EngineParts, FireJob};
 use super::fire::Fire;
-use super::host::Host;
 use super::notify::FireId;
 use super::shadow::ShadowJob;
-use crate::diagnostic::Diagnostic;
+use crate::config::diagnostic::Diagnostic;
 use crate::firing::{Firing, Step};
+use crate::hook::host::Host;
 use crate::outcome::Outcome;
 use crate::run::{RawEnd, RunEnd, RunRequest, SpawnFailure};
 

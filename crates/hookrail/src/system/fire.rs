@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use hookrail_spawn::CancelToken;
 use tokio::sync::oneshot;
 
-use super::host::HostFuture;
 use super::host_runtime::{BeginResult, DeferredEvent};
 use super::notify::FireId;
 use super::recording::SettledOutcome;
 use crate::event::EventKind;
+use crate::hook::host::HostFuture;
 use crate::outcome::Outcome;
 
 /// The future of a fired event. Dropping it cancels the hooks that still run.

@@ -6,10 +6,10 @@
 
 mod background;
 mod builder;
+pub mod document;
 mod drive;
 mod engine;
 mod fire;
-pub(crate) mod host;
 mod host_runtime;
 mod modules;
 mod notify;
@@ -24,11 +24,11 @@ mod shadow;
 mod status;
 mod typed;
 
-pub use builder::Builder;
-pub use fire::Fire;
-pub use host::{
+pub use crate::hook::host::{
     Component, HookFailure, Host, HostError, ModelQuery, NoHost, NoticeLevel, SessionChange, SessionMove, SessionQuery,
 };
+pub use builder::Builder;
+pub use fire::Fire;
 pub use modules::CommandOffer;
 pub use notify::{FireId, Notification, Notifications};
 pub use options::FireOptions;
@@ -44,16 +44,16 @@ use arc_swap::ArcSwap;
 use hookrail_spawn::{CancelToken, lock};
 
 use crate::config::LoadMode;
-use crate::diagnostic::Diagnostic;
+use crate::config::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::dialect::Loader;
+use crate::dialect::snapshot::{Configuration, Revision, Snapshot};
 use crate::event::{Event, EventKind, EventSet};
 use crate::firing::{Firing, Plan, ShadowFiring, Step, TOOL_INPUT};
 use crate::hook::Hook;
 use crate::json::Json;
 use crate::outcome::Outcome;
-use crate::places::ProtectedPlaces;
-use crate::snapshot::{Configuration, Revision, Snapshot};
+use crate::trust::places::ProtectedPlaces;
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::HookSystem;
-use super::host::Host;
+use crate::dialect::snapshot::{LoadedModule, Snapshot};
+use crate::hook::host::Host;
 use crate::hook::{Authority, Trust};
 use crate::json::Json;
 use crate::run::{ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, RawEnd, SpawnFailure};
-use crate::snapshot::{LoadedModule, Snapshot};
 use crate::trust::Fingerprint;
 
 /// A command that a module offers.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hookrail_spawn::CancelToken;
 
-use super::host::Host;
+use crate::hook::host::Host;
 
 /// How one event is fired, for [`HookSystem::fire_with`](super::HookSystem::fire_with) and its blocking form.
 ///

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 
 use hookrail_spawn::lock;
 
-use crate::dialect::registry::DialectId;
+use crate::dialect::snapshot::Snapshot;
+use crate::dialect_id::DialectId;
 use crate::event::{Event, EventKind};
 use crate::firing::Plan;
 use crate::json::Json;
-use crate::snapshot::Snapshot;
 use crate::tools::ToolMeaning;
 
 /// The number of cached plans. Two texts with the same slot replace each other, which costs planning again and nothing

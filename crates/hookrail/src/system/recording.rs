@@ -8,21 +8,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::HookSystem;
-use super::host::HostFuture;
 use super::notify::FireId;
 use super::parker;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
+use crate::dialect::snapshot::Snapshot;
 use crate::event::Event;
 use crate::firing::Firing;
-use crate::log::log;
+use crate::hook::host::HostFuture;
 use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
-use crate::recorder::{
+use crate::record::{
     AnsweredEntry, CorrectedEntry, Entry, EntryKind, FiredEntry, HostIdentity, Interest, LateEntry, LateReason,
     OnRecordFailure, RecordError, RecordErrorKind, Recorded, Recorder, RunEntry,
 };
 use crate::run::{RunEnd, RunRequest};
-use crate::snapshot::Snapshot;
+use crate::text::log::log;
 use crate::trust::FilePlaces;
 
 /// The recorder of a hook system, with what every entry has in common.

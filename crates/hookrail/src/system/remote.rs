@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use hookrail_spawn::CancelToken;
 
 use super::drive::guarded;
-use crate::diagnostic::{Code, Diagnostic};
-use crate::document::read_effects;
-use crate::effects::Effects;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::event::effects::Effects;
+use crate::hook::remote::{RemoteClient, RemoteFailure, RemoteQuestion, RemoteTarget};
 use crate::hook::{Action, Enablement, Hook};
 use crate::json::Json;
-use crate::log::log;
-use crate::remote::{RemoteClient, RemoteFailure, RemoteQuestion, RemoteTarget};
 use crate::run::{Output, RawEnd, RemoteEnd, RunRequest, SpawnFailure};
+use crate::system::document::read_effects;
+use crate::text::log::log;
 
 /// Who asks remote hooks.
 pub(super) enum RemoteAccess {

@@ -21,9 +21,9 @@ use super::recording::Recording;
 use super::{DEEPEST, HookSystem};
 use crate::event::Event;
 use crate::firing::ShadowFiring;
-use crate::log::log;
-use crate::native::ClosureThreads;
+use crate::hook::native::ClosureThreads;
 use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
+use crate::text::log::log;
 
 /// How long a shutdown waits for hooks without an effect, in all, if they are not all that the program is for.
 const DRAIN: Duration = Duration::from_millis(750);

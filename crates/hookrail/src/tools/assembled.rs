@@ -3,10 +3,10 @@
 use super::column::{ColumnTool, ToolColumn};
 use super::names::DialectNames;
 use super::table::{COMMAND, NEUTRAL_TOOLS, NeutralTool, PATH, ToolAccess};
-use crate::dialect::registry::DialectId;
+use crate::dialect_id::DialectId;
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::matcher::{MatchResult, Matcher};
-use crate::names::named;
+use crate::text::names::named;
 
 named! {
     /// What the user says about a tool that is not in the table.

@@ -32,7 +32,7 @@ pub(crate) use targets::{CallTargets, GivenCommand};
 use localize::LocalizedTool;
 use std::sync::{Arc, OnceLock};
 
-use crate::dialect::registry::DialectId;
+use crate::dialect_id::DialectId;
 use crate::event::Event;
 use crate::json::Json;
 use targets::TargetNames;

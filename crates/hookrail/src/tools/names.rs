@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::dialect::registry::DialectId;
+use crate::dialect_id::DialectId;
 
 /// One tool of the host, and what dialects call it and its arguments.
 ///

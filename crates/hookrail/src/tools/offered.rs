@@ -1,7 +1,7 @@
 //! The tools that a request offers to a model, and which of them a name means.
 
 use super::Tools;
-use crate::dialect::registry::DialectId;
+use crate::dialect_id::DialectId;
 use crate::json::Json;
 
 /// The names of the tools that a request declares.

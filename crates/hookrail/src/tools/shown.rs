@@ -8,7 +8,7 @@ use super::localize::{LocalizedTool, TwoRewrites};
 use super::patch::{CallAsPatch, Patch, UnfitPatch, UnpatchableRewrite};
 use super::table::{NeutralTool, PATCH, PATH};
 use super::{Tools, UnreadablePatch};
-use crate::dialect::registry::DialectId;
+use crate::dialect_id::DialectId;
 use crate::event::Event;
 use crate::json::{Json, JsonObject};
 

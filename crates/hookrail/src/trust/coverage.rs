@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 
-use super::digest::Digest;
-use super::fingerprint::Fingerprint;
-use super::grants::{Grant, Grants};
+use super::grants::Grants;
+use crate::hook::fingerprint::Fingerprint;
+use crate::hook::grant::Grant;
 use crate::hook::{Hook, Trust};
+use crate::text::digest::Digest;
 
 /// The hooks of a project that is trusted for this run.
 #[derive(Debug, Default)]

@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::fingerprint::{Fingerprint, NamedFile};
-use super::grants::{Grant, GrantedFile, Grants};
+use super::grants::Grants;
+use crate::hook::fingerprint::{Fingerprint, NamedFile};
+use crate::hook::grant::{Grant, GrantedFile};
 use crate::hook::{Hook, OnFailure, Trust};
 use crate::matcher::Matcher;
-use crate::names::named;
+use crate::text::names::named;
 
 /// A difference between what was granted and what is there.
 #[derive(Clone, Debug)]

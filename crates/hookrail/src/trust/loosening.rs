@@ -4,7 +4,7 @@
 //! A line is judged by its words, as a shell joins them. This is for models that mean well: a program that is written to get
 //! around it is not recognised.
 
-use super::command::{Comments, shell_words};
+use crate::hook::files::command::{Comments, shell_words};
 
 /// How a command line would loosen guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

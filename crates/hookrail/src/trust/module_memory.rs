@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use hookrail_spawn::real_path;
 
-use super::{Digest, TrustStore};
-use crate::log::log;
+use super::TrustStore;
+use crate::text::digest::Digest;
+use crate::text::log::log;
 
 /// The folder of those files.
 #[derive(Clone, Debug)]

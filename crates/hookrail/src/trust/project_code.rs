@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use hookrail_spawn::Environment;
 
-use super::command::{Comments, shell_words};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::registry::DialectId;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::dialect_id::DialectId;
+use crate::hook::files::command::{Comments, shell_words};
+use crate::hook::variables::is_word_of;
 use crate::hook::{Action, Authority, Hook};
-use crate::run::environment::is_word_of;
 
 /// Keeps Python 3.11 and later from importing modules out of the directory in which it runs.
 const PYTHON_SAFE_PATH: &str = "PYTHONSAFEPATH";

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use hookrail_spawn::{Writers, real_path};
 use serde::{Deserialize, Serialize};
 
-use super::digest::hex;
-use super::grants::{GrantedFile, Grants};
+use super::grants::Grants;
 use super::missing::NewGuardFacts;
 use super::texts::GrantedTexts;
 use crate::config::is_want_of_resources;
-use crate::log::log;
+use crate::hook::grant::GrantedFile;
+use crate::text::digest::hex;
+use crate::text::log::log;
 
 /// Returns what the user has trusted. The embedding host may bring its own store.
 pub trait TrustStore: Send + Sync {

@@ -9,9 +9,10 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::digest::Digest;
-use super::grants::{GrantedFile, Grants};
+use super::grants::Grants;
 use crate::config::read_within;
+use crate::hook::grant::GrantedFile;
+use crate::text::digest::Digest;
 
 /// The largest file whose text is kept.
 const LARGEST: u64 = 256 * 1024;

@@ -1,7 +1,7 @@
 //! Recognizes in standard error what did not come from the hook: errors of a shell, an interpreter or a tool that the
 //! hook's author takes for a decision of the hook, or never sees.
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 
 /// The longest quotation of standard error.
 const LONGEST: usize = 160;

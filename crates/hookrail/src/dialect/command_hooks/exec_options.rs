@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU8;
 
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node, Shape};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
+use crate::hook::exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
 
 /// The options of an entry, and the problems with them.
 pub(super) fn read(document: &Document, node: &Node) -> (ExecOptions, Vec<Diagnostic>) {

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{CommandDialect, TimeoutUnit, remote};
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{Origin, SourceKind};
 use crate::config::{Document, Key, Node, Shape};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{enforcement, sandbox};
 use crate::event::EventKind;
+use crate::hook::remote::RemoteTarget;
 use crate::hook::{Action, Enforcement, GroupOrder, Hook, OnFailure};
 use crate::matcher::{CompiledMatcher, OnInvalid};
-use crate::remote::RemoteTarget;
-use crate::source::{Origin, SourceKind};
 
 /// The keys of a group.
 pub(crate) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];

@@ -22,7 +22,7 @@ pub use output::{
 pub(crate) use output::{FOREIGN_FIELDS, NO_REASON};
 pub(crate) use remote::{GROUP_KEY, PROCESS_KEYS, RETRIES_KEY, TYPE as REMOTE_TYPE};
 
-use crate::diagnostic::Diagnostic;
+use crate::config::diagnostic::Diagnostic;
 use crate::dialect::DialectId;
 use crate::event::EventKind;
 use crate::matcher::{CompiledMatcher, OnInvalid};
@@ -66,8 +66,8 @@ mod tests {
 
     use super::*;
     use crate::config::Document;
+    use crate::config::source::SourceKind;
     use crate::matcher::{Language, MatchScope, Matcher};
-    use crate::source::SourceKind;
 
     /// A dialect as other agents have it: times in seconds, patterns that must match the whole name.
     struct InSeconds;

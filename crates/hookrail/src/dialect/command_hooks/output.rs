@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::answer_words::{AnswerFields, UnknownFields, meant_decision};
 use crate::event::EventKind;
 use crate::json::{Json, JsonObject};

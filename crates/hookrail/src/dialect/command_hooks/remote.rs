@@ -1,11 +1,11 @@
 //! Entries that ask a group of workers elsewhere: their keys, and their answers in the fields of a command's answer.
 
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node, Shape};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::effects::Effects;
+use crate::event::effects::Effects;
+use crate::hook::remote::{GroupName, RemoteTarget};
 use crate::json::{Json, JsonObject};
 use crate::outcome::Decision;
-use crate::remote::{GroupName, RemoteTarget};
 
 use super::output::{HookDecision, HookOutput};
 

@@ -3,7 +3,7 @@
 use super::CommandDialect;
 use super::answer::{Parsed, objects_in};
 use super::output::{FIELDS, HookDecision, HookOutput};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::answer_words::{AnswerFields, decision_in_broken};
 use crate::dialect::strict_answer::{Decided, NO_FIELD, misspelled};
 use crate::event::EventKind;

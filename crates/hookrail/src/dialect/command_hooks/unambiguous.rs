@@ -1,7 +1,7 @@
 //! Resolves repeated keys in an answer: the most restrictive value is used, in whichever order they were written.
 
 use super::output::HookDecision;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::json::{Json, JsonObject};
 
 /// An answer with one value for every key, and the keys that had several.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::event::Event;
-use crate::exec_options::ProcessLifetime;
+use crate::hook::exec_options::ProcessLifetime;
 use crate::hook::{Action, Hook};
 
 /// The variables that hold the project's directory. The shell expands them; their values are never pasted into a

@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
+use crate::config::diagnostic::Code;
 use crate::config::{Document, Node, Parsed, Usability};
-use crate::diagnostic::Code;
 use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 
 /// The rules of every extension that the file names.

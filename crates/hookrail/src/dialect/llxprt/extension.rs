@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::Llxprt;
 use super::enablement::ExtensionEnablement;
+use crate::config::diagnostic::{Code, Diagnostic, Level};
+use crate::config::source::{Location, SourceKind};
 use crate::config::{Document, Node, Parsed, Source, SourceId, SourceReader, Usability};
-use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::DialectId;
 use crate::dialect::command_hooks::read_event;
 use crate::hook::{Action, Enablement, Hook, OnFailure, Owner};
-use crate::source::{Location, SourceKind};
 
 const MANIFESTS: [&str; 2] = ["llxprt-extension.json", "gemini-extension.json"];
 

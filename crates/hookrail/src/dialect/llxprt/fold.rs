@@ -1,14 +1,14 @@
 //! Several answers become one. Four strategies, chosen by the event table; plan order only, never completion order.
 
 use super::{aggregate, rewrite, tools};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::command_hooks::{Answer, HookDecision, HookOutput, NO_REASON, Provenance};
+use crate::dialect::snapshot::ModelDecisions;
 use crate::dialect::{DialectId, FoldContext, Folded, Reply};
 use crate::event::{Abilities, Event, EventKind, Fold, Stage};
 use crate::hook::Authority;
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, Effects, Stop, join};
-use crate::snapshot::ModelDecisions;
 
 /// Combines all answers into one.
 pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Answer>]) -> Folded {

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::command::PROJECT_VARIABLES;
 use super::extension;
 use super::settings::{self, SettingsFile, Switch};
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{Location, SourceKind};
 use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, not_roots_alone, same_place};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::enrolment::{Bundle, BundleReach, is_machine_enrolled};
+use crate::dialect::snapshot::ModelDecisions;
 use crate::dialect::{Bundles, DialectId, LoadContext, Loaded, Sources, path_in};
-use crate::enrolment::{Bundle, BundleReach, is_machine_enrolled};
+use crate::hook::sandbox::SandboxFloors;
 use crate::hook::{Enablement, Enforcement, Hook, ProjectSwitch};
 use crate::run::Environment;
-use crate::sandbox::SandboxFloors;
-use crate::snapshot::ModelDecisions;
-use crate::source::{Location, SourceKind};
 use crate::trust::OffByUser;
 
 /// The file of the system layer, unless the environment names another one in the variable.
@@ -43,7 +43,7 @@ impl Layer {
 
 /// Loads every layer.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
-    let LoadContext { sources, reading, bundles, common } = context;
+    let LoadContext { sources, reading, trusted, bundles, common } = context;
     let mut loaded = Loaded::default();
     let mut read: Vec<Layer> = Vec::new();
     for (kind, file) in files(sources) {
@@ -92,7 +92,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
             }
             if layer.kind == SourceKind::Project {
                 hook.project_switch = project_switch(&hook, &read);
-                hook.trust = sources.judge(&hook, reading);
+                hook.trust = trusted.judge(&hook, sources, reading);
             }
             loaded.hooks.push(hook);
         }

@@ -66,9 +66,8 @@ use super::{
     Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, LoadMemory, Loaded, OutcomeDetail, Protocol,
     Reply,
 };
-use crate::diagnostic::Diagnostic;
+use crate::config::diagnostic::Diagnostic;
 use crate::event::{Column, Event, EventKind, Stage};
-use crate::firing::Plan;
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::json::{Json, ObjectWriter};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
@@ -136,8 +135,8 @@ impl Dialect for Llxprt {
         vec![("aggregated", AggregatedHookResult::from_outcome(outcome).to_json())]
     }
 
-    fn plan_members(&self, plan: &Plan) -> Vec<(&'static str, Json)> {
-        vec![("mode", Json::string(plan.stage_of(Self::ID).name()))]
+    fn plan_members(&self, stage: Stage) -> Vec<(&'static str, Json)> {
+        vec![("mode", Json::string(stage.name()))]
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rewrites of answers, and how they reach the event: passed on in a chain, merged after a parallel stage.
 
 use super::model;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::command_hooks::{Answer, HookOutput};
 use crate::dialect::{Flow, Reply};
 use crate::event::{Event, EventKind, Stage};

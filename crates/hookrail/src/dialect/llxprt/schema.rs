@@ -12,9 +12,9 @@ use crate::dialect::command_hooks::{
 };
 use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::{Column, EventKind, FieldKind};
-use crate::exec_options::{ProcessLifetime, ShellUse, StdinKind};
+use crate::hook::exec_options::{ProcessLifetime, ShellUse, StdinKind};
+use crate::hook::remote::RemoteTarget;
 use crate::json::JsonKind;
-use crate::remote::RemoteTarget;
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The version of the schemas. It changes when a document that was accepted would no longer be.

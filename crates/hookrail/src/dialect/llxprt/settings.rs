@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Llxprt;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::SourceKind;
 use crate::config::{Document, Node, Parsed, Shape, Usability};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::command_hooks::read_event;
 use crate::dialect::sandbox;
+use crate::dialect::snapshot::ModelDecisions;
 use crate::hook::Hook;
+use crate::hook::sandbox::SandboxProfile;
 use crate::run::Redaction;
-use crate::sandbox::SandboxProfile;
-use crate::snapshot::ModelDecisions;
-use crate::source::SourceKind;
 
 /// The content of one file, as far as it concerns hooks.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::llm::HookToolMode;
 use super::model;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::dialect::answer_words::AnswerFields;
 use crate::dialect::command_hooks::{FOREIGN_FIELDS, HookOutput};

@@ -2,8 +2,8 @@
 //! although nothing else in the engine knows it.
 
 use crate::dialect::find_event;
-use crate::document::{explain_document, list_document, outcome_document};
 use crate::plan::SkipReason;
+use crate::system::document::{explain_document, list_document, outcome_document};
 use crate::{Code, Decision, DialectId, Environment, Event, EventKind, HookSystem};
 use serde_json::{Value, json};
 use std::path::Path;

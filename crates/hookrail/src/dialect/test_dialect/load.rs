@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use super::TestDialect;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{Origin, SourceKind};
 use crate::config::{Document, Node, Parsed, SourceId, same_place};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::event_named;
 use crate::dialect::{Dialect, LoadContext, Loaded, Protocol};
 use crate::hook::{Action, Hook};
-use crate::source::{Origin, SourceKind};
 
 const FILE: &str = ".test-dialect.json";
 
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let environment = Arc::clone(context.hook_environment());
-    let LoadContext { sources, reading, .. } = context;
+    let LoadContext { sources, reading, trusted, .. } = context;
     let mut loaded = Loaded::default();
     let home = sources.home().filter(|home| !same_place(&sources.project, home));
     let folders = [Some((SourceKind::Project, sources.project.clone())), home.map(|home| (SourceKind::User, home))];
@@ -25,7 +25,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
         for mut hook in read.into_value().unwrap_or_default() {
             hook.environment = Some(Arc::clone(&environment));
             if kind == SourceKind::Project {
-                hook.trust = sources.judge(&hook, reading);
+                hook.trust = trusted.judge(&hook, sources, reading);
             }
             loaded.hooks.push(hook);
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::{explain_json_error, nearest};
-use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::answer_words::{AnswerFields, UnknownFields, decision_in_broken, meant_decision};
 use crate::dialect::strict_answer::{self, Decided, NO_FIELD};
 use crate::dialect::{DialectId, Reply, failure_reason};

@@ -1,11 +1,11 @@
 //! The breadcrumbs of this dialect: what its users look for in the debug log to see whether a hook ran.
 
 use super::answer::{Answer, AnswerDecision, ParsedStdout, parse_stdout, strict_problem};
-use crate::breadcrumb::Breadcrumb;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::event::EventKind;
 use crate::hook::Hook;
+use crate::record::breadcrumb::Breadcrumb;
 use crate::run::{RawEnd, RunEnd};
 
 /// How much of what a hook wrote is quoted.

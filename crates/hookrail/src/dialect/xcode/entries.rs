@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::variables;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{Origin, SourceKind};
 use crate::config::{Document, Key, Node, Shape, nearest};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::EventKind;
 use crate::hook::{Action, Enforcement, Hook, OnFailure, Owner, bridge_program};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
-use crate::source::{Origin, SourceKind};
 
 pub(super) const KEYS: [&str; 12] = [
     "matcher",

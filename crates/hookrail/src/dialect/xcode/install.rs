@@ -12,8 +12,8 @@ use std::time::SystemTime;
 
 use super::places::PluginPlaces;
 use super::registry::{Plugin, read_folder};
+use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::{Document, Node, read_file};
-use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::event::timestamp;
 use crate::hook::Action;
 use crate::json::Json;

@@ -12,7 +12,7 @@ use crate::trust::OffByUser;
 /// Loads every hook of this dialect.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let environment = Arc::clone(context.hook_environment());
-    let LoadContext { sources, reading, bundles, .. } = context;
+    let LoadContext { sources, reading, trusted, bundles, .. } = context;
     // Plugins of the project are not looked for then, so none is missing.
     let left_alone = (sources.plugins == Plugins::LeftAlone).then_some(OffByUser::Dialect(DialectId::Xcode));
     if left_alone.is_some() && bundles.is_empty() {
@@ -29,7 +29,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
         loaded.diagnostics.append(&mut plugin.problems);
         for mut hook in plugin.hooks {
             if plugin.scope == PluginScope::Project {
-                hook.trust = sources.judge(&hook, reading);
+                hook.trust = trusted.judge(&hook, sources, reading);
             }
             loaded.hooks.push(hook);
         }
@@ -48,6 +48,6 @@ impl Plugin {
     /// Whether the plugin has a problem of the level error.
     #[must_use]
     pub fn is_broken(&self) -> bool {
-        self.problems.iter().any(|problem| problem.level == crate::diagnostic::Level::Error)
+        self.problems.iter().any(|problem| problem.level == crate::config::diagnostic::Level::Error)
     }
 }

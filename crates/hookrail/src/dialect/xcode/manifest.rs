@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::entries::{self, Context};
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{Location, SourceKind};
 use crate::config::{Document, Key, Node, Parsed, Shape, Source, SourceId, SourceReader, Usability, nearest};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::hook::Hook;
-use crate::source::{Location, SourceKind};
 
 /// Where a manifest may be, the first that exists counts.
 const MANIFESTS: [&str; 3] = [".x-code-plugin/plugin.json", ".claude-plugin/plugin.json", "plugin.json"];

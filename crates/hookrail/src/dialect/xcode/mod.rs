@@ -41,12 +41,12 @@ use super::{
     Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, LoadMemory, Loaded, Protocol, Reply, path_in,
     text_in,
 };
-use crate::breadcrumb::Breadcrumb;
 use crate::event::{Abilities, Column, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, join};
+use crate::record::breadcrumb::Breadcrumb;
 use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 use crate::tools::ToolColumn;
 

@@ -7,13 +7,13 @@ use super::entries::Context;
 use super::manifest::{self, Manifest, is_component, is_name};
 use super::places::PluginPlaces;
 use super::settings::PluginSettings;
+use crate::config::diagnostic::{Code, Diagnostic, Level};
+use crate::config::source::{Location, SourceKind};
 use crate::config::{Document, Entry, EntryKind, LoadMode, Node, Parsed, SourceReader, SourceStore, is_absence};
-use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::Plugins;
-use crate::enrolment::Bundle;
+use crate::dialect::enrolment::Bundle;
 use crate::hook::{Enablement, Hook, Owner};
 use crate::run::Environment;
-use crate::source::{Location, SourceKind};
 use crate::trust::OffByUser;
 
 /// Where a plugin comes from.

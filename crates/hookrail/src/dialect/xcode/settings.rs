@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::manifest::place;
 use super::places::PluginPlaces;
 use super::registry::PluginScope;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::SourceKind;
 use crate::config::{Document, Node, Parsed, Shape, SourceReader};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::hook::{Enablement, ProjectSwitch};
 use crate::run::Environment;
-use crate::source::SourceKind;
 use crate::trust::OffByUser;
 
 /// Everything the settings say about plugins.

@@ -13,7 +13,7 @@ use super::quotes::Value;
 use super::shell::{self, Meaning, Translated};
 use crate::dialect::Launch;
 use crate::event::Event;
-use crate::exec_options::CommandShell;
+use crate::hook::exec_options::CommandShell;
 use crate::hook::{Action, Hook};
 use crate::run::Environment;
 

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::config::diagnostic::Diagnostic;
+use crate::config::source::SourceKind;
 use crate::config::{Entry, EntryKind, SourceId, SourceReader, list_entries, without_dots};
-use crate::diagnostic::Diagnostic;
+use crate::dialect::enrolment::Bundle;
 use crate::dialect::{ConfiguredHooks, DialectId, Sources};
-use crate::enrolment::Bundle;
-use crate::source::SourceKind;
 
 /// A file that was found or named.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Combines the results of several modules.
 
 use super::{ModuleAnswer, conversation, is_truthy, payload};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Flow, FoldContext, Folded, Reply};
 use crate::event::{Event, EventKind, Fold};
 use crate::json::{Json, JsonObject};

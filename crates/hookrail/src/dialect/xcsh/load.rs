@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::discover::{self, ModuleFile};
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{LineIndex, Location, Origin, SourceKind};
 use crate::config::{KeptReason, LoadMode, SourceId, SourceReader, is_absence, is_want_of_resources};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::columns::{event_named, event_names};
+use crate::dialect::snapshot::LoadedModule;
 use crate::dialect::{DialectId, Inspector, LoadContext, Loaded, Sources};
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, Enforcement, EventScope, Hook, OnFailure, Trust};
@@ -18,8 +20,6 @@ use crate::run::{
     Capabilities, EnforceExport, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, RegistrationKind,
     RegistrationMistake, Registrations,
 };
-use crate::snapshot::LoadedModule;
-use crate::source::{LineIndex, Location, Origin, SourceKind};
 use crate::trust::{Digest, Fingerprint, ModuleMemory, NamedFile};
 
 /// What is known of every module that could be loaded.
@@ -50,7 +50,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>, last_good: &mut LastGood) 
 }
 
 fn load_file(context: &mut LoadContext<'_, '_>, file: &ModuleFile, last_good: &mut LastGood, loaded: &mut Loaded) {
-    let LoadContext { sources, reading, .. } = context;
+    let LoadContext { sources, reading, trusted, .. } = context;
     reading.look_at(&file.path);
     let location = Location::whole_file(file.named.as_ref().unwrap_or(&file.path));
     if let Some(first) = &file.shadowed_by {
@@ -70,12 +70,12 @@ fn load_file(context: &mut LoadContext<'_, '_>, file: &ModuleFile, last_good: &m
             last_good.0.remove(&file.path);
         }
         hook.trust =
-            if file.kind == SourceKind::Project { sources.judge_gone(&hook, reading) } else { Trust::NotNeeded };
+            if file.kind == SourceKind::Project { trusted.judge_gone(&hook, sources) } else { Trust::NotNeeded };
         take_failed(&failure, problem.reason, hook, sources, reading, last_good, loaded);
         return;
     }
     if file.kind == SourceKind::Project {
-        hook.trust = sources.judge(&hook, reading);
+        hook.trust = trusted.judge(&hook, sources, reading);
     }
     if !hook.trust.allows() {
         loaded.hooks.push(hook);
@@ -126,7 +126,7 @@ fn inspect(
             add_hooks(inspection, &hook, loaded);
         }
         inspection => {
-            reading.module_in_force(&path, &files);
+            reading.module_in_force(&path, digests(&files));
             last_good.0.insert(path.to_path_buf(), GoodModule { inspection: inspection.clone(), files });
             if let (Some(memory), ModuleInspection::Registered(registered)) = (&sources.module_memory, &inspection) {
                 let is_enforced = registered.enforce != EnforceExport::Shadow;
@@ -161,7 +161,7 @@ fn take_failed(
             for file in &known.files {
                 reading.look_at(&file.path);
             }
-            reading.module_in_force(path, &known.files);
+            reading.module_in_force(path, digests(&known.files));
             reading.keep(path, reason, &mut loaded.diagnostics);
             add_hooks(known.inspection.clone(), &hook, loaded);
         }
@@ -173,6 +173,10 @@ fn take_failed(
             }
         }
     }
+}
+
+fn digests(files: &[NamedFile]) -> impl Iterator<Item = (&Path, Option<Digest>)> {
+    files.iter().map(|file| (&*file.path, file.digest))
 }
 
 fn has_guard(registered: &Registrations) -> bool {

@@ -19,15 +19,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
+use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::nearest;
-use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::event::{Abilities, Column, Event, EventKind, Stage};
-use crate::hidden::is_hidden;
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
 use crate::outcome::{Decision, EndKind};
 use crate::run::{RawEnd, RunEnd, RunInput, UnreadableResult};
+use crate::text::invisible_chars::is_hidden;
 use crate::tools::ToolColumn;
 use crate::trust::{HookEdit, MissingGuard};
 

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::{Firing, Step, TOOL_INPUT, add_judgement, before_any_hook};
-use crate::dialect::registry::DialectId;
+use crate::dialect::snapshot::Snapshot;
+use crate::dialect_id::DialectId;
 use crate::event::{Event, EventKind};
 use crate::firing::{CarriedCallPlan, Plan};
 use crate::outcome::{Effects, Outcome};
-use crate::snapshot::Snapshot;
 use crate::tools::{ToolAccess, ToolMeaning};
 
 /// The calls that a call carries, while hooks are asked about them.

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use super::recipe::{FileStamps, LaunchSettings};
 use super::{CommandPools, IdleProcess};
-use crate::exec_options::ProcessLifetime;
 use crate::hook::Hook;
+use crate::hook::exec_options::ProcessLifetime;
 use crate::run::command::{ProcessWorld, commands};
 use crate::run::request::RunRequest;
 

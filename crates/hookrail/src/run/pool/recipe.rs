@@ -6,12 +6,12 @@ use std::sync::Arc;
 use hookrail_spawn::Sandbox;
 
 use crate::config::FileStamp;
-use crate::exec_options::ExecOptions;
+use crate::hook::exec_options::ExecOptions;
+use crate::hook::fingerprint::{Fingerprint, files_named_by};
 use crate::hook::{Action, CommandText, Enforcement, Hook};
 use crate::run::Environment;
 use crate::run::command::ProcessWorld;
 use crate::run::request::RunRequest;
-use crate::trust;
 
 /// A command with its directory and its environment.
 #[derive(Debug)]
@@ -82,12 +82,12 @@ impl FileStamps {
     pub(super) fn named_by(hook: &Hook, world: &ProcessWorld, cwd: &Path) -> Self {
         let environment = hook.environment.as_ref().unwrap_or(&world.environment);
         let home = environment.get("HOME").map(Path::new);
-        let files = trust::files_named_by(hook, cwd, home);
+        let files = files_named_by(hook, cwd, home);
         Self(files.into_iter().map(|file| (file.clone(), FileStamp::read(&file))).collect())
     }
 
     /// Looks at the files that a grant covers.
-    pub(in crate::run) fn covered_by(fingerprint: &trust::Fingerprint) -> Self {
+    pub(in crate::run) fn covered_by(fingerprint: &Fingerprint) -> Self {
         let files = fingerprint.files().iter();
         // Without a link both are one.
         let paths = files.flat_map(|file| [Some(&file.path), Some(&file.real).filter(|real| **real != file.path)]);

@@ -8,20 +8,20 @@ use hookrail_spawn::real_path;
 
 use super::missing::MissingSearch;
 use super::{Builder, ProjectTrust, Rehearsal, Settings, UserNeed};
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::source::{Location, SourceKind};
 use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::snapshot::{Snapshot, SourceRefusal, Switch};
 use crate::dialect::{ConfiguredHooks, Inspector, Loader, Sources, path_in};
+use crate::hook::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::hook::{Action, Hook};
-use crate::log::log;
 use crate::outcome::Refusal;
-use crate::places::{KnownPlaces, ProtectedPlaces};
-use crate::protect::Protection;
 use crate::run::Environment;
-use crate::sandbox::{SandboxProfile, SandboxRequirement};
-use crate::session_facts::SessionFacts;
-use crate::snapshot::{Snapshot, SourceRefusal, Switch};
-use crate::source::{Location, SourceKind};
 use crate::system::engine::EngineRuntime;
+use crate::text::log::log;
+use crate::trust::places::{KnownPlaces, ProtectedPlaces};
+use crate::trust::protect::Protection;
+use crate::trust::session_facts::SessionFacts;
 use crate::trust::{FilePlaces, FileTrustStore, Fingerprint, Grants, ModuleMemory, TrustError, TrustStore};
 
 impl Settings {

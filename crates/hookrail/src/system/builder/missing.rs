@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::Settings;
 use crate::config::SourceReport;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::{Loader, Sources};
 use crate::hook::{Action, Enablement, Hook, OnFailure, Trust};
 use crate::trust::{Fingerprint, GuardSearch, MissingGuard, OffByUser};

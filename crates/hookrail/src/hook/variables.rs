@@ -1,0 +1,58 @@
+//! Which variables hold no secrets, and where Python keeps byte code.
+
+use std::path::{Path, PathBuf};
+
+use hookrail_spawn::Environment;
+
+/// Where Python keeps byte code. Without it, Python writes byte code beside the script and reads it from there, where a
+/// project could have put another one.
+const PYTHON_BYTE_CODE: &str = "PYTHONPYCACHEPREFIX";
+
+/// Variables that most programs need and that hold no secrets.
+const HARMLESS: &str = "
+    PATH HOME SHELL USER LOGNAME PWD OLDPWD TERM COLORTERM LANG LANGUAGE TZ TMPDIR TEMP TMP HOSTNAME EDITOR PAGER
+    DISPLAY SYSTEMROOT COMSPEC PATHEXT USERPROFILE NO_COLOR PYTHONPYCACHEPREFIX
+";
+
+/// Whether a list of words, separated by blanks and line breaks, has this word.
+pub(crate) fn is_word_of(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether the variable of this name holds no secret, so that every hook sees it.
+pub(crate) fn is_harmless(name: &str) -> bool {
+    is_word_of(HARMLESS, name) || name.starts_with("LC_") || name.starts_with("HOOKRAIL_")
+}
+
+/// The environment with a private folder for Python's byte code.
+pub(crate) fn with_private_byte_code(environment: Environment) -> Environment {
+    match private_cache(&environment) {
+        Some(cache) if environment.get(PYTHON_BYTE_CODE).is_none() => {
+            environment.with(PYTHON_BYTE_CODE, cache.join("hookrail/python"))
+        }
+        _ => environment,
+    }
+}
+
+fn private_cache(environment: &Environment) -> Option<PathBuf> {
+    let absolute = |name: &str| environment.get(name).map(Path::new).filter(|path| path.is_absolute());
+    absolute("XDG_CACHE_HOME").map(Path::to_owned).or_else(|| Some(absolute("HOME")?.join(".cache")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn python_keeps_its_byte_code_in_a_private_folder_unless_its_user_chose_one() {
+        let of =
+            |environment: Environment| with_private_byte_code(environment).get(PYTHON_BYTE_CODE).map(OsStr::to_owned);
+        assert_eq!(of(Environment::new().with("HOME", "/h")), Some("/h/.cache/hookrail/python".into()));
+        let both = Environment::new().with("HOME", "/h").with("XDG_CACHE_HOME", "/c");
+        assert_eq!(of(both), Some("/c/hookrail/python".into()));
+        assert_eq!(of(Environment::new().with("HOME", "relative")), None);
+        assert_eq!(of(Environment::new().with("HOME", "/h").with(PYTHON_BYTE_CODE, "/x")), Some("/x".into()));
+    }
+}
