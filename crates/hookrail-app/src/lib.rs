@@ -18,6 +18,7 @@ pub mod lint;
 pub mod path_display;
 pub mod payload_shape;
 pub mod project;
+pub mod records;
 #[cfg(feature = "fleet")]
 pub mod remote_client;
 pub mod replay;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use hookrail_app::records::RecordSelection;
 
 use super::{ProjectArgs, examples, names};
 
@@ -29,6 +30,19 @@ pub(crate) struct SelectArgs {
     /// Only this event, by its name in any dialect
     #[arg(long, value_name = "EVENT", add = names::events())]
     pub(crate) event: Option<String>,
+}
+
+impl SelectArgs {
+    pub(crate) fn selection(&self) -> RecordSelection<'_> {
+        let Self { since, session, hook, decision, denied, event } = self;
+        RecordSelection {
+            since: since.as_deref(),
+            session: session.as_deref(),
+            hook: hook.as_deref(),
+            decision: decision.as_deref().or(denied.then_some("deny")),
+            event: event.as_deref(),
+        }
+    }
 }
 
 /// The forms in which records and numbers are printed for programs.

@@ -10,10 +10,10 @@ use std::time::Duration;
 use anstyle::Style;
 use hookrail_app::failure::Result;
 use hookrail_app::journal::{recorded_target, subject_of};
+use hookrail_app::records;
 use hookrail_app::text::{escaped_json, one_line, short};
 use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records, UnreadableCause};
 
-use super::journal::{failure, filter, open};
 use crate::args::{LogArgs, RecordFormat};
 use crate::exit::Exit;
 use crate::output::{self, Reader};
@@ -39,8 +39,7 @@ pub(crate) fn run(args: &LogArgs) -> Result<Exit> {
     if args.shadow {
         return shadow::run(args);
     }
-    let journal = open()?;
-    let mut records = journal.read(filter(&args.select)?).map_err(|error| failure(&error))?;
+    let mut records = records::read(args.select.selection())?;
     let mut output = if args.follow { LongOutput::Direct } else { LongOutput::paged() };
     let mut timeline = Timeline { form: args.form(), output: &mut output };
     let mut reader = timeline.print_heads()?;

@@ -4,21 +4,39 @@ use std::time::{Duration, SystemTime};
 
 use hookrail::event::timestamp;
 use hookrail::{DialectId, EventKind};
-use hookrail_app::failure::{Failure, Result};
 use hookrail_journal::Filter;
 
-use crate::args::SelectArgs;
+use crate::failure::{Failure, Result};
 
-/// Returns the filter that the options describe.
-pub(crate) fn filter(args: &SelectArgs) -> Result<Filter> {
-    Ok(Filter {
-        since: args.since.as_deref().map(|text| since(text, SystemTime::now())).transpose()?,
-        session: args.session.clone(),
-        hook: args.hook.clone(),
-        decision: args.decision.clone().or_else(|| args.denied.then(|| "deny".to_owned())),
-        event: args.event.as_deref().map(event).transpose()?.map(str::to_owned),
-        ..Filter::default()
-    })
+/// Which records are wanted, in the words of a user.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecordSelection<'s> {
+    /// An age such as `2h`, or a time in UTC.
+    pub since: Option<&'s str>,
+    pub session: Option<&'s str>,
+    /// The name or the id of a hook.
+    pub hook: Option<&'s str>,
+    pub decision: Option<&'s str>,
+    /// An event, by any of its names.
+    pub event: Option<&'s str>,
+}
+
+impl RecordSelection<'_> {
+    /// Returns the filter for the journal.
+    ///
+    /// # Errors
+    ///
+    /// The time or the event cannot be read.
+    pub fn filter(&self) -> Result<Filter> {
+        Ok(Filter {
+            since: self.since.map(|text| since(text, SystemTime::now())).transpose()?,
+            session: self.session.map(str::to_owned),
+            hook: self.hook.map(str::to_owned),
+            decision: self.decision.map(str::to_owned),
+            event: self.event.map(event).transpose()?.map(str::to_owned),
+            ..Filter::default()
+        })
+    }
 }
 
 /// Returns the neutral name of an event.

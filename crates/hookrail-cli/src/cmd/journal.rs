@@ -1,26 +1,21 @@
-//! `hookrail journal`: the head of the chain, its verification, and exports. How records are selected is shared with `log`
-//! and `stats`.
-
-mod select;
+//! `hookrail journal`: the head of the chain, its verification, and exports.
 
 use std::fmt::Write as _;
 
 use hookrail::Json;
-use hookrail_app::config::HookrailConfiguration;
 use hookrail_app::failure::{Failure, Result};
-use hookrail_app::journal;
+pub(crate) use hookrail_app::records::{failure, open};
 use hookrail_app::text::counted;
 use hookrail_app::text::one_line;
-use hookrail_journal::{ExpectedHead, Journal, JournalError, Verification};
+use hookrail_journal::{ExpectedHead, Filter, Verification};
 use serde_json::json;
 
-use crate::args::{HeadArgs, JournalArgs, JournalCommand, VerifyArgs};
+use crate::args::{HeadArgs, JournalArgs, JournalCommand, SelectArgs, VerifyArgs};
 use crate::exit::Exit;
 use crate::output;
 use crate::style::{BAD, GOOD, paint};
 
 use super::record::export;
-pub(crate) use select::filter;
 
 pub(crate) fn run(args: &JournalArgs) -> Result<Exit> {
     match &args.command {
@@ -30,15 +25,9 @@ pub(crate) fn run(args: &JournalArgs) -> Result<Exit> {
     }
 }
 
-/// Opens the user's journal for reading. No project is looked at: the journal is the user's.
-pub(crate) fn open() -> Result<Journal> {
-    journal::open_for_reading(&HookrailConfiguration::journal_of_user())
-}
-
-/// Turns an error of the journal into a failure of the command.
-pub(crate) fn failure(error: &JournalError) -> Failure {
-    Failure::new(format!("the journal cannot be read: {error}"))
-        .hint("it is the folder `hookrail/journal` in your state directory, or `directory` in `[journal]`")
+/// Returns the filter that the options describe.
+pub(crate) fn filter(args: &SelectArgs) -> Result<Filter> {
+    args.selection().filter()
 }
 
 fn head(args: &HeadArgs) -> Result<Exit> {
