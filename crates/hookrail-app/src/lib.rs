@@ -5,13 +5,16 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the crate serves one program, and most names say what they are")]
 
+pub mod bridge;
 pub mod cases;
 pub mod config;
+pub mod doctor;
 pub mod event_draft;
 pub mod failure;
 pub mod features;
 pub mod folders;
 pub mod foreign_hooks;
+pub mod install;
 pub mod journal;
 pub mod json_text;
 pub mod lint;
@@ -24,6 +27,8 @@ pub mod remote_client;
 pub mod replay;
 pub mod runtime;
 pub mod sample;
+pub mod serve;
+pub mod signals;
 pub mod telemetry;
 pub mod temporary_file;
 pub mod text;

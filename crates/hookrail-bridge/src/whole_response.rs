@@ -1,7 +1,7 @@
 //! The response that an agent streamed in pieces, as hooks are asked about it: whole. What they change in pieces that are
 //! out already cannot be taken back.
 
-use hookrail::{EventKind, Json};
+use hookrail::{Event, EventKind, Json};
 use serde_json::{Value, json};
 
 use crate::answer::EventResult;
@@ -12,14 +12,16 @@ use crate::request::AgentRequest;
 
 impl UnfinishedResponse {
     /// Gives the event of the last piece the whole response.
-    pub fn complete(&self, request: &mut AgentRequest) {
-        for event in &mut request.events {
-            let Some(response) = event.field("llm_response") else { continue };
+    #[must_use]
+    pub fn complete(&self, request: AgentRequest) -> AgentRequest {
+        let completed = |event: Event| {
+            let Some(response) = event.field("llm_response") else { return event };
             let mut response = response.to_value();
             let whole = format!("{}{}", self.text, response_text(&response));
             set_text(&mut response, &whole);
-            *event = event.clone().with("llm_response", Json::from(response));
-        }
+            event.with("llm_response", Json::from(response))
+        };
+        AgentRequest { events: request.events.into_iter().map(completed).collect(), ..request }
     }
 
     /// Makes what hooks want of the whole response into what can be done with its last piece. Returns what is lost.

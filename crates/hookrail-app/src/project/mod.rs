@@ -33,6 +33,13 @@ pub struct ProjectChoice<'c> {
     pub no_plugins: bool,
 }
 
+impl<'c> From<&'c Path> for ProjectChoice<'c> {
+    /// All hooks of the project in this directory, as they are trusted.
+    fn from(project: &'c Path) -> Self {
+        Self { project: Some(project), ..Self::default() }
+    }
+}
+
 /// A project whose directory exists and can be read.
 #[derive(Debug)]
 pub struct Project {

@@ -57,21 +57,6 @@ pub(crate) struct ServeArgs {
     pub(crate) project: ProjectArgs,
 }
 
-impl ServeArgs {
-    /// Whether the server has many clients that come and go, so that it is reloaded and not ended by a hang-up.
-    pub(crate) fn serves_many(&self) -> bool {
-        self.socket.is_some() || self.is_worker()
-    }
-
-    /// Whether the server answers remote hooks of other machines.
-    pub(crate) fn is_worker(&self) -> bool {
-        #[cfg(feature = "fleet")]
-        return self.group.is_some();
-        #[cfg(not(feature = "fleet"))]
-        false
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct ReloadArgs {
     /// The server's socket [default: $XDG_RUNTIME_DIR/hookrail.sock]

@@ -1,13 +1,13 @@
 //! An event as the bridge of an agent fires and answers it, for `--agent`. Nothing is recorded, and no state is kept.
 
 use hookrail::{Builder, Decision, Event, Json, JsonObject, Outcome};
+use hookrail_app::bridge::{event_input, event_result};
 use hookrail_app::failure::{Failure, Result};
 use hookrail_bridge::{
     Agent, AgentRequest, Answer, AnswerOptions, BridgeSession, Incoming, Loss, NoisyEvents, Reading, request,
 };
 use serde_json::json;
 
-use super::bridge::{event_input, event_result};
 use crate::args::EventArgs;
 
 /// Returns the arguments with the neutral name of the event, if the agent's own was given.

@@ -13,11 +13,11 @@ use hookrail_bridge::AgentRequest;
 
 use super::as_agent::{self, ToldAgent};
 use crate::exit::Exit;
-use crate::interrupt::{Interrupts, Signal};
 use crate::progress::ProgressLine;
 use crate::render;
 use crate::render::outcome::{Ending, OutcomeReport};
 use crate::trace::{RunTrace, TraceCollector};
+use hookrail_app::signals::{Interrupts, Signal};
 
 /// How much is shown of each run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,8 +23,8 @@ use super::journal::{failure, filter, open};
 use super::trust;
 use crate::args::{EventArgs, InspectArgs, ProjectArgs, SelectArgs};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
 use crate::{logging, output};
+use hookrail_app::signals::Interrupts;
 
 /// How many records an exported file holds by default: about 10 MB, which a mail takes.
 const EXPORTED_LAST: usize = 5_000;

@@ -13,7 +13,7 @@ use super::journal::{failure, filter, open};
 use super::log::report_unreadable;
 use crate::args::{ExportArgs, RecordArgs};
 use crate::exit::Exit;
-use crate::interrupt::StopSignal;
+use crate::signals::StopSignal;
 use crate::style::{GOOD, paint};
 use crate::{output, render};
 

@@ -11,8 +11,8 @@ use super::journal::{failure, filter, open};
 use super::log::report_unreadable;
 use crate::args::{ReplayArgs, SelectArgs};
 use crate::exit::Exit;
-use crate::interrupt::StopSignal;
 use crate::progress::CounterLine;
+use crate::signals::StopSignal;
 use crate::{output, render};
 
 /// The time between two updates of the progress line.

@@ -14,8 +14,8 @@ use hookrail_bus::PathWatcher;
 use crate::args::{TestArgs, TestFormat};
 use crate::consent::ask_on_terminal;
 use crate::exit::Exit;
-use crate::interrupt::StopSignal;
 use crate::progress::CounterLine;
+use crate::signals::StopSignal;
 use crate::style::{CAREFUL, QUIET, paint};
 use crate::{output, render};
 

@@ -10,6 +10,7 @@ pub(crate) mod excerpt;
 pub(crate) mod failure;
 pub(crate) mod foreign_hooks;
 pub(crate) mod hooks;
+pub(crate) mod install;
 pub(crate) mod outcome;
 pub(crate) mod plan;
 pub(crate) mod plugins;

@@ -18,10 +18,10 @@ use hookrail_app::text::{one_line, short};
 
 use crate::args::DemoArgs;
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
 use crate::output;
 use crate::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 use calls::{STEPS, Step, Told};
+use hookrail_app::signals::Interrupts;
 use project::Sample;
 use steps::Choice;
 use tour::Row;

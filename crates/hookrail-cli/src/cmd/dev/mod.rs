@@ -21,12 +21,12 @@ use super::firing::{self, Detail};
 use super::trust::review_hooks;
 use crate::args::DevArgs;
 use crate::exit::Exit;
-use crate::interrupt::{Interrupts, Signal};
 use crate::output::{self, Reader};
 use crate::render::outcome::plain_verdict;
 use crate::style::{BAD, GOOD, HEADING, PLAIN, QUIET, paint};
 use crate::{render, verbosity};
 use choice::ChosenEvent;
+use hookrail_app::signals::{Interrupts, Signal};
 use hookrail_app::text_diff::{DiffSign, difference};
 use keys::{Key, Keys};
 

@@ -19,9 +19,9 @@ use super::super::journal;
 use super::{member, nats_failure};
 use crate::args::{FleetShipArgs, FleetStatusArgs, FleetVerifyArgs};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
 use crate::output;
 use crate::style::{BAD, GOOD, paint};
+use hookrail_app::signals::Interrupts;
 
 /// How often a program that follows the journal looks for servers that it could not reach at its start.
 const START_AGAIN: Duration = Duration::from_secs(5);

@@ -17,8 +17,8 @@ use super::super::bundle::{failure as bundle_failure, label, machine, manifest_d
 use super::nats_failure;
 use crate::args::FleetWatchArgs;
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
 use crate::output;
+use hookrail_app::signals::Interrupts;
 
 /// How often servers that could not be reached at the start are tried again.
 const START_AGAIN: Duration = Duration::from_secs(5);

@@ -1,0 +1,302 @@
+//! The third step: the hooks are asked, those of a running server if there is one, else those of this process.
+
+use std::path::Path;
+use std::time::Duration;
+
+use hookrail::dialect::llxprt::AggregatedHookResult;
+use hookrail::plan::SkipReason;
+use hookrail::{
+    Builder, Code, Decision, Effects, EndKind, Event, EventKind, FireOptions, HookSystem, JsonObject, Level, Outcome,
+};
+use hookrail_bridge::{Agent, AgentRequest, EventResult, Lateness};
+use hookrail_journal::Journal;
+
+#[cfg(unix)]
+use super::HookRunner;
+use super::deadline::Deadline;
+#[cfg(unix)]
+use super::served::ServedRecording;
+#[cfg(unix)]
+use super::server;
+use super::{BridgeCall, recorded_host, shadow_process, with_session_memory};
+use crate::failure::{Failure, Result};
+use crate::journal::{RecordDefault, Recording, survive_file_size_limit};
+use crate::project::Project;
+use crate::signals::Interrupts;
+
+/// How long hooks that no event waits for may go on before this process leaves them alone.
+const DETACHED_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What came of asking the hooks.
+#[derive(Default)]
+pub(super) struct Fired {
+    /// One for each event that has an outcome.
+    pub(super) results: Vec<EventResult>,
+    /// The hooks that did not run because they are not trusted.
+    pub(super) untrusted: Vec<String>,
+    /// What is wrong with each source that cannot be used.
+    pub(super) load_failures: Vec<String>,
+    /// The messages of errors.
+    errors: Vec<String>,
+    /// Lines for standard error.
+    pub(super) warnings: Vec<String>,
+    /// Where the events were recorded, if the hooks were asked.
+    pub(super) journal: Option<Journal>,
+    /// Why not all of them answered.
+    pub(super) late: Option<Lateness>,
+}
+
+/// What came of one event.
+pub(super) struct FiredEvent {
+    pub(super) result: EventResult,
+    /// The hooks that did not run because they are not trusted.
+    pub(super) untrusted: Vec<String>,
+    /// The messages of its errors.
+    pub(super) errors: Vec<String>,
+}
+
+impl FiredEvent {
+    #[cfg(unix)]
+    pub(super) fn denied(reason: &str) -> Self {
+        let result = EventResult { effects: Effects::deny(reason), denied_by: None };
+        Self { result, untrusted: Vec::new(), errors: Vec::new() }
+    }
+}
+
+impl From<Outcome> for FiredEvent {
+    fn from(outcome: Outcome) -> Self {
+        let untrusted = outcome.skipped.iter().filter(|skipped| skipped.why == SkipReason::Untrusted);
+        let untrusted = untrusted.map(|skipped| skipped.hook.label.to_string()).collect();
+        let errors = outcome.diagnostics.iter().filter(|found| found.level == Level::Error);
+        let errors = errors.map(|found| found.message.clone()).collect();
+        Self { result: event_result(&outcome), untrusted, errors }
+    }
+}
+
+/// What the agent has to be told about an outcome.
+pub fn event_result(outcome: &Outcome) -> EventResult {
+    let denier = outcome.runs.iter().find(|run| run.decision == Some(Decision::Deny));
+    let denied_by = denier.map(|run| run.hook.label.to_string());
+    let aggregated = AggregatedHookResult::from_outcome(outcome);
+    let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
+    let effects = with_context_before_tool(outcome.effects.clone(), outcome.event, specific.as_ref());
+    EventResult { effects, denied_by }
+}
+
+/// The effects with the context that an LLxprt hook gave before a tool. LLxprt itself does not use it there, so the engine has
+/// no such effect, but agents can be given it.
+pub(super) fn with_context_before_tool(
+    mut effects: Effects,
+    event: EventKind,
+    specific: Option<&JsonObject>,
+) -> Effects {
+    if event == EventKind::BeforeTool && effects.additional_context.is_none() {
+        effects.additional_context = specific.and_then(|specific| specific.get("additionalContext")?.as_str());
+    }
+    effects
+}
+
+impl Fired {
+    fn add(&mut self, event: FiredEvent) {
+        self.untrusted.extend(event.untrusted);
+        self.errors.extend(event.errors);
+        self.results.push(event.result);
+    }
+}
+
+/// The hooks of this process that may go on when the agent has its answer.
+pub(super) struct RunningHooks {
+    runtime: tokio::runtime::Runtime,
+    system: Option<HookSystem>,
+    left: LeftHooks,
+}
+
+/// What is still there of hooks when their event is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeftHooks {
+    /// Nothing, or hooks that no event waits for.
+    Detached,
+    /// Hooks that have to end: they were cut off, or their time was up.
+    Ending,
+}
+
+impl RunningHooks {
+    /// Ends the hooks that have to end, and gives those that no event waits for a moment. The agent waits until this process
+    /// has ended.
+    pub(super) fn end(self, request: &AgentRequest, deadline: Deadline) {
+        let Self { runtime, system, left } = self;
+        // Nothing of a session goes on after its end.
+        let is_killed = left == LeftHooks::Ending || request.kind() == EventKind::SessionEnd;
+        let longest = if request.kind() == EventKind::SessionEnd { deadline.left() } else { DETACHED_PATIENCE };
+        let patience = deadline.left().min(longest).max(deadline.reserve());
+        if let Some(system) = &system {
+            let _ = runtime.block_on(async { tokio::time::timeout(patience, system.shutdown()).await });
+        }
+        if is_killed {
+            // Whatever still runs is dropped with its task, and a process that is dropped is killed.
+            runtime.shutdown_background();
+        } else {
+            // The process ends now, and the operating system takes everything back at once.
+            std::mem::forget(runtime);
+        }
+        std::mem::forget(system);
+    }
+}
+
+/// Fires the events of a request. The hooks that may still run are returned apart.
+pub(super) fn fire(
+    call: &BridgeCall,
+    project: &Project,
+    request: &AgentRequest,
+    deadline: Deadline,
+) -> Result<(Fired, RunningHooks)> {
+    let runtime = crate::runtime::runtime()?;
+    let mut fired = Fired::default();
+    let (mut system, mut left) = (None, LeftHooks::Detached);
+    let ended = runtime.block_on(async {
+        survive_file_size_limit();
+        // Without a handler a signal ends this process as the system does it.
+        let mut interrupts = Interrupts::listen().ok();
+        let all = async {
+            let rest = fire_on_server(call, deadline, project, request, &mut fired).await?;
+            if !rest.is_empty() {
+                let (own, recording) = own_system(project, request.agent)?;
+                fired.warnings.extend(recording.warning());
+                fired.journal = recording.journal().cloned();
+                left = fire_each(system.insert(own), rest, &mut fired).await;
+            }
+            Ok::<(), Failure>(())
+        };
+        let signal = async {
+            match &mut interrupts {
+                Some(interrupts) => interrupts.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            ended = all => ended.map(|()| None),
+            () = tokio::time::sleep(deadline.left()) => Ok(Some(Lateness::Deadline(deadline.limit()))),
+            signal = signal => Ok(Some(Lateness::Signal(signal.name()))),
+        }
+    });
+    fired.late = ended?;
+    if !fired.errors.is_empty() {
+        fired.load_failures = load_failures(&fired.errors, project, system.as_ref());
+    }
+    if fired.late.is_some() {
+        left = LeftHooks::Ending;
+    }
+    for denier in fired.results.iter_mut().filter_map(|result| result.denied_by.as_mut()) {
+        // The name of a module is its path, and the model knows the project.
+        if let Ok(below) = Path::new(denier.as_str()).strip_prefix(project.root()) {
+            *denier = below.display().to_string();
+        }
+    }
+    Ok((fired, RunningHooks { runtime, system, left }))
+}
+
+/// What is wrong with the sources that cannot be used, if the outcome names it among its errors. A server names the errors of
+/// sources that do not count too, so what counts is found here.
+fn load_failures(errors: &[String], project: &Project, system: Option<&HookSystem>) -> Vec<String> {
+    let unusable = match system {
+        Some(system) => system.configuration().unusable,
+        None => {
+            let builder = project.builder(project.root());
+            builder.map_or_else(|_| Vec::new(), |builder| builder.build().configuration().unusable)
+        }
+    };
+    // A refusal quotes the problem.
+    let is_named =
+        |source: &&hookrail::sources::UnusableSource| errors.iter().any(|error| error.contains(&source.problem));
+    let named = unusable.iter().filter(is_named);
+    let failure = |source: &hookrail::sources::UnusableSource| {
+        format!("`{}` cannot be used, and nothing in it is in force: {}", source.path.display(), source.problem)
+    };
+    named.map(failure).collect()
+}
+
+/// Fires the events on the running server of this user, and returns those that are left because no server runs or because
+/// it ran no hook for them.
+#[cfg(unix)]
+async fn fire_on_server<'r>(
+    call: &BridgeCall,
+    deadline: Deadline,
+    project: &Project,
+    request: &'r AgentRequest,
+    fired: &mut Fired,
+) -> Result<&'r [Event]> {
+    let mut left = request.events.as_slice();
+    if call.runner == HookRunner::Own {
+        return Ok(left);
+    }
+    let server = match server::Server::find(project.root(), request.agent, deadline.left()).await {
+        server::FoundServer::Usable(server) => server,
+        server::FoundServer::None => return Ok(left),
+        server::FoundServer::Stranger(why) => {
+            fired.warnings.push(format!("{why}; it is not asked, and the bridge runs the hooks itself"));
+            return Ok(left);
+        }
+    };
+    let recording = ServedRecording::open(project, request.agent)?;
+    fired.journal.clone_from(&recording.journal);
+    while let Some((event, later)) = left.split_first() {
+        match server.fire(event).await {
+            Ok((mut answered, record)) => {
+                fired.warnings.extend(recording.write(event, &mut answered, record).await);
+                fired.add(answered);
+            }
+            Err(server::ServerFailure::NotRun(why)) => {
+                tracing::debug!(target: "hookrail::bridge", why, "the running server is not used");
+                break;
+            }
+            // Alone the same hooks could run a second time.
+            Err(server::ServerFailure::Unknown(why)) => {
+                return Err(Failure::new(format!("the running server gave no answer: {why}")));
+            }
+        }
+        left = later;
+    }
+    Ok(left)
+}
+
+#[cfg(not(unix))]
+async fn fire_on_server<'r>(
+    _call: &BridgeCall,
+    _deadline: Deadline,
+    _project: &Project,
+    request: &'r AgentRequest,
+    _fired: &mut Fired,
+) -> Result<&'r [Event]> {
+    Ok(&request.events)
+}
+
+/// The hook system of this process, with its journal. It ends with its answer, and hooks that are not enforced go on.
+fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Recording)> {
+    let (builder, recording) = own_builder(project, agent)?;
+    let root = project.root().to_owned();
+    let builder = builder.shadow_hooks_elsewhere(move |fire, event| shadow_process::start(agent, &root, fire, event));
+    Ok((builder.build(), recording))
+}
+
+pub(super) fn own_builder(project: &Project, agent: Agent) -> Result<(Builder, Recording)> {
+    let host = recorded_host(agent).name;
+    let (builder, recording) = project.recorded_builder(project.root(), RecordDefault::On, &host)?;
+    let builder = builder.lend_runtime().host_tools(agent.tools()).require_user_folders();
+    Ok((with_session_memory(builder), recording))
+}
+
+async fn fire_each(system: &HookSystem, events: &[Event], fired: &mut Fired) -> LeftHooks {
+    let mut left = LeftHooks::Detached;
+    for event in events {
+        let outcome = system.fire_with(event.clone(), FireOptions::new()).await;
+        let failed = outcome.diagnostics.iter().find(|found| found.code == Code::RecordFailed);
+        fired.warnings.extend(failed.map(|failed| failed.message.clone()));
+        let is_ended = |end| matches!(end, EndKind::TimedOut | EndKind::OutputLimit | EndKind::Cancelled);
+        if outcome.runs.iter().any(|run| is_ended(run.end)) {
+            left = LeftHooks::Ending;
+        }
+        fired.add(outcome.into());
+    }
+    left
+}

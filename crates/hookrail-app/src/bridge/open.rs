@@ -1,0 +1,120 @@
+//! The second step: the session of a request, and the project whose hooks are asked.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use hookrail::{Code, Event, EventKind};
+use hookrail_bridge::{AgentRequest, Answer, BridgeSession, UnfinishedResponse};
+
+use super::session_file::{LockedSession, SessionError, SessionStore};
+use crate::failure::{Failure, Result};
+use crate::project::Project;
+
+/// A request with what its session adds to it.
+pub(super) struct Opened {
+    pub(super) request: AgentRequest,
+    pub(super) session: OpenedSession,
+    /// The answer that a pending stop demands: no hook is asked.
+    pub(super) stopped: Option<Answer>,
+    /// The pieces of a response before the last one.
+    pub(super) pieces: Option<UnfinishedResponse>,
+}
+
+/// Where the session is while hooks run. Its lock is not held then: two calls of one session may be asked about at the same time.
+pub(super) enum OpenedSession {
+    /// In its file.
+    Kept,
+    /// In memory only: it ends, and some agents kill this process before slow hooks have ended.
+    Ended(Box<LockedSession>),
+}
+
+impl OpenedSession {
+    /// Locks the session again, after its hooks.
+    pub(super) fn lock(
+        self,
+        store: &SessionStore,
+        request: &AgentRequest,
+        patience: Duration,
+    ) -> std::result::Result<LockedSession, SessionError> {
+        match self {
+            Self::Kept => store.lock(request, patience),
+            Self::Ended(session) => Ok(*session),
+        }
+    }
+}
+
+/// Opens the session of a request.
+pub(super) fn open(
+    store: &SessionStore,
+    request: AgentRequest,
+    patience: Duration,
+) -> std::result::Result<Opened, SessionError> {
+    let kind = request.kind();
+    let locked = store.lock(&request, patience)?;
+    if kind == EventKind::SessionStart {
+        store.remove_old_sessions(SystemTime::now());
+    }
+    let mut session = locked.session().clone();
+    let stopped = Answer::while_stopped(&request, &mut session);
+    if kind == EventKind::Prompt {
+        session.prompt = request.prompt.clone().unwrap_or_default();
+        session.agent_end_denials = 0;
+    }
+    let pieces = request.last_piece.as_ref().and_then(|last| session.take_pieces(last));
+    let request = with_prompt(request, &session);
+    let request = match &pieces {
+        Some(pieces) => pieces.complete(request),
+        None => request,
+    };
+    let session = if kind == EventKind::SessionEnd {
+        OpenedSession::Ended(Box::new(locked.end(session)))
+    } else {
+        locked.save(session)?;
+        OpenedSession::Kept
+    };
+    Ok(Opened { request, session, stopped, pieces })
+}
+
+/// Gives the prompt to the end of the answer, which most agents send without it.
+fn with_prompt(request: AgentRequest, session: &BridgeSession) -> AgentRequest {
+    if request.kind() != EventKind::AgentEnd {
+        return request;
+    }
+    let is_missing = |event: &Event| event.text("prompt").is_none_or(|text| text.is_empty());
+    let with_prompt = |event: Event| match is_missing(&event) {
+        true => event.with_text("prompt", &session.prompt),
+        false => event,
+    };
+    AgentRequest { events: request.events.into_iter().map(with_prompt).collect(), ..request }
+}
+
+/// The project whose hooks are asked.
+pub(super) struct OpenedProject {
+    pub(super) project: Project,
+    /// A nearer folder with hooks that was passed over, because it has no grant.
+    pub(super) passed_over: Option<PathBuf>,
+}
+
+/// Opens the project that the agent declares, never one that the model chose with `cd` or made with `mkdir`.
+pub(super) fn open_project(request: &AgentRequest) -> Result<OpenedProject> {
+    let start = request.declared_project.as_deref().unwrap_or(&request.cwd);
+    if let Some((folder, real)) = Project::replaced_by_link(start) {
+        let (folder, real, code) = (folder.display(), real.display(), Code::GuardMissing.name());
+        let missing =
+            format!("`{folder}`, where you trusted guards, is a link to `{real}` now, where you trusted none ({code})");
+        return Err(Failure::new(format!(
+            "{missing}; review `{real}` with `hookrail trust grant` in a terminal, or remove the link"
+        )));
+    }
+    let found = Project::of_agent(start);
+    match found.unknown {
+        None => {
+            let project = Project::open_named(Some(&found.root))?;
+            Ok(OpenedProject { project, passed_over: found.passed_over })
+        }
+        Some(problem) => {
+            let unknown = format!("{problem}, so it is not known which of several folders with hooks guards this one");
+            Err(Failure::new(format!("{unknown} ({}); {}", Code::StoreUnusable.name(), problem.repair())))
+        }
+    }
+}

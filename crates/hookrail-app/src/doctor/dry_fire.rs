@@ -1,0 +1,130 @@
+//! Sends a sample of a tool call through the agent's own entry, as the agent would. The entry is executed only if it is the user's
+//! own: a project may bring settings that name a program of its own, and nothing of a project runs before its user trusts it.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use hookrail_bridge::install::{BridgeCall, Scope};
+use hookrail_bridge::{Agent, SAMPLE_SESSION};
+use serde_json::Value;
+
+use super::outside::OutsideProject;
+use super::settings::{self, AgentSettings};
+use super::{Check, run_with_patience};
+use crate::bridge::session_file::SessionStore;
+use crate::text::visible;
+
+/// Sends the sample through the program of the user's entry, or through this program if there is none.
+pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path, outside: &OutsideProject) -> Check {
+    let (event, payload) = agent.sample_tool_event(project);
+    let Ok(program) = std::env::current_exe() else {
+        return Check::error("dry-fire", "the path of this program is not known", "reinstall hookrail");
+    };
+    let is_asked = |call: &&BridgeCall| call.event == event || call.event == settings::EVERY_EVENT;
+    let is_users = |file: &&AgentSettings| file.scope == Some(Scope::User) && outside.real_path(&file.path).is_some();
+    let entry = files.iter().filter(is_users).flat_map(|file| &file.calls).find(is_asked);
+    let mut command = match entry.map(|call| (call, outside.program_of_command(&call.program))) {
+        // The agent cannot start it either, which is said where the entries are looked at.
+        Some((call, None)) if !is_there(&call.program) => {
+            let text = format!("a dry run of {event} is not possible: `{}` cannot be started", visible(&call.program));
+            return Check::error("dry-fire", text, format!("run `hookrail install {agent}` again"));
+        }
+        Some((call, Some(found))) => {
+            let mut direct = Command::new(found);
+            direct.args(&call.arguments);
+            // The command of a generated plugin names no event.
+            if call.event != event {
+                direct.args(["--event", event]);
+            }
+            direct
+        }
+        Some((_, None)) | None => {
+            let mut direct = Command::new(program);
+            direct.args(["bridge", agent.name(), "--event", event]);
+            direct
+        }
+    };
+    command.current_dir(project);
+    for variable in agent.project_variables() {
+        command.env(variable, project);
+    }
+    let begin = Instant::now();
+    let ran = run_with_patience(&mut command, Some(payload));
+    if let Ok(store) = SessionStore::of(agent) {
+        // Nothing of this session is worth remembering; if its state cannot be removed now, it is forgotten after a week.
+        let _ = store.forget_session(SAMPLE_SESSION);
+    }
+    let (status, out, error) = match ran {
+        Ok(ended) => ended,
+        Err(error) => {
+            let text = format!("a dry run of {event} failed: {error}");
+            return Check::error("dry-fire", text, "run `hookrail check`");
+        }
+    };
+    let (said, warned) = (out.trim(), error.trim());
+    match (status, own_refusal(agent, said, warned)) {
+        (Some(0 | 2), Some(BridgeRefusal::Failed(text))) => Check::error(
+            "dry-fire",
+            format!("a dry run of {event} reached no hook, because the bridge itself failed: {}", visible(&text)),
+            "remove the cause that the message names; until then every tool is denied, or passes with `--on-error allow`",
+        ),
+        (Some(0 | 2), Some(BridgeRefusal::Late(text))) => Check::error(
+            "dry-fire",
+            format!("a dry run of {event} ended at the deadline: {}", visible(&text)),
+            format!("make the hooks faster, or run `hookrail install {agent}` with a longer `--timeout`"),
+        ),
+        (Some(0), None) => {
+            let answer = if said.is_empty() { "no objection".to_owned() } else { visible(said) };
+            Check::fine("dry-fire", format!("a dry run of {event} took {} ms: {answer}", begin.elapsed().as_millis()))
+        }
+        (Some(2), None) => Check::fine("dry-fire", format!("a dry run of {event} was denied: {}", visible(warned))),
+        (status, _) => Check::error(
+            "dry-fire",
+            format!("a dry run of {event} ended with {status:?}: {}", visible(warned)),
+            format!("run `hookrail install {agent}`; if the entries are current, report this as a defect of hookrail"),
+        ),
+    }
+}
+
+/// Whether a program exists, wherever it is.
+fn is_there(program: &str) -> bool {
+    !program.contains('/') || program.contains('$') || Path::new(program).exists()
+}
+
+/// Why the bridge answered without what hooks said.
+enum BridgeRefusal {
+    /// It failed.
+    Failed(String),
+    /// The hooks did not answer in time.
+    Late(String),
+}
+
+/// The answer of the bridge itself, if no hook gave it. The bridge begins its own messages with its name, and agents show
+/// them as they are.
+fn own_refusal(agent: Agent, said: &str, warned: &str) -> Option<BridgeRefusal> {
+    let mut texts: Vec<String> = warned.lines().map(str::to_owned).collect();
+    if let Ok(answer) = serde_json::from_str(said) {
+        collect_texts(&answer, &mut texts);
+    }
+    let advice = format!("run `hookrail doctor {agent}`");
+    texts.retain(|text| text.starts_with("hookrail: "));
+    texts.into_iter().find_map(|text| {
+        if text.ends_with(&advice) {
+            Some(BridgeRefusal::Failed(text))
+        } else if text.contains("did not answer within") {
+            Some(BridgeRefusal::Late(text))
+        } else {
+            None
+        }
+    })
+}
+
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(members) => members.values().for_each(|member| collect_texts(member, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
