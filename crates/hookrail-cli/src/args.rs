@@ -10,7 +10,7 @@ use hookrail::DialectId;
 use hookrail_app::project::ProjectChoice;
 
 use crate::logging::LogOptions;
-use crate::verbosity::Verbosity;
+use crate::render::verbosity::Verbosity;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -461,6 +461,7 @@ mod bridge;
 mod bundle;
 mod dev;
 mod examples;
+pub(crate) mod features;
 #[cfg(feature = "fleet")]
 mod fleet;
 mod global;

@@ -7,24 +7,15 @@
 
 mod args;
 mod cmd;
-mod consent;
-mod exit;
-mod features;
-mod journal_warnings;
 mod logging;
 mod output;
-mod pager;
-mod progress;
 mod render;
 mod signals;
-mod style;
-mod trace;
-mod verbosity;
 
 use std::process::ExitCode;
 
 use args::{Cli, ColorWhen};
-use exit::Exit;
+use cmd::exit::Exit;
 
 fn main() -> ExitCode {
     let given = Vec::from_iter(std::env::args_os());
@@ -39,7 +30,7 @@ fn main() -> ExitCode {
         }
     };
     cli.global.color.apply();
-    verbosity::choose(cli.global.verbosity());
+    render::verbosity::choose(cli.global.verbosity());
     logging::start(cli.log_options());
     let exit = match cmd::run(cli.command) {
         Ok(exit) => exit.into(),
@@ -56,7 +47,7 @@ fn main() -> ExitCode {
 /// not clap's 2, because 2 means that hooks blocked the event. The bridge blocks: an agent that calls it with options of
 /// another version would take any other status for a permission.
 fn print_usage(error: &clap::Error) -> ExitCode {
-    if let Some(failure) = features::missing_feature(error) {
+    if let Some(failure) = args::features::missing_feature(error) {
         output::failure(&failure);
         return Exit::Failed.into();
     }

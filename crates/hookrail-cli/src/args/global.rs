@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use crate::verbosity::Verbosity;
+use crate::render::verbosity::Verbosity;
 
 /// The options of every command.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -16,8 +16,9 @@ use hookrail_journal::{Journal, JournalWarning};
 
 use super::trust;
 use crate::args::AgentArgs;
-use crate::exit::Exit;
-use crate::{journal_warnings, logging, output, render};
+use crate::cmd::exit::Exit;
+use crate::output::journal_warnings;
+use crate::{logging, output, render};
 
 pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;

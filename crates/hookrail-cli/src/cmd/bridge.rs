@@ -10,7 +10,7 @@ use hookrail_bridge::request::MAX_PAYLOAD;
 use hookrail_bridge::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, NoisyEvents, OnError};
 
 use crate::args::{BridgeArgs, OnErrorArg};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 
 pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
     if args.shadow_hooks {

@@ -11,9 +11,10 @@ use hookrail_app::telemetry;
 use hookrail_app::text::{count_by_level, counted};
 
 use crate::args::{CheckArgs, CheckFormat};
-use crate::exit::Exit;
-use crate::style::{BAD, CAREFUL, GOOD, paint};
-use crate::{output, render, verbosity};
+use crate::cmd::exit::Exit;
+use crate::render::style::{BAD, CAREFUL, GOOD, paint};
+use crate::render::verbosity;
+use crate::{output, render};
 
 /// How often fixes are made and looked for again. Each round repairs what it can, so few are needed; a fix that does not
 /// make its problem go away must not be made for ever.

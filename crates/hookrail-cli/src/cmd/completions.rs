@@ -11,7 +11,7 @@ use clap_complete::env::Shells;
 use hookrail_app::failure::{Failure, Result};
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 
 /// The variable that names the shell which asks.

@@ -6,9 +6,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use hookrail_app::failure::{Failure, Result};
 
 use crate::args::DocsArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{HEADING, HINT, paint};
+use crate::render::style::{HEADING, HINT, paint};
 
 /// A page of the documentation.
 struct Page {

@@ -6,9 +6,9 @@ use hookrail_bridge::Agent;
 use serde_json::{Value, json};
 
 use crate::args::DoctorArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     let doctor = Doctor::open(args.project.as_deref())?;

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::event_options;
 use super::{as_agent, fire};
 use crate::args::EventCommand;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::render::plan::PlannedLoss;
 use crate::{output, render};
 

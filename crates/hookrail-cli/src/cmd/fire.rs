@@ -12,8 +12,10 @@ use super::as_agent;
 use super::event_options;
 use super::firing::{self, Detail};
 use crate::args::{EventArgs, FireCommand};
-use crate::exit::Exit;
-use crate::{journal_warnings, output, render, verbosity};
+use crate::cmd::exit::Exit;
+use crate::output::journal_warnings;
+use crate::render::verbosity;
+use crate::{output, render};
 
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;

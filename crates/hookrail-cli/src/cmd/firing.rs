@@ -12,11 +12,11 @@ use hookrail_app::text::count_by_level;
 use hookrail_bridge::AgentRequest;
 
 use super::as_agent::{self, ToldAgent};
-use crate::exit::Exit;
-use crate::progress::ProgressLine;
+use crate::cmd::exit::Exit;
+use crate::output::progress::ProgressLine;
 use crate::render;
 use crate::render::outcome::{Ending, OutcomeReport};
-use crate::trace::{RunTrace, TraceCollector};
+use crate::render::trace::{RunTrace, TraceCollector};
 use hookrail_app::signals::{Interrupts, Signal};
 
 /// How much is shown of each run.
@@ -158,7 +158,7 @@ impl FiredEvent {
             places,
         };
         let mut text = report.render();
-        if crate::verbosity::is_quiet() {
+        if crate::render::verbosity::is_quiet() {
             return text;
         }
         for finding in system.snapshot().diagnostics() {

@@ -22,7 +22,7 @@ use super::event_options;
 use super::journal::{failure, filter, open};
 use super::trust;
 use crate::args::{EventArgs, InspectArgs, ProjectArgs, SelectArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::{logging, output};
 use hookrail_app::signals::Interrupts;
 

@@ -8,11 +8,11 @@ use hookrail_app::text::counted;
 use hookrail_bridge::install::{BridgeOption, Scope};
 
 use crate::args::{InstallArgs, PassedOptions, ScopeArg, UninstallArgs};
-use crate::consent::{no_terminal, require_person};
-use crate::exit::Exit;
+use crate::cmd::consent::{no_terminal, require_person};
+use crate::cmd::exit::Exit;
 use crate::output;
 use crate::render::install as render;
-use crate::style::{GOOD, paint};
+use crate::render::style::{GOOD, paint};
 use render::Question;
 
 /// Codex CLI trusts a hook by its position.

@@ -11,9 +11,9 @@ use hookrail_journal::{ExpectedHead, Filter, Verification};
 use serde_json::json;
 
 use crate::args::{HeadArgs, JournalArgs, JournalCommand, SelectArgs, VerifyArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{BAD, GOOD, paint};
+use crate::render::style::{BAD, GOOD, paint};
 
 use super::record::export;
 

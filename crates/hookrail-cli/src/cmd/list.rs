@@ -6,7 +6,7 @@ use hookrail_app::foreign_hooks;
 use hookrail_app::project::Project;
 
 use crate::args::ListArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::{output, render};
 
 pub(crate) fn run(args: &ListArgs) -> Result<Exit> {

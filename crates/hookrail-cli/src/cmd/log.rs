@@ -15,12 +15,12 @@ use hookrail_app::text::{escaped_json, one_line, short};
 use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records, UnreadableCause};
 
 use crate::args::{LogArgs, RecordFormat};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
+use crate::output::pager::LongOutput;
 use crate::output::{self, Reader};
-use crate::pager::LongOutput;
 use crate::render::csv;
-use crate::style::{BAD, CAREFUL, GOOD, PLAIN, QUIET, paint};
-use crate::verbosity;
+use crate::render::style::{BAD, CAREFUL, GOOD, PLAIN, QUIET, paint};
+use crate::render::verbosity;
 
 /// How often a journal that is followed is looked at.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);

@@ -8,7 +8,7 @@ use hookrail_app::failure::{Failure, Result};
 use hookrail_app::text::counted;
 
 use crate::args::{Cli, ManArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &ManArgs) -> Result<Exit> {

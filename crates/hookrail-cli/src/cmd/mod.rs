@@ -8,11 +8,13 @@ pub(crate) mod bridge;
 mod bundle;
 mod check;
 pub(crate) mod completions;
+pub(crate) mod consent;
 mod demo;
 mod dev;
 pub(crate) mod docs;
 mod doctor;
 mod event_options;
+pub(crate) mod exit;
 pub(crate) mod explain;
 mod fire;
 mod firing;
@@ -44,7 +46,7 @@ pub(crate) use new::recipes;
 use hookrail_app::failure::Result;
 
 use crate::args::Command;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result<Exit> {

@@ -12,9 +12,9 @@ use hookrail_journal::{Record, Records};
 use super::journal::{failure, filter, open};
 use super::log::report_unreadable;
 use crate::args::{ExportArgs, RecordArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
+use crate::render::style::{GOOD, paint};
 use crate::signals::StopSignal;
-use crate::style::{GOOD, paint};
 use crate::{output, render};
 
 /// How often the journal is looked at for new events.

@@ -9,7 +9,7 @@ use hookrail::{Code, DialectId, EventKind, Level};
 use hookrail_app::failure::Result;
 
 use crate::args::{ReferenceArgs, ReferencePage};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &ReferenceArgs) -> Result<Exit> {

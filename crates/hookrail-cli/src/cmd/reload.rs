@@ -6,7 +6,7 @@ use hookrail_app::text::counted;
 use hookrail_bus::Reloaded;
 
 use crate::args::ReloadArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {

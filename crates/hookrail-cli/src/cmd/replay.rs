@@ -10,8 +10,8 @@ use hookrail_journal::{Filter, RecordKind};
 use super::journal::{failure, filter, open};
 use super::log::report_unreadable;
 use crate::args::{ReplayArgs, SelectArgs};
-use crate::exit::Exit;
-use crate::progress::CounterLine;
+use crate::cmd::exit::Exit;
+use crate::output::progress::CounterLine;
 use crate::signals::StopSignal;
 use crate::{output, render};
 

@@ -7,7 +7,7 @@ use hookrail_app::failure::{Failure, Result};
 use serde_json::Value;
 
 use crate::args::SchemaArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {

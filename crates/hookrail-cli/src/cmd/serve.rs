@@ -6,7 +6,7 @@ use hookrail_app::failure::Result;
 use hookrail_app::serve::{ClientSource, Reloading, ServeEnd, ServeNotice, ServeOptions, ServedProject, serve};
 
 use crate::args::ServeArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::{logging, output, render};
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {

@@ -7,12 +7,12 @@ use serde_json::json;
 
 use super::log::{limit, note_limit, report_unreadable};
 use crate::args::{RecordFormat, StatsArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::pager::LongOutput;
+use crate::output::pager::LongOutput;
 use crate::render::csv;
+use crate::render::style::{BAD, CAREFUL, PLAIN};
 use crate::render::table::{Cell, Table};
-use crate::style::{BAD, CAREFUL, PLAIN};
 
 pub(crate) fn run(args: &StatsArgs) -> Result<Exit> {
     let mut hooks = statistics::collect(args.select.selection(), &mut report_unreadable)?;

@@ -12,11 +12,11 @@ use hookrail_app::text::{one_line, short};
 use hookrail_bus::PathWatcher;
 
 use crate::args::{TestArgs, TestFormat};
-use crate::consent::ask_on_terminal;
-use crate::exit::Exit;
-use crate::progress::CounterLine;
+use crate::cmd::consent::ask_on_terminal;
+use crate::cmd::exit::Exit;
+use crate::output::progress::CounterLine;
+use crate::render::style::{CAREFUL, QUIET, paint};
 use crate::signals::StopSignal;
-use crate::style::{CAREFUL, QUIET, paint};
 use crate::{output, render};
 
 pub(crate) fn run(args: &TestArgs) -> Result<Exit> {

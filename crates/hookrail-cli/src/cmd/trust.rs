@@ -22,12 +22,12 @@ use hookrail_app::text::counted;
 use serde::Serialize;
 
 use crate::args::{ProjectArgs, TrustArgs, TrustCommand, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};
-use crate::consent::{ask_on_terminal, no_terminal, require_person};
-use crate::exit::Exit;
-use crate::journal_warnings::record_trust;
+use crate::cmd::consent::{ask_on_terminal, no_terminal, require_person};
+use crate::cmd::exit::Exit;
 use crate::output;
+use crate::output::journal_warnings::record_trust;
+use crate::render::style::{GOOD, paint};
 use crate::render::trust::{self as shown, fingerprint};
-use crate::style::{GOOD, paint};
 
 pub(crate) use review::{offer_review, report_untrusted, review_hooks};
 

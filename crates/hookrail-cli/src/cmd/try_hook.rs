@@ -18,7 +18,7 @@ use super::as_agent;
 use super::event_options;
 use super::firing::{self, Detail, FiredEvent};
 use crate::args::{ProjectArgs, TryArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::{output, render};
 
 /// The variables by which scripts of settings files find the project.

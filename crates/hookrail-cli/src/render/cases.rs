@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use hookrail_app::cases::{CaseResult, Failed, Report, Verdict, reasons};
 use hookrail_app::text::{counted, hanging, one_line, visible};
 
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Returns the line of a case.
 pub(crate) fn line(result: &CaseResult) -> String {
@@ -28,7 +28,7 @@ pub(crate) fn line(result: &CaseResult) -> String {
     let name = one_line(&result.case.case.name);
     let mut text = format!("{} {time:>9}  {file}  {name}{note}\n", paint(style, format!("{word:>7}")));
     // The reasons of a failure stand at the end, with what ran.
-    if crate::verbosity::is_detailed() && result.verdict == Verdict::Passed {
+    if crate::render::verbosity::is_detailed() && result.verdict == Verdict::Passed {
         text.extend(result.what_ran.iter().map(|line| format!("        {}\n", visible(line))));
     }
     text

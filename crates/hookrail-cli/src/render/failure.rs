@@ -6,8 +6,8 @@ use hookrail_app::failure::{Excerpt, Failure};
 use hookrail_app::text::visible;
 
 use super::diagnostic::excerpt_of;
-use crate::style::{BAD, HINT, paint};
-use crate::verbosity;
+use crate::render::style::{BAD, HINT, paint};
+use crate::render::verbosity;
 
 /// Renders a failure; without its hints with `--quiet`.
 pub(crate) fn failure(failure: &Failure) -> String {

@@ -2,8 +2,8 @@
 
 use hookrail::Diagnostic;
 
-use crate::style::{HINT, paint};
-use crate::verbosity;
+use crate::render::style::{HINT, paint};
+use crate::render::verbosity;
 
 /// A line for each file with such hooks; nothing with `--quiet`.
 pub(crate) fn lines(found: &[Diagnostic]) -> String {

@@ -14,8 +14,8 @@ use hookrail_app::text::{count_by_level, counted, one_line, short};
 use super::runs::what_runs;
 use super::table::{Cell, Table};
 
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
-use crate::verbosity;
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
+use crate::render::verbosity;
 
 /// The length of the longest hook name that is not shortened.
 pub(super) const NAME: usize = 48;

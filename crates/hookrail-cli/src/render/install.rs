@@ -5,8 +5,8 @@ use hookrail_app::text::visible;
 use hookrail_bridge::Agent;
 
 use super::table::{Cell, Table};
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
-use crate::verbosity;
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, paint};
+use crate::render::verbosity;
 
 /// What is asked about a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,9 +15,9 @@ use super::diagnostic;
 use super::hooks::{self, NAME};
 use super::runs;
 use super::table::{Cell, Table};
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
-use crate::trace::RunTrace;
-use crate::verbosity;
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
+use crate::render::trace::RunTrace;
+use crate::render::verbosity;
 
 /// Returns the event with its subject, such as `before-tool write_file`.
 pub(crate) fn subject(event: &Event) -> String {

@@ -13,7 +13,7 @@ use super::hooks::{self, NAME};
 use super::table::{Cell, Table};
 
 use super::{diagnostic, outcome};
-use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
+use crate::render::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Renders the whole report, and after it that of each call that the event's call carries.
 pub(crate) fn report(plan: &Plan, subject: &str, places: &PathDisplay) -> String {

@@ -13,7 +13,7 @@ use hookrail_app::text::{count_by_level, counted, hanging, one_line, short, visi
 use super::table::{Cell, Table};
 
 use super::{diagnostic, hooks};
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Returns the hooks that the engine has loaded from a plugin.
 pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {

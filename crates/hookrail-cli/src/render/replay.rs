@@ -6,7 +6,7 @@ use std::path::Path;
 use hookrail_app::replay::{Group, Summary, Verdict};
 use hookrail_app::text::{counted, one_line, short};
 
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Renders what a replay against the configuration in this folder came to.
 pub(crate) fn summary(summary: &Summary, target: &Path) -> String {

@@ -6,7 +6,7 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
 use super::width;
-use crate::style::{HEADING, PLAIN, QUIET, paint};
+use crate::render::style::{HEADING, PLAIN, QUIET, paint};
 
 /// One cell: text on one line without hidden characters, in a style.
 pub(crate) struct Cell {

@@ -15,7 +15,7 @@ use hookrail_app::text::{hanging, one_line, short, visible};
 use super::capabilities;
 use super::hooks::{self, NAME};
 use super::table::{Cell, Table};
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// The number of digits of a digest that are shown, enough to compare by eye.
 const DIGEST: usize = 12;

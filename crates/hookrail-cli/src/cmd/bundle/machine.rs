@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::{failure, file_document, label, manifest_document, refused, trial};
 use crate::args::{BundleApplyArgs, BundleScopeArg, BundleScopeArgs, BundleStatusArgs, BundleVerifyArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{BAD, CAREFUL, GOOD, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, paint};
 
 /// The variable that names the directory which stands for `/`. The engine reads it too.
 const ROOT: &str = "HOOKRAIL_FLEET_ROOT";

@@ -13,7 +13,7 @@ use hookrail_fleet::manifest::Manifest;
 use serde_json::{Value, json};
 
 use crate::args::{BundleArgs, BundleCommand};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &BundleArgs) -> Result<Exit> {

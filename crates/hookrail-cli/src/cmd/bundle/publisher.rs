@@ -19,9 +19,9 @@ use super::{failure, file_document, label, manifest_document, manifest_lines, re
 use crate::args::{
     BundleBuildArgs, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs, BundlePublishArgs, BundleSignArgs, Expiry,
 };
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{BAD, CAREFUL, GOOD, QUIET, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, QUIET, paint};
 
 /// The variable with the password of a secret key, for programs.
 const PASSWORD: &str = "HOOKRAIL_KEY_PASSWORD";

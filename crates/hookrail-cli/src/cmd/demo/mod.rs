@@ -17,9 +17,9 @@ use hookrail_app::failure::{Failure, Result};
 use hookrail_app::text::{one_line, short};
 
 use crate::args::DemoArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 use calls::{STEPS, Step, Told};
 use hookrail_app::signals::Interrupts;
 use project::Sample;

@@ -18,9 +18,9 @@ use super::super::bundle::failure as bundle_failure;
 use super::super::journal;
 use super::{member, nats_failure};
 use crate::args::{FleetShipArgs, FleetStatusArgs, FleetVerifyArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{BAD, GOOD, paint};
+use crate::render::style::{BAD, GOOD, paint};
 use hookrail_app::signals::Interrupts;
 
 /// How often a program that follows the journal looks for servers that it could not reach at its start.

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::super::bundle::failure as bundle_failure;
 use super::{member, nats_failure};
 use crate::args::{FleetAdmitArgs, FleetEnrollArgs, FleetInitArgs, FleetRevokeArgs, FleetRoleArg, FleetSetupArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 
 /// How long servers may need until streams can be created.

@@ -10,7 +10,7 @@ use hookrail_fleet::nats::{FleetMember, NatsError};
 
 use super::bundle::{failure as bundle_failure, machine::places};
 use crate::args::{FleetArgs, FleetCommand, FleetMemberArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 
 pub(crate) fn run(args: &FleetArgs) -> Result<Exit> {
     match &args.command {

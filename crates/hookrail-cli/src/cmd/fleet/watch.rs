@@ -16,7 +16,7 @@ use serde_json::json;
 use super::super::bundle::{failure as bundle_failure, label, machine, manifest_document, trial};
 use super::nats_failure;
 use crate::args::FleetWatchArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 use hookrail_app::signals::Interrupts;
 

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::report_unreadable;
 use crate::args::LogArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
+use crate::render::style::{BAD, CAREFUL, PLAIN, QUIET};
 use crate::render::table::{Cell, Table};
-use crate::style::{BAD, CAREFUL, PLAIN, QUIET};
 
 pub(super) fn run(args: &LogArgs) -> Result<Exit> {
     let hooks = collect(args.select.selection(), &mut report_unreadable)?;

@@ -16,9 +16,9 @@ use hookrail_app::foreign_hooks;
 use hookrail_app::project::Project;
 
 use crate::args::{InitArgs, NewArgs, ProjectArgs, TemplateArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
+use crate::render::style::{CAREFUL, GOOD, HEADING, QUIET, paint};
 
 pub(crate) use files::{FileChange, FileMode, IfExists, NewFile, StagedFiles, read_below};
 pub(crate) use recipes::{add, recipes};

@@ -8,9 +8,9 @@ use hookrail_bridge::install::groups_in;
 use super::template::DescribedFile;
 use super::{FileMode, IfExists, NewFile, write_all};
 use crate::args::AddArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{HINT, paint};
+use crate::render::style::{HINT, paint};
 
 /// A hook of the cookbook. Its files are those of `examples/hooks/NAME` in the repository, to which a folder of this
 /// package is a link, so that they are part of the published package too.

@@ -8,9 +8,9 @@ use hookrail_app::failure::{Failure, Result};
 use hookrail_app::project::Project;
 
 use crate::args::{PluginInstallArgs, PluginSwitchArgs, PluginUninstallArgs, Scope};
-use crate::consent::{ask_on_terminal, no_terminal, require_person};
-use crate::exit::Exit;
-use crate::style::{GOOD, paint};
+use crate::cmd::consent::{ask_on_terminal, no_terminal, require_person};
+use crate::cmd::exit::Exit;
+use crate::render::style::{GOOD, paint};
 use crate::{output, render};
 
 pub(super) fn set_enabled(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {

@@ -10,7 +10,7 @@ use hookrail_app::failure::Result;
 use hookrail_app::project::Project;
 
 use crate::args::PluginListArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::{output, render};
 
 pub(super) fn list(args: &PluginListArgs) -> Result<Exit> {

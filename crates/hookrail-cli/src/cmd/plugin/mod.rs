@@ -13,7 +13,7 @@ use hookrail_app::failure::{Failure, Result};
 use hookrail_app::project::Project;
 
 use crate::args::{PluginArgs, PluginCommand, ProjectArgs};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 
 pub(crate) fn run(args: &PluginArgs) -> Result<Exit> {
     match &args.command {

@@ -7,7 +7,7 @@ use hookrail_app::project::Project;
 
 use super::{grants, load, object, place, value};
 use crate::args::TrustDiffArgs;
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
 use crate::render::hooks::grant_hint;
 use crate::render::trust::diff as shown;

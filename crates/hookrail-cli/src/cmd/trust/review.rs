@@ -11,9 +11,9 @@ use hookrail_app::project::Project;
 use hookrail_app::text::counted;
 
 use super::{grants, record_grants, store_failure};
-use crate::consent::discard_typed_ahead;
+use crate::cmd::consent::discard_typed_ahead;
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 use crate::render::trust::{described, diff, fingerprint};
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 use hookrail_app::text_diff::GrantedTexts;
 
 /// The user's answer about one hook.

@@ -13,9 +13,9 @@ use hookrail_app::project::Project;
 
 use super::new::{FileChange, FileMode, IfExists, NewFile, StagedFiles, read_below};
 use crate::args::{TypesArgs, TypesLanguage};
-use crate::exit::Exit;
+use crate::cmd::exit::Exit;
 use crate::output;
-use crate::style::{GOOD, QUIET, paint};
+use crate::render::style::{GOOD, QUIET, paint};
 
 /// What every generated file says in its first lines. A file without it was written by a person.
 const MARK: &str = "written by `hookrail types`";

@@ -8,7 +8,7 @@ use hookrail_app::text::{hanging, one_line, visible};
 use hookrail_app::text_diff::{DiffSign, GrantedTexts};
 
 use super::{LABEL, described, line};
-use crate::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
+use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Renders all changes, each with the earlier and the present version.
 pub(crate) fn all(changes: &[HookChange], texts: &GrantedTexts<'_>, places: &PathDisplay) -> String {

@@ -9,7 +9,7 @@ use hookrail::host::{Notification, Notifications};
 use hookrail::process::RunId;
 use hookrail_app::text::short;
 
-use crate::verbosity;
+use crate::render::verbosity;
 
 /// The time before the line is first shown.
 const FIRST_SHOWN_AFTER: Duration = Duration::from_secs(1);

@@ -1,13 +1,17 @@
 //! Writing to standard output: text for people, or one JSON document for programs.
 
+pub(crate) mod journal_warnings;
+pub(crate) mod pager;
+pub(crate) mod progress;
+
 use std::io::{self, IsTerminal, Write as _};
 
 use hookrail::Json;
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::json_text::indented_json;
 
+use crate::render::verbosity;
 use crate::render::width;
-use crate::verbosity;
 
 /// Whether anything reads standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
