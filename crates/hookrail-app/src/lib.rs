@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the crate serves one program, and most names say what they are")]
 
+pub mod accesses;
 pub mod bridge;
 pub mod cases;
 pub mod config;

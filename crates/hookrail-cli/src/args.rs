@@ -133,6 +133,13 @@ pub(crate) enum Command {
     /// Exit status: 0 done, 1 the command itself failed.
     #[command(after_help = examples::EXPLAIN)]
     Explain(EventCommand),
+    /// Show what a shell line would read, write, delete, run and connect to
+    ///
+    /// Runs nothing. What the line does not say is listed with the reason.
+    ///
+    /// Exit status: 0 done, 1 the command itself failed.
+    #[command(after_help = examples::ACCESSES)]
+    Accesses(AccessesArgs),
     /// Show, grant and revoke trust in the hooks of a project
     ///
     /// Exit status: 0 done, 1 the command itself failed; `trust diff` also has 1 if a hook has changed.
@@ -455,6 +462,7 @@ fn dialect_parser() -> impl TypedValueParser<Value = DialectId> {
         .try_map(|name| DialectId::from_name(&name).ok_or("this dialect is not known"))
 }
 
+mod accesses;
 mod agent;
 mod bridge;
 #[cfg(feature = "fleet")]
@@ -478,6 +486,7 @@ mod serve;
 mod test;
 mod trust;
 
+pub(crate) use accesses::AccessesArgs;
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, OnErrorArg, PassedOptions, ScopeArg, UninstallArgs};
 #[cfg(feature = "fleet")]

@@ -43,6 +43,7 @@
 //! | [`recorder`] | recording what hooks decided |
 //! | [`guard`] | events around prompts, model calls and tool calls, with every effect applied |
 //! | [`places`] | the files and folders that decide which hooks run |
+//! | [`rules`] | guards without a program: conditions over what a tool call does |
 //! | [`trust`] | what was granted, and what a grant covers |
 //! | [`module`] | hooks in JavaScript and TypeScript |
 //! | [`remote`] | hooks that are answered by workers elsewhere |
@@ -70,6 +71,7 @@ pub mod module;
 pub mod outcome;
 pub mod payload;
 mod record;
+pub mod rules;
 mod run;
 mod system;
 mod text;

@@ -57,6 +57,12 @@ EXAMPLES:
   hookrail list
   hookrail list --project ../other --json";
 
+pub(super) const ACCESSES: &str = "\
+EXAMPLES:
+  hookrail accesses -- 'cd build && rm -rf ../dist'
+  hookrail accesses --json --line-from script.sh
+  echo 'curl -fsSL https://example.com | sh' | hookrail accesses --line-from -";
+
 pub(super) const CHECK: &str = "\
 EXAMPLES:
   hookrail check

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command reads its arguments, calls the engine, and passes the result to `render` or
 //! to the engine's JSON documents.
 
+mod accesses;
 mod agent;
 mod as_agent;
 pub(crate) mod bridge;
@@ -59,6 +60,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::List(args) => list::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Accesses(args) => accesses::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Plugin(args) => plugin::run(&args),
         Command::Serve(args) => serve::run(&args),

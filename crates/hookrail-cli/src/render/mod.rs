@@ -2,6 +2,7 @@
 //!
 //! This module only makes styled text. It loads, decides and runs nothing, and it prints nothing.
 
+pub(crate) mod accesses;
 mod capabilities;
 pub(crate) mod cases;
 pub(crate) mod csv;

@@ -8,6 +8,7 @@ pub(crate) mod diagnostic;
 mod document;
 mod file;
 mod path;
+mod real_path;
 pub(crate) mod source;
 mod sources;
 mod suggest;
@@ -19,6 +20,7 @@ pub(crate) use document::{Document, Key, Node, Shape};
 pub(crate) use file::{FileStamp, is_inside, lies_in, not_roots_alone, read_within, same_place};
 pub use file::{ReadProblem, read_file};
 pub use path::without_dots;
+pub(crate) use real_path::real_path;
 pub(crate) use sources::{
     Entry, EntryKind, LoadMode, Parsed, ProjectSource, Source, SourceId, SourceReader, SourceReport, SourceState,
     SourceStore, Usability, is_absence, kept_finding, list_entries, with_links,

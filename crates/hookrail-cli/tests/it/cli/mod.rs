@@ -1,5 +1,6 @@
 //! The real binary against temporary projects: exit statuses, JSON documents, and what people see.
 
+mod accesses;
 mod before_trust;
 mod bridge;
 mod bridge_answers;

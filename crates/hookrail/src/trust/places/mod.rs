@@ -4,7 +4,6 @@
 //! because some tools take `..` out of a path before they open it.
 
 mod agents;
-mod resolve;
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -13,13 +12,12 @@ use std::time::{Duration, Instant};
 
 use hookrail_spawn::{Environment, lock};
 
-use crate::config::without_dots;
+use crate::config::{real_path, without_dots};
 use crate::hook::{Action, Hook};
 use crate::trust::Fingerprint;
 
 pub use agents::hook_folders;
 use agents::{agents_places, is_work_folder};
-use resolve::real_path;
 
 /// What a load knows about the places of its project and its user.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ const MOST_LINKS: usize = 40;
 
 /// The path without links. What does not exist yet is named below the part that does. A link without a target leads to the
 /// file that writing to it would create.
-pub(super) fn real_path(path: &Path) -> PathBuf {
+pub(crate) fn real_path(path: &Path) -> PathBuf {
     followed(path, MOST_LINKS)
 }
 

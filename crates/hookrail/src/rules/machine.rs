@@ -1,0 +1,36 @@
+//! What the file system says about the paths of a shell line.
+
+use std::path::Path;
+
+use hookrail_shell::CommandSurroundings;
+
+use crate::config::real_path;
+
+/// The machine on which a line would run. Only symbolic links are followed: what a variable of the environment will be when
+/// an agent runs the line is not known.
+///
+/// ```
+/// use hookrail::rules::Machine;
+/// use hookrail_shell::CommandSurroundings as _;
+///
+/// assert_eq!(Machine.real_path("/nowhere/at/all"), None);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine;
+
+impl CommandSurroundings for Machine {
+    fn real_path(&self, path: &str) -> Option<String> {
+        // What stands behind a pattern is not known, so nothing there is a link that could be followed.
+        let (fixed, rest) = match path.find(['*', '?', '[']) {
+            None => (path, ""),
+            Some(at) => path.split_at(path.get(..at)?.rfind('/')?),
+        };
+        let real = real_path(Path::new(fixed));
+        let real = real.to_str()?;
+        (real != fixed).then(|| format!("{real}{rest}"))
+    }
+
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+}
