@@ -11,6 +11,7 @@
 mod citations;
 mod features;
 mod layers;
+mod map;
 mod originals;
 #[cfg(target_os = "linux")]
 mod started;
