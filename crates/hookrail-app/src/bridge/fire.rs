@@ -12,7 +12,7 @@ use hookrail_bridge::{Agent, AgentRequest, EventResult, Lateness};
 use hookrail_journal::Journal;
 
 #[cfg(unix)]
-use super::HookRunner;
+use super::BridgeRunner;
 use super::deadline::Deadline;
 #[cfg(unix)]
 use super::served::ServedRecording;
@@ -37,7 +37,7 @@ pub(super) struct Fired {
     /// What is wrong with each source that cannot be used.
     pub(super) load_failures: Vec<String>,
     /// The messages of errors.
-    errors: Vec<String>,
+    pub(super) errors: Vec<String>,
     /// Lines for standard error.
     pub(super) warnings: Vec<String>,
     /// Where the events were recorded, if the hooks were asked.
@@ -227,7 +227,7 @@ async fn fire_on_server<'r>(
     fired: &mut Fired,
 ) -> Result<&'r [Event]> {
     let mut left = request.events.as_slice();
-    if call.runner == HookRunner::Own {
+    if call.runner == BridgeRunner::Own {
         return Ok(left);
     }
     let server = match server::Server::find(project.root(), request.agent, deadline.left()).await {

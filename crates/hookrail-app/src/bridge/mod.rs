@@ -43,7 +43,7 @@ use give::{AnswerTurn, Turn};
 use open::{Opened, open, open_project};
 pub use read::{Misuse, answer_misuse};
 use record::{Given, RecordedRequest};
-use session_file::{LockedSession, SessionStore};
+use session_file::{LockedSession, SessionFiles};
 pub use shadow_process::run_shadow_hooks;
 use trust_notice::trust_notices;
 
@@ -65,7 +65,7 @@ pub struct BridgeCall {
     /// What is fired although the agent fires it far more often than it happens.
     pub noisy: NoisyEvents,
     /// Who runs the hooks.
-    pub runner: HookRunner,
+    pub runner: BridgeRunner,
 }
 
 /// What hooks that wait for trust mean for a gating event.
@@ -79,7 +79,7 @@ pub enum WaitingHooksPolicy {
 
 /// Who runs the hooks of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookRunner {
+pub enum BridgeRunner {
     /// The running server of this user, if there is one that can be used.
     ServerOrOwn,
     /// This process.
@@ -99,7 +99,7 @@ pub trait BridgeIo: Sync {
     /// Writes an answer where the agent reads it.
     fn write_answer(&self, answer: &Answer) -> Delivery;
 
-    /// Writes a line for whoever reads standard error.
+    /// Writes a line to standard error.
     fn warn(&self, line: &str);
 
     /// Ends this process at once with the status of its answer.
@@ -151,7 +151,7 @@ fn answer(
     deadline: Deadline,
     io: &dyn BridgeIo,
 ) -> Result<AnswerStatus> {
-    let store = SessionStore::of(request.agent)?;
+    let store = SessionFiles::of(request.agent)?;
     let Opened { request, session, stopped, pieces } = open(&store, request, deadline.lock_patience())?;
     if let Some(answer) = stopped {
         let status = turn.give(&answer);

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use hookrail::{Code, Event, EventKind};
 use hookrail_bridge::{AgentRequest, Answer, BridgeSession, UnfinishedResponse};
 
-use super::session_file::{LockedSession, SessionError, SessionStore};
+use super::session_file::{LockedSession, SessionError, SessionFiles};
 use crate::failure::{Failure, Result};
 use crate::project::Project;
 
@@ -32,7 +32,7 @@ impl OpenedSession {
     /// Locks the session again, after its hooks.
     pub(super) fn lock(
         self,
-        store: &SessionStore,
+        store: &SessionFiles,
         request: &AgentRequest,
         patience: Duration,
     ) -> std::result::Result<LockedSession, SessionError> {
@@ -45,7 +45,7 @@ impl OpenedSession {
 
 /// Opens the session of a request.
 pub(super) fn open(
-    store: &SessionStore,
+    store: &SessionFiles,
     request: AgentRequest,
     patience: Duration,
 ) -> std::result::Result<Opened, SessionError> {
@@ -116,5 +116,72 @@ pub(super) fn open_project(request: &AgentRequest) -> Result<OpenedProject> {
             let unknown = format!("{problem}, so it is not known which of several folders with hooks guards this one");
             Err(Failure::new(format!("{unknown} ({}); {}", Code::StoreUnusable.name(), problem.repair())))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hookrail_bridge::{Agent, Incoming, NoisyEvents, Reading, request};
+    use serde_json::json;
+
+    use super::*;
+
+    fn request(event: &str, members: &serde_json::Value) -> AgentRequest {
+        let mut payload = json!({ "session_id": "s", "hook_event_name": event, "cwd": "/", "transcript_path": "/t" });
+        payload.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        let payload = payload.to_string();
+        let incoming = Incoming {
+            agent: Agent::from_name("claude").unwrap(),
+            event: None,
+            payload: payload.as_bytes(),
+            variable: &|_| None,
+            noisy: NoisyEvents::Filtered,
+        };
+        match request::read(&incoming).unwrap() {
+            Reading::Fire(request) => *request,
+            Reading::Pass(pass) => panic!("{pass:?}"),
+        }
+    }
+
+    fn opened(store: &SessionFiles, event: &str, members: &serde_json::Value) -> Opened {
+        open(store, request(event, members), Duration::from_secs(2)).unwrap()
+    }
+
+    #[test]
+    fn the_end_of_an_answer_gets_the_prompt_that_it_lacks() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SessionFiles::in_folder(folder.path());
+        opened(&store, "UserPromptSubmit", &json!({ "prompt": "build it" }));
+        let ended = opened(&store, "Stop", &json!({ "stop_hook_active": false }));
+        assert_eq!(ended.request.events[0].text("prompt").as_deref(), Some("build it"));
+        assert!(ended.stopped.is_none());
+        // Another event is left as it came.
+        let tool = opened(&store, "PreToolUse", &json!({ "tool_name": "Bash", "tool_input": { "command": "ls" } }));
+        assert_eq!(tool.request.events[0].text("prompt"), None);
+    }
+
+    #[test]
+    fn a_session_that_ends_is_in_memory_only_and_any_other_in_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SessionFiles::in_folder(folder.path());
+        let file = folder.path().join("session-s.json");
+        let prompted = opened(&store, "UserPromptSubmit", &json!({ "prompt": "x" }));
+        assert!(matches!(prompted.session, OpenedSession::Kept) && file.exists());
+        let ended = opened(&store, "SessionEnd", &json!({ "reason": "exit" }));
+        assert!(!file.exists());
+        let OpenedSession::Ended(session) = ended.session else { panic!("the session is kept") };
+        assert_eq!(session.session().prompt, "x");
+    }
+
+    #[test]
+    fn a_pending_stop_is_answered_without_hooks_until_the_next_prompt() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SessionFiles::in_folder(folder.path());
+        let stop = json!({ "stop": { "reason": "enough", "reach": "until-prompt" } });
+        store.lock_named("s", Duration::ZERO).unwrap().save(serde_json::from_value(stop).unwrap()).unwrap();
+        let tool = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" } });
+        assert!(opened(&store, "PreToolUse", &tool).stopped.is_some());
+        assert!(opened(&store, "UserPromptSubmit", &json!({ "prompt": "go on" })).stopped.is_none());
+        assert!(opened(&store, "PreToolUse", &tool).stopped.is_none());
     }
 }

@@ -11,7 +11,7 @@ use hookrail_bridge::{
 };
 
 use super::deadline::Deadline;
-use super::session_file::{SessionError, SessionStore};
+use super::session_file::{SessionError, SessionFiles};
 use super::{BridgeCall, BridgeIo, give, record};
 use crate::failure::Failure;
 
@@ -69,7 +69,7 @@ pub(super) fn answer_pass(call: &BridgeCall, pass: &Pass, deadline: Deadline, io
 fn keep_piece(piece: &ResponsePiece, patience: Duration) -> Result<(), SessionError> {
     // Without a session the pieces of unrelated responses would be mixed, so the last one is judged alone.
     let Some(key) = &piece.session else { return Ok(()) };
-    let locked = SessionStore::of(piece.agent)?.lock_named(key, patience)?;
+    let locked = SessionFiles::of(piece.agent)?.lock_named(key, patience)?;
     let mut session = locked.session().clone();
     session.keep_piece(piece);
     locked.save(session)

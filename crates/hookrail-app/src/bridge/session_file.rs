@@ -54,15 +54,20 @@ impl From<SessionError> for Failure {
 
 /// The states of the sessions of one agent, in a folder.
 #[derive(Clone, Debug)]
-pub struct SessionStore {
+pub struct SessionFiles {
     folder: PathBuf,
 }
 
-impl SessionStore {
+impl SessionFiles {
     /// The store of this user.
     pub fn of(agent: Agent) -> Result<Self, SessionError> {
         let state = state_folder().ok_or(SessionError::NoFolder)?;
         Ok(Self { folder: state.join("hookrail/bridge").join(agent.name()) })
+    }
+
+    #[cfg(test)]
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
     }
 
     /// Locks the state of a request's session. Two hooks of one agent may run at the same time; the second one waits here, for that
@@ -271,18 +276,14 @@ pub(super) fn hash(text: &str) -> u64 {
 mod tests {
     use super::*;
 
-    fn store(folder: &Path) -> SessionStore {
-        SessionStore { folder: folder.to_owned() }
-    }
-
-    fn lock(store: &SessionStore, key: &str) -> LockedSession {
+    fn lock(store: &SessionFiles, key: &str) -> LockedSession {
         store.lock_named(key, LONGEST_WAIT).unwrap()
     }
 
     #[test]
     fn a_session_is_kept_private_and_survives_damage() {
         let folder = tempfile::tempdir().unwrap();
-        let store = store(&folder.path().join("bridge"));
+        let store = SessionFiles::in_folder(&folder.path().join("bridge"));
         let id = "../../etc/passwd";
         let locked = lock(&store, id);
         let path = locked.place.as_ref().unwrap().1.clone();
@@ -301,7 +302,7 @@ mod tests {
     #[test]
     fn a_lock_that_is_not_released_is_waited_for_no_longer_than_asked() {
         let folder = tempfile::tempdir().unwrap();
-        let store = store(folder.path());
+        let store = SessionFiles::in_folder(folder.path());
         let held = store.lock_named("a", Duration::ZERO).unwrap();
         let refused = store.lock_named("a", Duration::ZERO).unwrap_err();
         assert!(
@@ -315,7 +316,7 @@ mod tests {
     #[test]
     fn old_sessions_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let store = store(folder.path());
+        let store = SessionFiles::in_folder(folder.path());
         drop(lock(&store, "a"));
         store.remove_old_sessions(SystemTime::now());
         assert!(folder.path().join("session-a.json").exists());
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn losses_outlive_their_session_and_stay_private() {
         let folder = tempfile::tempdir().unwrap();
-        let store = store(folder.path());
+        let store = SessionFiles::in_folder(folder.path());
         let losing = BridgeSession { losses: BTreeMap::from([("loss.ask".to_owned(), 2)]), ..BridgeSession::default() };
         for id in ["ended", "forgotten", "running"] {
             lock(&store, id).save(losing.clone()).unwrap();

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::outside::OutsideProject;
 use super::settings::{self, AgentSettings};
 use super::{Check, run_with_patience};
-use crate::bridge::session_file::SessionStore;
+use crate::bridge::session_file::SessionFiles;
 use crate::text::visible;
 
 /// Sends the sample through the program of the user's entry, or through this program if there is none.
@@ -51,7 +51,7 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path, out
     }
     let begin = Instant::now();
     let ran = run_with_patience(&mut command, Some(payload));
-    if let Ok(store) = SessionStore::of(agent) {
+    if let Ok(store) = SessionFiles::of(agent) {
         // Nothing of this session is worth remembering; if its state cannot be removed now, it is forgotten after a week.
         let _ = store.forget_session(SAMPLE_SESSION);
     }

@@ -7,7 +7,7 @@ use hookrail::{EventKind, Hook, HookSystem};
 use hookrail_bridge::{Agent, NoisyEvents};
 
 use super::Check;
-use crate::bridge::session_file::SessionStore;
+use crate::bridge::session_file::SessionFiles;
 use crate::text::counted;
 use crate::text::visible;
 
@@ -77,7 +77,7 @@ fn instead_of(kind: EventKind) -> &'static str {
 
 /// What hooks asked for in past sessions and did not get as they meant it.
 pub(super) fn examine_past(agent: Agent) -> Vec<Check> {
-    let Ok(store) = SessionStore::of(agent) else { return Vec::new() };
+    let Ok(store) = SessionFiles::of(agent) else { return Vec::new() };
     let losses = store.recorded_losses();
     let check = |(name, count): (String, u64)| {
         let text = format!(

@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How good one thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Health {
+pub enum CheckHealth {
     Fine,
     Warning,
     Error,
@@ -43,7 +43,7 @@ pub enum Health {
 pub struct Check {
     /// The stable name of what was looked at.
     pub name: &'static str,
-    pub health: Health,
+    pub health: CheckHealth,
     pub text: String,
     /// What to do about it.
     pub fix: Option<String>,
@@ -51,15 +51,15 @@ pub struct Check {
 
 impl Check {
     pub fn fine(name: &'static str, text: impl Into<String>) -> Self {
-        Self { name, health: Health::Fine, text: text.into(), fix: None }
+        Self { name, health: CheckHealth::Fine, text: text.into(), fix: None }
     }
 
     fn warning(name: &'static str, text: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { name, health: Health::Warning, text: text.into(), fix: Some(fix.into()) }
+        Self { name, health: CheckHealth::Warning, text: text.into(), fix: Some(fix.into()) }
     }
 
     fn error(name: &'static str, text: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { name, health: Health::Error, text: text.into(), fix: Some(fix.into()) }
+        Self { name, health: CheckHealth::Error, text: text.into(), fix: Some(fix.into()) }
     }
 }
 

@@ -219,7 +219,7 @@ pub(super) fn is_executable(path: &Path) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::super::Health;
+    use super::super::CheckHealth;
     use super::*;
 
     fn settings(path: &str, document: Value) -> AgentSettings {
@@ -237,7 +237,7 @@ mod tests {
         let user = settings("/home/user/.claude/settings.json", json!({ "hooks": call }));
         let examined = |files: &[AgentSettings]| {
             let checks = examine_files(Agent::Claude, files, Path::new("/p"));
-            checks.iter().map(|check| check.health == Health::Fine).collect::<Vec<_>>()
+            checks.iter().map(|check| check.health == CheckHealth::Fine).collect::<Vec<_>>()
         };
         let mut files = vec![only, user];
         assert_eq!(examined(&files), [false]);

@@ -8,7 +8,7 @@ use super::write;
 use crate::failure::{Failure, Result};
 
 /// A change of one file.
-pub struct Change {
+pub struct SettingsChange {
     pub path: PathBuf,
     /// The text before the change; none if the file does not exist.
     pub before: Option<String>,
@@ -33,18 +33,18 @@ pub(super) enum Backup {
     NotNeeded,
 }
 
-impl Change {
+impl SettingsChange {
     pub(super) fn is_needed(&self) -> bool {
         self.before != self.after
     }
 }
 
 /// Writes all files, or leaves all as they were.
-pub(super) fn apply_all(changes: &[Change]) -> Result<()> {
+pub(super) fn apply_all(changes: &[SettingsChange]) -> Result<()> {
     for (index, change) in changes.iter().enumerate() {
         let Err(failure) = apply(change) else { continue };
         for done in changes.iter().take(index).rev() {
-            let undone = Change {
+            let undone = SettingsChange {
                 path: done.path.clone(),
                 before: done.after.clone(),
                 after: done.before.clone(),
@@ -64,7 +64,7 @@ pub(super) fn apply_all(changes: &[Change]) -> Result<()> {
     Ok(())
 }
 
-fn apply(change: &Change) -> Result<()> {
+fn apply(change: &SettingsChange) -> Result<()> {
     let failed = |error: std::io::Error| {
         Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
             .hint("nothing was changed; check the permissions of the file and its folder")
@@ -81,7 +81,7 @@ fn apply(change: &Change) -> Result<()> {
     }
 }
 
-pub(super) fn apply_removal(change: &Change) -> Result<()> {
+pub(super) fn apply_removal(change: &SettingsChange) -> Result<()> {
     let failed = |error: std::io::Error| {
         Failure::new(format!("`{}` cannot be written: {error}", change.path.display()))
             .hint("nothing is forgotten: run `hookrail uninstall` again when it can be written")

@@ -23,11 +23,11 @@ use hookrail_bridge::install::{
 use crate::failure::{Failure, Result};
 use crate::folders::{home, state_folder};
 use crate::project::search::find_project;
-pub use change::Change;
+pub use change::SettingsChange;
 use change::{Backup, apply_all};
 use note::{InstallNote, InstalledFile};
 use summary::Direction;
-pub use summary::{EventChange, EventChangeKind, FailureEffect, Summary};
+pub use summary::{ChangeSummary, EventChange, EventChangeKind, FailureEffect};
 pub use uninstall::{RemainingCall, Removal};
 use write::SettingsRefusal;
 
@@ -64,9 +64,9 @@ impl InstallRequest {
 
 /// An installation that is planned.
 pub struct Installation {
-    pub summary: Summary,
+    pub summary: ChangeSummary,
     /// The files that change; none if the agent already calls this program in the same way.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SettingsChange>,
     /// What is left to the user afterwards.
     pub advice: Vec<Advice>,
     agent: Agent,
@@ -129,8 +129,8 @@ impl Installation {
         let mut changes = files.iter().map(plan).collect::<Result<Vec<_>>>()?;
         let trust = codex_changes(request, &changes, &locations, &known)?;
         changes.extend(trust);
-        let summary = Summary::new(agent, Direction::Install, &changes, &home, &project);
-        changes.retain(Change::is_needed);
+        let summary = ChangeSummary::new(agent, Direction::Install, &changes, &home, &project);
+        changes.retain(SettingsChange::is_needed);
         let advice = advice(request, &files, wanted);
         Ok(Self { summary, changes, advice, agent, scope, surplus, state, note })
     }
@@ -203,7 +203,7 @@ fn planned(
     file: &SettingsFile,
     known: Option<&InstalledFile>,
     surplus: SurplusEntries,
-) -> Result<Change> {
+) -> Result<SettingsChange> {
     let path = file.path().to_owned();
     let before = read_in_scope(agent, scope, &path)?;
     let folders = write::missing_parents(&path);
@@ -214,7 +214,7 @@ fn planned(
             let backup = if foreign.is_some() { Backup::Made } else { Backup::NotNeeded };
             // What the user made of a file of an earlier installation is kept as a copy, and is not what was there before.
             let original = foreign.filter(|_| known.is_none());
-            Ok(Change { path, before, after, insertions, own: true, original, folders, backup })
+            Ok(SettingsChange { path, before, after, insertions, own: true, original, folders, backup })
         }
         SettingsFile::Shared { entries, syntax, .. } => {
             let mut text = before.clone().unwrap_or_default();
@@ -239,7 +239,16 @@ fn planned(
             }
             let (after, insertions) = insert_entries(&text, entries, *syntax, &recorded).map_err(refused)?;
             let backup = if known.is_none() { Backup::Made } else { Backup::NotNeeded };
-            Ok(Change { path, before, after: Some(after), insertions, own: false, original: None, folders, backup })
+            Ok(SettingsChange {
+                path,
+                before,
+                after: Some(after),
+                insertions,
+                own: false,
+                original: None,
+                folders,
+                backup,
+            })
         }
     }
 }
@@ -259,10 +268,10 @@ fn read_in_scope(agent: Agent, scope: Scope, path: &Path) -> Result<Option<Strin
 /// The trust that Codex wants, if it was asked for.
 fn codex_changes<'r>(
     request: &InstallRequest,
-    changes: &[Change],
+    changes: &[SettingsChange],
     locations: &Locations<'_>,
     known: &impl Fn(&Path) -> Option<&'r InstalledFile>,
-) -> Result<Vec<Change>> {
+) -> Result<Vec<SettingsChange>> {
     if request.agent != Agent::Codex || request.agent_trust == AgentTrust::LeftToAgent {
         return Ok(Vec::new());
     }
@@ -283,7 +292,16 @@ fn codex_changes<'r>(
     })?;
     let folders = write::missing_parents(&path);
     let backup = if known.is_none() { Backup::Made } else { Backup::NotNeeded };
-    Ok(vec![Change { path, before, after: Some(after), insertions, own: false, original: None, folders, backup }])
+    Ok(vec![SettingsChange {
+        path,
+        before,
+        after: Some(after),
+        insertions,
+        own: false,
+        original: None,
+        folders,
+        backup,
+    }])
 }
 
 /// The program that agents call: by its real path, which survives a changed `PATH`.

@@ -8,7 +8,7 @@ use hookrail_bridge::install::{
     BridgeCall, FileAuthor, MissingProgram, SettingsSyntax, bridge_calls, own_file_author, read_settings,
 };
 
-use super::change::{Backup, Change};
+use super::change::{Backup, SettingsChange};
 use super::write;
 use crate::path_display::PathDisplay;
 use crate::text::counted;
@@ -21,7 +21,7 @@ pub(super) enum Direction {
 }
 
 /// What the changes of all files mean.
-pub struct Summary {
+pub struct ChangeSummary {
     /// The sentence that says it all.
     pub headline: String,
     /// The events that change.
@@ -48,12 +48,19 @@ pub enum EventChangeKind {
     Removed,
 }
 
-impl Summary {
+impl ChangeSummary {
     /// Describes the changes, of which some may change nothing.
-    pub(super) fn new(agent: Agent, direction: Direction, changes: &[Change], home: &Path, project: &Path) -> Self {
+    pub(super) fn new(
+        agent: Agent,
+        direction: Direction,
+        changes: &[SettingsChange],
+        home: &Path,
+        project: &Path,
+    ) -> Self {
         let places = PathDisplay::new(project, Some(home.to_owned()));
-        let calls = |text: fn(&Change) -> &Option<String>| {
-            let in_file = |change: &Change| calls_in(agent, &change.path, text(change).as_deref().unwrap_or_default());
+        let calls = |text: fn(&SettingsChange) -> &Option<String>| {
+            let in_file =
+                |change: &SettingsChange| calls_in(agent, &change.path, text(change).as_deref().unwrap_or_default());
             changes.iter().flat_map(in_file).collect::<Vec<EventCall>>()
         };
         let (before, after) = (calls(|change| &change.before), calls(|change| &change.after));
@@ -179,7 +186,7 @@ fn calls_in(agent: Agent, path: &Path, text: &str) -> Vec<EventCall> {
 }
 
 /// What a change does beside adding and removing calls.
-fn beside_calls(agent: Agent, direction: Direction, change: &Change, places: &PathDisplay) -> Vec<String> {
+fn beside_calls(agent: Agent, direction: Direction, change: &SettingsChange, places: &PathDisplay) -> Vec<String> {
     let mut texts = Vec::new();
     if change.own && change.backup == Backup::Made {
         let (path, backup) = (places.path(&change.path), places.path(&write::backup_path(&change.path)));
@@ -194,7 +201,7 @@ fn beside_calls(agent: Agent, direction: Direction, change: &Change, places: &Pa
     texts
 }
 
-fn file_change(change: &Change, places: &PathDisplay) -> String {
+fn file_change(change: &SettingsChange, places: &PathDisplay) -> String {
     let verb = match (&change.before, &change.after) {
         (None, Some(_)) => "created",
         (Some(_), Some(_)) => "changed",

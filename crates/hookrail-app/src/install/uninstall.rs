@@ -7,9 +7,9 @@ use hookrail_bridge::install::{
     FileAuthor, Scope, SettingsSyntax, call_places, own_file_author, read_settings, remove_entries, take_back,
 };
 
-use super::change::{Backup, Change, apply_removal};
+use super::change::{Backup, SettingsChange, apply_removal};
 use super::note::{InstallNote, InstalledFile};
-use super::summary::{Direction, Summary};
+use super::summary::{ChangeSummary, Direction};
 use super::{Position, home_folder, no_home, read_in_scope, unrecorded, unusable_note, write};
 use crate::failure::{Failure, Result};
 use crate::folders::state_folder;
@@ -17,9 +17,9 @@ use crate::project::search::find_project;
 
 /// A removal that is planned.
 pub struct Removal {
-    pub summary: Summary,
+    pub summary: ChangeSummary,
     /// The files that change.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SettingsChange>,
     /// What calls hookrail afterwards.
     pub left: Vec<RemainingCall>,
     agent: Agent,
@@ -55,13 +55,14 @@ impl Removal {
             let after = after.filter(|text| file.existed || !text.trim().is_empty());
             let (path, insertions, original, folders) = (file.path.clone(), Vec::new(), None, Vec::new());
             let (own, backup) = (file.own, Backup::NotNeeded);
-            changes.push(Change { path, before, after, insertions, own, original, folders, backup });
+            changes.push(SettingsChange { path, before, after, insertions, own, original, folders, backup });
         }
         let left = remaining_calls(agent, &mine, &changes)?;
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let home = home_folder()?;
-        let summary = Summary::new(agent, Direction::Uninstall, &changes, &home, &find_project(&here, Some(&home)));
-        changes.retain(Change::is_needed);
+        let summary =
+            ChangeSummary::new(agent, Direction::Uninstall, &changes, &home, &find_project(&here, Some(&home)));
+        changes.retain(SettingsChange::is_needed);
         Ok(Self { summary, changes, left, agent, mine, others, state })
     }
 
@@ -95,7 +96,7 @@ pub struct RemainingCall {
 }
 
 /// What still calls hookrail in the files that were changed and in the others that installations write here.
-fn remaining_calls(agent: Agent, mine: &[InstalledFile], changes: &[Change]) -> Result<Vec<RemainingCall>> {
+fn remaining_calls(agent: Agent, mine: &[InstalledFile], changes: &[SettingsChange]) -> Result<Vec<RemainingCall>> {
     let mut paths: Vec<PathBuf> = mine.iter().map(|file| file.path.clone()).collect();
     paths.extend(unrecorded::places(agent, &home_folder()?)?.into_iter().map(|(_, file)| file.path().to_owned()));
     let mut left = Vec::new();

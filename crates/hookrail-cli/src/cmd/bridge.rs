@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use hookrail_app::bridge::{self, BridgeCall, BridgeIo, Deadline, Delivery, HookRunner, Misuse, WaitingHooksPolicy};
+use hookrail_app::bridge::{self, BridgeCall, BridgeIo, BridgeRunner, Deadline, Delivery, Misuse, WaitingHooksPolicy};
 use hookrail_app::failure::Result;
 use hookrail_app::text::visible;
 use hookrail_bridge::request::MAX_PAYLOAD;
@@ -35,7 +35,7 @@ fn call(args: &BridgeArgs) -> BridgeCall {
         },
         waiting: if args.strict_trust { WaitingHooksPolicy::Deny } else { WaitingHooksPolicy::Told },
         noisy: if args.noisy { NoisyEvents::Fired } else { NoisyEvents::Filtered },
-        runner: if args.alone { HookRunner::Own } else { HookRunner::ServerOrOwn },
+        runner: if args.alone { BridgeRunner::Own } else { BridgeRunner::ServerOrOwn },
     }
 }
 

@@ -1,6 +1,6 @@
 //! `hookrail doctor`: finds out whether an agent really calls hookrail, and what to do if it does not.
 
-use hookrail_app::doctor::{Check, Doctor, Health};
+use hookrail_app::doctor::{Check, CheckHealth, Doctor};
 use hookrail_app::failure::Result;
 use hookrail_bridge::Agent;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, paint};
 pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     let doctor = Doctor::open(args.project.as_deref())?;
     let agents = args.agent.map_or_else(|| doctor.agents_of_interest(), |agent| vec![agent]);
-    let mut worst = Health::Fine;
+    let mut worst = CheckHealth::Fine;
     let mut document = Vec::new();
     for agent in &agents {
         let checks = doctor.examine(*agent);
@@ -37,16 +37,16 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
         let foreign: Vec<_> = foreign.into_iter().map(|found| found.diagnostic).collect();
         output::text(&format!("{none}{}", crate::render::foreign_hooks::lines(&foreign)))?;
     }
-    Ok(if worst == Health::Error { Exit::Failed } else { Exit::Fine })
+    Ok(if worst == CheckHealth::Error { Exit::Failed } else { Exit::Fine })
 }
 
 fn as_text(agent: Agent, checks: &[Check]) -> String {
     let mut text = format!("{}\n", paint(HEADING, agent.title()));
     for check in checks {
         let mark = match check.health {
-            Health::Fine => paint(GOOD, "ok     "),
-            Health::Warning => paint(CAREFUL, "warning"),
-            Health::Error => paint(BAD, "error  "),
+            CheckHealth::Fine => paint(GOOD, "ok     "),
+            CheckHealth::Warning => paint(CAREFUL, "warning"),
+            CheckHealth::Error => paint(BAD, "error  "),
         };
         text.push_str(&format!("  {mark}  {}\n", check.text));
         if let Some(fix) = &check.fix {
@@ -58,9 +58,9 @@ fn as_text(agent: Agent, checks: &[Check]) -> String {
 
 fn as_json(agent: &str, check: &Check) -> Value {
     let status = match check.health {
-        Health::Fine => "ok",
-        Health::Warning => "warning",
-        Health::Error => "error",
+        CheckHealth::Fine => "ok",
+        CheckHealth::Warning => "warning",
+        CheckHealth::Error => "error",
     };
     json!({ "agent": agent, "name": check.name, "status": status, "message": check.text, "fix": check.fix })
 }

@@ -1,6 +1,8 @@
 //! Text about installations and their removal.
 
-use hookrail_app::install::{Advice, Change, EventChange, EventChangeKind, FailureEffect, RemainingCall, Summary};
+use hookrail_app::install::{
+    Advice, ChangeSummary, EventChange, EventChangeKind, FailureEffect, RemainingCall, SettingsChange,
+};
 use hookrail_app::text::visible;
 use hookrail_bridge::Agent;
 
@@ -18,7 +20,7 @@ pub(crate) enum Question {
 }
 
 /// Renders the summary, and with `--verbose` every line that changes. With `--quiet` a question is not asked about nothing.
-pub(crate) fn summary(summary: &Summary, changes: &[Change], question: Question) -> String {
+pub(crate) fn summary(summary: &ChangeSummary, changes: &[SettingsChange], question: Question) -> String {
     let mut text = String::new();
     if !verbosity::is_quiet() || question == Question::Asked {
         text.push_str(&paint(HEADING, format!("{}\n", summary.headline)));
@@ -58,7 +60,7 @@ fn event_row(change: &EventChange) -> [Cell; 5] {
 }
 
 /// Returns what changes, line by line.
-fn difference(changes: &[Change]) -> String {
+fn difference(changes: &[SettingsChange]) -> String {
     let mut text = String::new();
     for change in changes {
         text.push_str(&paint(HEADING, change.path.display()));
