@@ -1,6 +1,6 @@
 //! The messages to a module's thread, and the work that they bring.
 
-use hookrail::module::{ModuleReturn, ModuleWorld};
+use hookrail::module::{ModuleContext, ModuleReturn};
 use tokio::sync::oneshot;
 
 use crate::account::MemoryHold;
@@ -30,7 +30,7 @@ pub(crate) enum WorkerMessage {
 pub(crate) struct ModuleWork {
     pub(crate) number: u32,
     pub(crate) job: ModuleJob,
-    pub(crate) world: ModuleWorld,
+    pub(crate) world: ModuleContext,
     pub(crate) call: CallState,
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use hookrail::Host;
-use hookrail::module::{LoadFailure, ModuleInspection, ModuleReturn, ModuleWorld, Registrations};
+use hookrail::module::{LoadFailure, ModuleContext, ModuleInspection, ModuleReturn, Registrations};
 use hookrail::process::{RawEnd, SpawnFailure};
 use rquickjs::function::IntoArgs;
 use tokio::runtime::Handle;
@@ -203,7 +203,7 @@ impl ModuleHost {
     }
 
     /// Makes a runtime and starts to load the module into it.
-    pub(crate) fn open(&mut self, world: ModuleWorld, host: Arc<dyn Host>) {
+    pub(crate) fn open(&mut self, world: ModuleContext, host: Arc<dyn Host>) {
         self.generation += 1;
         let (shared, made) = Shared::new(&self.config, self.generation, world, host).lend(Vm::new);
         let Some(mut shared) = shared else {

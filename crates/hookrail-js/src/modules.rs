@@ -9,7 +9,7 @@ use std::time::Duration;
 use hookrail::ModuleRunner;
 use hookrail::host::HostFuture;
 use hookrail::module::{
-    CutOffProcess, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld,
+    CutOffProcess, ModuleCall, ModuleCommand, ModuleContext, ModuleInspection, ModuleRender, ModuleReturn,
 };
 use hookrail::process::{RawEnd, SpawnFailure};
 use hookrail::trust::NamedFile;
@@ -167,7 +167,7 @@ impl Modules {
         &self,
         module: &Path,
         job: ModuleJob,
-        world: ModuleWorld,
+        world: ModuleContext,
         mut call: CallState,
         thread: CallThread,
     ) -> ModuleReturn {
@@ -243,7 +243,7 @@ impl ModuleRunner for Modules {
         Box::pin(self.event(call, CallThread::Caller))
     }
 
-    fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
+    fn inspect(&self, module: &Path, world: &ModuleContext) -> ModuleInspection {
         let mut looked = inspect_module(module, world.clone(), self.limits);
         let mut known = self.table();
         known.remember(module, &looked);
@@ -266,7 +266,7 @@ impl ModuleRunner for Modules {
         looked.found
     }
 
-    fn inspected_files(&self, module: &Path, _world: &ModuleWorld) -> Vec<NamedFile> {
+    fn inspected_files(&self, module: &Path, _world: &ModuleContext) -> Vec<NamedFile> {
         self.table().inspected.get(module).map(|inspected| inspected.files.clone()).unwrap_or_default()
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use hookrail::host::{HookFailure, NoticeLevel};
-use hookrail::module::ModuleWorld;
+use hookrail::module::ModuleContext;
 use hookrail::{Host, Json};
 use hookrail_spawn::CancelToken;
 use notify::Watcher;
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
 
 /// The state of an instance that changes.
 pub(crate) struct InstanceState {
-    pub(crate) world: Arc<ModuleWorld>,
+    pub(crate) world: Arc<ModuleContext>,
     pub(crate) budget: Budget,
     /// The calls in progress, by number. Number zero is loading.
     pub(crate) calls: BTreeMap<u32, CallState>,
@@ -126,7 +126,7 @@ pub(crate) fn lent() -> Option<Rc<Shared>> {
 }
 
 impl Shared {
-    pub(crate) fn new(config: &Arc<ModuleConfig>, generation: u32, world: ModuleWorld, host: Arc<dyn Host>) -> Self {
+    pub(crate) fn new(config: &Arc<ModuleConfig>, generation: u32, world: ModuleContext, host: Arc<dyn Host>) -> Self {
         let loading = CallState::new(Arc::clone(&host));
         let state = InstanceState {
             world: Arc::new(world),
@@ -178,7 +178,7 @@ impl Shared {
     }
 
     /// The directory, environment and capabilities that the module has now.
-    pub(crate) fn world(&self) -> Arc<ModuleWorld> {
+    pub(crate) fn world(&self) -> Arc<ModuleContext> {
         Arc::clone(&self.state().world)
     }
 

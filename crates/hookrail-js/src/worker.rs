@@ -10,7 +10,7 @@ use std::thread;
 
 use hookrail::Host;
 use hookrail::host::NoticeLevel;
-use hookrail::module::{LoadFailure, ModuleInspection, ModuleWorld};
+use hookrail::module::{LoadFailure, ModuleContext, ModuleInspection};
 use hookrail_spawn::lock;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -70,7 +70,7 @@ fn spawn(limits: &RuntimeLimits, body: impl FnOnce() + Send + 'static) -> std::i
 }
 
 /// Inspects a module: loads it on a thread of its own and drops it. Returns what it registered, and its files.
-pub(crate) fn inspect_module(module: &Path, world: ModuleWorld, limits: RuntimeLimits) -> InspectionResult {
+pub(crate) fn inspect_module(module: &Path, world: ModuleContext, limits: RuntimeLimits) -> InspectionResult {
     let failure = |why: String| LoadFailure::new(format!("Failed to load hook: {why}"));
     let (send, receive) = std::sync::mpsc::channel();
     let (to, inbox) = mpsc::unbounded_channel();
@@ -109,7 +109,7 @@ impl Host for SilentHost {
 async fn drive_inspection(
     config: Arc<ModuleConfig>,
     runtime: Handle,
-    world: ModuleWorld,
+    world: ModuleContext,
     mut inbox: mpsc::UnboundedReceiver<WorkerMessage>,
 ) -> InspectionResult {
     let mut host = ModuleHost::new(config, runtime);

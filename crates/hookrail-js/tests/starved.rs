@@ -12,7 +12,7 @@ mod common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Project, block_on, limits, reason, runner, tool_call};
-use hookrail::module::{ModuleInspection, ModuleWorld};
+use hookrail::module::{ModuleContext, ModuleInspection};
 use hookrail::{EndKind, Environment, EventKind, ModuleRunner as _};
 use hookrail_js::Modules;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -68,7 +68,7 @@ fn a_machine_without_threads_fails_a_guard_closed_and_nothing_is_kept_of_that() 
     assert_eq!(block_on(system.fire(system.event(EventKind::BeforeModel))).runs.len(), 1);
 
     let modules = Modules::with_limits(large);
-    let world = ModuleWorld::new(&project.project, Environment::default().into());
+    let world = ModuleContext::new(&project.project, Environment::default().into());
     let file = project.project.join("x.ts");
     {
         let _starved = Starved::begin();

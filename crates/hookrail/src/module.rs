@@ -40,8 +40,8 @@ pub use crate::json::without_lone_surrogates;
 
 pub use crate::run::{
     CAPABILITY_NAMES, Capabilities, CapabilityError, CapabilityProblem, CapabilityScope, CutOffProcess, EnforceExport,
-    HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn,
-    ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, RegistrationKind, RegistrationMistake, Registrations,
+    HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleContext, ModuleInspection, ModuleRender,
+    ModuleReturn, ModuleRunner, ModulesOwner, RegisteredCommand, RegistrationKind, RegistrationMistake, Registrations,
     UnreadableResult,
 };
 pub use crate::system::{CommandOffer, HookFailure, Host};

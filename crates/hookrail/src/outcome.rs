@@ -267,12 +267,12 @@ pub struct Outcome {
     /// The record of the event, if the recorder leaves it to the caller that asked for the event to write it.
     pub handed_record: Option<HandedRecord>,
     /// The configuration that was in force; none if no hook takes part in the event.
-    pub in_force: Option<ConfigurationInForce>,
+    pub in_force: Option<ConfigurationId>,
 }
 
 /// The configuration in force when an event was fired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigurationInForce {
+pub struct ConfigurationId {
     /// The digest of all its sources. Two processes with the same digest have read the same.
     pub digest: Digest,
     /// Counts the configurations that were in force in this process, from one.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use hookrail::ModuleRunner;
 use hookrail::host::HostFuture;
 use hookrail::module::{
-    Capabilities, CutOffProcess, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld,
-    ModulesOwner,
+    Capabilities, CutOffProcess, ModuleCall, ModuleCommand, ModuleContext, ModuleInspection, ModuleRender,
+    ModuleReturn, ModulesOwner,
 };
 use hookrail::trust::NamedFile;
 use hookrail_js::{Modules, RuntimeLimits, SharedProcesses};
@@ -86,7 +86,7 @@ impl TwoTierModuleRunner {
         Self { user: limited(user), project: limited(project) }
     }
 
-    fn modules_for(&self, world: &ModuleWorld) -> &LimitedModules {
+    fn modules_for(&self, world: &ModuleContext) -> &LimitedModules {
         if world.owner == ModulesOwner::User { &self.user } else { &self.project }
     }
 }
@@ -104,11 +104,11 @@ impl ModuleRunner for TwoTierModuleRunner {
         limited.modules.call_here(call)
     }
 
-    fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
+    fn inspect(&self, module: &Path, world: &ModuleContext) -> ModuleInspection {
         self.modules_for(world).modules.inspect(module, world)
     }
 
-    fn inspected_files(&self, module: &Path, world: &ModuleWorld) -> Vec<NamedFile> {
+    fn inspected_files(&self, module: &Path, world: &ModuleContext) -> Vec<NamedFile> {
         self.modules_for(world).modules.inspected_files(module, world)
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookrail::host::NoHost;
-use hookrail::module::{ModuleCall, ModuleWorld};
+use hookrail::module::{ModuleCall, ModuleContext};
 use hookrail::process::RawEnd;
 use hookrail::{EndKind, Environment, EventKind, HookSystem, Json, ModuleRunner as _};
 use hookrail_js::Modules;
@@ -60,7 +60,7 @@ struct Hook {
     file: PathBuf,
     input: String,
     payload: String,
-    world: ModuleWorld,
+    world: ModuleContext,
 }
 
 impl Hook {
@@ -69,7 +69,7 @@ impl Hook {
         let input = serde_json::json!({ "path": "src/answer.ts", "content": content });
         let payload =
             serde_json::json!({ "type": "tool_call", "toolName": "write", "toolCallId": "c1", "input": input });
-        let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+        let world = ModuleContext::new("/", Arc::new(Environment::default()));
         Self { file, input: input.to_string(), payload: payload.to_string(), world }
     }
 

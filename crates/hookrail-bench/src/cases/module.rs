@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use hookrail::module::{ModuleInspection, ModuleWorld};
+use hookrail::module::{ModuleContext, ModuleInspection};
 use hookrail::{HookSystem, ModuleRunner};
 use serde_json::{Value, json};
 
@@ -100,7 +100,7 @@ fn prepare_load(lab: &Lab) -> BenchResult<PreparedCase> {
         Ok(variant) => case.add(variant),
         Err(why) => case.absent(why.to_string()),
     }
-    let world = ModuleWorld::new(lab.project(&json!([]))?, Arc::new(lab.environment(Shell::Sh)));
+    let world = ModuleContext::new(lab.project(&json!([]))?, Arc::new(lab.environment(Shell::Sh)));
     case.add(Variant::timed("hookrail", "reading, stripping, compiling and running the factory", 3, move || {
         // A new runner each time, so that nothing is cached.
         match hookrail_js::modules().inspect(&hook(), &world) {

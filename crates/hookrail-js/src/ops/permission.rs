@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use hookrail::module::{CapabilityScope, ModuleWorld};
+use hookrail::module::{CapabilityScope, ModuleContext};
 
 use super::OpError;
 use crate::shared::Shared;
@@ -146,7 +146,7 @@ fn refused(shared: &Shared, message: String) -> OpError {
     OpError::new(message).code("EACCES")
 }
 
-fn allows(world: &ModuleWorld, scope: &CapabilityScope, real: &Path) -> bool {
+fn allows(world: &ModuleContext, scope: &CapabilityScope, real: &Path) -> bool {
     let home = world.environment.get("HOME").map(Path::new).filter(|home| home.is_absolute());
     scope.allows_path(real, &world.project, home)
 }
@@ -179,14 +179,14 @@ fn followed(path: &Path, links: usize) -> io::Result<PathBuf> {
 }
 
 /// Whether a change would reach what decides which hooks run.
-fn is_protected(world: &ModuleWorld, real: &Path, change: ChangeExtent) -> bool {
+fn is_protected(world: &ModuleContext, real: &Path, change: ChangeExtent) -> bool {
     let places = &world.protected;
     places.protects(real) || (change == ChangeExtent::Tree && places.protects_below(real)) || is_other_name(world, real)
 }
 
 /// Whether the file is also a file of a hook directory, by a hard link. A file with one name is not.
 #[cfg(unix)]
-fn is_other_name(world: &ModuleWorld, real: &Path) -> bool {
+fn is_other_name(world: &ModuleContext, real: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(about) = fs::symlink_metadata(real) else { return false };
     if !about.is_file() || about.nlink() < 2 {
@@ -213,7 +213,7 @@ fn is_other_name(world: &ModuleWorld, real: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_other_name(_world: &ModuleWorld, _real: &Path) -> bool {
+fn is_other_name(_world: &ModuleContext, _real: &Path) -> bool {
     false
 }
 

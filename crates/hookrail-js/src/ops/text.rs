@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use hookrail::module::ModuleWorld;
+use hookrail::module::ModuleContext;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -102,7 +102,7 @@ pub(super) fn is_alive(_pid: u32) -> Result<OpAnswer, OpError> {
 }
 
 /// The variables that the module may see.
-pub(super) fn environment(world: &ModuleWorld) -> Value {
+pub(super) fn environment(world: &ModuleContext) -> Value {
     let pairs = world.environment.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     let pairs = pairs.filter(|(name, _)| world.capabilities.shows_variable(name));
     Value::Object(pairs.map(|(name, value)| (name.to_owned(), json!(value))).collect::<Map<_, _>>())

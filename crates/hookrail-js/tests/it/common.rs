@@ -16,7 +16,7 @@ use hookrail::host::{
     Component, HookFailure, HostFuture, ModelQuery, NoticeLevel, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
 use hookrail::module::{
-    CutOffProcess, ModuleCall, ModuleCommand, ModuleInspection, ModuleRender, ModuleReturn, ModuleWorld,
+    CutOffProcess, ModuleCall, ModuleCommand, ModuleContext, ModuleInspection, ModuleRender, ModuleReturn,
 };
 use hookrail::{Environment, Event, EventKind, FireOptions, HookSystem, Host, HostError, Json, ModuleRunner, Outcome};
 use hookrail_js::{Modules, RuntimeLimits};
@@ -80,7 +80,7 @@ impl ModuleRunner for OneWay {
         self.call(call)
     }
 
-    fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
+    fn inspect(&self, module: &Path, world: &ModuleContext) -> ModuleInspection {
         self.0.inspect(module, world)
     }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use self::common::Project;
 use hookrail::host::NoticeLevel;
-use hookrail::module::{ModuleCall, ModuleReturn, ModuleWorld};
+use hookrail::module::{ModuleCall, ModuleContext, ModuleReturn};
 use hookrail::process::RawEnd;
 use hookrail::{Environment, Host, ModuleRunner as _};
 use hookrail_js::Modules;
@@ -43,7 +43,7 @@ impl Host for Listener {
 /// Asks a module that speaks to its host, and gives the threads it did that on.
 fn asked(modules: &Modules, file: &Path, payload: &str) -> (Vec<ThreadId>, ModuleReturn) {
     let host = Arc::new(Listener::default());
-    let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+    let world = ModuleContext::new("/", Arc::new(Environment::default()));
     let call = ModuleCall {
         module: file,
         event: "tool_call",
@@ -84,7 +84,7 @@ fn an_event_does_not_overtake_one_that_was_sent_before() {
     let modules = hookrail_js::modules();
     asked(&modules, &file, "{}");
     for _ in 0..20 {
-        let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+        let world = ModuleContext::new("/", Arc::new(Environment::default()));
         let time = Duration::from_secs(20);
         let call = ModuleCall {
             module: &file,
@@ -143,7 +143,7 @@ fn while_one_thread_has_the_module_another_waits_for_it() {
 /// allowed, and gives the answer if the module was idle.
 async fn asked_in_place(modules: Arc<Modules>, file: PathBuf) -> (bool, Vec<ThreadId>, ModuleReturn) {
     let host = Arc::new(Listener::default());
-    let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+    let world = ModuleContext::new("/", Arc::new(Environment::default()));
     let (time, told) = (Duration::from_secs(20), Arc::clone(&host) as Arc<dyn Host>);
     let mut calling = modules.call_here(ModuleCall {
         module: &file,
@@ -211,7 +211,7 @@ impl Host for Relay {
     }
 
     fn notify(&self, text: &str, _level: NoticeLevel) {
-        let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+        let world = ModuleContext::new("/", Arc::new(Environment::default()));
         let (time, host) = (Duration::from_secs(20), Arc::new(Listener::default()));
         let call = ModuleCall { module: &self.other, event: "tool_call", payload: "{}", timeout: time, world, host };
         let returned = common::block_on(self.modules.call_here(call));
@@ -237,7 +237,7 @@ fn a_module_goes_on_as_itself_after_another_one_ran_on_its_thread() {
     let modules = hookrail_js::modules();
     asked(&modules, &inner, "{}");
     let relay = Arc::new(Relay { modules, other: inner, heard: Mutex::default() });
-    let world = ModuleWorld::new("/", Arc::new(Environment::default()));
+    let world = ModuleContext::new("/", Arc::new(Environment::default()));
     for count in [2, 4] {
         // The first time it is loaded and asked on its own thread, the second time here.
         let host = Arc::clone(&relay) as Arc<dyn Host>;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::common::{Project, json, limits, runner};
 use hookrail::guard::{Guard, Permit, ToolEnd, ToolFailure, ToolOutput};
 use hookrail::module::{
-    HookRunner, HookToolWrapper, HostFuture, ModuleWorld, Tool, discover_and_load_hooks, load_hooks, wrap_tools,
+    HookRunner, HookToolWrapper, HostFuture, ModuleContext, Tool, discover_and_load_hooks, load_hooks, wrap_tools,
 };
 use hookrail::{EventKind, Json};
 
@@ -61,7 +61,7 @@ fn modules_are_loaded_and_errors_are_collected() {
     assert_eq!(runner.hook_paths(), std::slice::from_ref(&guard));
     assert!(runner.has_handlers(EventKind::BeforeTool) && !runner.has_handlers(EventKind::TurnEnd));
 
-    let world = ModuleWorld::new(&project.project, Arc::new(std::iter::empty::<(&str, &str)>().collect()));
+    let world = ModuleContext::new(&project.project, Arc::new(std::iter::empty::<(&str, &str)>().collect()));
     let direct = load_hooks(&hookrail_js::modules(), ["broken.ts", "guard.ts", "./guard.ts"], &world);
     assert_eq!((direct.hooks.len(), direct.errors.len()), (1, 1));
     assert_eq!((&direct.hooks[0].path, &direct.hooks[0].events), (&guard, &found.hooks[0].events));

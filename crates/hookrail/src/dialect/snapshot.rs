@@ -13,7 +13,7 @@ use crate::event::{EventKind, EventSet};
 use crate::hook::sandbox::SandboxFloors;
 use crate::hook::{Enablement, EventScope, Hook, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
-use crate::outcome::{ConfigurationInForce, Outcome, Refusal};
+use crate::outcome::{ConfigurationId, Outcome, Refusal};
 use crate::run::RegisteredCommand;
 use crate::tools::{ToolNames, ToolTable, Tools};
 use crate::trust::protect::Protection;
@@ -324,9 +324,9 @@ impl Snapshot {
     }
 
     /// What an outcome says about this configuration.
-    pub(crate) fn in_force(&self) -> ConfigurationInForce {
+    pub(crate) fn in_force(&self) -> ConfigurationId {
         let places = self.places.clone().unwrap_or_else(|| FilePlaces { project: Path::new("").into(), home: None });
-        ConfigurationInForce { digest: self.digest(), revision: self.revision.number, places }
+        ConfigurationId { digest: self.digest(), revision: self.revision.number, places }
     }
 
     /// Which configuration this is.

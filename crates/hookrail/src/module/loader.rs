@@ -11,7 +11,7 @@ use crate::dialect::xcsh::resolve_module_path;
 use crate::dialect::{DialectId, event_named};
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, EventScope, Hook};
-use crate::run::{ModuleInspection, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand};
+use crate::run::{ModuleContext, ModuleInspection, ModuleRunner, ModulesOwner, RegisteredCommand};
 use crate::system::Builder;
 
 /// A module that was loaded, and what it registered.
@@ -79,11 +79,11 @@ pub fn find_module_file(path: &Path) -> Option<PathBuf> {
 /// ```no_run
 /// use std::sync::Arc;
 ///
-/// use hookrail::module::{ModuleWorld, load_hooks};
+/// use hookrail::module::{ModuleContext, load_hooks};
 /// # fn runner() -> Box<dyn hookrail::module::ModuleRunner> { unimplemented!() }
 ///
 /// let modules = runner(); // hookrail_js::modules()
-/// let world = ModuleWorld::new("/project", Arc::new(std::env::vars_os().collect()));
+/// let world = ModuleContext::new("/project", Arc::new(std::env::vars_os().collect()));
 /// let loaded = load_hooks(&*modules, ["guard.ts", "~/hooks/audit.ts"], &world);
 /// for hook in &loaded.hooks {
 ///     println!("{} has handlers for {:?}", hook.path.display(), hook.events);
@@ -95,7 +95,7 @@ pub fn find_module_file(path: &Path) -> Option<PathBuf> {
 pub fn load_hooks<P: AsRef<Path>>(
     runner: &dyn ModuleRunner,
     paths: impl IntoIterator<Item = P>,
-    world: &ModuleWorld,
+    world: &ModuleContext,
 ) -> LoadHooksResult {
     let home = world.environment.get("HOME").map(PathBuf::from);
     let mut result = LoadHooksResult::default();

@@ -18,7 +18,7 @@ use super::module_environment::ModuleEnvironment;
 use super::pool::ProcessPool;
 use super::project_share::{ProjectShare, ShareUse};
 use super::request::RunRequest;
-use super::runner::ModuleWorld;
+use super::runner::ModuleContext;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
 use super::{Environment, RunLedger};
@@ -32,7 +32,7 @@ pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
 
 /// What all hook processes of an engine share.
 #[derive(Debug)]
-pub(crate) struct ProcessWorld {
+pub(crate) struct ProcessContext {
     pub(crate) environment: Arc<Environment>,
     /// How many engines are around this one, each in a hook of the next.
     pub(crate) depth: u32,
@@ -52,14 +52,14 @@ pub(crate) struct ProcessWorld {
     pub(crate) module_environment: ModuleEnvironment,
 }
 
-impl ProcessWorld {
+impl ProcessContext {
     /// The base of the paths of sandbox profiles.
     pub(crate) fn sandbox_place(&self) -> SandboxPlace<'_> {
         SandboxPlace { project: &self.project, environment: &self.environment }
     }
 
     /// The world of a module that works in this directory. Only processes of the project's modules get the project's share.
-    pub(crate) fn module_world(&self, cwd: &Path, authority: Authority) -> ModuleWorld {
+    pub(crate) fn module_world(&self, cwd: &Path, authority: Authority) -> ModuleContext {
         let mut world = self.module_environment.world(cwd, &self.project);
         if authority == Authority::Project && !self.project_share.is_empty() {
             world.environment = Arc::new(self.project_share.put_back(&world.environment, ShareUse::Programs));
@@ -71,7 +71,7 @@ impl ProcessWorld {
 /// What the run of a command hook needs beside its request.
 #[derive(Clone, Copy)]
 pub(crate) struct ProcessRun<'r> {
-    pub(crate) world: &'r ProcessWorld,
+    pub(crate) world: &'r ProcessContext,
     /// Processes that are kept from one event to the next.
     pub(crate) pool: &'r ProcessPool,
     pub(crate) cancel: &'r CancelToken,
@@ -153,7 +153,7 @@ pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResul
 }
 
 /// The command of the hook's entry: a shell with a command line, or a program with arguments.
-fn program(world: &ProcessWorld, request: &RunRequest) -> Option<ChildCommand> {
+fn program(world: &ProcessContext, request: &RunRequest) -> Option<ChildCommand> {
     match &request.hook.action {
         Action::Shell(line) => {
             let Shell { program, flags } = shell(request.shell, world.instead_of_bash.as_deref());
@@ -175,7 +175,7 @@ fn program(world: &ProcessWorld, request: &RunRequest) -> Option<ChildCommand> {
 
 /// The program of a command line that needs no shell, if the hook asked for that.
 #[cfg(unix)]
-fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Environment) -> Option<ChildCommand> {
+fn without_shell(world: &ProcessContext, request: &RunRequest, environment: &Environment) -> Option<ChildCommand> {
     let Action::Shell(line) = &request.hook.action else { return None };
     if request.hook.exec.shell != ShellUse::Auto {
         return None;
@@ -188,7 +188,7 @@ fn without_shell(world: &ProcessWorld, request: &RunRequest, environment: &Envir
 
 /// Windows shells split command lines by their own rules, so no line is started directly.
 #[cfg(not(unix))]
-fn without_shell(_world: &ProcessWorld, _request: &RunRequest, _environment: &Environment) -> Option<ChildCommand> {
+fn without_shell(_world: &ProcessContext, _request: &RunRequest, _environment: &Environment) -> Option<ChildCommand> {
     None
 }
 
@@ -197,7 +197,7 @@ const TEMPORARY_FOLDER: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
 /// The environment of a hook, except for the run number. It is made for every start. That costs little, because the
 /// variables are shared and not copied.
-fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
+fn environment(world: &ProcessContext, request: &RunRequest) -> Environment {
     let mut environment = Environment::clone(request.hook.environment.as_ref().unwrap_or(&world.environment));
     // The dialect's variables come last, so that an event cannot replace the one with the project's directory.
     for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
@@ -217,7 +217,7 @@ fn environment(world: &ProcessWorld, request: &RunRequest) -> Environment {
 /// The command with its input, environment, directory and limits.
 fn clothed(
     command: ChildCommand,
-    world: &ProcessWorld,
+    world: &ProcessContext,
     environment: &Arc<Environment>,
     request: &RunRequest,
 ) -> ChildCommand {
@@ -232,20 +232,20 @@ fn clothed(
 }
 
 /// The command with the limits of a run.
-fn bounded(command: ChildCommand, world: &ProcessWorld, request: &RunRequest) -> ChildCommand {
+fn bounded(command: ChildCommand, world: &ProcessContext, request: &RunRequest) -> ChildCommand {
     let limits = world.limits.for_trust(&request.hook.trust).output.for_spawn();
     let command = command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace);
     command.limits(limits).late_output(request.answer_wait)
 }
 
 /// The limits of one exchange with a process that was started before.
-pub(super) fn use_of_a_process(world: &ProcessWorld, request: &RunRequest) -> ChildCommand {
+pub(super) fn use_of_a_process(world: &ProcessContext, request: &RunRequest) -> ChildCommand {
     bounded(ChildCommand::new(""), world, request)
 }
 
 /// The commands for a pooled process, in order: the first one that can be started is used. Each still needs a run
 /// number.
-pub(super) fn commands(world: &ProcessWorld, request: &RunRequest) -> Vec<ChildCommand> {
+pub(super) fn commands(world: &ProcessContext, request: &RunRequest) -> Vec<ChildCommand> {
     let mut environment = environment(world, request);
     if request.hook.exec.lifetime == ProcessLifetime::Worker {
         environment = environment.with("HOOKRAIL_WORKER", "1");

@@ -42,12 +42,12 @@ pub use project_share::is_code_variable;
 pub(crate) use redaction::Redaction;
 pub use request::{RunId, RunRequest};
 pub use runner::{
-    CutOffProcess, EnforceExport, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleInspection,
-    ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, ModulesOwner, RegisteredCommand, RegistrationKind,
+    CutOffProcess, EnforceExport, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleContext,
+    ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModulesOwner, RegisteredCommand, RegistrationKind,
     RegistrationMistake, Registrations, UnreadableResult,
 };
 
-pub(crate) use command::{ProcessRun, ProcessWorld};
+pub(crate) use command::{ProcessContext, ProcessRun};
 pub(crate) use limits::EngineLimits;
 pub(crate) use pool::ProcessPool;
 pub(crate) use process::{existing_directory, run_process};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use hookrail_spawn::lock;
 
 use super::Environment;
-use super::runner::ModuleWorld;
+use super::runner::ModuleContext;
 use crate::trust::places::ProtectedPlaces;
 
 /// The environment variables and the protected places of modules. A load replaces both.
@@ -30,8 +30,8 @@ impl ModuleEnvironment {
     }
 
     /// The world of a module that works in this directory.
-    pub(crate) fn world(&self, cwd: &Path, project: &Path) -> ModuleWorld {
+    pub(crate) fn world(&self, cwd: &Path, project: &Path) -> ModuleContext {
         let CurrentEnvironment { environment, protected } = lock(&self.0).clone();
-        ModuleWorld::new(cwd, environment).protecting(project, protected)
+        ModuleContext::new(cwd, environment).protecting(project, protected)
     }
 }

@@ -63,13 +63,13 @@ pub trait ModuleRunner: Send + Sync {
     ///
     /// Calls run the version that was inspected last without a failure, also when its files are broken or gone by then:
     /// the engine uses it until a later inspection succeeds.
-    fn inspect(&self, module: &Path, world: &ModuleWorld) -> ModuleInspection {
+    fn inspect(&self, module: &Path, world: &ModuleContext) -> ModuleInspection {
         let _ = (module, world);
         ModuleInspection::Unknown("the runner cannot look into modules".to_owned())
     }
 
     /// The files that the last inspection of a module read or looked for, with what was in them. They are watched.
-    fn inspected_files(&self, module: &Path, world: &ModuleWorld) -> Vec<NamedFile> {
+    fn inspected_files(&self, module: &Path, world: &ModuleContext) -> Vec<NamedFile> {
         let _ = (module, world);
         Vec::new()
     }
@@ -106,7 +106,7 @@ pub trait ModuleRunner: Send + Sync {
 
 /// The surroundings of a module.
 #[derive(Clone, Debug)]
-pub struct ModuleWorld {
+pub struct ModuleContext {
     /// The working directory.
     pub cwd: PathBuf,
     /// The project, to which the paths of scopes are relative.
@@ -125,7 +125,7 @@ pub struct ModuleWorld {
     pub sandbox: Option<Arc<Sandbox>>,
 }
 
-impl ModuleWorld {
+impl ModuleContext {
     /// Surroundings with the default capabilities. The working directory is taken as the project.
     #[must_use]
     pub fn new(cwd: impl Into<PathBuf>, environment: Arc<Environment>) -> Self {
@@ -201,7 +201,7 @@ pub struct ModuleCall<'a> {
     /// The wall-clock time that the handlers have, without the time in which the user is asked.
     pub timeout: Duration,
     /// Its surroundings.
-    pub world: ModuleWorld,
+    pub world: ModuleContext,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
 }
@@ -215,7 +215,7 @@ pub struct ModuleCommand<'a> {
     /// What the user typed after it.
     pub arguments: &'a str,
     /// Its surroundings.
-    pub world: ModuleWorld,
+    pub world: ModuleContext,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
 }
@@ -231,7 +231,7 @@ pub struct ModuleRender<'a> {
     /// The width in columns.
     pub width: usize,
     /// Its surroundings.
-    pub world: ModuleWorld,
+    pub world: ModuleContext,
     /// The way back to the embedding program.
     pub host: Arc<dyn Host>,
 }

@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 
 use self::loading::default_store;
 use super::HookSystem;
-use super::background::SessionStarts;
-use super::drive::EngineParts;
+use super::detached::SessionStarts;
+use super::drive::EngineShared;
 use super::engine::EngineRuntime;
 use super::notify::Sender;
 use super::recording::{Recording, TRACE};
@@ -33,8 +33,8 @@ use crate::record::breadcrumb::DebugLog;
 use crate::record::{HostIdentity, OnRecordFailure, Recorder};
 use crate::run::project_share::ProjectShare;
 use crate::run::{
-    Capabilities, EngineLimits, Environment, ModuleEnvironment, ModuleRunner, OutputLimits, ProcessPool, ProcessWorld,
-    RunLedger, RunLimits, Sandboxes, with_private_byte_code,
+    Capabilities, EngineLimits, Environment, ModuleEnvironment, ModuleRunner, OutputLimits, ProcessContext,
+    ProcessPool, RunLedger, RunLimits, Sandboxes, with_private_byte_code,
 };
 use crate::tools::{ToolColumn, ToolNames, ToolTable};
 use crate::trust::protect::{HostTools, Protect};
@@ -136,7 +136,7 @@ enum Rehearsal {
 /// A description that was built into a system.
 pub(super) struct Settings {
     described: Builder,
-    pub(super) parts: Arc<EngineParts>,
+    pub(super) parts: Arc<EngineShared>,
     disabled: disabled::Disabled,
 }
 
@@ -451,8 +451,8 @@ impl Builder {
                 instance: RandomState::new().build_hasher().finish(),
             })
         });
-        let parts = EngineParts {
-            world: ProcessWorld {
+        let parts = EngineShared {
+            world: ProcessContext {
                 module_environment: ModuleEnvironment::new(&environment),
                 environment,
                 depth,

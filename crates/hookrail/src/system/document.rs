@@ -17,7 +17,7 @@ use crate::hook::sandbox::SandboxRequirement;
 use crate::hook::{Action, Enforcement, Hook};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::skips::Skipped;
-use crate::outcome::{ConfigurationInForce, Decision, Effects, HookRun, Outcome, ShadowRun, Stop};
+use crate::outcome::{ConfigurationId, Decision, Effects, HookRun, Outcome, ShadowRun, Stop};
 use crate::run::RegisteredCommand;
 use crate::trust::HookIdentity;
 
@@ -63,7 +63,7 @@ pub fn recorded_outcome_document(outcome: &Outcome) -> Json {
 /// How many hooks that did not run a record lists.
 const MOST_SKIPPED_IN_RECORD: usize = 64;
 
-fn outcome_members(outcome: &Outcome, most_skipped: usize, named: Option<&ConfigurationInForce>) -> JsonObject {
+fn outcome_members(outcome: &Outcome, most_skipped: usize, named: Option<&ConfigurationId>) -> JsonObject {
     // Destructured, so that a new effect cannot be forgotten here.
     let Effects {
         decision,
@@ -116,8 +116,8 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize, named: Option<&Config
         .list("diagnostics", outcome.diagnostics.iter().map(diagnostic))
 }
 
-fn configuration(in_force: &ConfigurationInForce) -> Json {
-    let ConfigurationInForce { digest, revision, places: _ } = in_force;
+fn configuration(in_force: &ConfigurationId) -> Json {
+    let ConfigurationId { digest, revision, places: _ } = in_force;
     JsonObject::new().add("digest", json!(digest.hex())).add("revision", json!(revision)).to_json()
 }
 
@@ -258,7 +258,7 @@ fn add_plan(document: JsonObject, plan: &Plan) -> JsonObject {
 }
 
 /// A run, with the name and the version of its hook if its configuration is given.
-fn run(run: &HookRun, in_force: Option<&ConfigurationInForce>) -> Json {
+fn run(run: &HookRun, in_force: Option<&ConfigurationId>) -> Json {
     let document = JsonObject::new().add("hook", json!(&*run.hook.label));
     let document = match in_force.map(|in_force| run.hook.identity(&in_force.places)) {
         Some(HookIdentity { id, fingerprint }) => document.add("id", json!(id)).add("fingerprint", json!(fingerprint)),

@@ -15,14 +15,14 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::HookSystem;
-use super::background::{Background, DetachedRun, SessionStarts};
+use super::detached::{Background, DetachedRun, SessionStarts};
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
-use super::recording::{Recording, Ticket};
+use super::recording::{PendingRecord, Recording};
 use super::remote::{RemoteAccess, ask_remote};
 use super::run_starts::RunStarts;
-use super::runtime_pool::InUse;
-use super::shadow::{CloseOnDrop, LeftTo, ShadowJob, ShadowParts, ShadowVerdicts, in_plan_order};
+use super::runtime_pool::EventInFlight;
+use super::shadow::{CloseOnDrop, ShadowJob, ShadowParts, ShadowRunner, ShadowVerdicts, in_plan_order};
 use crate::config::diagnostic::Diagnostic;
 use crate::dialect;
 use crate::event::{EventKind, Stage};
@@ -33,14 +33,14 @@ use crate::hook::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::{Outcome, ShadowRun};
 use crate::record::breadcrumb::DebugLog;
 use crate::run::{
-    ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessPool, ProcessRun, ProcessWorld, RawEnd,
+    ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessContext, ProcessPool, ProcessRun, RawEnd,
     Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, existing_directory, run_process,
 };
 use crate::text::log::log;
 
 /// What all runs of an engine share.
-pub(super) struct EngineParts {
-    pub(super) world: ProcessWorld,
+pub(super) struct EngineShared {
+    pub(super) world: ProcessContext,
     pub(super) modules: Option<Arc<dyn ModuleRunner>>,
     pub(super) remote: RemoteAccess,
     pub(super) notify: Sender,
@@ -70,7 +70,7 @@ pub(super) struct FireJob {
     /// The host's token, which may concern other events too, so it is never cancelled here.
     pub(super) cancelled_by: Option<CancelToken>,
     /// What has to be given back with the outcome, if events are recorded.
-    pub(super) ticket: Option<Ticket>,
+    pub(super) pending: Option<PendingRecord>,
 }
 
 /// What the runs of one event have in common.
@@ -83,12 +83,12 @@ struct FireContext {
 
 /// Drives events.
 pub(super) struct Driver {
-    parts: Arc<EngineParts>,
-    driven_by: DrivenBy,
+    parts: Arc<EngineShared>,
+    leftovers: Leftovers,
 }
 
 /// The kind of thread that drives an event, which decides what happens to work that outlives the event.
-enum DrivenBy {
+enum Leftovers {
     /// The engine's own thread or the runtime that was lent. It outlives events and finishes such work itself.
     Engine {
         /// Terminations of processes that are not complete.
@@ -100,33 +100,33 @@ enum DrivenBy {
     CallingThread { system: HookSystem, terminations: Mutex<Vec<Termination>> },
     /// A task of the caller's multi-thread runtime. Processes end in further tasks; detached hooks go to the engine,
     /// because the caller has not promised that its runtime lives as long as they do.
-    Task { system: HookSystem, in_use: Arc<InUse> },
+    Task { system: HookSystem, in_flight: Arc<EventInFlight> },
 }
 
 impl Driver {
     /// A driver for the engine's thread.
-    pub(super) fn on_engine(parts: Arc<EngineParts>) -> Self {
+    pub(super) fn on_engine(parts: Arc<EngineShared>) -> Self {
         Self {
             parts,
-            driven_by: DrivenBy::Engine { terminations: Mutex::default(), background: Background::default() },
+            leftovers: Leftovers::Engine { terminations: Mutex::default(), background: Background::default() },
         }
     }
 
     /// A driver for one event on the thread that waits for it.
     pub(super) fn on_calling_thread(system: &HookSystem) -> Self {
-        let driven_by = DrivenBy::CallingThread { system: system.clone(), terminations: Mutex::default() };
-        Self { parts: Arc::clone(system.parts()), driven_by }
+        let leftovers = Leftovers::CallingThread { system: system.clone(), terminations: Mutex::default() };
+        Self { parts: Arc::clone(system.parts()), leftovers }
     }
 
     /// A driver for one event in a task of the caller's multi-thread runtime.
-    pub(super) fn in_task(system: &HookSystem, in_use: InUse) -> Self {
-        let driven_by = DrivenBy::Task { system: system.clone(), in_use: Arc::new(in_use) };
-        Self { parts: Arc::clone(system.parts()), driven_by }
+    pub(super) fn in_task(system: &HookSystem, in_flight: EventInFlight) -> Self {
+        let leftovers = Leftovers::Task { system: system.clone(), in_flight: Arc::new(in_flight) };
+        Self { parts: Arc::clone(system.parts()), leftovers }
     }
 
     /// Finishes all work that outlived its event, and returns what had to be cut off.
     pub(super) async fn close(&self) -> Vec<Diagnostic> {
-        let DrivenBy::Engine { terminations, background } = &self.driven_by else { return Vec::new() };
+        let Leftovers::Engine { terminations, background } = &self.leftovers else { return Vec::new() };
         let cut_off = background.close().await;
         self.parts.pool.close().await;
         join_all(terminations).await;
@@ -135,20 +135,20 @@ impl Driver {
 
     /// The work that a host's thread has to hand over when its event is over.
     pub(super) fn take_terminations(&self) -> Vec<Termination> {
-        match &self.driven_by {
-            DrivenBy::CallingThread { terminations, .. } => std::mem::take(&mut *lock(terminations)),
-            DrivenBy::Engine { .. } | DrivenBy::Task { .. } => Vec::new(),
+        match &self.leftovers {
+            Leftovers::CallingThread { terminations, .. } => std::mem::take(&mut *lock(terminations)),
+            Leftovers::Engine { .. } | Leftovers::Task { .. } => Vec::new(),
         }
     }
 
     /// Takes an event from its plan to its outcome.
     pub(super) async fn drive(self: Arc<Self>, fired: FireJob) -> Outcome {
-        let FireJob { id, firing, host, detached, cancel, cancelled_by, ticket } = fired;
+        let FireJob { id, firing, host, detached, cancel, cancelled_by, pending } = fired;
         let context = FireContext { id, host, cancel: cancel.clone() };
         match cancelled_by {
-            None => self.drive_all(firing, detached, context, ticket).await,
+            None => self.drive_all(firing, detached, context, pending).await,
             Some(token) => {
-                let driving = Box::pin(self.drive_all(firing, detached, context, ticket));
+                let driving = Box::pin(self.drive_all(firing, detached, context, pending));
                 cancelled_with(&token, &cancel, driving).await
             }
         }
@@ -159,15 +159,15 @@ impl Driver {
         firing: Box<Firing>,
         detached: Detached,
         context: FireContext,
-        ticket: Option<Ticket>,
+        pending: Option<PendingRecord>,
     ) -> Outcome {
-        let began = ticket.as_ref().map_or_else(Instant::now, Ticket::began);
+        let began = pending.as_ref().map_or_else(Instant::now, PendingRecord::began);
         let mut starts = RunStarts::since(began);
         // This driver is held until the event is recorded, because a shutdown waits for it.
         let mut outcome = Arc::clone(&self).run_event(firing, detached, context, &mut starts).await;
         starts.note_in(&mut outcome);
-        match ticket {
-            Some(ticket) => ticket.settle(outcome).await,
+        match pending {
+            Some(pending) => pending.settle(outcome).await,
             None => outcome,
         }
     }
@@ -199,14 +199,14 @@ impl Driver {
         starts: &mut RunStarts,
     ) -> Outcome {
         let recording = self.parts.recording.as_deref();
-        if self.parts.shadow.leave(context.id, firing.original(), recording) == LeftTo::Another {
+        if self.parts.shadow.leave(context.id, firing.original(), recording) == ShadowRunner::Another {
             return self.run_hooks(firing, Detached::LeftAlone, context, starts).await;
         }
         let verdicts = CloseOnDrop(Arc::new(ShadowVerdicts::new(firing.original().clone())));
         for job in verdicts.0.jobs(context.id, firing.shadows(), &self.parts) {
-            match &self.driven_by {
-                DrivenBy::Engine { .. } => self.shadow_in_background(job),
-                DrivenBy::CallingThread { system, .. } | DrivenBy::Task { system, .. } => system.start_shadow(job),
+            match &self.leftovers {
+                Leftovers::Engine { .. } => self.shadow_in_background(job),
+                Leftovers::CallingThread { system, .. } | Leftovers::Task { system, .. } => system.start_shadow(job),
             }
         }
         let mut outcome = self.run_hooks(firing, Detached::LeftAlone, context, starts).await;
@@ -237,7 +237,7 @@ impl Driver {
 
     /// Runs a hook without an effect that no event waits for.
     pub(super) fn shadow_in_background(self: &Arc<Self>, job: ShadowJob) {
-        let DrivenBy::Engine { background, .. } = &self.driven_by else { return };
+        let Leftovers::Engine { background, .. } = &self.leftovers else { return };
         let (bound, cancel) = (job.time_at_shutdown(), CancelToken::new());
         let ShadowJob { fire, place, firing, verdicts, held } = job;
         let driver = Arc::clone(self);
@@ -341,9 +341,9 @@ impl Driver {
         if request.event.kind() == EventKind::SessionStart {
             self.parts.session_starts.add(fire, request.id);
         }
-        let background = match &self.driven_by {
-            DrivenBy::Engine { background, .. } => background,
-            DrivenBy::CallingThread { system, .. } | DrivenBy::Task { system, .. } => {
+        let background = match &self.leftovers {
+            Leftovers::Engine { background, .. } => background,
+            Leftovers::CallingThread { system, .. } | Leftovers::Task { system, .. } => {
                 match system.engine() {
                     Ok(engine) => engine.take_over(fire, request, Arc::clone(host)),
                     Err(why) => {
@@ -372,9 +372,9 @@ impl Driver {
 
     /// Takes the diagnostics about detached runs that failed; nothing for a driver that has none.
     pub(super) fn take_detached_report(&self) -> Vec<Diagnostic> {
-        match &self.driven_by {
-            DrivenBy::Engine { background, .. } => background.take_report(),
-            DrivenBy::CallingThread { .. } | DrivenBy::Task { .. } => Vec::new(),
+        match &self.leftovers {
+            Leftovers::Engine { background, .. } => background.take_report(),
+            Leftovers::CallingThread { .. } | Leftovers::Task { .. } => Vec::new(),
         }
     }
 
@@ -459,7 +459,7 @@ impl Driver {
         context: &FireContext,
         surroundings: &mut Surroundings,
     ) -> Result<ModuleReturn, RawEnd> {
-        let EngineParts { world: shared, modules, .. } = &*self.parts;
+        let EngineShared { world: shared, modules, .. } = &*self.parts;
         let hook = &request.hook;
         if !hook.trust.still_holds(cwd) {
             return Err(RawEnd::ContentChanged);
@@ -484,45 +484,45 @@ impl Driver {
         };
         // The runner measures the time, because the time in which the user is asked is not counted.
         let cancel = &context.cancel;
-        match self.driven_by {
+        match self.leftovers {
             // Nothing waits for it, so it has no thread of a caller.
             _ if hook.is_shadow() => guarded(runner.call(call), None, cancel).await,
-            DrivenBy::Engine { .. } => guarded(runner.call(call), None, cancel).await,
-            DrivenBy::CallingThread { .. } => guarded(runner.call_here(call), None, cancel).await,
-            DrivenBy::Task { .. } => guarded(blocking_in_place(runner.call_here(call)), None, cancel).await,
+            Leftovers::Engine { .. } => guarded(runner.call(call), None, cancel).await,
+            Leftovers::CallingThread { .. } => guarded(runner.call_here(call), None, cancel).await,
+            Leftovers::Task { .. } => guarded(blocking_in_place(runner.call_here(call)), None, cancel).await,
         }
     }
 
     async fn run_process(&self, request: &RunRequest, cancel: &CancelToken) -> RunEnd {
         // Waiting for a place does not count against the hook's timeout, which starts inside.
-        let EngineParts { shadow, processes, .. } = &*self.parts;
+        let EngineShared { shadow, processes, .. } = &*self.parts;
         let places = if request.hook.is_shadow() { &shadow.processes } else { processes };
         let place = guarded(places.acquire(), None, cancel);
         let Ok(Ok(_place)) = place.await else {
             return RunEnd::NotRun(RawEnd::Cancelled);
         };
         // Whether the hook is still what was granted is checked inside, because a file can change while its hook waits.
-        let EngineParts { world, pool, .. } = &*self.parts;
+        let EngineShared { world, pool, .. } = &*self.parts;
         let result = run_process(ProcessRun { world, pool, cancel }, request).await;
         result.terminations.into_iter().for_each(|termination| self.finish_later(termination));
         RunEnd::Process(result.end)
     }
 
     fn finish_later(&self, termination: Termination) {
-        match &self.driven_by {
-            DrivenBy::Engine { terminations, .. } => {
+        match &self.leftovers {
+            Leftovers::Engine { terminations, .. } => {
                 let mut terminations = lock(terminations);
                 while terminations.try_join_next().is_some() {}
                 terminations.spawn(async move {
                     termination.finish().await;
                 });
             }
-            DrivenBy::CallingThread { terminations, .. } => lock(terminations).push(termination),
-            DrivenBy::Task { in_use, .. } => {
-                let in_use = Arc::clone(in_use);
+            Leftovers::CallingThread { terminations, .. } => lock(terminations).push(termination),
+            Leftovers::Task { in_flight, .. } => {
+                let in_flight = Arc::clone(in_flight);
                 tokio::spawn(async move {
                     termination.finish().await;
-                    drop(in_use);
+                    drop(in_flight);
                 });
             }
         }

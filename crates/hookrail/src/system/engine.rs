@@ -10,7 +10,7 @@ use tokio::runtime::{self, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::drive::{Driver, EngineParts, FireJob};
+use super::drive::{Driver, EngineShared, FireJob};
 use super::fire::Fire;
 use super::notify::FireId;
 use super::shadow::ShadowJob;
@@ -66,7 +66,7 @@ impl Engine {
     ///
     /// # Errors
     /// If the system has no thread or no descriptors for it at the moment.
-    pub(super) fn start(parts: Arc<EngineParts>, kind: EngineRuntime) -> io::Result<Self> {
+    pub(super) fn start(parts: Arc<EngineShared>, kind: EngineRuntime) -> io::Result<Self> {
         let (jobs, inbox) = mpsc::unbounded_channel();
         if kind == EngineRuntime::Lent
             && let Ok(lent) = Handle::try_current()
@@ -149,7 +149,7 @@ pub(super) fn without_engine(mut firing: Box<Firing>, why: &str) -> Outcome {
     }
 }
 
-async fn main_loop(parts: Arc<EngineParts>, mut inbox: mpsc::UnboundedReceiver<Job>) {
+async fn main_loop(parts: Arc<EngineShared>, mut inbox: mpsc::UnboundedReceiver<Job>) {
     let driver = Arc::new(Driver::on_engine(parts));
     let mut fires = JoinSet::new();
     while let Some(job) = inbox.recv().await {

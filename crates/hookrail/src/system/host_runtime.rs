@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use super::HookSystem;
 use super::drive::{Driver, FireJob};
 use super::fire::Fire;
-use super::runtime_pool::InUse;
+use super::runtime_pool::EventInFlight;
 use crate::event::EventKind;
 use crate::hook::{Action, Hook};
 use crate::outcome::Outcome;
@@ -70,12 +70,12 @@ thread_local! {
 
 /// Drives an event in a runtime of the host. If the runtime ends before the event, the future of the event says that it
 /// was abandoned.
-pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: FireJob, in_use: InUse) -> Fire {
+pub(super) fn drive(system: &HookSystem, runtime: Handle, fired: FireJob, in_flight: EventInFlight) -> Fire {
     let (id, kind, cancel) = (fired.id, fired.firing.plan().event, fired.cancel.clone());
     let is_module = |hook: &Hook| matches!(hook.action, Action::Module(_));
     let plan = fired.firing.plan();
     let only_modules = !plan.carries_calls() && plan.hooks().all(|(_, planned)| is_module(&planned.hook));
-    let driving: Driving = Box::pin(Arc::new(Driver::in_task(system, in_use)).drive(fired));
+    let driving: Driving = Box::pin(Arc::new(Driver::in_task(system, in_flight)).drive(fired));
     if only_modules {
         return Fire::not_begun(id, kind, DeferredEvent { kind, runtime, driving: Mutex::new(driving) }, cancel);
     }

@@ -4,8 +4,8 @@
 //! thread nor a runtime of the host drives. It is a guest in the process of the host:
 //! no signal handlers, no change of directory or environment, no global state.
 
-mod background;
 mod builder;
+mod detached;
 pub mod document;
 mod drive;
 mod engine;
@@ -57,8 +57,8 @@ use crate::trust::places::ProtectedPlaces;
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
-use recording::{SettledOutcome, Ticket};
-use shadow::{Beside, NotDriven};
+use recording::{PendingRecord, SettledOutcome};
+use shadow::{ImmediateOutcome, ShadowStart};
 
 /// How deep hooks may start agents that fire hooks. Two levels are in use (a hook that asks an agent for a review); a
 /// third is most likely an endless recursion.
@@ -106,7 +106,7 @@ impl UsedBy {
 
 struct Inner {
     settings: Settings,
-    in_force: ArcSwap<plans::ConfigurationInForce>,
+    in_force: ArcSwap<plans::ActiveConfiguration>,
     /// The events that a hook may take part in, so that all others cost one load.
     wanted: AtomicU64,
     /// The same with the events that are recorded although no hook wants them.
@@ -260,7 +260,7 @@ impl HookSystem {
         // An event that no hook wants has to trigger the repeated load too.
         let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
         self.parts().pool.retain_hooks(snapshot.hooks());
-        self.inner.in_force.store(Arc::new(plans::ConfigurationInForce::new(snapshot)));
+        self.inner.in_force.store(Arc::new(plans::ActiveConfiguration::new(snapshot)));
         self.inner.wanted.store(wanted, Ordering::Relaxed);
         self.inner.noted.store(wanted | self.recorded_without_hooks().bits(), Ordering::Relaxed);
         if self.inner.late_handlers.load(Ordering::SeqCst) {
@@ -392,19 +392,19 @@ impl HookSystem {
             let _ = self.engine();
         }
         if let Some(runtime) = self.inner.host_runtimes.current()
-            && let Some(in_use) = self.inner.runtimes.enter()
+            && let Some(in_flight) = self.inner.runtimes.enter()
         {
             // A shutdown may have completed since the event was admitted.
             if self.inner.shut_down.load(Ordering::Relaxed) {
-                return Fire::settled(self.settle(self.ticket(&firing), Outcome::abandoned(firing.plan().event)));
+                return Fire::settled(self.settle(self.pending(&firing), Outcome::abandoned(firing.plan().event)));
             }
-            return host_runtime::drive(self, runtime, self.fired(firing, options), in_use);
+            return host_runtime::drive(self, runtime, self.fired(firing, options), in_flight);
         }
         match self.engine() {
             Ok(engine) => engine.fire(self.fired(firing, options)),
             Err(why) => {
-                let ticket = self.ticket(&firing);
-                Fire::settled(self.settle(ticket, engine::without_engine(firing, &why)))
+                let pending = self.pending(&firing);
+                Fire::settled(self.settle(pending, engine::without_engine(firing, &why)))
             }
         }
     }
@@ -429,7 +429,7 @@ impl HookSystem {
         match self.inner.runtimes.borrow() {
             // A shutdown may have completed since the event was admitted.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => {
-                self.settle(self.ticket(&firing), Outcome::abandoned(kind)).wait()
+                self.settle(self.pending(&firing), Outcome::abandoned(kind)).wait()
             }
             Some(runtime) => runtime.drive(self, self.fired(firing, options)),
             // A caller that blocks the thread the engine needs, such as a hook that fires another event, would
@@ -440,8 +440,8 @@ impl HookSystem {
                 }
                 Ok(engine) => parker::block_on(engine.fire(self.fired(firing, options))),
                 Err(why) => {
-                    let ticket = self.ticket(&firing);
-                    self.settle(ticket, engine::without_engine(firing, &why)).wait()
+                    let pending = self.pending(&firing);
+                    self.settle(pending, engine::without_engine(firing, &why)).wait()
                 }
             },
         }
@@ -480,7 +480,7 @@ impl HookSystem {
         if let Some(modules) = &self.parts().modules {
             let snapshot = self.snapshot();
             findings
-                .extend(modules.shutdown().await.iter().map(|process| background::process_cut_off(&snapshot, process)));
+                .extend(modules.shutdown().await.iter().map(|process| detached::process_cut_off(&snapshot, process)));
         }
         // A closure that blocks cannot be ended, so it is not waited for.
         self.parts().closures.close();
@@ -496,10 +496,10 @@ impl HookSystem {
     /// An event with everything that driving it needs.
     fn fired(&self, firing: Box<Firing>, options: FireOptions) -> drive::FireJob {
         let id = self.parts().notify.next_id();
-        let ticket = self.parts().recording.as_ref().map(|recording| Ticket::of_firing(recording, &firing, id));
+        let pending = self.parts().recording.as_ref().map(|recording| PendingRecord::of_firing(recording, &firing, id));
         drive::FireJob {
             id,
-            ticket,
+            pending,
             firing,
             host: options.host.unwrap_or_else(|| Arc::new(NoHost)),
             detached: options.detached,
@@ -508,16 +508,16 @@ impl HookSystem {
         }
     }
 
-    /// A ticket for an event that was planned and is not driven, if events are recorded.
-    fn ticket(&self, firing: &Firing) -> Option<Ticket> {
+    /// A pending for an event that was planned and is not driven, if events are recorded.
+    fn pending(&self, firing: &Firing) -> Option<PendingRecord> {
         let recording = self.parts().recording.as_ref()?;
-        Some(Ticket::of_firing(recording, firing, self.parts().notify.next_id()))
+        Some(PendingRecord::of_firing(recording, firing, self.parts().notify.next_id()))
     }
 
     /// Records the outcome of an event that is not driven.
-    fn settle(&self, ticket: Option<Ticket>, outcome: Outcome) -> SettledOutcome {
-        match ticket {
-            Some(ticket) => ticket.begin_settling(outcome),
+    fn settle(&self, pending: Option<PendingRecord>, outcome: Outcome) -> SettledOutcome {
+        match pending {
+            Some(pending) => pending.begin_settling(outcome),
             None => outcome.into(),
         }
     }
@@ -550,7 +550,7 @@ impl HookSystem {
         }
         let in_force = self.inner.in_force.load();
         let Some(recording) = &self.parts().recording else {
-            return self.plan(&in_force, event, detached).map_break(|NotDriven { outcome, shadows }| {
+            return self.plan(&in_force, event, detached).map_break(|ImmediateOutcome { outcome, shadows }| {
                 if !shadows.is_empty() {
                     self.start_shadows(self.parts().notify.next_id(), shadows);
                 }
@@ -558,19 +558,19 @@ impl HookSystem {
             });
         };
         let id = self.parts().notify.next_id();
-        let ticket = Ticket::new(recording, Arc::clone(&in_force.snapshot), event.clone(), id);
+        let pending = PendingRecord::new(recording, Arc::clone(&in_force.snapshot), event.clone(), id);
         match self.plan(&in_force, event, detached) {
-            ControlFlow::Break(NotDriven { outcome, shadows }) if shadows.is_empty() => {
-                ControlFlow::Break(ticket.settle_untouched(outcome))
+            ControlFlow::Break(ImmediateOutcome { outcome, shadows }) if shadows.is_empty() => {
+                ControlFlow::Break(pending.settle_untouched(outcome))
             }
-            ControlFlow::Break(NotDriven { outcome, shadows }) => {
-                let outcome = ticket.begin_settling(outcome);
+            ControlFlow::Break(ImmediateOutcome { outcome, shadows }) => {
+                let outcome = pending.begin_settling(outcome);
                 self.start_shadows(id, shadows);
                 ControlFlow::Break(outcome)
             }
             ControlFlow::Continue(firing) => {
                 // The event is recorded by what drives it.
-                ticket.give_up();
+                pending.give_up();
                 ControlFlow::Continue(firing)
             }
         }
@@ -578,10 +578,10 @@ impl HookSystem {
 
     fn plan(
         &self,
-        in_force: &plans::ConfigurationInForce,
+        in_force: &plans::ActiveConfiguration,
         event: Event,
         detached: Detached,
-    ) -> ControlFlow<NotDriven, Box<Firing>> {
+    ) -> ControlFlow<ImmediateOutcome, Box<Firing>> {
         let kind = event.kind();
         if self.inner.shut_down.load(Ordering::Relaxed) {
             // After a shutdown no guard answers, and that must not count as an allow.
@@ -596,19 +596,19 @@ impl HookSystem {
         let depth = self.parts().world.depth;
         // If no hook would run there is no recursion to end, and one without an effect is left out there.
         let beside = match detached {
-            _ if depth >= DEEPEST => Beside::LeftOut,
-            Detached::LeftOut => Beside::LeftOut,
-            Detached::LeftAlone => Beside::Started,
-            Detached::Awaited if plan.shadow.is_empty() => Beside::LeftOut,
-            Detached::Awaited => Beside::Awaited,
+            _ if depth >= DEEPEST => ShadowStart::LeftOut,
+            Detached::LeftOut => ShadowStart::LeftOut,
+            Detached::LeftAlone => ShadowStart::Started,
+            Detached::Awaited if plan.shadow.is_empty() => ShadowStart::LeftOut,
+            Detached::Awaited => ShadowStart::Awaited,
         };
-        if plan.parts.is_empty() && beside != Beside::Awaited && !plan.carries_calls() {
+        if plan.parts.is_empty() && beside != ShadowStart::Awaited && !plan.carries_calls() {
             let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT), judged);
             let shadows = match beside {
-                Beside::Started => ShadowFiring::of_event(&in_force.snapshot, &plan, &event),
-                Beside::LeftOut | Beside::Awaited => Vec::new(),
+                ShadowStart::Started => ShadowFiring::of_event(&in_force.snapshot, &plan, &event),
+                ShadowStart::LeftOut | ShadowStart::Awaited => Vec::new(),
             };
-            return ControlFlow::Break(NotDriven { outcome, shadows });
+            return ControlFlow::Break(ImmediateOutcome { outcome, shadows });
         }
         if depth >= DEEPEST {
             // Without a hook to ask about the calls that it carries the outcome is there at once.
@@ -651,7 +651,7 @@ impl HookSystem {
         }
     }
 
-    fn parts(&self) -> &Arc<drive::EngineParts> {
+    fn parts(&self) -> &Arc<drive::EngineShared> {
         &self.inner.settings.parts
     }
 }

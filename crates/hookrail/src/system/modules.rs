@@ -8,7 +8,7 @@ use crate::dialect::snapshot::{LoadedModule, Snapshot};
 use crate::hook::host::Host;
 use crate::hook::{Authority, Trust};
 use crate::json::Json;
-use crate::run::{ModuleCommand, ModuleRender, ModuleReturn, ModuleRunner, ModuleWorld, RawEnd, SpawnFailure};
+use crate::run::{ModuleCommand, ModuleContext, ModuleRender, ModuleReturn, ModuleRunner, RawEnd, SpawnFailure};
 use crate::trust::Fingerprint;
 
 /// A command that a module offers.
@@ -78,7 +78,7 @@ impl HookSystem {
         runner.render(ModuleRender { module: &module.path, message, expanded, width, world, host }).await
     }
 
-    fn module_world(&self, snapshot: &Snapshot, module: &LoadedModule) -> Result<ModuleWorld, SpawnFailure> {
+    fn module_world(&self, snapshot: &Snapshot, module: &LoadedModule) -> Result<ModuleContext, SpawnFailure> {
         let world = &self.parts().world;
         let authority = if module.trust == Trust::NotNeeded { Authority::User } else { Authority::Project };
         let floors = snapshot.policy.sandbox_floors.floors_for(authority);

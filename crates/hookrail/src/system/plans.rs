@@ -24,7 +24,7 @@ const LONGEST: usize = 256;
 
 /// A snapshot and its cached plans.
 #[derive(Debug)]
-pub(super) struct ConfigurationInForce {
+pub(super) struct ActiveConfiguration {
     pub(super) snapshot: Arc<Snapshot>,
     plans: Box<[Mutex<CachedPlan>]>,
 }
@@ -61,13 +61,13 @@ impl CachedPlan {
     }
 }
 
-impl Default for ConfigurationInForce {
+impl Default for ActiveConfiguration {
     fn default() -> Self {
         Self::new(Snapshot::default())
     }
 }
 
-impl ConfigurationInForce {
+impl ActiveConfiguration {
     pub(super) fn new(snapshot: Snapshot) -> Self {
         let plans = (0..PLACES).map(|_| Mutex::default()).collect();
         Self { snapshot: Arc::new(snapshot), plans }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_plan_is_kept_from_the_second_event_about_the_same_tool() {
-        let in_force = ConfigurationInForce::default();
+        let in_force = ActiveConfiguration::default();
         let once = in_force.plan(&event("edit"));
         let first = in_force.plan(&event("edit"));
         assert!(!Arc::ptr_eq(&once, &first));
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn two_texts_in_one_place_push_each_other_out() {
-        let in_force = ConfigurationInForce::default();
+        let in_force = ActiveConfiguration::default();
         let place = |tool: &str| fingerprint(EventKind::BeforeTool, tool) % PLACES as u64;
         let other = (0..).map(|number| format!("tool-{number}")).find(|name| place(name) == place("edit")).unwrap();
         let twice = |tool: &str| (in_force.plan(&event(tool)), in_force.plan(&event(tool))).1;
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_not_kept() {
-        let in_force = ConfigurationInForce::default();
+        let in_force = ActiveConfiguration::default();
         let long = event(&"x".repeat(LONGEST + 1));
         assert!(!Arc::ptr_eq(&in_force.plan(&long), &in_force.plan(&long)));
     }

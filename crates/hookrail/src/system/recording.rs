@@ -1,6 +1,6 @@
 //! Recording every fired event exactly once, before its outcome is handed out.
 //!
-//! A ticket is taken when an event is admitted and given back with its outcome. One that is dropped before, because the
+//! A pending is taken when an event is admitted and given back with its outcome. One that is dropped before, because the
 //! engine was torn down or a thread could not be had, records that the event was abandoned.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -125,7 +125,7 @@ impl SettledOutcome {
 }
 
 /// The right and the duty to record one event.
-pub(super) struct Ticket {
+pub(super) struct PendingRecord {
     recording: Arc<Recording>,
     snapshot: Arc<Snapshot>,
     event: Event,
@@ -135,8 +135,8 @@ pub(super) struct Ticket {
     is_recorded: bool,
 }
 
-impl Ticket {
-    /// A ticket for an event that is fired now.
+impl PendingRecord {
+    /// A pending for an event that is fired now.
     pub(super) fn new(recording: &Arc<Recording>, snapshot: Arc<Snapshot>, event: Event, id: FireId) -> Self {
         Self {
             recording: Arc::clone(recording),
@@ -149,7 +149,7 @@ impl Ticket {
         }
     }
 
-    /// A ticket for an event that was planned.
+    /// A pending for an event that was planned.
     pub(super) fn of_firing(recording: &Arc<Recording>, firing: &Firing, id: FireId) -> Self {
         Self::new(recording, firing.snapshot(), firing.original().clone(), id)
     }
@@ -192,7 +192,7 @@ impl Ticket {
         outcome.into()
     }
 
-    /// Leaves the event to another ticket.
+    /// Leaves the event to another pending.
     pub(super) fn give_up(mut self) {
         self.is_recorded = true;
     }
@@ -253,7 +253,7 @@ impl Ticket {
 /// The variable that carries a W3C trace context.
 pub(super) const TRACE: &str = "TRACEPARENT";
 
-impl Drop for Ticket {
+impl Drop for PendingRecord {
     fn drop(&mut self) {
         if self.is_recorded {
             return;

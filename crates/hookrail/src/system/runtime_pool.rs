@@ -27,22 +27,22 @@ pub(super) struct RuntimePool {
     idle: Mutex<Vec<Runtime>>,
     /// Locked for reading while an event is driven, and for writing by the shutdown, which thereby waits for all of
     /// them.
-    in_use: Arc<RwLock<()>>,
+    in_flight: Arc<RwLock<()>>,
 }
 
 /// Held while an event is driven outside the engine's thread, and until its leftover processes have ended.
-pub(super) type InUse = OwnedRwLockReadGuard<()>;
+pub(super) type EventInFlight = OwnedRwLockReadGuard<()>;
 
 /// A runtime of the pool, borrowed for one event on this thread.
 pub(super) struct BorrowedRuntime {
     runtime: Runtime,
-    in_use: InUse,
+    in_flight: EventInFlight,
 }
 
 impl RuntimePool {
     /// Registers an event that is driven outside the engine's thread; nothing if the shutdown has started.
-    pub(super) fn enter(&self) -> Option<InUse> {
-        Arc::clone(&self.in_use).try_read_owned().ok()
+    pub(super) fn enter(&self) -> Option<EventInFlight> {
+        Arc::clone(&self.in_flight).try_read_owned().ok()
     }
 
     /// A runtime for this thread; nothing if the thread belongs to a runtime already, the shutdown has begun, or the
@@ -51,15 +51,15 @@ impl RuntimePool {
         if Handle::try_current().is_ok() {
             return None;
         }
-        let in_use = self.enter()?;
+        let in_flight = self.enter()?;
         let idle = lock(&self.idle).pop();
         let runtime = idle.or_else(|| runtime().ok())?;
-        Some(BorrowedRuntime { runtime, in_use })
+        Some(BorrowedRuntime { runtime, in_flight })
     }
 
     /// Waits until every event that was entered is over.
     pub(super) async fn close(&self) {
-        let _all_are_over = self.in_use.write().await;
+        let _all_are_over = self.in_flight.write().await;
         self.end_idle();
     }
 
@@ -109,7 +109,7 @@ impl BorrowedRuntime {
                 let mut ending: JoinSet<_> = terminations.into_iter().map(Termination::finish).collect();
                 while ending.join_next().await.is_some() {}
             });
-            drop(self.in_use);
+            drop(self.in_flight);
         };
         // Without a thread the terminations are dropped, which kills the processes at once.
         let _ = thread::Builder::new().name("hookrail-end".to_owned()).spawn(body);

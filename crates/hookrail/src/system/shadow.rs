@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use hookrail_spawn::lock;
 use tokio::sync::Semaphore;
 
-use super::drive::EngineParts;
+use super::drive::EngineShared;
 use super::engine::without_engine;
 use super::notify::FireId;
 use super::recording::Recording;
@@ -55,19 +55,19 @@ impl ShadowParts {
     }
 
     /// Leaves the hooks of an event to whatever else runs them. If nothing does, they have to run here.
-    pub(super) fn leave(&self, fire: FireId, event: &Event, recording: Option<&Recording>) -> LeftTo {
-        let Some(elsewhere) = &self.elsewhere else { return LeftTo::ThisProcess };
+    pub(super) fn leave(&self, fire: FireId, event: &Event, recording: Option<&Recording>) -> ShadowRunner {
+        let Some(elsewhere) = &self.elsewhere else { return ShadowRunner::ThisProcess };
         let name = recording.map(|recording| recording.fire_name(event, fire));
         // Whatever goes wrong with these hooks, the event is not to notice it.
         match catch_unwind(AssertUnwindSafe(|| elsewhere(name.as_deref(), event))) {
-            Ok(Ok(())) => LeftTo::Another,
+            Ok(Ok(())) => ShadowRunner::Another,
             Ok(Err(error)) => {
                 log!(warn, target: "hookrail::runner", %error, "hooks without an effect could not be started elsewhere");
-                LeftTo::ThisProcess
+                ShadowRunner::ThisProcess
             }
             Err(_) => {
                 log!(warn, target: "hookrail::runner", "starting hooks without an effect elsewhere panicked");
-                LeftTo::ThisProcess
+                ShadowRunner::ThisProcess
             }
         }
     }
@@ -82,7 +82,7 @@ impl ShadowParts {
 
 /// Who runs the hooks without an effect of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LeftTo {
+pub(super) enum ShadowRunner {
     ThisProcess,
     Another,
 }
@@ -178,7 +178,7 @@ impl ShadowVerdicts {
         self: &Arc<Self>,
         fire: FireId,
         shadows: Vec<ShadowFiring>,
-        parts: &EngineParts,
+        parts: &EngineShared,
     ) -> Vec<ShadowJob> {
         let mut jobs = Vec::with_capacity(shadows.len());
         for (place, firing) in shadows.into_iter().enumerate() {
@@ -219,7 +219,7 @@ impl Drop for CloseOnDrop {
 
 /// What happens to the hooks without an effect of an event in which no other hook takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beside {
+pub(super) enum ShadowStart {
     /// They are started, and the outcome is there.
     Started,
     /// They are waited for.
@@ -229,13 +229,13 @@ pub(super) enum Beside {
 }
 
 /// An event whose outcome is known without asking a hook.
-pub(super) struct NotDriven {
+pub(super) struct ImmediateOutcome {
     pub(super) outcome: Outcome,
     /// The hooks without an effect that run all the same.
     pub(super) shadows: Vec<ShadowFiring>,
 }
 
-impl From<Outcome> for NotDriven {
+impl From<Outcome> for ImmediateOutcome {
     fn from(outcome: Outcome) -> Self {
         Self { outcome, shadows: Vec::new() }
     }
@@ -246,7 +246,7 @@ impl HookSystem {
     pub(super) fn start_shadows(&self, fire: FireId, shadows: Vec<ShadowFiring>) {
         let Some(first) = shadows.first() else { return };
         let event = first.firing.original();
-        if self.parts().shadow.leave(fire, event, self.parts().recording.as_deref()) == LeftTo::Another {
+        if self.parts().shadow.leave(fire, event, self.parts().recording.as_deref()) == ShadowRunner::Another {
             return;
         }
         let verdicts = Arc::new(ShadowVerdicts::new(event.clone()));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hookrail::module::ModuleWorld;
+use hookrail::module::ModuleContext;
 use hookrail::plan::SkipReason;
 use hookrail::trust::TrustStore as _;
 use hookrail::{Environment, Event, EventKind, HookSystem, Outcome};
@@ -70,7 +70,7 @@ fn the_files_of_a_grant_are_not_copied_for_every_call() {
     let system = world.system_of_one_process();
     let snapshot = system.snapshot();
     let covered = || {
-        let around = ModuleWorld::new(world.path("project"), Arc::default());
+        let around = ModuleContext::new(world.path("project"), Arc::default());
         around.covering(&snapshot.hooks()[0].trust).covered.unwrap()
     };
     assert!(covered()[0].path.ends_with("guard.sh"));

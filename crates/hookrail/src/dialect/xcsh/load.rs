@@ -17,7 +17,7 @@ use crate::dialect::{DialectId, Inspector, LoadContext, Loaded, Sources};
 use crate::event::EventKind;
 use crate::hook::{Action, Enablement, Enforcement, EventScope, Hook, OnFailure, Trust};
 use crate::run::{
-    Capabilities, EnforceExport, LoadFailure, ModuleInspection, ModuleRunner, ModuleWorld, RegistrationKind,
+    Capabilities, EnforceExport, LoadFailure, ModuleContext, ModuleInspection, ModuleRunner, RegistrationKind,
     RegistrationMistake, Registrations,
 };
 use crate::trust::{Digest, Fingerprint, ModuleMemory, NamedFile};
@@ -108,7 +108,7 @@ fn inspect(
         reading.settle(&files);
     }
     let world =
-        ModuleWorld::new(&*sources.project, environment).with_capabilities(Capabilities::LOOK).covering(&hook.trust);
+        ModuleContext::new(&*sources.project, environment).with_capabilities(Capabilities::LOOK).covering(&hook.trust);
     let inspection = runner.inspect(&path, &world);
     let files = runner.inspected_files(&path, &world);
     for file in &files {

@@ -10,7 +10,7 @@ use crate::hook::exec_options::ExecOptions;
 use crate::hook::fingerprint::{Fingerprint, files_named_by};
 use crate::hook::{Action, CommandText, Enforcement, Hook};
 use crate::run::Environment;
-use crate::run::command::ProcessWorld;
+use crate::run::command::ProcessContext;
 use crate::run::request::RunRequest;
 
 /// A command with its directory and its environment.
@@ -33,7 +33,7 @@ fn command_text(action: &Action, line: Option<&Arc<str>>) -> Option<CommandText>
 }
 
 impl LaunchSettings {
-    pub(super) fn new(world: &ProcessWorld, request: &RunRequest) -> Self {
+    pub(super) fn new(world: &ProcessContext, request: &RunRequest) -> Self {
         Self {
             command: command_text(&request.hook.action, request.command.as_ref()),
             exec: request.hook.exec,
@@ -53,7 +53,7 @@ impl LaunchSettings {
     }
 
     /// Whether the request would be started in exactly this way. Every event asks this, so it copies no text.
-    pub(super) fn fits(&self, world: &ProcessWorld, request: &RunRequest) -> bool {
+    pub(super) fn fits(&self, world: &ProcessContext, request: &RunRequest) -> bool {
         let theirs = inherited(world, request);
         self.command == command_text(&request.hook.action, request.command.as_ref())
             && self.exec == request.hook.exec
@@ -65,7 +65,7 @@ impl LaunchSettings {
     }
 }
 
-fn inherited<'r>(world: &'r ProcessWorld, request: &'r RunRequest) -> &'r Arc<Environment> {
+fn inherited<'r>(world: &'r ProcessContext, request: &'r RunRequest) -> &'r Arc<Environment> {
     request.hook.environment.as_ref().unwrap_or(&world.environment)
 }
 
@@ -79,7 +79,7 @@ pub(in crate::run) struct FileStamps(Vec<(PathBuf, Option<FileStamp>)>);
 
 impl FileStamps {
     /// Looks at the files of a hook's command.
-    pub(super) fn named_by(hook: &Hook, world: &ProcessWorld, cwd: &Path) -> Self {
+    pub(super) fn named_by(hook: &Hook, world: &ProcessContext, cwd: &Path) -> Self {
         let environment = hook.environment.as_ref().unwrap_or(&world.environment);
         let home = environment.get("HOME").map(Path::new);
         let files = files_named_by(hook, cwd, home);
