@@ -22,8 +22,8 @@ fn main() {
     let none = HookSystem::builder(&place.project).environment(environment).build();
     let input = Json::empty_object();
     let asking = counted(|| {
-        assert_unwanted(black_box(&off).wants(EventKind::BeforeTool));
-        assert_unwanted(black_box(&none).wants(EventKind::BeforeTool));
+        assert_unwanted(black_box(&off).has_hooks_for(EventKind::BeforeTool));
+        assert_unwanted(black_box(&none).has_hooks_for(EventKind::BeforeTool));
     });
     let firing = counted(|| {
         let mut fire = pin!(none.fire_before_tool("write_file", input.clone()));

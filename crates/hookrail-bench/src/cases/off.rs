@@ -51,7 +51,7 @@ fn off(lab: &Lab) -> BenchResult<PreparedCase> {
         case.add(Variant::new(name, &format!("`wants`, {what}"), move || {
             let began = Instant::now();
             for _ in 0..REPETITIONS {
-                if black_box(black_box(&system).wants(EventKind::BeforeTool)) {
+                if black_box(black_box(&system).has_hooks_for(EventKind::BeforeTool)) {
                     return Err("no hook should want the event".into());
                 }
             }
@@ -68,7 +68,7 @@ fn whole(lab: &Lab) -> BenchResult<PreparedCase> {
     let asking = (system.clone(), input.clone());
     case.add(Variant::timed("hookrail", "asks `wants`, then would fire", 20_000, move || {
         let (system, input) = black_box(&asking);
-        if black_box(system.wants(EventKind::BeforeTool)) {
+        if black_box(system.has_hooks_for(EventKind::BeforeTool)) {
             return check_answered(&system.fire_blocking(event(system, input)), 0);
         }
         Ok(())

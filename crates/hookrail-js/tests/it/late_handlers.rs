@@ -19,14 +19,14 @@ fn a_guard_that_a_handler_registers_is_asked_from_then_on() {
     let system = project.module(GUARD);
     let before = block_on(system.fire(tool_call(&system)));
     assert_eq!(before.effects.decision, None, "it is not there before the session starts");
-    assert!(!system.wants(EventKind::BeforeTool));
+    assert!(!system.has_hooks_for(EventKind::BeforeTool));
     block_on(system.fire(start(&system)));
     for _ in 0..2 {
         let after = block_on(system.fire(tool_call(&system)));
         assert_eq!((after.effects.decision, reason(&after).as_str()), (Some(Decision::Deny), "late"));
     }
     assert!(system.snapshot().hooks().iter().any(|hook| hook.event == EventKind::BeforeTool));
-    assert!(!system.wants(EventKind::AfterTool), "other events are as cheap as before");
+    assert!(!system.has_hooks_for(EventKind::AfterTool), "other events are as cheap as before");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_guard_that_the_factory_registers_later_is_asked_from_the_first_event_on() {
     for way in ways {
         let project = Project::new();
         let system = project.module(&factory(way));
-        assert!(system.wants(EventKind::BeforeTool), "{way}");
+        assert!(system.has_hooks_for(EventKind::BeforeTool), "{way}");
         for _ in 0..2 {
             let denied = block_on(system.fire(tool_call(&system)));
             assert_eq!((denied.effects.decision, reason(&denied).as_str()), (Some(Decision::Deny), "late"), "{way}");

@@ -65,8 +65,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     assert!(hooks.snapshot().diagnostics().is_empty());
 
     // region: wants
-    assert!(hooks.wants(EventKind::BeforeTool));
-    assert!(!hooks.wants(EventKind::AfterModel));
+    assert!(hooks.has_hooks_for(EventKind::BeforeTool));
+    assert!(!hooks.has_hooks_for(EventKind::AfterModel));
     // endregion
 
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;

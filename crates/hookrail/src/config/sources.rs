@@ -268,7 +268,7 @@ impl<'s> SourceReader<'s> {
             && matches!(parsed.verdict, Usability::Broken)
             && matches!(now, CurrentState::Text(_))
         {
-            let again = self.settled_state(place.path);
+            let again = self.stable_state(place.path);
             if !matches!((&now, &again), (CurrentState::Text(before), CurrentState::Text(after)) if before == after) {
                 parsed = self::parsed(place.path, &again, &parse);
                 now = again;
@@ -439,7 +439,7 @@ impl<'s> SourceReader<'s> {
     }
 
     /// Waits until changed files have the same metadata twice, so that a file is not read while it is being written.
-    pub(crate) fn settle(&self, paths: &[PathBuf]) {
+    pub(crate) fn wait_until_stable(&self, paths: &[PathBuf]) {
         let started = Instant::now();
         let look = || paths.iter().map(|path| FileStamp::read(path)).collect::<Vec<_>>();
         let mut before = look();
@@ -461,14 +461,14 @@ impl<'s> SourceReader<'s> {
             Ok(None) if known.is_none() => return CurrentState::Gone,
             Ok(None) if self.mode == LoadMode::Refresh => return CurrentState::Gone,
             Ok(Some(text)) if known.is_some_and(|known| **known == **text) => {}
-            Ok(_) if self.mode != LoadMode::First => return self.settled_state(path),
+            Ok(_) if self.mode != LoadMode::First => return self.stable_state(path),
             _ => {}
         }
         CurrentState::from_read(path, read)
     }
 
     /// The text of a file once its metadata is the same twice.
-    fn settled_state(&self, path: &Path) -> CurrentState {
+    fn stable_state(&self, path: &Path) -> CurrentState {
         let started = Instant::now();
         loop {
             let before = FileStamp::read(path);

@@ -80,7 +80,7 @@ pub(crate) trait Dialect: Sync {
 
     /// Makes the dialect's own detail of an outcome agree with the final effects of the event. `event` is the event as the
     /// last hook left it, if hooks ran.
-    fn settle(&self, _outcome: &mut Outcome, _event: Option<&Event>) {}
+    fn finalize(&self, _outcome: &mut Outcome, _event: Option<&Event>) {}
 
     /// Adds the dialect's own detail about a call that the event's call carries.
     fn take_carried(&self, _outcome: &mut Outcome, _carried: &Outcome) {}
@@ -156,9 +156,9 @@ pub(crate) trait Protocol: Dialect + 'static {
     /// Turns a raw end into an answer, and a failure into its effect.
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, kind: EventKind, end: &RunEnd) -> Reply<Self::Answer>;
 
-    /// Replaces the tool input that an answer rewrites, if it rewrites one and `settle` has another: that is how the several
+    /// Replaces the tool input that an answer rewrites, if it rewrites one and `merge` has another: that is how the several
     /// names of one argument are kept in step.
-    fn settle_tool_input(answer: &mut Self::Answer, settle: &dyn Fn(&Json) -> Option<Json>);
+    fn merge_tool_input(answer: &mut Self::Answer, merge: &dyn Fn(&Json) -> Option<Json>);
 
     /// Applies the rewrite of one answer to the event, as the stage requires, and returns whether a chain continues.
     fn apply_answer(event: &mut Event, stage: Stage, reply: &Reply<Self::Answer>) -> Flow;

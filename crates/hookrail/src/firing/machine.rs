@@ -239,7 +239,7 @@ impl Firing {
         outcome.diagnostics.extend(tool_input.and_then(Json::repeated_key).map(repeated_key_finding));
         outcome.skipped.append(&plan.skipped);
         if outcome.effects.decision.is_some() {
-            outcome.settle_details(None);
+            outcome.finalize_details(None);
         }
         outcome
     }
@@ -559,8 +559,8 @@ impl Firing {
         self.outcome.skipped.append(&self.plan.skipped);
         self.phase = Phase::Done;
         self.judge_rewritten_call();
-        self.settle_rewrites();
-        self.outcome.settle_details(Some(&self.event));
+        self.finalize_rewrites();
+        self.outcome.finalize_details(Some(&self.event));
     }
 
     /// Judges a call whose input hooks have changed.
@@ -572,7 +572,7 @@ impl Firing {
         }
     }
 
-    fn settle_rewrites(&mut self) {
+    fn finalize_rewrites(&mut self) {
         let changed = |field: &str| {
             let now = self.event.field(field)?;
             (self.original.field(field) != Some(now)).then(|| now.clone())

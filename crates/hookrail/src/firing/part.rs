@@ -214,11 +214,11 @@ impl<D: Protocol> Part<D> {
         let hook = &slot.planned.hook;
         let mut reply = D::read(hook, policy_for(&slot.planned, end), event.kind(), end);
         reply.authority = slot.planned.authority;
-        // Settled once, against the input that the hook was sent: later the answer may be laid over another one.
+        // Merged once, against the input that the hook was sent: later the answer may be laid over another one.
         if let (Some(shown), Some(sent), Some(answer)) = (shown, event.field(TOOL_INPUT), &mut reply.answer) {
             let contradiction = OnceCell::new();
-            D::settle_tool_input(answer, &|answered| match shown.settle(sent, answered) {
-                Ok(settled) => settled,
+            D::merge_tool_input(answer, &|answered| match shown.merge_input(sent, answered) {
+                Ok(merged) => merged,
                 Err(why) => {
                     let _ = contradiction.set(why);
                     None

@@ -27,16 +27,16 @@ impl Outcome {
         outcome.diagnostics.push(Diagnostic::new(code, message.clone()));
         if event.spec().is_gating() {
             outcome.effects = Effects::deny(message);
-            outcome.settle_details(None);
+            outcome.finalize_details(None);
         }
         outcome
     }
 
     /// Makes the detail of every dialect agree with the outcome: a caller that knows a single dialect reads nothing else.
     /// `event` is the event as the last hook left it, if hooks ran.
-    pub(crate) fn settle_details(&mut self, event: Option<&Event>) {
+    pub(crate) fn finalize_details(&mut self, event: Option<&Event>) {
         for dialect in DialectId::ORDER {
-            dialect.contract().settle(self, event);
+            dialect.contract().finalize(self, event);
         }
     }
 }

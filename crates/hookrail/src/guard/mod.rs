@@ -133,7 +133,7 @@ impl Guard {
     /// want to change or hide it.
     #[must_use]
     pub fn may_stream(&self) -> bool {
-        !self.hooks.wants(EventKind::AfterModel)
+        !self.hooks.has_hooks_for(EventKind::AfterModel)
     }
 
     fn event(&self, kind: EventKind) -> Event {

@@ -167,7 +167,7 @@ impl Driver {
         let mut outcome = Arc::clone(&self).run_event(firing, detached, context, &mut starts).await;
         starts.note_in(&mut outcome);
         match pending {
-            Some(pending) => pending.settle(outcome).await,
+            Some(pending) => pending.record_outcome_and_sync(outcome).await,
             None => outcome,
         }
     }

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::host_runtime::{BeginResult, DeferredEvent};
 use super::notify::FireId;
-use super::recording::SettledOutcome;
+use super::recording::RecordedOutcome;
 use crate::event::EventKind;
 use crate::hook::host::HostFuture;
 use crate::outcome::Outcome;
@@ -78,10 +78,10 @@ impl Fire {
         Self(FireState::Untouched(kind))
     }
 
-    pub(super) fn settled(outcome: SettledOutcome) -> Self {
+    pub(super) fn with_outcome(outcome: RecordedOutcome) -> Self {
         Self(match outcome {
-            SettledOutcome::Safe(outcome) => FireState::Ready(Some(Box::new(outcome))),
-            SettledOutcome::Syncing(outcome) => FireState::Syncing(SyncingOutcome(Mutex::new(outcome))),
+            RecordedOutcome::Safe(outcome) => FireState::Ready(Some(Box::new(outcome))),
+            RecordedOutcome::Syncing(outcome) => FireState::Syncing(SyncingOutcome(Mutex::new(outcome))),
         })
     }
 

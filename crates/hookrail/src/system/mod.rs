@@ -57,7 +57,7 @@ use crate::trust::places::ProtectedPlaces;
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
-use recording::{PendingRecord, SettledOutcome};
+use recording::{PendingRecord, RecordedOutcome};
 use shadow::{ImmediateOutcome, ShadowStart};
 
 /// How deep hooks may start agents that fire hooks. Two levels are in use (a hook that asks an agent for a review); a
@@ -188,7 +188,7 @@ impl HookSystem {
 
     /// Whether any hook may take part in an event. Costs one load.
     #[must_use]
-    pub fn wants(&self, event: EventKind) -> bool {
+    pub fn has_hooks_for(&self, event: EventKind) -> bool {
         if !self.used_by.may_fire(event) {
             return false;
         }
@@ -196,7 +196,7 @@ impl HookSystem {
     }
 
     /// Whether an event has to be looked at: a hook may take part in it, or it is recorded all the same.
-    fn notes(&self, event: EventKind) -> bool {
+    fn is_observed(&self, event: EventKind) -> bool {
         if !self.used_by.may_fire(event) {
             return false;
         }
@@ -380,12 +380,12 @@ impl HookSystem {
     /// [`HookSystem::fire`] with options.
     pub fn fire_with(&self, event: Event, options: FireOptions) -> Fire {
         self.remember_approval(&event);
-        if options.detached == Detached::LeftAlone && !self.notes(event.kind()) {
+        if options.detached == Detached::LeftAlone && !self.is_observed(event.kind()) {
             return Fire::untouched(event.kind());
         }
         let firing = match self.admit(event, options.detached) {
             ControlFlow::Continue(firing) => firing,
-            ControlFlow::Break(outcome) => return Fire::settled(outcome),
+            ControlFlow::Break(outcome) => return Fire::with_outcome(outcome),
         };
         if self.inner.settings.engine_runtime() == EngineRuntime::Lent {
             // The lent runtime is that of the first event, whichever thread drives that event.
@@ -396,7 +396,9 @@ impl HookSystem {
         {
             // A shutdown may have completed since the event was admitted.
             if self.inner.shut_down.load(Ordering::Relaxed) {
-                return Fire::settled(self.settle(self.pending(&firing), Outcome::abandoned(firing.plan().event)));
+                return Fire::with_outcome(
+                    self.record_outcome(self.pending(&firing), Outcome::abandoned(firing.plan().event)),
+                );
             }
             return host_runtime::drive(self, runtime, self.fired(firing, options), in_flight);
         }
@@ -404,7 +406,7 @@ impl HookSystem {
             Ok(engine) => engine.fire(self.fired(firing, options)),
             Err(why) => {
                 let pending = self.pending(&firing);
-                Fire::settled(self.settle(pending, engine::without_engine(firing, &why)))
+                Fire::with_outcome(self.record_outcome(pending, engine::without_engine(firing, &why)))
             }
         }
     }
@@ -419,7 +421,7 @@ impl HookSystem {
     pub fn fire_blocking_with(&self, event: Event, options: FireOptions) -> Outcome {
         let kind = event.kind();
         self.remember_approval(&event);
-        if options.detached == Detached::LeftAlone && !self.notes(kind) {
+        if options.detached == Detached::LeftAlone && !self.is_observed(kind) {
             return Outcome::untouched(kind);
         }
         let firing = match self.admit(event, options.detached) {
@@ -429,7 +431,7 @@ impl HookSystem {
         match self.inner.runtimes.borrow() {
             // A shutdown may have completed since the event was admitted.
             Some(_) if self.inner.shut_down.load(Ordering::Relaxed) => {
-                self.settle(self.pending(&firing), Outcome::abandoned(kind)).wait()
+                self.record_outcome(self.pending(&firing), Outcome::abandoned(kind)).wait()
             }
             Some(runtime) => runtime.drive(self, self.fired(firing, options)),
             // A caller that blocks the thread the engine needs, such as a hook that fires another event, would
@@ -441,7 +443,7 @@ impl HookSystem {
                 Ok(engine) => parker::block_on(engine.fire(self.fired(firing, options))),
                 Err(why) => {
                     let pending = self.pending(&firing);
-                    self.settle(pending, engine::without_engine(firing, &why)).wait()
+                    self.record_outcome(pending, engine::without_engine(firing, &why)).wait()
                 }
             },
         }
@@ -515,9 +517,9 @@ impl HookSystem {
     }
 
     /// Records the outcome of an event that is not driven.
-    fn settle(&self, pending: Option<PendingRecord>, outcome: Outcome) -> SettledOutcome {
+    fn record_outcome(&self, pending: Option<PendingRecord>, outcome: Outcome) -> RecordedOutcome {
         match pending {
-            Some(pending) => pending.begin_settling(outcome),
+            Some(pending) => pending.record_outcome(outcome),
             None => outcome.into(),
         }
     }
@@ -541,7 +543,7 @@ impl HookSystem {
     }
 
     /// Plans an event, unless its outcome is known without asking a hook. Such an outcome is recorded here.
-    fn admit(&self, event: Event, detached: Detached) -> ControlFlow<SettledOutcome, Box<Firing>> {
+    fn admit(&self, event: Event, detached: Detached) -> ControlFlow<RecordedOutcome, Box<Firing>> {
         self.load_late_handlers();
         self.load_what_was_missed();
         self.load_what_is_due();
@@ -561,10 +563,10 @@ impl HookSystem {
         let pending = PendingRecord::new(recording, Arc::clone(&in_force.snapshot), event.clone(), id);
         match self.plan(&in_force, event, detached) {
             ControlFlow::Break(ImmediateOutcome { outcome, shadows }) if shadows.is_empty() => {
-                ControlFlow::Break(pending.settle_untouched(outcome))
+                ControlFlow::Break(pending.record_untouched(outcome))
             }
             ControlFlow::Break(ImmediateOutcome { outcome, shadows }) => {
-                let outcome = pending.begin_settling(outcome);
+                let outcome = pending.record_outcome(outcome);
                 self.start_shadows(id, shadows);
                 ControlFlow::Break(outcome)
             }

@@ -52,7 +52,7 @@ impl Recording {
     }
 
     /// Whether an event in which no hook takes part is recorded.
-    fn wants(&self, outcome: &Outcome) -> bool {
+    fn is_interested_in(&self, outcome: &Outcome) -> bool {
         let eventful = outcome.effects.decision.is_some() || outcome.refusal.is_some();
         self.interest.covers(outcome.event) || eventful || !outcome.diagnostics.is_empty()
     }
@@ -101,20 +101,20 @@ impl Recording {
 
 /// An outcome that is recorded.
 #[expect(clippy::large_enum_variant, reason = "an event that no hook wants must not need an allocation")]
-pub(super) enum SettledOutcome {
+pub(super) enum RecordedOutcome {
     /// It can be handed out.
     Safe(Outcome),
     /// It can be handed out when its record is safe.
     Syncing(HostFuture<'static, Outcome>),
 }
 
-impl From<Outcome> for SettledOutcome {
+impl From<Outcome> for RecordedOutcome {
     fn from(outcome: Outcome) -> Self {
         Self::Safe(outcome)
     }
 }
 
-impl SettledOutcome {
+impl RecordedOutcome {
     /// Waits until it can be handed out.
     pub(super) fn wait(self) -> Outcome {
         match self {
@@ -160,20 +160,20 @@ impl PendingRecord {
     }
 
     /// Records the outcome, and waits until the record is safe.
-    pub(super) async fn settle(self, outcome: Outcome) -> Outcome {
-        match self.begin_settling(outcome) {
-            SettledOutcome::Safe(outcome) => outcome,
-            SettledOutcome::Syncing(outcome) => outcome.await,
+    pub(super) async fn record_outcome_and_sync(self, outcome: Outcome) -> Outcome {
+        match self.record_outcome(outcome) {
+            RecordedOutcome::Safe(outcome) => outcome,
+            RecordedOutcome::Syncing(outcome) => outcome.await,
         }
     }
 
     /// Records the outcome. What waits until the record is safe can be left to the caller, so that events share the wait.
-    pub(super) fn begin_settling(mut self, mut outcome: Outcome) -> SettledOutcome {
+    pub(super) fn record_outcome(mut self, mut outcome: Outcome) -> RecordedOutcome {
         match self.write(&mut outcome) {
             Ok(Recorded::Done) => {}
             Ok(Recorded::Handed(record)) => outcome.handed_record = Some(record),
             Ok(Recorded::Syncing(safe)) => {
-                return SettledOutcome::Syncing(Box::pin(async move {
+                return RecordedOutcome::Syncing(Box::pin(async move {
                     self.correct(safe.await, &mut outcome);
                     outcome
                 }));
@@ -184,9 +184,9 @@ impl PendingRecord {
     }
 
     /// Records the outcome of an event in which no hook takes part, if that is wanted.
-    pub(super) fn settle_untouched(mut self, outcome: Outcome) -> SettledOutcome {
-        if self.recording.wants(&outcome) {
-            return self.begin_settling(outcome);
+    pub(super) fn record_untouched(mut self, outcome: Outcome) -> RecordedOutcome {
+        if self.recording.is_interested_in(&outcome) {
+            return self.record_outcome(outcome);
         }
         self.is_recorded = true;
         outcome.into()
@@ -287,7 +287,7 @@ fn apply_failure(policy: OnRecordFailure, error: &RecordError, outcome: &mut Out
             }
             outcome.withdraw_rewrites();
             outcome.effects.absorb(effects);
-            outcome.settle_details(None);
+            outcome.finalize_details(None);
         }
     }
 }

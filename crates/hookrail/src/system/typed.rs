@@ -13,15 +13,15 @@ impl HookSystem {
 
     /// Fires an event that is made only if a hook may take part in it.
     fn fire_if_wanted(&self, kind: EventKind, complete: impl FnOnce(Event) -> Event) -> Fire {
-        if self.notes(kind) { self.fire(complete(self.event(kind))) } else { Fire::untouched(kind) }
+        if self.is_observed(kind) { self.fire(complete(self.event(kind))) } else { Fire::untouched(kind) }
     }
 
     /// Fires an event about a tool that is made only if a hook takes part in it: most tool calls concern none.
     fn fire_about_tool(&self, kind: EventKind, tool: &str, input: Json, complete: impl FnOnce(Event) -> Event) -> Fire {
-        if self.wants(kind)
+        if self.has_hooks_for(kind)
             && let Some(outcome) = self.known_outcome(kind, tool, &input)
         {
-            return Fire::settled(outcome.into());
+            return Fire::with_outcome(outcome.into());
         }
         self.fire_if_wanted(kind, |event| complete(event.with_text("tool_name", tool).with("tool_input", input)))
     }

@@ -75,7 +75,7 @@ impl Alias {
 
     /// Makes an answer of a hook say one thing: what it changed of the input it was sent, under all names. An answer that
     /// leaves the value out is left alone.
-    fn settle(&self, sent: &JsonObject, answered: &JsonObject) -> Result<JsonObject, TwoRewrites> {
+    fn merge_input(&self, sent: &JsonObject, answered: &JsonObject) -> Result<JsonObject, TwoRewrites> {
         let given = || self.names.iter().filter_map(|name| answered.get(name).map(|value| (name, value)));
         let is_changed = |(name, value): &(&String, &Json)| sent.get(name).is_none_or(|sent| !sent.same_as(value));
         let changed = given().find(is_changed);
@@ -85,15 +85,15 @@ impl Alias {
             return Err(TwoRewrites { first: first.clone(), second: second.clone() });
         }
         let Some((_, value)) = changed.or_else(|| given().next()) else { return Ok(answered.clone()) };
-        let mut settled = JsonObject::new();
+        let mut merged = JsonObject::new();
         for (name, own) in answered.iter() {
             match self.names.iter().any(|known| known == name) {
-                true => settled.set(&self.carrier, value.clone()),
-                false => settled.set(name, own.clone()),
+                true => merged.set(&self.carrier, value.clone()),
+                false => merged.set(name, own.clone()),
             }
         }
-        self.set_all(&mut settled, value);
-        Ok(settled)
+        self.set_all(&mut merged, value);
+        Ok(merged)
     }
 
     /// Takes the other names away again, and puts back what the host had under them.
@@ -122,13 +122,13 @@ pub(crate) struct LocalizedTool {
 impl LocalizedTool {
     /// The tool input of an answer with all names of each argument in step, given the input that the hook was sent.
     /// Nothing if the answer needs no change.
-    pub(crate) fn settle(&self, sent: &Json, answered: &Json) -> Result<Option<Json>, TwoRewrites> {
+    pub(crate) fn merge_input(&self, sent: &Json, answered: &Json) -> Result<Option<Json>, TwoRewrites> {
         if self.aliases.is_empty() {
             return Ok(None);
         }
         let (Some(sent), Some(answered)) = (sent.as_object(), answered.as_object()) else { return Ok(None) };
-        let settled = self.aliases.iter().try_fold(answered, |answered, alias| alias.settle(&sent, &answered))?;
-        Ok(Some(settled.to_json()))
+        let merged = self.aliases.iter().try_fold(answered, |answered, alias| alias.merge_input(&sent, &answered))?;
+        Ok(Some(merged.to_json()))
     }
 
     /// A tool input with the host's names; nothing if it was not translated.

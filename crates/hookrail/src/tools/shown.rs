@@ -37,9 +37,9 @@ pub(crate) enum NotShown {
     NoPatch(#[from] UnfitPatch),
 }
 
-/// Why an answer does not settle what the tool gets.
+/// Why an answer cannot be merged into what the tool gets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unsettled {
+pub(crate) enum Unmergeable {
     #[error(transparent)]
     Contradiction(#[from] TwoRewrites),
     #[error(transparent)]
@@ -169,16 +169,16 @@ impl ToolTable {
 impl ShownTool {
     /// The tool input of an answer with all names of each argument in step, given the input that the hook was sent. Nothing if
     /// the answer needs no change.
-    pub(crate) fn settle(&self, sent: &Json, answered: &Json) -> Result<Option<Json>, Unsettled> {
-        let settled = self.localized.settle(sent, answered)?;
+    pub(crate) fn merge_input(&self, sent: &Json, answered: &Json) -> Result<Option<Json>, Unmergeable> {
+        let merged = self.localized.merge_input(sent, answered)?;
         if let Some(otherwise) = &self.otherwise
             && let Form::Patch { call, argument, .. } = &otherwise.form
         {
-            let answered = settled.as_ref().unwrap_or(answered);
+            let answered = merged.as_ref().unwrap_or(answered);
             let own = self.localized.in_hosts_names(answered).unwrap_or_else(|| answered.clone());
             patched_call(call, argument, &own)?;
         }
-        Ok(settled)
+        Ok(merged)
     }
 
     /// Translates the event back into what the host gave. An input that no hook changed is restored byte for byte.

@@ -86,7 +86,7 @@ fn every_run_finds_the_variables_and_the_directory_of_its_own_event() {
 fn an_event_without_hooks_starts_no_thread_and_plans_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let system = system(dir.path(), [command("exit 2")]);
-    assert!(!system.wants(EventKind::AfterModel));
+    assert!(!system.has_hooks_for(EventKind::AfterModel));
     let outcome = system.fire_blocking(system.event(EventKind::AfterModel));
     assert!(outcome.runs.is_empty() && AggregatedHookResult::from_outcome(&outcome).success);
 }
@@ -264,7 +264,7 @@ fn hooks_off_and_the_emergency_switch() {
     let hooks = || [command("exit 2"), hook(KIND, "exit 2 # system", SourceKind::System)];
     let off = hooks().into_iter().fold(HookSystem::builder(dir.path()).environment(environment()), |b, h| b.hook(h));
     let off = off.hooks_off("--no-hooks").build();
-    assert!(!off.wants(KIND));
+    assert!(!off.has_hooks_for(KIND));
     let disabled = environment().with("HOOKRAIL_DISABLE", "1");
     let only_system =
         hooks().into_iter().fold(HookSystem::builder(dir.path()).environment(disabled), |b, h| b.hook(h)).build();
@@ -304,7 +304,7 @@ fn hooks_that_are_registered_at_once_are_all_there() {
             }
         });
         assert_eq!(system.snapshot().hooks().len(), 4);
-        assert!(system.wants(KIND));
+        assert!(system.has_hooks_for(KIND));
     }
 }
 

@@ -341,7 +341,7 @@ fn a_refresh_does_not_undo_no_hooks() {
     let off = world.builder().hooks_off("`--no-hooks` was given").build();
     world.install("p", &hooks("PreToolUse", &["touch ran"]));
     off.reload();
-    assert!(!off.wants(EventKind::BeforeTool));
+    assert!(!off.has_hooks_for(EventKind::BeforeTool));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let outcome = runtime.block_on(off.fire_with(call(&off), FireOptions::new().wait_for_all()));
     assert_eq!(outcome.skipped.iter().next().unwrap().why, SkipReason::HooksOff);
@@ -371,7 +371,7 @@ fn a_sub_agent_inherits_the_hooks_but_has_no_session() {
     let sub_agent = system.for_sub_agent();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for kind in [EventKind::SessionStart, EventKind::SessionEnd] {
-        assert!(system.wants(kind) && !sub_agent.wants(kind));
+        assert!(system.has_hooks_for(kind) && !sub_agent.has_hooks_for(kind));
         assert_eq!(
             runtime.block_on(sub_agent.fire_with(sub_agent.event(kind), FireOptions::new().wait_for_all())).runs.len(),
             0

@@ -196,7 +196,7 @@ fn a_broken_file_keeps_its_last_good_version_in_force_on_reload() {
     world.user("{}");
     assert!(system.reload().is_empty());
     assert!(!system.fire_blocking(event()).is_denied());
-    assert!(!system.wants(EventKind::BeforeTool));
+    assert!(!system.has_hooks_for(EventKind::BeforeTool));
 }
 
 /// The layers' switches, and which layers' hooks then take part.

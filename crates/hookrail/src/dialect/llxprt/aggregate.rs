@@ -189,7 +189,7 @@ fn exited_with_zero(end: EndKind) -> bool {
 /// Makes the merged output agree with the final effects of the event: hooks of other dialects run later, and layers
 /// with more authority decide last. Callers of this dialect read nothing else, so an event that only others decided
 /// has a merged output too. `event` is the event as the last hook left it, if hooks ran.
-pub(super) fn settle(outcome: &mut Outcome, event: Option<&Event>) {
+pub(super) fn finalize(outcome: &mut Outcome, event: Option<&Event>) {
     let mut aggregated = AggregatedHookResult::from_outcome(outcome);
     let effects = &outcome.effects;
     let is_restricted = matches!(effects.decision, Some(Decision::Deny | Decision::Ask)) || effects.stop.is_some();

@@ -30,7 +30,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
         | Fold::Ignore => any_denies(&answers),
     };
     if column.fold == Fold::FieldReplacement {
-        diagnostics.extend(settle_decision(&mut merged, context, replies));
+        diagnostics.extend(finalize_decision(&mut merged, context, replies));
         merged.hook_specific_output.get_or_insert_default();
     }
     let mut effects = effects(event.kind(), column.can, &merged, replies);
@@ -129,7 +129,7 @@ fn sticky(earlier: Option<bool>, later: Option<bool>, stays: bool) -> Option<boo
 
 /// Whether a decision must not be overridden by a later one: exit code 2, a failed guard, a decision of the system
 /// layer, and, if the settings say so, any deny.
-fn settle_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
+fn finalize_decision(merged: &mut HookOutput, context: &FoldContext<'_>, replies: &[Reply<Answer>]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let is_strict = |reply: &Reply<Answer>| match context.policy.model_decisions {
         ModelDecisions::LastWins => false,

@@ -123,8 +123,8 @@ impl Dialect for Llxprt {
         OutcomeDetail::amend(Box::new(AggregatedHookResult::empty()), outcome, effects);
     }
 
-    fn settle(&self, outcome: &mut Outcome, event: Option<&Event>) {
-        aggregate::settle(outcome, event);
+    fn finalize(&self, outcome: &mut Outcome, event: Option<&Event>) {
+        aggregate::finalize(outcome, event);
     }
 
     fn take_carried(&self, outcome: &mut Outcome, carried: &Outcome) {
@@ -184,11 +184,11 @@ impl Protocol for Llxprt {
         read_answer::<Self>(hook, on_failure, kind, end)
     }
 
-    fn settle_tool_input(answer: &mut Self::Answer, settle: &dyn Fn(&Json) -> Option<Json>) {
-        if let Some(settled) = answer.output.specific("tool_input").and_then(settle)
+    fn merge_tool_input(answer: &mut Self::Answer, merge: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(merged) = answer.output.specific("tool_input").and_then(merge)
             && let Some(specific) = &mut answer.output.hook_specific_output
         {
-            specific.set("tool_input", settled);
+            specific.set("tool_input", merged);
         }
     }
 

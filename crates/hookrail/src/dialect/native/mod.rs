@@ -54,9 +54,9 @@ impl Protocol for Native {
         Reply::new(hook, end, kind, decision, answer)
     }
 
-    fn settle_tool_input(answer: &mut Effects, settle: &dyn Fn(&Json) -> Option<Json>) {
-        if let Some(settled) = answer.tool_input.as_ref().and_then(settle) {
-            answer.tool_input = Some(settled);
+    fn merge_tool_input(answer: &mut Effects, merge: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(merged) = answer.tool_input.as_ref().and_then(merge) {
+            answer.tool_input = Some(merged);
         }
     }
 

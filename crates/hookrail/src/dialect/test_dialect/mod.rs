@@ -98,7 +98,7 @@ impl Protocol for TestDialect {
         Reply::new(hook, end, kind, decision, answer)
     }
 
-    fn settle_tool_input(_answer: &mut Answer, _settle: &dyn Fn(&Json) -> Option<Json>) {}
+    fn merge_tool_input(_answer: &mut Answer, _merge: &dyn Fn(&Json) -> Option<Json>) {}
 
     /// No answer rewrites anything.
     fn apply_answer(_event: &mut Event, _stage: Stage, reply: &Reply<Answer>) -> Flow {

@@ -136,9 +136,9 @@ impl Protocol for Xcode {
         answer::read(hook, on_failure, kind, end)
     }
 
-    fn settle_tool_input(answer: &mut Answer, settle: &dyn Fn(&Json) -> Option<Json>) {
-        if let Some(settled) = answer.args.as_ref().and_then(settle) {
-            answer.args = Some(settled);
+    fn merge_tool_input(answer: &mut Answer, merge: &dyn Fn(&Json) -> Option<Json>) {
+        if let Some(merged) = answer.args.as_ref().and_then(merge) {
+            answer.args = Some(merged);
         }
     }
 

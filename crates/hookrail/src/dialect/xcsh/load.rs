@@ -105,7 +105,7 @@ fn inspect(
     let path = Arc::clone(path);
     if let Some(known) = last_good.0.get(&*path).filter(|known| known.has_changed()) {
         let files: Vec<PathBuf> = known.files.iter().map(|file| file.path.clone()).collect();
-        reading.settle(&files);
+        reading.wait_until_stable(&files);
     }
     let world =
         ModuleContext::new(&*sources.project, environment).with_capabilities(Capabilities::LOOK).covering(&hook.trust);

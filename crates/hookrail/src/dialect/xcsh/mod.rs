@@ -95,7 +95,7 @@ impl Protocol for Xcsh {
     }
 
     /// No answer rewrites a tool input.
-    fn settle_tool_input(_answer: &mut ModuleAnswer, _settle: &dyn Fn(&Json) -> Option<Json>) {}
+    fn merge_tool_input(_answer: &mut ModuleAnswer, _merge: &dyn Fn(&Json) -> Option<Json>) {}
 
     fn apply_answer(event: &mut Event, _stage: Stage, reply: &Reply<ModuleAnswer>) -> Flow {
         fold::apply_answer(event, reply)

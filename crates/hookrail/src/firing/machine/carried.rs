@@ -119,6 +119,6 @@ impl Firing {
         } else if self.event.field(TOOL_INPUT) != self.original.field(TOOL_INPUT) {
             outcome.effects.tool_input = self.event.field(TOOL_INPUT).cloned();
         }
-        self.outcome.settle_details(Some(&self.event));
+        self.outcome.finalize_details(Some(&self.event));
     }
 }

@@ -123,7 +123,7 @@ fn a_source_that_is_good_again_is_in_force_at_once() {
     // What its owner says is not there any more is gone.
     world.write("home/.llxprt/settings.json", "{}");
     system.refresh();
-    assert!(!system.wants(EventKind::BeforeTool));
+    assert!(!system.has_hooks_for(EventKind::BeforeTool));
 }
 
 #[test]
