@@ -107,9 +107,9 @@ pub mod plan {
 /// How processes of hooks are run, and how they end.
 pub mod process {
     pub use crate::run::{
-        HeldAnswer, ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputHolder, OutputLimits, ProcessEnd,
-        Protection, RawEnd, Readable, Relocation, RelocationReason, RemoteEnd, RunEnd, RunId, RunInput, RunLedger,
-        RunLimits, RunRequest, Sandbox, SpawnFailure, Surroundings, is_code_variable,
+        HeldAnswer, ModuleEnd, NativeEnd, Network, OrphanCleanup, Output, OutputHolder, OutputLimits, PlannedRun,
+        ProcessEnd, Protection, RawEnd, Readable, Relocation, RelocationReason, RemoteEnd, RunEnd, RunId, RunInput,
+        RunLedger, RunLimits, Sandbox, SpawnFailure, Surroundings, is_code_variable,
     };
 }
 

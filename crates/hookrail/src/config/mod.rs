@@ -3,23 +3,23 @@
 //!
 //! Nothing here knows what a file means.
 
-mod brackets;
 pub(crate) mod diagnostic;
-mod document;
 mod file;
+mod json_hints;
 mod path;
+mod positions;
 mod real_path;
 pub(crate) mod source;
 mod sources;
 mod suggest;
 pub(crate) mod user_folders;
 
-pub(crate) use brackets::explain_json_error;
-pub use brackets::explain_syntax;
-pub(crate) use document::{Document, Key, Node, Shape};
 pub(crate) use file::{FileStamp, is_inside, lies_in, not_roots_alone, read_within, same_place};
 pub use file::{ReadProblem, read_file};
+pub(crate) use json_hints::explain_json_error;
+pub use json_hints::explain_syntax;
 pub use path::without_dots;
+pub(crate) use positions::{Document, Key, Node, Shape};
 pub(crate) use real_path::real_path;
 pub(crate) use sources::{
     Entry, EntryKind, LoadMode, Parsed, ProjectSource, Source, SourceId, SourceReader, SourceReport, SourceState,

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::document::Document;
 use super::file::{FileStamp, ReadProblem, read_file};
+use super::positions::Document;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
 use crate::dialect_id::DialectId;

@@ -5,16 +5,16 @@
 //! form and the property tests all drive this same machine.
 
 mod failure;
-mod machine;
 mod part;
 mod plan;
 mod reasons;
 mod shadow;
+mod state;
 mod unasked;
 
-pub use machine::{Batch, Firing, Step};
 pub use plan::{AskedAbout, CarriedCallPlan, PartPlan, Plan, PlannedHook};
+pub use state::{Batch, Firing, Step};
 
 pub(crate) use failure::report as report_failure;
-pub(crate) use machine::TOOL_INPUT;
 pub(crate) use shadow::ShadowFiring;
+pub(crate) use state::TOOL_INPUT;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::failure;
-use super::machine::TOOL_INPUT;
 use super::plan::{PartPlan, PlannedHook};
+use super::state::TOOL_INPUT;
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::snapshot::Snapshot;
 use crate::dialect::{Flow, FoldContext, Folded, Launch, Protocol, ProtocolVisitor, Reply};
@@ -17,14 +17,14 @@ use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::json::Json;
 use crate::outcome::skips::{SkipReason, Skipped};
 use crate::outcome::{Decision, EndKind, Health, HookRun};
-use crate::run::{AnswerWait, HookRole, RawEnd, RunEnd, RunId, RunInput, RunRequest};
+use crate::run::{AnswerWait, HookRole, PlannedRun, RawEnd, RunEnd, RunId, RunInput};
 use crate::tools::ShownTool;
 use crate::trust::HookEdit;
 
 /// A part of any dialect, with the dialect's type erased.
 pub(super) trait AnyPart: Send + Sync {
     /// What to run next; nothing when the part is over.
-    fn next(&mut self, event: &mut Event) -> Vec<RunRequest>;
+    fn next(&mut self, event: &mut Event) -> Vec<PlannedRun>;
     /// Takes the end of a run. `shown` is how the event is shown to the part's hooks.
     fn ended(&mut self, run: RunId, end: &RunEnd, event: &mut Event, shown: Option<&ShownTool>);
     /// Records that the host does not wait for a run.
@@ -142,9 +142,9 @@ impl<D: Protocol> Part<D> {
         }
     }
 
-    fn request(&mut self, at: usize, planned: &PlannedHook, launch: Launch, event: &Event) -> RunRequest {
+    fn request(&mut self, at: usize, planned: &PlannedHook, launch: Launch, event: &Event) -> PlannedRun {
         let answer_wait = if planned.guards(event.kind()) { Self::GUARD_WAIT } else { Self::OTHER_WAIT };
-        RunRequest {
+        PlannedRun {
             id: RunId(self.first_run + at),
             event: Arc::new(event.clone()),
             hook: Arc::clone(&planned.hook),
@@ -177,7 +177,7 @@ impl<D: Protocol> Part<D> {
     }
 
     /// Takes the next hook of the plan: returns its request, or nothing if it cannot be asked and has ended already.
-    fn start(&mut self, event: &mut Event) -> Option<RunRequest> {
+    fn start(&mut self, event: &mut Event) -> Option<PlannedRun> {
         let at = self.next;
         self.next += 1;
         let slot = self.slots.get_mut(at)?;
@@ -285,7 +285,7 @@ impl<D: Protocol> Part<D> {
 }
 
 impl<D: Protocol> AnyPart for Part<D> {
-    fn next(&mut self, event: &mut Event) -> Vec<RunRequest> {
+    fn next(&mut self, event: &mut Event) -> Vec<PlannedRun> {
         if self.before.is_none() {
             self.before = Some(event.clone());
         }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::machine::Firing;
 use super::plan::{PartPlan, Plan};
+use super::state::Firing;
 use crate::dialect::snapshot::Snapshot;
 use crate::event::Event;
 use crate::hook::Hook;

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use hookrail_spawn::real_path;
 use serde::{Deserialize, Serialize};
 
-use super::files::command::{Command, CommandFiles, OpenEnd, ResolvedFile};
+use super::files::command::{Command, CommandFiles, ResolvedFile, UncoveredReason};
 use super::files::imports;
 use super::grant::{Grant, GrantedFile};
 use crate::config::{FileStamp, is_absence, is_want_of_resources, read_within};
@@ -78,7 +78,7 @@ pub struct Definition {
 
 /// What was known of a hook's files when its project was trusted for a run.
 #[derive(Clone, Debug)]
-enum Beginning {
+enum InitialCoverage {
     /// It ran the files that it names and no others.
     Closed,
     /// It could run others too. Its program, if that lay outside of the project.
@@ -122,7 +122,7 @@ pub struct Fingerprint {
     /// The digests of the definition with and without its terms: every grant is compared with them.
     digests: Arc<OnceLock<[Digest; 2]>>,
     /// What was known of its files when its project was trusted for a run.
-    beginning: Beginning,
+    initial_coverage: InitialCoverage,
 }
 
 impl PartialEq for Fingerprint {
@@ -140,7 +140,7 @@ struct InspectedFiles {
     /// The files outside of the project, each with the digest of what it is known by.
     outside: Vec<GrantedFile>,
     /// Why the command may run others, as far as its words and its program tell.
-    open_end: Option<OpenEnd>,
+    open_end: Option<UncoveredReason>,
     /// Whether these are all there can be.
     coverable: bool,
     /// Whether something could not be read for lack of resources, which says nothing about the files.
@@ -287,7 +287,7 @@ impl Fingerprint {
             narrowed_to: None,
             granted: None,
             digests: Arc::default(),
-            beginning: Beginning::Closed,
+            initial_coverage: InitialCoverage::Closed,
         }
     }
 
@@ -295,7 +295,7 @@ impl Fingerprint {
     /// of a module are read now. An open-ended command is known by its definition: it may name files that it writes.
     pub(crate) fn at_the_beginning(mut self) -> Self {
         match self.open_end() {
-            Some(why) => self.beginning = Beginning::OpenEnded(self.program_outside(why).map(Arc::new)),
+            Some(why) => self.initial_coverage = InitialCoverage::OpenEnded(self.program_outside(why).map(Arc::new)),
             None => {
                 self.inspected();
             }
@@ -306,10 +306,10 @@ impl Fingerprint {
     /// Whether a hook with the same definition has the content that this one had at the start of the run. A command
     /// that was open-ended because its script was missing is another one when the script exists.
     pub(crate) fn is_same_as(&self, now: &Self) -> bool {
-        match (&self.beginning, now.is_open_ended()) {
-            (Beginning::OpenEnded(_), is_open_ended) => is_open_ended,
-            (Beginning::Closed, true) => false,
-            (Beginning::Closed, false) => self.files() == now.files(),
+        match (&self.initial_coverage, now.is_open_ended()) {
+            (InitialCoverage::OpenEnded(_), is_open_ended) => is_open_ended,
+            (InitialCoverage::Closed, true) => false,
+            (InitialCoverage::Closed, false) => self.files() == now.files(),
         }
     }
 
@@ -320,19 +320,19 @@ impl Fingerprint {
             FileOrigin::Module(module) if is_gone(module) => true,
             FileOrigin::Module(_) => self.still_holds(cwd),
             FileOrigin::Nowhere => true,
-            FileOrigin::Command(_) => match &self.beginning {
-                Beginning::Closed => self.still_holds(cwd),
-                Beginning::OpenEnded(Some(program)) if program.is_unchanged() => true,
-                Beginning::OpenEnded(_) => self.is_open_ended(),
+            FileOrigin::Command(_) => match &self.initial_coverage {
+                InitialCoverage::Closed => self.still_holds(cwd),
+                InitialCoverage::OpenEnded(Some(program)) if program.is_unchanged() => true,
+                InitialCoverage::OpenEnded(_) => self.is_open_ended(),
             },
         }
     }
 
     /// The program of a command that is open-ended because its program lies outside of the project: as long as it is the
     /// same file, nothing else has to be looked at.
-    fn program_outside(&self, why: OpenEnd) -> Option<StampedProgram> {
+    fn program_outside(&self, why: UncoveredReason) -> Option<StampedProgram> {
         let FileOrigin::Command(command) = &self.runs else { return None };
-        if why != OpenEnd::UnknownProgram {
+        if why != UncoveredReason::UnknownProgram {
             return None;
         }
         let path = command.program_path(&self.root)?;
@@ -492,7 +492,7 @@ impl Fingerprint {
     /// Why the command may run something of the project that is not among [`Fingerprint::files`], so that only its text
     /// can be trusted; nothing if it runs these files and no others.
     #[must_use]
-    pub fn open_end(&self) -> Option<OpenEnd> {
+    pub fn open_end(&self) -> Option<UncoveredReason> {
         match &self.runs {
             FileOrigin::Module(_) | FileOrigin::Nowhere => None,
             FileOrigin::Command(command) => command.open_end(&self.root),

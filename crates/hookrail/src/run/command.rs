@@ -17,7 +17,7 @@ use super::limits::EngineLimits;
 use super::module_environment::ModuleEnvironment;
 use super::pool::ProcessPool;
 use super::project_share::{ProjectShare, ShareUse};
-use super::request::RunRequest;
+use super::request::PlannedRun;
 use super::runner::ModuleContext;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
@@ -91,7 +91,7 @@ impl From<ProcessEnd> for ProcessResult {
 }
 
 /// Runs a command to its end.
-pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+pub(super) async fn run_command(context: ProcessRun<'_>, request: &PlannedRun) -> ProcessResult {
     let ProcessRun { world, cancel, .. } = context;
     let began = Instant::now();
     let run_id = run_id();
@@ -121,7 +121,7 @@ pub(super) async fn run_command(context: ProcessRun<'_>, request: &RunRequest) -
     }
 }
 
-pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResult {
+pub(super) fn ended(finished: ChildResult, request: &PlannedRun) -> ProcessResult {
     let how = match (finished.end, finished.exit) {
         // A hook that exceeded the output limit and then exited has still answered with its exit code.
         (ChildEnd::OutputLimit, Some(ChildExit::Code(code))) if code != 0 => RawEnd::Exited(code),
@@ -153,7 +153,7 @@ pub(super) fn ended(finished: ChildResult, request: &RunRequest) -> ProcessResul
 }
 
 /// The command of the hook's entry: a shell with a command line, or a program with arguments.
-fn program(world: &ProcessContext, request: &RunRequest) -> Option<ChildCommand> {
+fn program(world: &ProcessContext, request: &PlannedRun) -> Option<ChildCommand> {
     match &request.hook.action {
         Action::Shell(line) => {
             let Shell { program, flags } = shell(request.shell, world.instead_of_bash.as_deref());
@@ -175,7 +175,7 @@ fn program(world: &ProcessContext, request: &RunRequest) -> Option<ChildCommand>
 
 /// The program of a command line that needs no shell, if the hook asked for that.
 #[cfg(unix)]
-fn without_shell(world: &ProcessContext, request: &RunRequest, environment: &Environment) -> Option<ChildCommand> {
+fn without_shell(world: &ProcessContext, request: &PlannedRun, environment: &Environment) -> Option<ChildCommand> {
     let Action::Shell(line) = &request.hook.action else { return None };
     if request.hook.exec.shell != ShellUse::Auto {
         return None;
@@ -188,7 +188,7 @@ fn without_shell(world: &ProcessContext, request: &RunRequest, environment: &Env
 
 /// Windows shells split command lines by their own rules, so no line is started directly.
 #[cfg(not(unix))]
-fn without_shell(_world: &ProcessContext, _request: &RunRequest, _environment: &Environment) -> Option<ChildCommand> {
+fn without_shell(_world: &ProcessContext, _request: &PlannedRun, _environment: &Environment) -> Option<ChildCommand> {
     None
 }
 
@@ -197,7 +197,7 @@ const TEMPORARY_FOLDER: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
 /// The environment of a hook, except for the run number. It is made for every start. That costs little, because the
 /// variables are shared and not copied.
-fn environment(world: &ProcessContext, request: &RunRequest) -> Environment {
+fn environment(world: &ProcessContext, request: &PlannedRun) -> Environment {
     let mut environment = Environment::clone(request.hook.environment.as_ref().unwrap_or(&world.environment));
     // The dialect's variables come last, so that an event cannot replace the one with the project's directory.
     for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
@@ -219,7 +219,7 @@ fn clothed(
     command: ChildCommand,
     world: &ProcessContext,
     environment: &Arc<Environment>,
-    request: &RunRequest,
+    request: &PlannedRun,
 ) -> ChildCommand {
     let mut command = bounded(command, world, request);
     if let Some(ledger) = &world.ledger {
@@ -232,20 +232,20 @@ fn clothed(
 }
 
 /// The command with the limits of a run.
-fn bounded(command: ChildCommand, world: &ProcessContext, request: &RunRequest) -> ChildCommand {
+fn bounded(command: ChildCommand, world: &ProcessContext, request: &PlannedRun) -> ChildCommand {
     let limits = world.limits.for_trust(&request.hook.trust).output.for_spawn();
     let command = command.timeout(request.timeout).grace(request.grace).cancel_grace(request.cancel_grace);
     command.limits(limits).late_output(request.answer_wait)
 }
 
 /// The limits of one exchange with a process that was started before.
-pub(super) fn use_of_a_process(world: &ProcessContext, request: &RunRequest) -> ChildCommand {
+pub(super) fn use_of_a_process(world: &ProcessContext, request: &PlannedRun) -> ChildCommand {
     bounded(ChildCommand::new(""), world, request)
 }
 
 /// The commands for a pooled process, in order: the first one that can be started is used. Each still needs a run
 /// number.
-pub(super) fn commands(world: &ProcessContext, request: &RunRequest) -> Vec<ChildCommand> {
+pub(super) fn commands(world: &ProcessContext, request: &PlannedRun) -> Vec<ChildCommand> {
     let mut environment = environment(world, request);
     if request.hook.exec.lifetime == ProcessLifetime::Worker {
         environment = environment.with("HOOKRAIL_WORKER", "1");

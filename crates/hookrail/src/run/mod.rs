@@ -40,7 +40,7 @@ pub use limits::{OutputLimits, RunLimits};
 pub(crate) use module_environment::ModuleEnvironment;
 pub use project_share::is_code_variable;
 pub(crate) use redaction::Redaction;
-pub use request::{RunId, RunRequest};
+pub use request::{PlannedRun, RunId};
 pub use runner::{
     CutOffProcess, EnforceExport, HostFuture, LoadFailure, LoadPlace, ModuleCall, ModuleCommand, ModuleContext,
     ModuleInspection, ModuleRender, ModuleReturn, ModuleRunner, ModulesOwner, RegisteredCommand, RegistrationKind,

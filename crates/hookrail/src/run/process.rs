@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::command::{ProcessResult, ProcessRun, run_command};
 use super::end::{ProcessEnd, RawEnd, Relocation, RelocationReason, SpawnFailure};
 use super::pool::{FileStamps, spare, worker};
-use super::request::RunRequest;
+use super::request::PlannedRun;
 use crate::hook::Trust;
 use crate::hook::exec_options::ProcessLifetime;
 use crate::text::log::log;
@@ -16,13 +16,13 @@ use crate::text::log::log;
 ///
 /// A hook whose working directory is gone runs in another one, because a guard must be asked even then. Another
 /// directory is tried after the start has failed, so that a normal start does not check directories.
-pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+pub(crate) async fn run_process(context: ProcessRun<'_>, request: &PlannedRun) -> ProcessResult {
     let world = context.world;
     match world.sandboxes.sandbox_for(&request.hook, world.sandbox_place()) {
         Ok(None) => run_in_project(context, request).await,
         Ok(Some(sandbox)) => {
             let unenforced = sandbox.missing().to_vec();
-            let inside = RunRequest { sandbox: Some(sandbox), ..request.clone() };
+            let inside = PlannedRun { sandbox: Some(sandbox), ..request.clone() };
             let mut result = run_in_project(context, &inside).await;
             result.end.surroundings.unenforced = unenforced;
             result
@@ -31,7 +31,7 @@ pub(crate) async fn run_process(context: ProcessRun<'_>, request: &RunRequest) -
     }
 }
 
-async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+async fn run_in_project(context: ProcessRun<'_>, request: &PlannedRun) -> ProcessResult {
     let project = &context.world.project;
     if let Some(why) = request.reason_to_run_at_root(project) {
         return run_in(context, request, project.to_path_buf(), why).await;
@@ -48,8 +48,8 @@ async fn run_in_project(context: ProcessRun<'_>, request: &RunRequest) -> Proces
 }
 
 /// Runs a command hook in another directory than that of its event.
-async fn run_in(context: ProcessRun<'_>, request: &RunRequest, used: PathBuf, why: RelocationReason) -> ProcessResult {
-    let mut elsewhere = RunRequest { cwd: used.clone(), ..request.clone() };
+async fn run_in(context: ProcessRun<'_>, request: &PlannedRun, used: PathBuf, why: RelocationReason) -> ProcessResult {
+    let mut elsewhere = PlannedRun { cwd: used.clone(), ..request.clone() };
     // A hook of the embedding program is told this directory in a variable, and no program can be given a NUL byte.
     if elsewhere.variables.iter().any(|(_, value)| value.contains('\0')) {
         let named = request.cwd.to_string_lossy();
@@ -64,7 +64,7 @@ async fn run_in(context: ProcessRun<'_>, request: &RunRequest, used: PathBuf, wh
     result
 }
 
-async fn run_where_asked(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+async fn run_where_asked(context: ProcessRun<'_>, request: &PlannedRun) -> ProcessResult {
     // The files are inspected before they are read, so that a change from here on is noticed.
     let covered = match &request.hook.trust {
         Trust::Granted(taken) => Some(FileStamps::covered_by(taken)),

@@ -27,7 +27,7 @@ impl RunId {
 
 /// One hook to run, with its input.
 #[derive(Clone, Debug)]
-pub struct RunRequest {
+pub struct PlannedRun {
     /// Its number in the plan.
     pub id: RunId,
     /// What happened, with every rewrite so far.
@@ -60,7 +60,7 @@ pub struct RunRequest {
     pub(crate) sandbox: Option<Arc<Sandbox>>,
 }
 
-impl RunRequest {
+impl PlannedRun {
     /// Why the hook runs at the root of its project and not in the event's directory; none if it runs there. The words of a
     /// granted command name files of the project; in another directory they may name others, or none. A model that can
     /// change its directory must not be able to make a guard disappear by that.

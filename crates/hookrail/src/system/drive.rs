@@ -33,8 +33,8 @@ use crate::hook::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
 use crate::outcome::{Outcome, ShadowRun};
 use crate::record::breadcrumb::DebugLog;
 use crate::run::{
-    ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, ProcessContext, ProcessPool, ProcessRun, RawEnd,
-    Relocation, RelocationReason, RunEnd, RunRequest, SpawnFailure, Surroundings, existing_directory, run_process,
+    ModuleCall, ModuleEnd, ModuleReturn, ModuleRunner, NativeEnd, PlannedRun, ProcessContext, ProcessPool, ProcessRun,
+    RawEnd, Relocation, RelocationReason, RunEnd, SpawnFailure, Surroundings, existing_directory, run_process,
 };
 use crate::text::log::log;
 
@@ -292,7 +292,7 @@ impl Driver {
                 Step::Run(batch) if batch.stage == Stage::Detached && detached == Detached::LeftOut => {
                     batch.requests.iter().for_each(|request| firing.detach(request.id));
                 }
-                Step::Run(batch) => match <[RunRequest; 1]>::try_from(batch.requests) {
+                Step::Run(batch) => match <[PlannedRun; 1]>::try_from(batch.requests) {
                     Ok([request]) => {
                         let id = request.id;
                         let end = self.run_one(&context, request).await;
@@ -320,7 +320,7 @@ impl Driver {
     async fn run_all(
         self: &Arc<Self>,
         context: &FireContext,
-        requests: Vec<RunRequest>,
+        requests: Vec<PlannedRun>,
         firing: &mut Firing,
         starts: &mut RunStarts,
     ) {
@@ -337,7 +337,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn in_background(self: &Arc<Self>, fire: FireId, request: RunRequest, host: &Arc<dyn Host>) {
+    pub(super) fn in_background(self: &Arc<Self>, fire: FireId, request: PlannedRun, host: &Arc<dyn Host>) {
         if request.event.kind() == EventKind::SessionStart {
             self.parts.session_starts.add(fire, request.id);
         }
@@ -393,7 +393,7 @@ impl Driver {
         let _ = guarded(all, Some(SessionStarts::LONGEST_WAIT), &context.cancel).await;
     }
 
-    async fn run_one(&self, context: &FireContext, request: RunRequest) -> RunEnd {
+    async fn run_one(&self, context: &FireContext, request: PlannedRun) -> RunEnd {
         let (fire, run, hook) = (context.id, request.id, Arc::clone(&request.hook));
         log!(debug, target: "hookrail::runner", %hook, input_bytes = request.input.len(), "started");
         log!(trace, target: "hookrail::runner", %hook, input = %String::from_utf8_lossy(&request.input), "input");
@@ -413,7 +413,7 @@ impl Driver {
         end
     }
 
-    async fn run_action(&self, request: &RunRequest, context: &FireContext) -> RunEnd {
+    async fn run_action(&self, request: &PlannedRun, context: &FireContext) -> RunEnd {
         match &request.hook.action {
             Action::Native(native) => {
                 let began = Instant::now();
@@ -435,7 +435,7 @@ impl Driver {
     }
 
     /// Calls a module. Its working directory is checked as that of a command is.
-    async fn run_module(&self, path: &Path, request: &RunRequest, context: &FireContext) -> ModuleEnd {
+    async fn run_module(&self, path: &Path, request: &PlannedRun, context: &FireContext) -> ModuleEnd {
         let began = Instant::now();
         let project = &self.parts.world.project;
         let relocated = match request.reason_to_run_at_root(project) {
@@ -455,7 +455,7 @@ impl Driver {
         &self,
         path: &Path,
         cwd: &Path,
-        request: &RunRequest,
+        request: &PlannedRun,
         context: &FireContext,
         surroundings: &mut Surroundings,
     ) -> Result<ModuleReturn, RawEnd> {
@@ -493,7 +493,7 @@ impl Driver {
         }
     }
 
-    async fn run_process(&self, request: &RunRequest, cancel: &CancelToken) -> RunEnd {
+    async fn run_process(&self, request: &PlannedRun, cancel: &CancelToken) -> RunEnd {
         // Waiting for a place does not count against the hook's timeout, which starts inside.
         let EngineShared { shadow, processes, .. } = &*self.parts;
         let places = if request.hook.is_shadow() { &shadow.processes } else { processes };
@@ -544,7 +544,7 @@ pub(super) async fn join_all(tasks: &Mutex<JoinSet<()>>) {
 async fn call_native(
     closures: &ClosureThreads,
     native: &NativeHook,
-    request: &RunRequest,
+    request: &PlannedRun,
     context: &FireContext,
 ) -> RawEnd {
     let call = NativeCall { event: Arc::clone(&request.event), host: Arc::clone(&context.host) };

@@ -18,7 +18,7 @@ use crate::config::diagnostic::Diagnostic;
 use crate::firing::{Firing, Step};
 use crate::hook::host::Host;
 use crate::outcome::Outcome;
-use crate::run::{RawEnd, RunEnd, RunRequest, SpawnFailure};
+use crate::run::{PlannedRun, RawEnd, RunEnd, SpawnFailure};
 
 /// The runtime on which the engine is started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ enum Job {
     /// A detached run of an event that another thread drives.
     Detached {
         fire: FireId,
-        request: Box<RunRequest>,
+        request: Box<PlannedRun>,
         host: Arc<dyn Host>,
     },
     /// A hook without an effect, of an event elsewhere.
@@ -97,7 +97,7 @@ impl Engine {
     }
 
     /// Takes a detached run over from an event that another thread drives.
-    pub(super) fn take_over(&self, fire: FireId, request: RunRequest, host: Arc<dyn Host>) {
+    pub(super) fn take_over(&self, fire: FireId, request: PlannedRun, host: Arc<dyn Host>) {
         let _ = self.jobs.send(Job::Detached { fire, request: Box::new(request), host });
     }
 

@@ -21,7 +21,7 @@ use crate::record::{
     AnsweredEntry, CorrectedEntry, Entry, EntryKind, FiredEntry, HostIdentity, Interest, LateEntry, LateReason,
     OnRecordFailure, RecordError, RecordErrorKind, Recorded, Recorder, RunEntry,
 };
-use crate::run::{RunEnd, RunRequest};
+use crate::run::{PlannedRun, RunEnd};
 use crate::text::log::log;
 use crate::trust::FilePlaces;
 
@@ -58,7 +58,7 @@ impl Recording {
     }
 
     /// Records the end of a hook that no event waited for.
-    pub(super) fn record_detached(&self, fire: FireId, request: &RunRequest, end: &RunEnd) {
+    pub(super) fn record_detached(&self, fire: FireId, request: &PlannedRun, end: &RunEnd) {
         let answered = if end.stdout().bytes.is_empty() { EndKind::Silent } else { EndKind::Answered };
         let kind = end.failure().unwrap_or(answered);
         let run = HookRun {

@@ -14,7 +14,7 @@ use crate::event::effects::Effects;
 use crate::hook::remote::{RemoteClient, RemoteFailure, RemoteQuestion, RemoteTarget};
 use crate::hook::{Action, Enablement, Hook};
 use crate::json::Json;
-use crate::run::{Output, RawEnd, RemoteEnd, RunRequest, SpawnFailure};
+use crate::run::{Output, PlannedRun, RawEnd, RemoteEnd, SpawnFailure};
 use crate::system::document::read_effects;
 use crate::text::log::log;
 
@@ -61,7 +61,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(250);
 pub(super) async fn ask_remote(
     access: &RemoteAccess,
     target: &RemoteTarget,
-    request: &RunRequest,
+    request: &PlannedRun,
     cancel: &CancelToken,
 ) -> RemoteEnd {
     let began = Instant::now();
@@ -80,7 +80,7 @@ pub(super) async fn ask_remote(
 async fn ask_in_time(
     client: &dyn RemoteClient,
     target: &RemoteTarget,
-    request: &RunRequest,
+    request: &PlannedRun,
     cancel: &CancelToken,
     began: Instant,
 ) -> Result<(Effects, Json), RawEnd> {

@@ -26,7 +26,7 @@ pub(crate) use module_memory::ModuleMemory;
 pub(crate) use project_code::{findings as project_code_findings, protect_python};
 pub use store::{FileTrustStore, GuardedProjects, TrustError, TrustStore};
 
-pub use crate::hook::files::command::OpenEnd;
+pub use crate::hook::files::command::UncoveredReason;
 pub use crate::hook::fingerprint::{Definition, Fingerprint, NamedFile};
 pub use crate::hook::git_branch::GitPosition;
 pub use crate::hook::grant::{Grant, GrantedFile};

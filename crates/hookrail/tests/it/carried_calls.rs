@@ -7,7 +7,7 @@ use hookrail::dialect::llxprt::AggregatedHookResult;
 use hookrail::hook::Hook;
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::Snapshot;
-use hookrail::process::{RunEnd, RunRequest};
+use hookrail::process::{PlannedRun, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::tools::{ColumnTool, ToolAccess, ToolColumn, ToolTable};
 use hookrail::{Decision, Event, EventKind, Json, Outcome};
@@ -41,13 +41,13 @@ fn settings(label: &str, pattern: &str) -> Hook {
     hook
 }
 
-fn fire(hooks: Vec<Hook>, input: &str, mut end: impl FnMut(&RunRequest) -> RunEnd) -> Outcome {
+fn fire(hooks: Vec<Hook>, input: &str, mut end: impl FnMut(&PlannedRun) -> RunEnd) -> Outcome {
     let table = ToolTable::default().of_host(&AGENT);
     let snapshot = Snapshot::new(hooks, Vec::new()).with_tool_table(Some(Arc::new(table)));
     drive_snapshot(Arc::new(snapshot), event(input), &mut end, &mut |_| {})
 }
 
-fn denying(request: &RunRequest) -> RunEnd {
+fn denying(request: &PlannedRun) -> RunEnd {
     let denies = stdin(request)["tool_input"]["command"] == "rm -rf x";
     exited(0, if denies { r#"{"decision":"deny","reason":"no rm"}"# } else { "" }, "")
 }
@@ -98,7 +98,7 @@ fn every_call_is_asked_about_in_order_after_the_call_that_carries_them() {
 fn a_rewrite_is_put_back_into_its_call_and_a_deny_takes_it_away() {
     let rewrite = r#"{"hookSpecificOutput":{"tool_input":{"file_path":"b","n":1.0}}}"#;
     let hooks = || vec![settings("file", "write_file"), settings("shell", "run_shell_command")];
-    let end = |request: &RunRequest| match &*request.hook.label {
+    let end = |request: &PlannedRun| match &*request.hook.label {
         "file" => exited(0, rewrite, ""),
         _ => denying(request),
     };

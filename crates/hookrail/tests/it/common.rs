@@ -8,7 +8,7 @@ use std::time::Duration;
 use hookrail::hook::Action;
 use hookrail::module::ModuleReturn;
 use hookrail::plan::{Firing, Snapshot, Step};
-use hookrail::process::{ModuleEnd, Output, ProcessEnd, RawEnd, RunEnd, RunRequest, Surroundings};
+use hookrail::process::{ModuleEnd, Output, PlannedRun, ProcessEnd, RawEnd, RunEnd, Surroundings};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Event, EventKind, Hook, Json, Outcome};
 
@@ -74,8 +74,8 @@ pub(crate) fn module_end(how: RawEnd) -> RunEnd {
 pub(crate) fn drive_arranged(
     hooks: Vec<Hook>,
     event: Event,
-    mut end: impl FnMut(&RunRequest) -> RunEnd,
-    mut arrange: impl FnMut(&mut Vec<RunRequest>),
+    mut end: impl FnMut(&PlannedRun) -> RunEnd,
+    mut arrange: impl FnMut(&mut Vec<PlannedRun>),
 ) -> Outcome {
     drive_snapshot(Arc::new(Snapshot::new(hooks, Vec::new())), event, &mut end, &mut arrange)
 }
@@ -84,8 +84,8 @@ pub(crate) fn drive_arranged(
 pub(crate) fn drive_snapshot(
     snapshot: Arc<Snapshot>,
     event: Event,
-    end: &mut impl FnMut(&RunRequest) -> RunEnd,
-    arrange: &mut impl FnMut(&mut Vec<RunRequest>),
+    end: &mut impl FnMut(&PlannedRun) -> RunEnd,
+    arrange: &mut impl FnMut(&mut Vec<PlannedRun>),
 ) -> Outcome {
     let mut firing = Firing::new(snapshot, event);
     loop {
@@ -104,12 +104,12 @@ pub(crate) fn drive_snapshot(
 }
 
 /// Drives an event, each batch in plan order.
-pub(crate) fn drive(hooks: Vec<Hook>, event: Event, end: impl FnMut(&RunRequest) -> RunEnd) -> Outcome {
+pub(crate) fn drive(hooks: Vec<Hook>, event: Event, end: impl FnMut(&PlannedRun) -> RunEnd) -> Outcome {
     drive_arranged(hooks, event, end, |_| {})
 }
 
 /// The standard input of a request as a tree.
-pub(crate) fn stdin(request: &RunRequest) -> serde_json::Value {
+pub(crate) fn stdin(request: &PlannedRun) -> serde_json::Value {
     serde_json::from_slice(&request.input).unwrap()
 }
 

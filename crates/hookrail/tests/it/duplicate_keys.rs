@@ -143,7 +143,7 @@ fn an_event_that_cannot_be_denied_is_only_reported() {
 
 #[test]
 fn a_rewrite_that_brings_a_key_twice_is_denied_where_a_guard_is_asked() {
-    let answer = |request: &hookrail::process::RunRequest| match &*request.hook.label {
+    let answer = |request: &hookrail::process::PlannedRun| match &*request.hook.label {
         "rewrites" => exited(0, r#"{"hookSpecificOutput":{"tool_input":{"x":{"path":"a","path":"b"}}}}"#, ""),
         "module" => module_end(RawEnd::Returned(None)),
         _ => exited(0, "", ""),

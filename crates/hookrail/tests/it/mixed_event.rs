@@ -28,7 +28,7 @@ fn returned(result: Option<&str>) -> RunEnd {
 }
 
 /// What each hook was shown as the tool's input.
-fn judged(request: &hookrail::process::RunRequest) -> serde_json::Value {
+fn judged(request: &hookrail::process::PlannedRun) -> serde_json::Value {
     let stdin = stdin(request);
     let input = stdin.get("tool_input").or_else(|| stdin.pointer("/tool/args")).or_else(|| stdin.get("input"));
     input.cloned().unwrap_or_default()

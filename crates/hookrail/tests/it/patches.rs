@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::common::{drive_snapshot, exited, hook, module_end, module_hook, plugin_hook, stdin};
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::{AskedAbout, Plan, Snapshot};
-use hookrail::process::{RawEnd, RunEnd, RunRequest};
+use hookrail::process::{PlannedRun, RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::tools::{ColumnTool, ToolAccess, ToolColumn, ToolTable};
 use hookrail::{Code, Decision, DialectId, EndKind, Event, EventKind, Hook, Json, OnFailure, Outcome};
@@ -60,7 +60,7 @@ fn fire(
     mut answer: impl FnMut(&str, &Value) -> RunEnd,
 ) -> (Outcome, Vec<(String, Value)>) {
     let mut told = Vec::new();
-    let mut end = |request: &RunRequest| {
+    let mut end = |request: &PlannedRun| {
         let stdin = stdin(request);
         let tool = stdin.get("tool").cloned().unwrap_or(stdin);
         let name = ["tool_name", "name", "toolName"].iter().find_map(|key| tool.get(key)?.as_str()).unwrap().to_owned();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hookrail::document::outcome_document;
 use hookrail::hook::{Action, GroupOrder};
 use hookrail::plan::{Firing, ModelDecisions, Plan, Policy, Snapshot, Step};
-use hookrail::process::{NativeEnd, RawEnd, RunEnd, RunRequest, SpawnFailure};
+use hookrail::process::{NativeEnd, PlannedRun, RawEnd, RunEnd, SpawnFailure};
 use hookrail::sources::{Origin, SourceKind};
 use hookrail::{DialectId, Effects, Event, EventKind, Hook, NativeHook, OnFailure, Outcome};
 use proptest::prelude::*;
@@ -255,7 +255,7 @@ fn drive(kind: EventKind, plan: &[Scripted], snapshot: Snapshot, seed: Option<u6
         match firing.step() {
             Step::Done(outcome) => return *outcome,
             Step::Run(batch) => {
-                let mut open: Vec<RunRequest> = batch.requests;
+                let mut open: Vec<PlannedRun> = batch.requests;
                 while !open.is_empty() {
                     let at = choices.as_mut().map_or(0, |choices| choices.below(open.len()));
                     let request = open.remove(at);

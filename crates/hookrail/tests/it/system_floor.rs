@@ -3,7 +3,7 @@
 
 use crate::common::{drive, exited, hook, json, plugin_hook, stdin, tool_call};
 use hookrail::hook::GroupOrder;
-use hookrail::process::RunRequest;
+use hookrail::process::PlannedRun;
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, EventKind, Hook};
 
@@ -24,7 +24,7 @@ fn rewrite(input: &str) -> String {
     format!(r#"{{"hookSpecificOutput":{{"tool_input":{input}}}}}"#)
 }
 
-fn input_of(request: &RunRequest) -> String {
+fn input_of(request: &PlannedRun) -> String {
     stdin(request)["tool_input"].to_string()
 }
 

@@ -6,7 +6,7 @@ use crate::common::{drive_snapshot, exited, hook, module_end, module_hook, plugi
 use hookrail::hook::GroupOrder;
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::Snapshot;
-use hookrail::process::{RawEnd, RunEnd, RunRequest};
+use hookrail::process::{PlannedRun, RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::{DialectId, EventKind, Hook, Outcome, ToolNames};
 use pretty_assertions::assert_eq;
@@ -22,7 +22,7 @@ fn names() -> ToolNames {
     )
 }
 
-fn fire(hooks: Vec<Hook>, input: &str, mut end: impl FnMut(&RunRequest) -> RunEnd) -> Outcome {
+fn fire(hooks: Vec<Hook>, input: &str, mut end: impl FnMut(&PlannedRun) -> RunEnd) -> Outcome {
     let snapshot = Snapshot::new(hooks, Vec::new()).with_tools([names()]);
     drive_snapshot(Arc::new(snapshot), tool_call(input), &mut end, &mut |_| {})
 }
@@ -98,7 +98,7 @@ fn a_system_guard_with_names_of_its_own_is_asked_again_about_the_final_input() {
     let hooks = vec![hook(KIND, "guard", SourceKind::System), plugin_hook(KIND, "plugin")];
     let snapshot = Snapshot::new(hooks, Vec::new()).with_tools([names]);
     let mut judged = Vec::new();
-    let mut end = |request: &RunRequest| match &*request.hook.label {
+    let mut end = |request: &PlannedRun| match &*request.hook.label {
         "guard" => {
             let input = stdin(request)["tool_input"].clone();
             judged.push(input.clone());
@@ -119,7 +119,7 @@ fn aliased() -> ToolNames {
         .aliases_in_dialect(DialectId::Llxprt, "file_path", ["absolute_path", "path"])
 }
 
-fn fire_aliased(hooks: Vec<Hook>, input: &str, mut end: impl FnMut(&RunRequest) -> RunEnd) -> Outcome {
+fn fire_aliased(hooks: Vec<Hook>, input: &str, mut end: impl FnMut(&PlannedRun) -> RunEnd) -> Outcome {
     let snapshot = Snapshot::new(hooks, Vec::new()).with_tools([aliased()]);
     drive_snapshot(Arc::new(snapshot), tool_call(input), &mut end, &mut |_| {})
 }

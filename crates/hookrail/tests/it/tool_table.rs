@@ -6,7 +6,7 @@ use crate::common::{drive_snapshot, exited, hook, module_end, module_hook, plugi
 use hookrail::hook::GroupOrder;
 use hookrail::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use hookrail::plan::{Plan, Snapshot};
-use hookrail::process::{RawEnd, RunEnd, RunRequest};
+use hookrail::process::{PlannedRun, RawEnd, RunEnd};
 use hookrail::sources::SourceKind;
 use hookrail::tools::{ColumnTool, ToolColumn, ToolTable, ToolUse};
 use hookrail::{Code, Decision, DialectId, EndKind, Event, EventKind, Hook, Json, OnFailure, Outcome, ToolNames};
@@ -39,7 +39,7 @@ fn call(tool: &str, input: &str) -> Event {
     Event::new(KIND, "/p").with_text("tool_name", tool).with("tool_input", Json::parse(input).unwrap())
 }
 
-fn fire_in(table: ToolTable, hooks: Vec<Hook>, event: Event, mut end: impl FnMut(&RunRequest) -> RunEnd) -> Outcome {
+fn fire_in(table: ToolTable, hooks: Vec<Hook>, event: Event, mut end: impl FnMut(&PlannedRun) -> RunEnd) -> Outcome {
     let snapshot = Snapshot::new(hooks, Vec::new()).with_tool_table(Some(Arc::new(table)));
     drive_snapshot(Arc::new(snapshot), event, &mut end, &mut |_| {})
 }
@@ -100,7 +100,7 @@ fn a_name_without_the_main_argument_or_of_a_declared_tool_stays_what_it_is() {
         .with_tools([ToolNames::new("Write").in_dialect(DialectId::Xcode, "mine", [])])
         .with_tool_table(Some(Arc::new(table())));
     let mut names = Vec::new();
-    let mut end = |request: &RunRequest| {
+    let mut end = |request: &PlannedRun| {
         names.push(stdin(request).get("tool").map(|tool| tool["name"].clone()));
         exited(0, "", "")
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::blame::{foreign_status, silent_failure};
+use super::foreign_errors::{foreign_status, silent_failure};
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::unambiguous::Unambiguous;
 use super::{CommandDialect, remote, strict};

@@ -41,7 +41,7 @@ pub(crate) struct Command {
 
 /// Why the files that a command names may not be all that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum OpenEnd {
+pub enum UncoveredReason {
     /// Only a shell can say what the line does: it has operators, expansions, assignments or escapes.
     #[error("only a shell can tell what it runs")]
     NeedsShell,
@@ -99,7 +99,7 @@ pub(crate) struct CommandFiles {
     /// Whether none was left out because there are too many.
     pub(crate) complete: bool,
     /// Why the command may run others, as far as its words and its program tell.
-    pub(crate) open_end: Option<OpenEnd>,
+    pub(crate) open_end: Option<UncoveredReason>,
 }
 
 impl CommandFiles {
@@ -158,7 +158,7 @@ impl Command {
     }
 
     /// Why the command may run more of the project than it names; nothing if it is closed.
-    pub(crate) fn open_end(&self, root: &Path) -> Option<OpenEnd> {
+    pub(crate) fn open_end(&self, root: &Path) -> Option<UncoveredReason> {
         match self.closed(root, &FileLookup::new(self, root)) {
             Err(why) => Some(why),
             Ok(Some((interpreter, folder))) => {
@@ -166,11 +166,11 @@ impl Command {
                 // A compiled library names the folders of further libraries itself.
                 let leads_out = files.iter().any(|file| is_library(&file.path))
                     || interpreter == Interpreter::Node && load_from_elsewhere(root, &folder, &files);
-                leads_out.then_some(OpenEnd::ImportsFromElsewhere)
+                leads_out.then_some(UncoveredReason::ImportsFromElsewhere)
             }
             Ok(None) => {
                 let files = self.files(root, root).found;
-                files.iter().any(|file| reads_in_others(root, &file.real)).then_some(OpenEnd::ReadsInScripts)
+                files.iter().any(|file| reads_in_others(root, &file.real)).then_some(UncoveredReason::ReadsInScripts)
             }
         }
     }
@@ -220,36 +220,41 @@ impl Command {
     }
 
     /// What the command runs beside the files that it names, if it is understood completely.
-    fn closed(&self, root: &Path, lookup: &FileLookup<'_>) -> Result<ImportsFrom, OpenEnd> {
+    fn closed(&self, root: &Path, lookup: &FileLookup<'_>) -> Result<ImportsFrom, UncoveredReason> {
         let words = match &self.text {
             CommandText::Line(line) => plain_words(line, &self.folders)?,
             CommandText::Words(words) => words.to_vec(),
         };
         if words.iter().any(|word| word.chars().any(is_hidden)) {
-            return Err(OpenEnd::HiddenCharacter);
+            return Err(UncoveredReason::HiddenCharacter);
         }
-        let (program, arguments) = words.split_first().ok_or(OpenEnd::UnknownProgram)?;
-        let path = self.program(root, lookup, program).ok_or(OpenEnd::ProgramNotCovered)?;
+        let (program, arguments) = words.split_first().ok_or(UncoveredReason::UnknownProgram)?;
+        let path = self.program(root, lookup, program).ok_or(UncoveredReason::ProgramNotCovered)?;
         if path.real.starts_with(root) {
             // Nothing covers a program that is found by its name alone.
             return if names_path(program) {
                 self.own_program(root, lookup, &path)
             } else {
-                Err(OpenEnd::ProgramNotCovered)
+                Err(UncoveredReason::ProgramNotCovered)
             };
         }
-        let interpreter = interpreter_outside(root, &path, OpenEnd::UnknownProgram)?;
+        let interpreter = interpreter_outside(root, &path, UncoveredReason::UnknownProgram)?;
         let (isolation, rest) = interpreter.skip_options(arguments)?;
-        let script = rest.first().ok_or(OpenEnd::NoScript)?;
-        let script = lookup.file(script).filter(|found| found.is_inside(root)).ok_or(OpenEnd::NoScript)?;
+        let script = rest.first().ok_or(UncoveredReason::NoScript)?;
+        let script = lookup.file(script).filter(|found| found.is_inside(root)).ok_or(UncoveredReason::NoScript)?;
         imports_of(root, interpreter, isolation, &script)
     }
 
     /// A program that is a file of the project.
-    fn own_program(&self, root: &Path, lookup: &FileLookup<'_>, path: &ResolvedFile) -> Result<ImportsFrom, OpenEnd> {
+    fn own_program(
+        &self,
+        root: &Path,
+        lookup: &FileLookup<'_>,
+        path: &ResolvedFile,
+    ) -> Result<ImportsFrom, UncoveredReason> {
         let line = match ProgramFile::read(&path.real) {
             ProgramFile::Script(line) => line,
-            ProgramFile::LoadsLibraries => return Err(OpenEnd::LoadsLibraries),
+            ProgramFile::LoadsLibraries => return Err(UncoveredReason::LoadsLibraries),
             ProgramFile::Other => return Ok(None),
         };
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -257,15 +262,19 @@ impl Command {
             ["/usr/bin/env" | "/bin/env", name] if !name.starts_with('-') => (name, None),
             [program] => (program, None),
             [program, option] => (program, Some(option.to_owned())),
-            _ => return Err(OpenEnd::UnknownShebang),
+            _ => return Err(UncoveredReason::UnknownShebang),
         };
-        let program = self.program(root, lookup, program).ok_or(OpenEnd::UnknownShebang)?;
+        let program = self.program(root, lookup, program).ok_or(UncoveredReason::UnknownShebang)?;
         if program.real.starts_with(root) {
-            return Err(OpenEnd::UnknownShebang);
+            return Err(UncoveredReason::UnknownShebang);
         }
-        let interpreter = interpreter_outside(root, &program, OpenEnd::UnknownShebang)?;
+        let interpreter = interpreter_outside(root, &program, UncoveredReason::UnknownShebang)?;
         let (isolation, rest) = interpreter.skip_options(option.as_slice())?;
-        if rest.is_empty() { imports_of(root, interpreter, isolation, path) } else { Err(OpenEnd::UnknownShebang) }
+        if rest.is_empty() {
+            imports_of(root, interpreter, isolation, path)
+        } else {
+            Err(UncoveredReason::UnknownShebang)
+        }
     }
 
     /// The file that a program's name leads to. A bare name is looked for in the absolute parts of the search path that
@@ -314,12 +323,20 @@ fn names_path(program: &str) -> bool {
 
 /// The interpreter that a program outside of the project is. A shell that is reached through a link of the project loads
 /// nothing from there.
-fn interpreter_outside(root: &Path, program: &ResolvedFile, unknown: OpenEnd) -> Result<Interpreter, OpenEnd> {
+fn interpreter_outside(
+    root: &Path,
+    program: &ResolvedFile,
+    unknown: UncoveredReason,
+) -> Result<Interpreter, UncoveredReason> {
     let interpreter = Interpreter::of_program(program).ok_or(unknown)?;
     match interpreter {
         Interpreter::Shell => Ok(interpreter),
         Interpreter::Python | Interpreter::Node | Interpreter::Ruby | Interpreter::Perl => {
-            if leads_through(root, &program.path) { Err(OpenEnd::InterpreterOfProject) } else { Ok(interpreter) }
+            if leads_through(root, &program.path) {
+                Err(UncoveredReason::InterpreterOfProject)
+            } else {
+                Ok(interpreter)
+            }
         }
     }
 }
@@ -332,13 +349,17 @@ fn imports_of(
     interpreter: Interpreter,
     isolation: Isolation,
     script: &ResolvedFile,
-) -> Result<ImportsFrom, OpenEnd> {
+) -> Result<ImportsFrom, UncoveredReason> {
     if !interpreter.imports_siblings() || isolation == Isolation::Isolated {
         return Ok(None);
     }
     // An interpreter looks beside the target of a link, not beside the link.
-    let folder = script.real.parent().ok_or(OpenEnd::NoScript)?.to_owned();
-    if is_hook_folder(root, &folder) { Ok(Some((interpreter, folder))) } else { Err(OpenEnd::ImportsFromProject) }
+    let folder = script.real.parent().ok_or(UncoveredReason::NoScript)?.to_owned();
+    if is_hook_folder(root, &folder) {
+        Ok(Some((interpreter, folder)))
+    } else {
+        Err(UncoveredReason::ImportsFromProject)
+    }
 }
 
 /// Folders in which agents keep hooks: those of the dialects, those of agents whose hooks are not a dialect, and
@@ -443,7 +464,7 @@ pub(crate) fn shell_words(line: &str, separators: &str, comments: Comments) -> V
 }
 
 /// The words of a line that every shell splits in the same way and that needs no expansion.
-fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>, OpenEnd> {
+fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>, UncoveredReason> {
     let line = line.trim_matches([' ', '\t', '\n']);
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -455,21 +476,21 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
                 rest = skip_char(rest, first);
             }
             quote @ ('\'' | '"') => {
-                let (text, behind) = skip_char(rest, first).split_once(quote).ok_or(OpenEnd::NeedsShell)?;
+                let (text, behind) = skip_char(rest, first).split_once(quote).ok_or(UncoveredReason::NeedsShell)?;
                 // In double quotes a shell expands variables, and only the known ones have a known value.
                 if quote == '"' && (text.contains(['`', '\\', '!']) || !only_known_references(text, folders)) {
-                    return Err(OpenEnd::NeedsShell);
+                    return Err(UncoveredReason::NeedsShell);
                 }
                 // In single quotes a reference is plain text, which the caller could take for a folder.
                 if quote == '\'' && text.contains('$') {
-                    return Err(OpenEnd::NeedsShell);
+                    return Err(UncoveredReason::NeedsShell);
                 }
                 word.get_or_insert_default().push_str(text);
                 rest = behind;
             }
             // The engine puts quotes around a reference, so its value is not split into words.
             '$' => {
-                let reference = known_reference(rest, folders).ok_or(OpenEnd::NeedsShell)?;
+                let reference = known_reference(rest, folders).ok_or(UncoveredReason::NeedsShell)?;
                 word.get_or_insert_default().push_str(reference);
                 rest = rest.get(reference.len()..).unwrap_or_default();
             }
@@ -477,14 +498,14 @@ fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>,
                 word.get_or_insert_default().push(plain);
                 rest = skip_char(rest, first);
             }
-            '\n' => return Err(OpenEnd::NeedsShell),
-            hidden if is_hidden(hidden) => return Err(OpenEnd::HiddenCharacter),
-            _ => return Err(OpenEnd::NeedsShell),
+            '\n' => return Err(UncoveredReason::NeedsShell),
+            hidden if is_hidden(hidden) => return Err(UncoveredReason::HiddenCharacter),
+            _ => return Err(UncoveredReason::NeedsShell),
         }
     }
     words.extend(word);
     // `NAME=value program` sets a variable, and a variable can change which program is run.
-    if words.first().is_none_or(|program| program.contains('=')) { Err(OpenEnd::NeedsShell) } else { Ok(words) }
+    if words.first().is_none_or(|program| program.contains('=')) { Err(UncoveredReason::NeedsShell) } else { Ok(words) }
 }
 
 fn skip_char(text: &str, first: char) -> &str {

@@ -52,11 +52,11 @@ impl Project {
         Command { text, folders: folders.into(), search_path, home: None }
     }
 
-    fn line(&self, line: &str) -> Option<OpenEnd> {
+    fn line(&self, line: &str) -> Option<UncoveredReason> {
         self.command(CommandText::Line(line.into())).open_end(&self.root)
     }
 
-    fn words(&self, words: &[&str]) -> Option<OpenEnd> {
+    fn words(&self, words: &[&str]) -> Option<UncoveredReason> {
         self.command(CommandText::Words(words.iter().map(|word| (*word).to_owned()).collect())).open_end(&self.root)
     }
 }
@@ -91,41 +91,41 @@ fn an_interpreter_with_one_script_and_a_program_of_the_project_are_closed() {
 fn everything_else_is_open_ended() {
     let project = Project::new();
     for (line, why) in [
-        ("make -s lint README.md", OpenEnd::ProgramNotCovered),
-        ("cat README.md", OpenEnd::UnknownProgram),
-        ("sh -c 'sh a\\\n.sh' README.md", OpenEnd::HiddenCharacter),
-        ("printf 'sh a.%s' sh | sh -s README.md", OpenEnd::NeedsShell),
-        ("find . -name a.sh -execdir sh a.sh ';' -o -name README.md", OpenEnd::UnknownProgram),
-        ("sh -c 'for i in a; do sh ./sub/a.sh; done' README.md", OpenEnd::InterpreterOption),
-        ("PATH=.:/usr/bin:/bin guard README.md", OpenEnd::NeedsShell),
-        ("BASH_ENV=./e README.md; BASH_ENV=./e bash -c :", OpenEnd::NeedsShell),
-        ("sh 'a'\\''b.sh'", OpenEnd::NeedsShell),
-        ("sh a.sh#x", OpenEnd::NeedsShell),
-        ("sh <<E README.md\nsh a.s\\\nh\nE", OpenEnd::NeedsShell),
-        ("sh a.sh\u{200b}", OpenEnd::HiddenCharacter),
-        ("sh a.sh\u{2003}", OpenEnd::HiddenCharacter),
-        ("sh a.sh\u{a0}", OpenEnd::HiddenCharacter),
-        ("sh a.sh\rb", OpenEnd::HiddenCharacter),
-        ("sh a.sh \u{3164}", OpenEnd::HiddenCharacter),
-        ("shopt -s expand_aliases\nalias README.md='sh a\\\n.sh'\nREADME.md", OpenEnd::NeedsShell),
-        ("sh ./missing.sh # hooks/guard.sh", OpenEnd::NeedsShell),
-        ("sed s/x/./ README.md | sh", OpenEnd::NeedsShell),
-        ("sh", OpenEnd::NoScript),
-        ("sh missing.sh README.md", OpenEnd::NoScript),
-        ("sh tools README.md", OpenEnd::NoScript),
-        ("sh -- a.sh", OpenEnd::InterpreterOption),
-        ("sh -i a.sh", OpenEnd::InterpreterOption),
-        ("sh *.sh", OpenEnd::NeedsShell),
-        ("sh ~/a.sh", OpenEnd::NeedsShell),
-        ("sh \"$HOME/a.sh\"", OpenEnd::NeedsShell),
-        ("sh '$LLXPRT_PROJECT_DIR/a.sh'", OpenEnd::NeedsShell),
-        ("sh $LLXPRT_PROJECT_DIRX/a.sh", OpenEnd::NeedsShell),
-        ("sh a.sh &", OpenEnd::NeedsShell),
-        ("no-such-program a.sh", OpenEnd::ProgramNotCovered),
-        ("./run-own", OpenEnd::UnknownShebang),
-        ("./run-split", OpenEnd::UnknownShebang),
-        ("./run-python", OpenEnd::ImportsFromProject),
-        ("", OpenEnd::NeedsShell),
+        ("make -s lint README.md", UncoveredReason::ProgramNotCovered),
+        ("cat README.md", UncoveredReason::UnknownProgram),
+        ("sh -c 'sh a\\\n.sh' README.md", UncoveredReason::HiddenCharacter),
+        ("printf 'sh a.%s' sh | sh -s README.md", UncoveredReason::NeedsShell),
+        ("find . -name a.sh -execdir sh a.sh ';' -o -name README.md", UncoveredReason::UnknownProgram),
+        ("sh -c 'for i in a; do sh ./sub/a.sh; done' README.md", UncoveredReason::InterpreterOption),
+        ("PATH=.:/usr/bin:/bin guard README.md", UncoveredReason::NeedsShell),
+        ("BASH_ENV=./e README.md; BASH_ENV=./e bash -c :", UncoveredReason::NeedsShell),
+        ("sh 'a'\\''b.sh'", UncoveredReason::NeedsShell),
+        ("sh a.sh#x", UncoveredReason::NeedsShell),
+        ("sh <<E README.md\nsh a.s\\\nh\nE", UncoveredReason::NeedsShell),
+        ("sh a.sh\u{200b}", UncoveredReason::HiddenCharacter),
+        ("sh a.sh\u{2003}", UncoveredReason::HiddenCharacter),
+        ("sh a.sh\u{a0}", UncoveredReason::HiddenCharacter),
+        ("sh a.sh\rb", UncoveredReason::HiddenCharacter),
+        ("sh a.sh \u{3164}", UncoveredReason::HiddenCharacter),
+        ("shopt -s expand_aliases\nalias README.md='sh a\\\n.sh'\nREADME.md", UncoveredReason::NeedsShell),
+        ("sh ./missing.sh # hooks/guard.sh", UncoveredReason::NeedsShell),
+        ("sed s/x/./ README.md | sh", UncoveredReason::NeedsShell),
+        ("sh", UncoveredReason::NoScript),
+        ("sh missing.sh README.md", UncoveredReason::NoScript),
+        ("sh tools README.md", UncoveredReason::NoScript),
+        ("sh -- a.sh", UncoveredReason::InterpreterOption),
+        ("sh -i a.sh", UncoveredReason::InterpreterOption),
+        ("sh *.sh", UncoveredReason::NeedsShell),
+        ("sh ~/a.sh", UncoveredReason::NeedsShell),
+        ("sh \"$HOME/a.sh\"", UncoveredReason::NeedsShell),
+        ("sh '$LLXPRT_PROJECT_DIR/a.sh'", UncoveredReason::NeedsShell),
+        ("sh $LLXPRT_PROJECT_DIRX/a.sh", UncoveredReason::NeedsShell),
+        ("sh a.sh &", UncoveredReason::NeedsShell),
+        ("no-such-program a.sh", UncoveredReason::ProgramNotCovered),
+        ("./run-own", UncoveredReason::UnknownShebang),
+        ("./run-split", UncoveredReason::UnknownShebang),
+        ("./run-python", UncoveredReason::ImportsFromProject),
+        ("", UncoveredReason::NeedsShell),
     ] {
         let found = project.line(line);
         assert!(found.is_some(), "`{line}` is closed");
@@ -162,11 +162,11 @@ fn what_an_interpreter_imports_belongs_to_its_script_in_a_hook_folder_only() {
     assert_eq!(project.line(".llxprt/hooks/run-python"), None);
     assert_eq!(files(".llxprt/hooks/run-python").len(), 4);
     assert_eq!(files("python3 -I .llxprt/hooks/guard.py"), [".llxprt/hooks/guard.py"]);
-    assert_eq!(project.line("python3 hooks/guard.py"), Some(OpenEnd::ImportsFromProject));
-    assert_eq!(project.line("python3 .llxprt/guard.py"), Some(OpenEnd::ImportsFromProject));
+    assert_eq!(project.line("python3 hooks/guard.py"), Some(UncoveredReason::ImportsFromProject));
+    assert_eq!(project.line("python3 .llxprt/guard.py"), Some(UncoveredReason::ImportsFromProject));
     assert_eq!(project.line("python3 -I hooks/guard.py"), None);
-    assert_eq!(project.line("python3 -m guard README.md"), Some(OpenEnd::InterpreterOption));
-    assert_eq!(project.line("python3 tools README.md"), Some(OpenEnd::NoScript));
+    assert_eq!(project.line("python3 -m guard README.md"), Some(UncoveredReason::InterpreterOption));
+    assert_eq!(project.line("python3 tools README.md"), Some(UncoveredReason::NoScript));
 }
 
 #[cfg(unix)]
@@ -198,7 +198,7 @@ fn a_compiled_library_beside_the_script_leads_to_files_that_nothing_covers() {
         assert_eq!(project.line(&line), None, "{line}");
         std::fs::create_dir_all(folder.join("deep")).unwrap();
         std::fs::write(folder.join(library), "").unwrap();
-        assert_eq!(project.line(&line), Some(OpenEnd::ImportsFromElsewhere), "{library}");
+        assert_eq!(project.line(&line), Some(UncoveredReason::ImportsFromElsewhere), "{library}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookrail_spawn::real_path;
 
-use super::command::{OpenEnd, ResolvedFile};
+use super::command::{ResolvedFile, UncoveredReason};
 
 /// A program that runs a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Interpreter {
     }
 
     /// The arguments after options that do not change what is run.
-    pub(super) fn skip_options(self, mut arguments: &[String]) -> Result<(Isolation, &[String]), OpenEnd> {
+    pub(super) fn skip_options(self, mut arguments: &[String]) -> Result<(Isolation, &[String]), UncoveredReason> {
         let harmless = match self {
             Self::Shell => "eux",
             Self::Python => "uIBEs",
@@ -106,11 +106,11 @@ impl Interpreter {
             let sets_pipefail = self == Self::Shell && rest.first().is_some_and(|name| name == "pipefail");
             let (letters, rest) = match letters.strip_suffix('o').filter(|_| sets_pipefail) {
                 Some(others) => (others, rest.get(1..).unwrap_or_default()),
-                None if letters.is_empty() => return Err(OpenEnd::InterpreterOption),
+                None if letters.is_empty() => return Err(UncoveredReason::InterpreterOption),
                 None => (letters, rest),
             };
             if !letters.chars().all(|letter| harmless.contains(letter)) {
-                return Err(OpenEnd::InterpreterOption);
+                return Err(UncoveredReason::InterpreterOption);
             }
             if self == Self::Python && letters.contains('I') {
                 isolation = Isolation::Isolated;

@@ -13,7 +13,7 @@ use super::{CommandPools, IdleProcess};
 use crate::hook::Hook;
 use crate::hook::exec_options::ProcessLifetime;
 use crate::run::command::{ProcessContext, commands};
-use crate::run::request::RunRequest;
+use crate::run::request::PlannedRun;
 
 /// How many processes of one pool may work at once; further events wait for one.
 const MOST_AT_ONCE: usize = 4;
@@ -46,7 +46,7 @@ struct PoolState {
 }
 
 impl CommandPool {
-    pub(super) fn new(world: &ProcessContext, request: &RunRequest, files: FileStamps) -> Self {
+    pub(super) fn new(world: &ProcessContext, request: &PlannedRun, files: FileStamps) -> Self {
         Self {
             hook: Arc::clone(&request.hook),
             recipe: LaunchSettings::new(world, request),

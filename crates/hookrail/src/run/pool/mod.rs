@@ -25,7 +25,7 @@ use tokio::time::Instant;
 pub(super) use recipe::FileStamps;
 
 use super::command::{ProcessContext, RUN_ID};
-use super::request::RunRequest;
+use super::request::PlannedRun;
 use crate::hook::Hook;
 use command_pool::CommandPool;
 
@@ -153,7 +153,7 @@ impl CommandPools {
     }
 
     /// The pool for a request. A pool that does not fit any more is closed.
-    fn pool_for(&self, world: &ProcessContext, request: &RunRequest) -> Arc<CommandPool> {
+    fn pool_for(&self, world: &ProcessContext, request: &PlannedRun) -> Arc<CommandPool> {
         let found = lock(&self.pools).iter().find(|pool| pool.recipe.fits(world, request)).cloned();
         if let Some(pool) = found.filter(|pool| pool.files.is_unchanged()) {
             return pool;

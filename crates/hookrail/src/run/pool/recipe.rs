@@ -11,7 +11,7 @@ use crate::hook::fingerprint::{Fingerprint, files_named_by};
 use crate::hook::{Action, CommandText, Enforcement, Hook};
 use crate::run::Environment;
 use crate::run::command::ProcessContext;
-use crate::run::request::RunRequest;
+use crate::run::request::PlannedRun;
 
 /// A command with its directory and its environment.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ fn command_text(action: &Action, line: Option<&Arc<str>>) -> Option<CommandText>
 }
 
 impl LaunchSettings {
-    pub(super) fn new(world: &ProcessContext, request: &RunRequest) -> Self {
+    pub(super) fn new(world: &ProcessContext, request: &PlannedRun) -> Self {
         Self {
             command: command_text(&request.hook.action, request.command.as_ref()),
             exec: request.hook.exec,
@@ -53,7 +53,7 @@ impl LaunchSettings {
     }
 
     /// Whether the request would be started in exactly this way. Every event asks this, so it copies no text.
-    pub(super) fn fits(&self, world: &ProcessContext, request: &RunRequest) -> bool {
+    pub(super) fn fits(&self, world: &ProcessContext, request: &PlannedRun) -> bool {
         let theirs = inherited(world, request);
         self.command == command_text(&request.hook.action, request.command.as_ref())
             && self.exec == request.hook.exec
@@ -65,11 +65,11 @@ impl LaunchSettings {
     }
 }
 
-fn inherited<'r>(world: &'r ProcessContext, request: &'r RunRequest) -> &'r Arc<Environment> {
+fn inherited<'r>(world: &'r ProcessContext, request: &'r PlannedRun) -> &'r Arc<Environment> {
     request.hook.environment.as_ref().unwrap_or(&world.environment)
 }
 
-fn variables(request: &RunRequest) -> impl Iterator<Item = &(String, String)> {
+fn variables(request: &PlannedRun) -> impl Iterator<Item = &(String, String)> {
     request.event.variables().iter().chain(request.variables.iter())
 }
 

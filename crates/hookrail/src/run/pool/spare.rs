@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use crate::run::command::{ProcessResult, ProcessRun, ended, run_command, use_of_a_process};
-use crate::run::request::RunRequest;
+use crate::run::request::PlannedRun;
 
 /// Runs a hook that asks for prestarted processes, and has them replaced afterwards.
-pub(in crate::run) async fn run(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+pub(in crate::run) async fn run(context: ProcessRun<'_>, request: &PlannedRun) -> ProcessResult {
     let ProcessRun { world, pool, cancel, .. } = context;
     let processes = pool.commands.pool_for(world, request);
     let finished = match processes.take_waiting(&pool.commands) {

@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::{CommandPool, CommandPools, IdleProcess};
 use crate::run::command::{ProcessResult, ProcessRun, failure, output, use_of_a_process};
 use crate::run::end::{Output, ProcessEnd, RawEnd, SpawnFailure};
-use crate::run::request::RunRequest;
+use crate::run::request::PlannedRun;
 
 /// A worker is replaced after this many questions, so that a slow leak of memory is bounded.
 const MOST_QUESTIONS: u32 = 1000;
@@ -30,7 +30,7 @@ const BUSY_TRIES: u32 = 5;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// Asks a worker of the hook, and starts one if there is none.
-pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &RunRequest) -> ProcessResult {
+pub(in crate::run) async fn ask(context: ProcessRun<'_>, request: &PlannedRun) -> ProcessResult {
     let ProcessRun { world, cancel, .. } = context;
     let pools = &*context.pool.commands;
     let pool = pools.pool_for(world, request);
@@ -69,7 +69,7 @@ struct WorkerQuestion {
 async fn worker(
     pools: &CommandPools,
     pool: &CommandPool,
-    request: &RunRequest,
+    request: &PlannedRun,
     began: Instant,
     cancel: &CancelToken,
 ) -> Result<IdleProcess, RawEnd> {
@@ -99,7 +99,7 @@ async fn worker(
 
 fn end_of_start(
     started: Result<ControlFlow<StartEnd, IdleProcess>, SpawnError>,
-    request: &RunRequest,
+    request: &PlannedRun,
 ) -> Result<IdleProcess, RawEnd> {
     match started {
         Ok(ControlFlow::Continue(process)) => Ok(process),
@@ -113,7 +113,7 @@ fn end_of_start(
 fn conclude(
     pools: &CommandPools,
     pool: &CommandPool,
-    request: &RunRequest,
+    request: &PlannedRun,
     exchange: Exchange,
     WorkerQuestion { id, asked, began }: WorkerQuestion,
 ) -> ProcessResult {

@@ -9,7 +9,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::brackets::{SyntaxCause, explain_open, explain_syntax, explain_word, find_cause};
+use super::json_hints::{SyntaxCause, explain_open, explain_syntax, explain_word, find_cause};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{LineIndex, Location};
 use crate::json::{Json, JsonObject};

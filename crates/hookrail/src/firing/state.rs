@@ -17,7 +17,7 @@ use crate::json::Json;
 use crate::outcome::skips::{SkipReason, Skipped};
 use crate::outcome::{Decision, Effects, HookRun, Outcome};
 use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
-use crate::run::{RunEnd, RunId, RunRequest};
+use crate::run::{PlannedRun, RunEnd, RunId};
 use crate::tools::{ShownTool, View};
 use crate::trust::protect::OwnJudgement;
 
@@ -100,7 +100,7 @@ pub struct Batch {
     /// How they are related. For a detached batch the caller may call [`Firing::detach`] instead of giving the end.
     pub stage: Stage,
     /// What to run.
-    pub requests: Vec<RunRequest>,
+    pub requests: Vec<PlannedRun>,
 }
 
 impl Firing {
