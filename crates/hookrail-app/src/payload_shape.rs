@@ -156,7 +156,7 @@ pub fn report_fields(kind: EventKind, event_name: &str, shape: PayloadShape, fie
         });
     }
     let is_wanted = |field: &str| {
-        let has = |column: &hookrail::event::Column| column.fields.iter().any(|known| known.name == field);
+        let has = |column: &hookrail::event::DialectEvent| column.fields.iter().any(|known| known.name == field);
         // What a hook received is whole if its own dialect's fields are there.
         if let Some(column) = shape.dialect().and_then(|dialect| spec.column(dialect)) {
             has(column)

@@ -90,7 +90,7 @@ fn check_needed_fields(kind: EventKind, name: &str, input: &JsonObject) -> Resul
     let has = |field: &str| {
         let mut columns = DialectId::CONFIGURED.into_iter().filter_map(|dialect| spec.column(dialect));
         let mut named = columns.clone().filter(|column| column.name == name);
-        let known = |column: &hookrail::event::Column| column.fields.iter().any(|known| known.name == field);
+        let known = |column: &hookrail::event::DialectEvent| column.fields.iter().any(|known| known.name == field);
         if spec.name == name { columns.all(known) } else { named.any(known) }
     };
     for field in spec.fields.iter().filter(|field| field.needed && has(field.name)) {

@@ -34,7 +34,7 @@ struct Line<'l> {
     input: Option<&'l RawValue>,
     outcome: Outcome,
     hooks: Vec<Run>,
-    /// Hooks without an effect that had answered when the outcome was made.
+    /// Shadow hooks that had answered when the outcome was made.
     shadow: Vec<Run>,
     ms: f64,
     /// A text, or what stays of it if it was removed.
@@ -107,7 +107,7 @@ struct Row<'r> {
     ms: f64,
     text: String,
     hooks: Vec<RunRow<'r>>,
-    /// The runs of hooks without an effect, which are found by the same conditions and counted nowhere.
+    /// The runs of shadow hooks, which are found by the same conditions and counted nowhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     shadow: Vec<RunRow<'r>>,
     marks: Vec<&'static str>,

@@ -168,7 +168,7 @@ impl MemberWriter<'_> {
         members.string("session", late.session);
         members.string("event", late.event.name());
         members.string("why", late.why.name());
-        // A hook without an effect decided nothing about the event: its verdict is that of the run alone.
+        // A shadow hook decided nothing about the event: its verdict is that of the run alone.
         if late.why != LateReason::Shadow {
             members.optional("decision", late.run.decision.map(Decision::name));
         }

@@ -113,7 +113,7 @@ pub struct Record {
     /// The hooks that ran, in plan order.
     #[serde(default)]
     pub hooks: Vec<RecordedRun>,
-    /// The hooks without an effect that had answered when the outcome was made.
+    /// The shadow hooks that had answered when the outcome was made.
     #[serde(default)]
     pub shadow: Vec<RecordedRun>,
     /// The time from firing to the outcome, in milliseconds.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use hookrail::event::{Abilities, Column, Fold};
+use hookrail::event::{Abilities, DialectEvent, MergeRule};
 use hookrail::module::result_members;
 use hookrail::{DialectId, EventKind};
 use serde::Serialize;
@@ -49,14 +49,14 @@ impl Rule {
         self.signal
     }
 
-    fn new(kind: EventKind, column: &Column) -> Self {
+    fn new(kind: EventKind, column: &DialectEvent) -> Self {
         let combine = match column.fold {
-            Fold::FirstBlock if column.can.includes(Abilities::RESULT) => Combine::Cancel,
-            Fold::FirstBlock => Combine::Block,
-            Fold::LastResult if column.can.includes(Abilities::REPLACE_TOOL_OUTPUT) => Combine::LastObject,
-            Fold::ChainMessages => Combine::Messages,
-            Fold::FirstMessage => Combine::FirstMessage,
-            Fold::Ignore => Combine::Ignore,
+            MergeRule::FirstBlock if column.can.includes(Abilities::RESULT) => Combine::Cancel,
+            MergeRule::FirstBlock => Combine::Block,
+            MergeRule::LastResult if column.can.includes(Abilities::REPLACE_TOOL_OUTPUT) => Combine::LastObject,
+            MergeRule::ChainMessages => Combine::Messages,
+            MergeRule::FirstMessage => Combine::FirstMessage,
+            MergeRule::Ignore => Combine::Ignore,
             // The engine is given the last result and decides what it means. That is also right for a rule that no
             // module event has today: nothing a module said is lost.
             _ => Combine::Last,
@@ -68,7 +68,7 @@ impl Rule {
     }
 }
 
-fn columns() -> impl Iterator<Item = (EventKind, &'static Column)> {
+fn columns() -> impl Iterator<Item = (EventKind, &'static DialectEvent)> {
     EventKind::all().filter_map(|kind| Some((kind, kind.spec().column(DialectId::Xcsh)?)))
 }
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use hookrail::event::{Column, FieldKind, FieldSpec};
+use hookrail::event::{DialectEvent, FieldKind, FieldSpec};
 use hookrail::module::result_members;
 use hookrail::{DialectId, EventKind};
 
@@ -55,7 +55,7 @@ fn with_version(text: &str) -> String {
     text.replacen("VERSION", env!("CARGO_PKG_VERSION"), 1)
 }
 
-fn columns() -> impl Iterator<Item = (EventKind, &'static Column)> {
+fn columns() -> impl Iterator<Item = (EventKind, &'static DialectEvent)> {
     EventKind::all().filter_map(|kind| Some((kind, kind.spec().column(DialectId::Xcsh)?)))
 }
 

@@ -231,7 +231,7 @@ pub struct FiredEntry<'r> {
     pub outcome: &'r Outcome,
     /// The hooks that ran, in plan order.
     pub runs: Vec<RunEntry<'r>>,
-    /// The hooks without an effect that had answered when the outcome was made, in the order of
+    /// The shadow hooks that had answered when the outcome was made, in the order of
     /// [`Outcome::shadow`](crate::Outcome::shadow).
     pub shadow: Vec<RunEntry<'r>>,
     /// The time from firing to the outcome.
@@ -269,7 +269,7 @@ pub struct RunEntry<'r> {
 }
 
 named! {
-    /// What a hook without an effect asked for beside its decision.
+    /// What a shadow hook asked for beside its decision.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum AskedEffect {
         /// That the agent stops.
@@ -307,7 +307,7 @@ pub struct LateEntry<'r> {
     pub run: RunEntry<'r>,
     /// The reason it gave, if it gave one.
     pub reason: Option<&'r str>,
-    /// Everything that a hook without an effect asked for; none for other hooks.
+    /// Everything that a shadow hook asked for; none for other hooks.
     pub verdict: Option<&'r ShadowRun>,
 }
 
@@ -445,7 +445,7 @@ impl<'r> RunEntry<'r> {
         }
     }
 
-    /// The entry of a run without an effect.
+    /// The entry of a run of a shadow hook.
     pub(crate) fn of_shadow(places: &FilePlaces, shadow: &'r ShadowRun) -> Self {
         Self { asked: AskedEffect::of(&shadow.effects), ..Self::new(places, &shadow.run) }
     }

@@ -4,7 +4,7 @@ mod commands;
 
 use std::fmt::Write as _;
 
-use hookrail::event::{Abilities, Column, EventSpec, FieldKind};
+use hookrail::event::{Abilities, DialectEvent, EventSpec, FieldKind};
 use hookrail::{Code, DialectId, EventKind, Level};
 use hookrail_app::failure::Result;
 
@@ -80,7 +80,7 @@ fn gating(spec: &EventSpec) -> String {
     }
 }
 
-fn describe(page: &mut String, dialect: DialectId, column: &Column) {
+fn describe(page: &mut String, dialect: DialectId, column: &DialectEvent) {
     let _ = write!(page, "\n**{dialect}: `{}`**\n\n", column.name);
     let fields: Vec<String> = column
         .fields

@@ -104,7 +104,7 @@ fn filters_and_the_search_in_all_fields_select_events() {
     filtered("end:timed-out hook:guard-push", "2 of 50 events");
     filtered("seq:>48", "2 of 50 events");
     filtered("layer:nothing", "0 of 50 events");
-    // A verdict without an effect that came in time.
+    // A verdict of a shadow hook that came in time.
     filtered("hook:new-guard", "8 of 50 events");
     filtered("new-guard decision:deny", "1 of 50 events");
     filtered("\"part1.rs\"", "1 of 50 events");
@@ -119,7 +119,7 @@ fn numbers_hooks_comparison_and_tester_show_what_they_should() {
     let Some(browser) = Browser::start() else { return };
     let lab = Lab::new(TesterMode::Fire);
     (1..=60).for_each(|seq| lab.append(&records::fired(seq)));
-    // A late verdict of a hook without an effect is no run that counts.
+    // A late verdict of a shadow hook is no run that counts.
     lab.append(&records::late(61, 60));
     opened(&browser, &lab, 61);
     browser.run("location.hash = '#/stats'");

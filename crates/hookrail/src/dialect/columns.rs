@@ -1,7 +1,7 @@
 //! The macro with which dialects declare their events, and look-ups over all of them.
 
 use super::DialectId;
-use crate::event::{Column, EventKind, EventSpec, FieldSpec};
+use crate::event::{DialectEvent, EventKind, EventSpec, FieldSpec};
 
 /// Declares the events of a dialect as the function `column`. Every neutral event has a line: a column over a common
 /// base, or its place among those the dialect does not have. A new event therefore does not compile before every
@@ -12,11 +12,11 @@ macro_rules! columns {
         [$($missing:ident),* $(,)?] => None
     ) => {
         /// The event as this dialect knows it.
-        pub(super) fn column(kind: $crate::event::EventKind) -> Option<&'static $crate::event::Column> {
-            use $crate::event::{Column, EventKind};
+        pub(super) fn column(kind: $crate::event::EventKind) -> Option<&'static $crate::event::DialectEvent> {
+            use $crate::event::{DialectEvent, EventKind};
             match kind {
                 $(EventKind::$kind => {
-                    static COLUMN: Column = Column {
+                    static COLUMN: DialectEvent = DialectEvent {
                         name: $name,
                         fields: &[$($crate::dialect::columns::field(EventKind::$kind, stringify!($field))),*],
                         $($key: $value,)*
@@ -44,7 +44,7 @@ pub(super) const fn field(kind: EventKind, name: &str) -> FieldSpec {
 impl EventSpec {
     /// The event as that dialect knows it; none if the dialect does not have it.
     #[must_use]
-    pub fn column(&self, dialect: DialectId) -> Option<&'static Column> {
+    pub fn column(&self, dialect: DialectId) -> Option<&'static DialectEvent> {
         dialect.contract().column(self.kind)
     }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::event::Abilities;
 
-    fn columns() -> impl Iterator<Item = (EventKind, &'static Column)> {
+    fn columns() -> impl Iterator<Item = (EventKind, &'static DialectEvent)> {
         DialectId::ORDER
             .into_iter()
             .flat_map(|dialect| EventKind::all().filter_map(move |kind| Some((kind, kind.spec().column(dialect)?))))

@@ -12,7 +12,7 @@ use super::load::{LoadContext, LoadMemory, Loaded};
 use crate::config::diagnostic::Diagnostic;
 use crate::dialect::snapshot::Policy;
 use crate::dialect_id::{DialectId, with_dialects};
-use crate::event::{Column, Event, EventKind, Stage};
+use crate::event::{DialectEvent, Event, EventKind, Stage};
 use crate::hook::exec_options::CommandShell;
 use crate::hook::{Authority, Hook, OnFailure};
 use crate::json::Json;
@@ -29,7 +29,7 @@ use crate::tools::{ToolColumn, Tools};
 /// does not implement it.
 pub(crate) trait Dialect: Sync {
     /// The event as this dialect knows it; none if the dialect does not have it.
-    fn column(&self, kind: EventKind) -> Option<&'static Column>;
+    fn column(&self, kind: EventKind) -> Option<&'static DialectEvent>;
 
     /// Loads every hook of this dialect. Everything that is read or looked for is recorded by the reader, because it is
     /// watched.

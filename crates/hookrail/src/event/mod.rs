@@ -3,7 +3,7 @@
 //! A new event is one declaration in `table`; then the compiler asks every dialect for its column. Nothing else may
 //! list events, and no dialect is known here.
 
-mod column;
+mod dialect_event;
 pub(crate) mod effects;
 mod fired;
 mod kind;
@@ -11,7 +11,7 @@ mod spec;
 mod table;
 mod time;
 
-pub use column::{Abilities, Column, Fold, Occurrences, Stage};
+pub use dialect_event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
 pub use fired::{Event, EventError};
 pub use kind::{EventKind, EventSet};
 pub use spec::{Conversation, EventSpec, FieldKind, FieldSpec};

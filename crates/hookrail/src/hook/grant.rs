@@ -130,7 +130,7 @@ impl GrantedFile {
 /// The failure policy that the hook keeps after it has changed. The events of a module are known only when it runs, so
 /// a module that mentions the event in any of its files is taken as a guard.
 pub(crate) fn policy_to_grant(hook: &Hook, fingerprint: &Fingerprint) -> OnFailure {
-    // A hook without an effect has none when it has changed.
+    // A shadow hook has none when it has changed.
     if hook.enforcement == Enforcement::Shadow {
         return OnFailure::Allow;
     }

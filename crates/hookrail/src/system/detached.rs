@@ -137,7 +137,7 @@ impl Background {
         });
     }
 
-    /// Adds a run without an effect, about which nothing is reported. When the system is shut down it is cancelled after
+    /// Adds a run of a shadow hook, about which nothing is reported. When the system is shut down it is cancelled after
     /// that time.
     pub(super) fn add_shadow<R>(&self, bound: Duration, cancel: CancelToken, run: R)
     where

@@ -121,7 +121,7 @@ fn configuration(in_force: &ConfigurationId) -> Json {
     JsonObject::new().add("digest", json!(digest.hex())).add("revision", json!(revision)).to_json()
 }
 
-/// The document of what a hook without an effect would have done, as an outcome has it.
+/// The document of what a shadow hook would have done, as an outcome has it.
 #[must_use]
 pub fn shadow_document(shadow: &ShadowRun) -> Json {
     let ShadowRun { run, effects } = shadow;
@@ -142,7 +142,7 @@ pub fn shadow_document(shadow: &ShadowRun) -> Json {
         .to_json()
 }
 
-/// What a hook without an effect would have replaced, by the name of the outcome's member; null if nothing.
+/// What a shadow hook would have replaced, by the name of the outcome's member; null if nothing.
 fn would_be_rewrite(effects: &Effects) -> Json {
     // `Effects::is_rewrite` knows the same members.
     let prompt = effects.prompt.as_ref().map(|prompt| Json::string(prompt));

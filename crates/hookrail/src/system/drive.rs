@@ -51,7 +51,7 @@ pub(super) struct EngineShared {
     pub(super) pool: ProcessPool,
     /// Threads for closures of the embedding program.
     pub(super) closures: ClosureThreads,
-    /// What hooks without an effect run with.
+    /// What shadow hooks run with.
     pub(super) shadow: ShadowParts,
     /// Hooks that prepare the session and have not ended.
     pub(super) session_starts: SessionStarts,
@@ -235,7 +235,7 @@ impl Driver {
         outcome
     }
 
-    /// Runs a hook without an effect that no event waits for.
+    /// Runs a shadow hook that no event waits for.
     pub(super) fn shadow_in_background(self: &Arc<Self>, job: ShadowJob) {
         let Leftovers::Engine { background, .. } = &self.leftovers else { return };
         let (bound, cancel) = (job.time_at_shutdown(), CancelToken::new());
@@ -248,7 +248,7 @@ impl Driver {
         });
     }
 
-    /// Runs a hook without an effect. It has no way back to the host, and leaves nothing in a dialect's log.
+    /// Runs a shadow hook. It has no way back to the host, and leaves nothing in a dialect's log.
     async fn run_shadow(&self, id: FireId, shadow: ShadowFiring, cancel: CancelToken) -> ShadowRun {
         let ShadowFiring { hook, mut firing, .. } = shadow;
         let context = FireContext { id, host: Arc::new(NoHost), cancel };

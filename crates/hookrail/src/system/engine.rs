@@ -54,7 +54,7 @@ enum Job {
         request: Box<PlannedRun>,
         host: Arc<dyn Host>,
     },
-    /// A hook without an effect, of an event elsewhere.
+    /// A shadow hook, of an event elsewhere.
     Shadow(Box<ShadowJob>),
     /// A request for the diagnostics about detached runs that failed.
     Report(oneshot::Sender<Vec<Diagnostic>>),
@@ -101,7 +101,7 @@ impl Engine {
         let _ = self.jobs.send(Job::Detached { fire, request: Box::new(request), host });
     }
 
-    /// Takes a hook without an effect over from an event that is driven elsewhere.
+    /// Takes a shadow hook over from an event that is driven elsewhere.
     pub(super) fn take_over_shadow(&self, job: ShadowJob) {
         let _ = self.jobs.send(Job::Shadow(Box::new(job)));
     }

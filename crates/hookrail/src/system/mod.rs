@@ -596,17 +596,17 @@ impl HookSystem {
             protection.remember_question(&event, judged);
         }
         let depth = self.parts().world.depth;
-        // If no hook would run there is no recursion to end, and one without an effect is left out there.
-        let beside = match detached {
+        // If no hook would run there is no recursion to end, and a shadow hook is left out there.
+        let shadow_start = match detached {
             _ if depth >= DEEPEST => ShadowStart::LeftOut,
             Detached::LeftOut => ShadowStart::LeftOut,
             Detached::LeftAlone => ShadowStart::Started,
             Detached::Awaited if plan.shadow.is_empty() => ShadowStart::LeftOut,
             Detached::Awaited => ShadowStart::Awaited,
         };
-        if plan.parts.is_empty() && beside != ShadowStart::Awaited && !plan.carries_calls() {
+        if plan.parts.is_empty() && shadow_start != ShadowStart::Awaited && !plan.carries_calls() {
             let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT), judged);
-            let shadows = match beside {
+            let shadows = match shadow_start {
                 ShadowStart::Started => ShadowFiring::of_event(&in_force.snapshot, &plan, &event),
                 ShadowStart::LeftOut | ShadowStart::Awaited => Vec::new(),
             };

@@ -78,7 +78,7 @@ impl Recording {
         });
     }
 
-    /// Records the verdict of a hook without an effect that came after the outcome of the event with that name.
+    /// Records the verdict of a shadow hook that came after the outcome of the event with that name.
     pub(super) fn record_shadow(&self, fire: &str, event: &Event, start: Duration, verdict: &ShadowRun) {
         self.record_late(LateEntry {
             fire,

@@ -25,7 +25,7 @@ use crate::hook::native::ClosureThreads;
 use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
 use crate::text::log::log;
 
-/// How long a shutdown waits for hooks without an effect, in all, if they are not all that the program is for.
+/// How long a shutdown waits for shadow hooks, in all, if they are not all that the program is for.
 const DRAIN: Duration = Duration::from_millis(750);
 
 /// The number of processes that they have at the same time.
@@ -34,10 +34,10 @@ const MOST_PROCESSES: usize = 8;
 /// The number of them that may be out. One that comes on top is not started: a slow hook must not fill the memory of a host.
 const MOST_OUT: usize = 256;
 
-/// Starts the hooks without an effect of an event somewhere else. The text is the name of the event among the records.
+/// Starts the shadow hooks of an event somewhere else. The text is the name of the event among the records.
 pub(super) type StartElsewhere = dyn Fn(Option<&str>, &Event) -> io::Result<()> + Send + Sync;
 
-/// What hooks without an effect run with, apart from all others.
+/// What shadow hooks run with, apart from all others.
 pub(super) struct ShadowParts {
     /// Places for their processes.
     pub(super) processes: Semaphore,
@@ -62,17 +62,17 @@ impl ShadowParts {
         match catch_unwind(AssertUnwindSafe(|| elsewhere(name.as_deref(), event))) {
             Ok(Ok(())) => ShadowRunner::Another,
             Ok(Err(error)) => {
-                log!(warn, target: "hookrail::runner", %error, "hooks without an effect could not be started elsewhere");
+                log!(warn, target: "hookrail::runner", %error, "shadow hooks could not be started elsewhere");
                 ShadowRunner::ThisProcess
             }
             Err(_) => {
-                log!(warn, target: "hookrail::runner", "starting hooks without an effect elsewhere panicked");
+                log!(warn, target: "hookrail::runner", "starting shadow hooks elsewhere panicked");
                 ShadowRunner::ThisProcess
             }
         }
     }
 
-    /// Counts one more that is out; nothing if there are too many.
+    /// Counts one more shadow hook that runs; nothing if there are too many.
     fn enter(&self) -> Option<ShadowPlace> {
         let count = |out: usize| (out < MOST_OUT).then_some(out + 1);
         self.out.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).ok()?;
@@ -80,14 +80,14 @@ impl ShadowParts {
     }
 }
 
-/// Who runs the hooks without an effect of an event.
+/// Which process runs the shadow hooks of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShadowRunner {
     ThisProcess,
     Another,
 }
 
-/// Held while a hook without an effect is out.
+/// Held while a shadow hook runs.
 pub(super) struct ShadowPlace(Arc<AtomicUsize>);
 
 impl Drop for ShadowPlace {
@@ -96,7 +96,7 @@ impl Drop for ShadowPlace {
     }
 }
 
-/// A hook without an effect that is driven apart from its event.
+/// A shadow hook that is driven apart from its event.
 pub(super) struct ShadowJob {
     pub(super) fire: FireId,
     /// Where it stands among those of its event.
@@ -217,7 +217,7 @@ impl Drop for CloseOnDrop {
     }
 }
 
-/// What happens to the hooks without an effect of an event in which no other hook takes part.
+/// How the shadow hooks of an event start if no other hook takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShadowStart {
     /// They are started, and the outcome is there.
@@ -231,7 +231,7 @@ pub(super) enum ShadowStart {
 /// An event whose outcome is known without asking a hook.
 pub(super) struct ImmediateOutcome {
     pub(super) outcome: Outcome,
-    /// The hooks without an effect that run all the same.
+    /// The shadow hooks that run all the same.
     pub(super) shadows: Vec<ShadowFiring>,
 }
 
@@ -242,7 +242,7 @@ impl From<Outcome> for ImmediateOutcome {
 }
 
 impl HookSystem {
-    /// Starts the hooks without an effect of an event whose outcome is known, so that their verdicts are late.
+    /// Starts the shadow hooks of an event whose outcome is known, so that their verdicts are late.
     pub(super) fn start_shadows(&self, fire: FireId, shadows: Vec<ShadowFiring>) {
         let Some(first) = shadows.first() else { return };
         let event = first.firing.original();
@@ -273,7 +273,7 @@ impl HookSystem {
         verdicts.jobs(fire, shadows, self.parts()).into_iter().for_each(|job| self.start_shadow(job));
     }
 
-    /// Lets the engine drive a hook without an effect.
+    /// Lets the engine drive a shadow hook.
     pub(super) fn start_shadow(&self, job: ShadowJob) {
         match self.engine() {
             Ok(engine) => engine.take_over_shadow(job),

@@ -1,7 +1,7 @@
 //! What a new hook is written for: a dialect that there are templates for, and an event under the name it has there.
 
 use hookrail::dialect::find_event;
-use hookrail::event::Column;
+use hookrail::event::DialectEvent;
 use hookrail::{DialectId, EventKind};
 use hookrail_app::event_draft::find_kind;
 use hookrail_app::failure::{Failure, Result};
@@ -100,7 +100,7 @@ impl TemplateDialect {
 #[derive(Debug)]
 pub(super) struct TemplateEvent {
     pub(super) kind: EventKind,
-    pub(super) column: &'static Column,
+    pub(super) column: &'static DialectEvent,
     /// What to tell a user who named the event as another agent does.
     pub(super) translated: Option<String>,
 }

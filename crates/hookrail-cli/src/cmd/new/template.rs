@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use hookrail::EventKind;
-use hookrail::event::Column;
+use hookrail::event::DialectEvent;
 use hookrail_bridge::install::HookGroup;
 
 use super::files::{FileMode, IfExists, NewFile};
@@ -17,7 +17,7 @@ pub(super) struct HookTemplate<'t> {
     pub(super) dialect: TemplateDialect,
     pub(super) language: HookLanguage,
     pub(super) kind: EventKind,
-    pub(super) column: &'static Column,
+    pub(super) column: &'static DialectEvent,
     pub(super) if_exists: IfExists,
 }
 

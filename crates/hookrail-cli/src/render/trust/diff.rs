@@ -73,7 +73,7 @@ pub(super) fn timeout(definition: &Definition) -> String {
     definition.timeout.as_ref().map(|ms| format!("{ms} ms")).unwrap_or_default()
 }
 
-/// Returns what is said of a hook without an effect; empty for any other.
+/// Returns what is said of a shadow hook; empty for any other.
 pub(super) fn enforced(definition: &Definition) -> String {
     definition.enforce.as_ref().map(|_| "no: it runs and has no effect".to_owned()).unwrap_or_default()
 }

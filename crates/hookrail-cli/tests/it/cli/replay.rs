@@ -1,4 +1,4 @@
-//! `hookrail replay` with real journals, and what `log --shadow` says about hooks without an effect.
+//! `hookrail replay` with real journals, and what `log --shadow` says about shadow hooks.
 
 use std::time::Duration;
 
@@ -274,7 +274,7 @@ fn hooks_without_an_effect_are_counted() {
     assert_eq!(replay(&sandbox, &[], 0)["replayed"], 4);
 }
 
-/// What a hook without an effect would have decided is no decision of its event, in time or late.
+/// What a shadow hook would have decided is no decision of its event, in time or late.
 #[test]
 fn a_shadow_verdict_is_no_decision_and_no_run_of_the_statistics() {
     let sandbox = Sandbox::new();

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, Fold, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
 
 /// What columns have in common. A group of hooks can ask for a chain instead.
-const BASE: Column = Column {
+const BASE: DialectEvent = DialectEvent {
     name: "",
     matched_on: None,
     fields: &[],
     can: Abilities::STOP,
     gates: false,
-    fold: Fold::AnyDenies,
+    fold: MergeRule::AnyDenies,
     stage: Stage::Parallel,
     timeout: Duration::from_secs(60),
     occurrences: Occurrences::All,
@@ -27,7 +27,7 @@ columns! {
         name: "SessionStart", fields: [source], matched_on: Some("source"), can: STOP.union(CONTEXT),
     }
     SessionEnd => BASE {
-        name: "SessionEnd", fields: [reason], matched_on: Some("reason"), fold: Fold::LastWins,
+        name: "SessionEnd", fields: [reason], matched_on: Some("reason"), fold: MergeRule::LastWins,
     }
     Prompt => BASE {
         name: "BeforeAgent", fields: [prompt, origin], can: DENY.union(CONTEXT), gates: true,
@@ -56,28 +56,28 @@ columns! {
         fields: [llm_request],
         can: DENY.union(Abilities::REWRITE_REQUEST).union(Abilities::GIVE_RESPONSE),
         gates: true,
-        fold: Fold::FieldReplacement,
+        fold: MergeRule::FieldReplacement,
     }
     AfterModel => BASE {
         name: "AfterModel",
         fields: [llm_request, llm_response],
         can: STOP.union(Abilities::GIVE_RESPONSE),
-        fold: Fold::FieldReplacement,
+        fold: MergeRule::FieldReplacement,
     }
     ToolSelection => BASE {
         name: "BeforeToolSelection",
         fields: [llm_request],
         can: STOP.union(Abilities::CHOOSE_TOOLS),
-        fold: Fold::ToolUnion,
+        fold: MergeRule::ToolUnion,
     }
     BeforeCompact => BASE {
-        name: "PreCompress", fields: [trigger], matched_on: Some("trigger"), fold: Fold::LastWins,
+        name: "PreCompress", fields: [trigger], matched_on: Some("trigger"), fold: MergeRule::LastWins,
     }
     Notification => BASE {
         name: "Notification",
         fields: [notification_type, message, details],
         matched_on: Some("notification_type"),
-        fold: Fold::LastWins,
+        fold: MergeRule::LastWins,
     }
     [
         AgentStart, TurnStart, TurnEnd, ModelRoundEnd, Compacting, AfterCompact, AutoCompactionStart,

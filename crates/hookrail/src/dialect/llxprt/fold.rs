@@ -5,7 +5,7 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::command_hooks::{Answer, HookDecision, HookOutput, NO_REASON, Provenance};
 use crate::dialect::snapshot::ModelDecisions;
 use crate::dialect::{DialectId, FoldContext, Folded, Reply};
-use crate::event::{Abilities, Event, EventKind, Fold, Stage};
+use crate::event::{Abilities, Event, EventKind, MergeRule, Stage};
 use crate::hook::Authority;
 use crate::json::{Json, JsonObject};
 use crate::outcome::{Decision, Effects, Stop, join};
@@ -19,22 +19,22 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
     }
     let answers: Vec<&Answer> = replies.iter().filter_map(|reply| reply.answer.as_ref()).collect();
     let mut merged = match column.fold {
-        Fold::FieldReplacement | Fold::LastWins => last_write_wins(&answers),
-        Fold::ToolUnion => tools::with_union(any_denies(&answers), context, replies),
-        Fold::AnyDenies
-        | Fold::Stack
-        | Fold::FirstBlock
-        | Fold::LastResult
-        | Fold::ChainMessages
-        | Fold::FirstMessage
-        | Fold::Ignore => any_denies(&answers),
+        MergeRule::FieldReplacement | MergeRule::LastWins => last_write_wins(&answers),
+        MergeRule::ToolUnion => tools::with_union(any_denies(&answers), context, replies),
+        MergeRule::AnyDenies
+        | MergeRule::Stack
+        | MergeRule::FirstBlock
+        | MergeRule::LastResult
+        | MergeRule::ChainMessages
+        | MergeRule::FirstMessage
+        | MergeRule::Ignore => any_denies(&answers),
     };
-    if column.fold == Fold::FieldReplacement {
+    if column.fold == MergeRule::FieldReplacement {
         diagnostics.extend(finalize_decision(&mut merged, context, replies));
         merged.hook_specific_output.get_or_insert_default();
     }
     let mut effects = effects(event.kind(), column.can, &merged, replies);
-    if column.fold == Fold::FieldReplacement && effects.decision.is_some() {
+    if column.fold == MergeRule::FieldReplacement && effects.decision.is_some() {
         effects.decision = merged.decision.map(HookDecision::decision);
     }
     if effects.decision == Some(Decision::Deny)

@@ -67,7 +67,7 @@ use super::{
     Reply,
 };
 use crate::config::diagnostic::Diagnostic;
-use crate::event::{Column, Event, EventKind, Stage};
+use crate::event::{DialectEvent, Event, EventKind, Stage};
 use crate::hook::{Action, GroupOrder, Hook, OnFailure};
 use crate::json::{Json, ObjectWriter};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
@@ -80,7 +80,7 @@ use crate::tools::ToolColumn;
 pub(crate) struct Llxprt;
 
 impl Dialect for Llxprt {
-    fn column(&self, kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static DialectEvent> {
         events::column(kind)
     }
 

@@ -11,7 +11,7 @@ use crate::dialect::command_hooks::{
     GROUP_KEY, GROUP_KEYS, HOOK_KEYS, HookDecision, LONGEST_TIMEOUT, PROCESS_KEYS, REMOTE_TYPE, RETRIES_KEY,
 };
 use crate::dialect::{DialectId, enforcement, sandbox};
-use crate::event::{Column, EventKind, FieldKind};
+use crate::event::{DialectEvent, EventKind, FieldKind};
 use crate::hook::exec_options::{ProcessLifetime, ShellUse, StdinKind};
 use crate::hook::remote::RemoteTarget;
 use crate::json::JsonKind;
@@ -79,7 +79,7 @@ fn settings() -> Value {
     document("settings", "Settings of hooks", schema)
 }
 
-fn group(column: &Column) -> Value {
+fn group(column: &DialectEvent) -> Value {
     let properties = GROUP_KEYS.iter().map(|key| {
         let schema = match *key {
             "matcher" => matcher(column),
@@ -98,7 +98,7 @@ fn group(column: &Column) -> Value {
     })
 }
 
-fn matcher(column: &Column) -> Value {
+fn matcher(column: &DialectEvent) -> Value {
     match column.matched_on {
         Some(field) => json!({
             "type": ["string", "null"],
@@ -166,7 +166,7 @@ fn hook() -> Value {
     })
 }
 
-fn stdin(column: &Column) -> Value {
+fn stdin(column: &DialectEvent) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for name in ["session_id", "transcript_path", "cwd", "timestamp"] {
@@ -204,7 +204,7 @@ fn json_type(kind: FieldKind) -> Value {
     }
 }
 
-fn stdout(column: &Column) -> Value {
+fn stdout(column: &DialectEvent) -> Value {
     let words = || HookDecision::ALL.map(HookDecision::word).map(Value::from).into_iter();
     let or_null: Vec<Value> = words().chain([Value::Null]).collect();
     let specific = MEMBERS.iter().filter(|(_, _, ability)| ability.is_none_or(|ability| column.can.includes(ability)));

@@ -3,24 +3,24 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::event::{Abilities, Column, EventKind, EventSpec, Fold, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent, EventKind, EventSpec, MergeRule, Occurrences, Stage};
 
-static COLUMNS: LazyLock<Box<[Column]>> = LazyLock::new(|| EventKind::all().map(|kind| neutral(kind.spec())).collect());
+static COLUMNS: LazyLock<Box<[DialectEvent]>> = LazyLock::new(|| EventKind::all().map(|kind| neutral(kind.spec())).collect());
 
 /// The event as closures know it.
-pub(super) fn column(kind: EventKind) -> Option<&'static Column> {
+pub(super) fn column(kind: EventKind) -> Option<&'static DialectEvent> {
     COLUMNS.get(kind as usize)
 }
 
-fn neutral(spec: &'static EventSpec) -> Column {
+fn neutral(spec: &'static EventSpec) -> DialectEvent {
     let gates = spec.is_gating();
-    Column {
+    DialectEvent {
         name: spec.name,
         matched_on: spec.subject,
         fields: spec.fields,
         can: if gates { Abilities::ALL } else { Abilities::ALL.difference(Abilities::DENY) },
         gates,
-        fold: Fold::AnyDenies,
+        fold: MergeRule::AnyDenies,
         stage: Stage::Chain,
         timeout: Duration::from_secs(60),
         occurrences: Occurrences::All,

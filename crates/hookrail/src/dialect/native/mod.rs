@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
-use crate::event::{Column, Event, EventKind, Stage};
+use crate::event::{DialectEvent, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::Matcher;
@@ -16,7 +16,7 @@ use crate::run::{RawEnd, RunEnd, RunInput};
 pub(crate) struct Native;
 
 impl Dialect for Native {
-    fn column(&self, kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static DialectEvent> {
         events::column(kind)
     }
 

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, Fold, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
 
-const BASE: Column = Column {
+const BASE: DialectEvent = DialectEvent {
     name: "",
     matched_on: Some("tool_name"),
     fields: &[],
     can: Abilities::ADD_CONTEXT,
     gates: false,
-    fold: Fold::AnyDenies,
+    fold: MergeRule::AnyDenies,
     stage: Stage::Parallel,
     timeout: Duration::from_secs(10),
     occurrences: Occurrences::All,

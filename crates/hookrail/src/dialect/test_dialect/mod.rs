@@ -13,7 +13,7 @@ use super::{
     Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply, failure_decision,
     failure_reason,
 };
-use crate::event::{Column, Event, EventKind, Stage};
+use crate::event::{DialectEvent, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
@@ -57,7 +57,7 @@ impl Answer {
 }
 
 impl Dialect for TestDialect {
-    fn column(&self, kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static DialectEvent> {
         events::column(kind)
     }
 

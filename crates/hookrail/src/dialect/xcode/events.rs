@@ -3,23 +3,23 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, Fold, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
 
 /// An event that hooks are only told about: the host does not wait for them.
-const NOTIFY_ONLY: Column = Column {
+const NOTIFY_ONLY: DialectEvent = DialectEvent {
     name: "",
     matched_on: None,
     fields: &[],
     can: Abilities::NONE,
     gates: false,
-    fold: Fold::Ignore,
+    fold: MergeRule::Ignore,
     stage: Stage::Detached,
     timeout: Duration::from_secs(5),
     occurrences: Occurrences::All,
 };
 
 /// An event in which answers have an effect.
-const DECISION: Column = Column { fold: Fold::Stack, stage: Stage::Chain, ..NOTIFY_ONLY };
+const DECISION: DialectEvent = DialectEvent { fold: MergeRule::Stack, stage: Stage::Chain, ..NOTIFY_ONLY };
 
 const DENY: Abilities = Abilities::DENY;
 

@@ -41,7 +41,7 @@ use super::{
     Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, LoadMemory, Loaded, Protocol, Reply, path_in,
     text_in,
 };
-use crate::event::{Abilities, Column, Event, EventKind, Stage};
+use crate::event::{Abilities, DialectEvent, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::Matcher;
@@ -56,7 +56,7 @@ use answer::{Answer, AnswerDecision};
 pub(crate) struct Xcode;
 
 impl Dialect for Xcode {
-    fn column(&self, kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static DialectEvent> {
         events::column(kind)
     }
 

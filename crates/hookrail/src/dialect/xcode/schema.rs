@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::entries::{KEYS, MAX_TIMEOUT_MS};
 use crate::dialect::{DialectId, enforcement, sandbox};
-use crate::event::{Column, EventKind};
+use crate::event::{DialectEvent, EventKind};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The version of the schemas. It changes when a document that was accepted would no longer be.
@@ -68,7 +68,7 @@ fn events() -> Value {
     json!({"type": "object", "properties": events, "additionalProperties": false})
 }
 
-fn entry(column: &Column) -> Value {
+fn entry(column: &DialectEvent) -> Value {
     // Not empty, and without a NUL character.
     let command = |about: &str| json!({"type": "string", "allOf": [{"pattern": r"\S"}, {"pattern": "^[^\\u0000]*$"}], "description": about});
     let properties = KEYS.iter().map(|key| {

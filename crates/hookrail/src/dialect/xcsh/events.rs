@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, Column, EventKind, Fold, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent, EventKind, MergeRule, Occurrences, Stage};
 
 /// What columns have in common. Results are not used unless a column says so.
-const BASE: Column = Column {
+const BASE: DialectEvent = DialectEvent {
     name: "",
     matched_on: None,
     fields: &[],
     can: Abilities::NONE,
     gates: false,
-    fold: Fold::Ignore,
+    fold: MergeRule::Ignore,
     stage: Stage::Chain,
     timeout: Duration::from_secs(60),
     occurrences: Occurrences::All,
 };
 
 /// An event that a module can cancel, or give a result for.
-const CANCEL: Column =
-    Column { can: Abilities::DENY.union(Abilities::RESULT), gates: true, fold: Fold::FirstBlock, ..BASE };
+const CANCEL: DialectEvent =
+    DialectEvent { can: Abilities::DENY.union(Abilities::RESULT), gates: true, fold: MergeRule::FirstBlock, ..BASE };
 
 columns! {
     SessionStart => BASE { name: "session_start", fields: [], occurrences: Occurrences::LaunchOnly }
@@ -31,7 +31,7 @@ columns! {
         fields: [prompt, images, origin],
         can: Abilities::ADD_MESSAGE,
         gates: true,
-        fold: Fold::FirstMessage,
+        fold: MergeRule::FirstMessage,
     }
     AgentStart => BASE { name: "agent_start", fields: [] }
     AgentEnd => BASE { name: "agent_end", fields: [messages] }
@@ -44,20 +44,20 @@ columns! {
         name: "tool_result",
         fields: [tool_name, tool_call_id, tool_input, tool_response, agent_id, agent_type],
         can: Abilities::REPLACE_TOOL_OUTPUT,
-        fold: Fold::LastResult,
+        fold: MergeRule::LastResult,
     }
     BeforeModel => BASE {
         name: "context",
         fields: [messages],
         can: Abilities::REPLACE_MESSAGES,
-        fold: Fold::ChainMessages,
+        fold: MergeRule::ChainMessages,
         occurrences: Occurrences::ConversationOnly,
     }
     BeforeCompact => CANCEL {
         name: "session_before_compact", fields: [preparation, branch_entries, custom_instructions],
     }
     Compacting => BASE {
-        name: "session.compacting", fields: [session_id, messages], can: Abilities::RESULT, fold: Fold::LastResult,
+        name: "session.compacting", fields: [session_id, messages], can: Abilities::RESULT, fold: MergeRule::LastResult,
     }
     AfterCompact => BASE { name: "session_compact", fields: [compaction_entry, from_extension] }
     AutoCompactionStart => BASE { name: "auto_compaction_start", fields: [reason, action] }

@@ -3,7 +3,7 @@
 use super::{ModuleAnswer, conversation, is_truthy, payload};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::{DialectId, Flow, FoldContext, Folded, Reply};
-use crate::event::{Event, EventKind, Fold};
+use crate::event::{Event, EventKind, MergeRule};
 use crate::json::{Json, JsonObject};
 use crate::outcome::Decision;
 
@@ -31,7 +31,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
         effects.reason = Some(deny_reason(event.kind(), last));
     }
     match (column.fold, event.kind()) {
-        (Fold::LastResult, EventKind::AfterTool) => match last {
+        (MergeRule::LastResult, EventKind::AfterTool) => match last {
             // A tool that failed keeps its error, because xcsh throws the original one again.
             Some(_) if payload::tool_failed(event) => {
                 let message = "a module replaced the result of a tool that failed, which has no effect";
@@ -45,10 +45,10 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
             }
             None => {}
         },
-        (Fold::FirstBlock, EventKind::BeforeTool) | (Fold::Ignore, _) => {}
-        (Fold::FirstBlock | Fold::LastResult, _) => effects.result = last.map(JsonObject::to_json),
-        (Fold::FirstMessage, _) => effects.messages.extend(first_message(replies)),
-        (Fold::ChainMessages, _) => {
+        (MergeRule::FirstBlock, EventKind::BeforeTool) | (MergeRule::Ignore, _) => {}
+        (MergeRule::FirstBlock | MergeRule::LastResult, _) => effects.result = last.map(JsonObject::to_json),
+        (MergeRule::FirstMessage, _) => effects.messages.extend(first_message(replies)),
+        (MergeRule::ChainMessages, _) => {
             let (before, after) = (conversation::messages(context.before), conversation::messages(event));
             if before != after {
                 let messages = Json::of(&after).unwrap_or_else(|_| Json::null());
@@ -56,7 +56,7 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
             }
         }
         // No event of this dialect folds this way.
-        (Fold::AnyDenies | Fold::FieldReplacement | Fold::ToolUnion | Fold::LastWins | Fold::Stack, _) => {}
+        (MergeRule::AnyDenies | MergeRule::FieldReplacement | MergeRule::ToolUnion | MergeRule::LastWins | MergeRule::Stack, _) => {}
     }
     folded
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 use super::{Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply};
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::nearest;
-use crate::event::{Abilities, Column, Event, EventKind, Stage};
+use crate::event::{Abilities, DialectEvent, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::Matcher;
@@ -40,7 +40,7 @@ pub(crate) struct ModuleAnswer {
 }
 
 impl Dialect for Xcsh {
-    fn column(&self, kind: EventKind) -> Option<&'static Column> {
+    fn column(&self, kind: EventKind) -> Option<&'static DialectEvent> {
         events::column(kind)
     }
 

@@ -18,7 +18,7 @@ use crate::run::request::PlannedRun;
 pub(super) struct LaunchSettings {
     command: Option<CommandText>,
     exec: ExecOptions,
-    /// A hook without an effect has processes of its own, so that it delays no other.
+    /// A shadow hook has processes of its own, so that it delays no other.
     enforcement: Enforcement,
     /// The directory a process is started in.
     pub(super) cwd: PathBuf,

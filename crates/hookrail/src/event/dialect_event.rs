@@ -6,7 +6,7 @@ use super::spec::FieldSpec;
 
 /// One event in one dialect.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct DialectEvent {
     /// The dialect's name for the event.
     pub name: &'static str,
     /// The field that a matcher is compared with. If there is none, matchers have no effect.
@@ -19,7 +19,7 @@ pub struct Column {
     /// [`Abilities::DENY`].
     pub gates: bool,
     /// How several answers become one.
-    pub fold: Fold,
+    pub fold: MergeRule,
     /// How the hooks run, where the configuration does not say.
     pub stage: Stage,
     /// The time a hook has, where the configuration does not say.
@@ -85,7 +85,7 @@ impl Abilities {
 
 /// How the answers of several hooks become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
+pub enum MergeRule {
     /// Any deny denies; texts are joined.
     AnyDenies,
     /// A later answer's fields replace an earlier one's. The dialect has its own rule for the decision.
