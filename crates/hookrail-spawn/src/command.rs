@@ -12,7 +12,6 @@ use crate::environment::{Environment, OUTER_SUFFIX};
 use crate::error::SpawnError;
 use crate::late_output::LateOutput;
 use crate::ledger::RunLedger;
-use crate::memfd_input::SealedInput;
 use crate::sandbox::Sandbox;
 
 /// A program to start, with its arguments, environment, input and limits.
@@ -28,7 +27,6 @@ pub struct ChildCommand {
     pub(crate) env: Arc<Environment>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) stdin: Arc<[u8]>,
-    pub(crate) sealed: Option<Arc<SealedInput>>,
     pub(crate) timeout: Duration,
     pub(crate) grace: Duration,
     pub(crate) cancel_grace: Option<Duration>,
@@ -57,7 +55,6 @@ impl ChildCommand {
             env: Arc::default(),
             cwd: None,
             stdin: Arc::default(),
-            sealed: None,
             timeout: Duration::from_secs(60),
             grace: Duration::from_secs(2),
             cancel_grace: None,
@@ -106,19 +103,10 @@ impl ChildCommand {
         self
     }
 
-    /// Sets the bytes that the child can read from its stdin. Stdin is a pipe, whatever their size, unless
-    /// [`sealed_stdin`](Self::sealed_stdin) was called.
+    /// Sets the bytes that the child can read from its stdin. Stdin is a pipe, whatever their size.
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Arc<[u8]>>) -> Self {
         self.stdin = bytes.into();
-        self
-    }
-
-    /// Makes stdin a sealed file, which other children can read too, instead of the bytes given with
-    /// [`stdin`](Self::stdin).
-    #[must_use]
-    pub fn sealed_stdin(mut self, input: Arc<SealedInput>) -> Self {
-        self.sealed = Some(input);
         self
     }
 

@@ -63,7 +63,6 @@ mod late_output;
 #[cfg_attr(windows, path = "ledger_windows.rs")]
 mod ledger;
 mod lock;
-mod memfd_input;
 mod memory;
 mod parked;
 #[cfg(unix)]
@@ -108,7 +107,6 @@ pub use late_output::{AwaitedStreams, LateOutput, LateWait, OutputSoFar, StreamS
 pub use ledger::RunLedger;
 #[doc(hidden)]
 pub use lock::lock;
-pub use memfd_input::SealedInput;
 pub use memory::{give_back_free_memory, give_back_large_blocks};
 pub use parked::{Exchange, ExchangeReply, ParkedChild};
 pub use run::{ChildResult, run};

@@ -107,11 +107,7 @@ fn start_with(
 ) -> Result<StartedChild, SpawnError> {
     let arguments = ExecArguments::new(command, command.full_environment())?;
     let open = || {
-        let (mut stdin, mut child_stdin) = StdinPipe::open()?;
-        if let Some(sealed) = &command.sealed {
-            child_stdin = sealed.reader()?;
-            stdin.close();
-        }
+        let (mut stdin, child_stdin) = StdinPipe::open()?;
         feed(&mut stdin)?;
         let (stdout, child_stdout) = OutputPipe::open()?;
         let (stderr, child_stderr) = OutputPipe::open()?;

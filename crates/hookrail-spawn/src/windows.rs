@@ -12,7 +12,6 @@
 //! * A thread that writes or reads a pipe stays until the pipe's other end is
 //!   closed, which a survivor may delay.
 //! * A child cannot be parked.
-//! * A sealed input is a pipe like any other.
 //! * Descriptors that the host has marked as inheritable reach the child.
 
 use std::ffi::OsStr;

@@ -27,7 +27,7 @@ use std::time::Duration;
 use hookrail_spawn::Environment;
 
 pub use bridge_command::{bridge_program, bridge_words, denies_on_failure, denying_on_failure, plain_words};
-pub use exec_options::{ExecOptions, ProcessLifetime, ShellUse, StdinKind};
+pub use exec_options::ProcessLifetime;
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 
 pub use crate::config::source::Authority;
@@ -81,8 +81,8 @@ pub struct Hook {
     pub on_failure: OnFailure,
     /// Whether what it answers counts.
     pub enforcement: Enforcement,
-    /// The faster ways it asked for.
-    pub exec: ExecOptions,
+    /// How long its process lives.
+    pub lifetime: ProcessLifetime,
     /// Whether its group asked for one hook after the other.
     pub order: GroupOrder,
     /// Whether it takes part at all, apart from trust.
@@ -347,7 +347,7 @@ impl Hook {
             timeout,
             on_failure: OnFailure::Allow,
             enforcement: Enforcement::Enforced,
-            exec: ExecOptions::default(),
+            lifetime: ProcessLifetime::default(),
             order: GroupOrder::Parallel,
             enablement: Enablement::Active,
             project_switch: ProjectSwitch::Nothing,

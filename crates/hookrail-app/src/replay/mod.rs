@@ -222,7 +222,7 @@ impl<'c> ReplayTarget<'c> {
 
 /// Whether a hook can remember earlier events.
 fn keeps_state(hook: &Hook) -> bool {
-    matches!(hook.action, Action::Module(_)) || hook.exec.lifetime == ProcessLifetime::Worker
+    matches!(hook.action, Action::Module(_)) || hook.lifetime == ProcessLifetime::Worker
 }
 
 /// Returns the agent whose bridge fired the recorded event.

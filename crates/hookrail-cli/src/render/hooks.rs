@@ -77,14 +77,14 @@ fn command_list(commands: &[CommandOffer], places: &PathDisplay) -> String {
     if rows.is_empty() { rows } else { format!("{}\n{rows}\n", paint(HEADING, "commands")) }
 }
 
-/// Returns the execution options of a hook that are not the default, such as `prewarm`, in a cell; for a remote hook the group
+/// Returns the execution options of a hook that are not the default, such as `mode`, in a cell; for a remote hook the group
 /// that it asks.
 pub(super) fn exec_options(hook: &Hook) -> String {
     let remote = match &hook.action {
         Action::Remote(target) => Some(format!("remote: {}", target.group)),
         _ => None,
     };
-    let options = hook.exec.non_default().map(|(key, value)| format!("{key}: {value}"));
+    let options = hook.lifetime.configured().map(|(key, value)| format!("{key}: {value}"));
     remote.into_iter().chain(options).collect::<Vec<_>>().join(", ")
 }
 

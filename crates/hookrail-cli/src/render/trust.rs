@@ -6,7 +6,7 @@ pub(crate) mod diff;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::hook::{Action, ExecOptions, SandboxProfile, SandboxRequirement, Trust};
+use hookrail::hook::{Action, ProcessLifetime, SandboxProfile, SandboxRequirement, Trust};
 use hookrail::trust::{Digest, Fingerprint};
 use hookrail::{EventKind, Hook};
 use hookrail_app::path_display::PathDisplay;
@@ -111,7 +111,7 @@ pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
         None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do (no sandbox)"),
         None => {}
     }
-    if hook.exec != ExecOptions::default() {
+    if hook.lifetime != ProcessLifetime::default() {
         line(&mut out, "options", &hooks::exec_options(hook));
     }
     if let Some(sandbox) = sandboxed(hook) {

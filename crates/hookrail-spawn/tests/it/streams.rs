@@ -260,16 +260,3 @@ async fn an_endless_flood_does_not_hide_the_deadline() {
     finished.termination.unwrap().finish().await;
     assert!(is_reaped(finished.pid.unwrap()));
 }
-
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn a_sealed_input_is_read_whole_by_every_child() {
-    let bytes = payload(300_000);
-    let sealed = std::sync::Arc::new(hookrail_spawn::SealedInput::new([&*bytes]).unwrap());
-    for _ in 0..2 {
-        let case = Case::new(&["count-stdin"]).with(|command| command.sealed_stdin(std::sync::Arc::clone(&sealed)));
-        assert_eq!(case.run().await.stdout.text_lossy().trim(), "300000");
-    }
-    let case = Case::new(&["stdin-kind"]).with(|command| command.sealed_stdin(sealed));
-    assert_eq!(case.run().await.stdout.text_lossy().trim(), "other");
-}

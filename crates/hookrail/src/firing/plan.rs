@@ -527,8 +527,8 @@ pub(super) fn without_duplicates(
         if let Some(first) = first {
             first.timeout = first.timeout.max(hook.timeout);
             first.on_failure = first.on_failure.max(hook.on_failure);
-            let exec = first.hook.exec.common(hook.exec);
-            if exec != first.hook.exec {
+            let lifetime = first.hook.lifetime.common(hook.lifetime);
+            if lifetime != first.hook.lifetime {
                 first.hook = Arc::new(Hook { exec, ..Hook::clone(&first.hook) });
             }
             first.authority = first.authority.max(hook.authority());

@@ -250,7 +250,7 @@ impl Fingerprint {
             matcher: hook.matcher.pattern().map(str::to_owned),
             kind: shape.to_owned(),
             command,
-            lifetime: (hook.exec.lifetime != ProcessLifetime::Once).then(|| hook.exec.lifetime.name().to_owned()),
+            lifetime: (hook.lifetime != ProcessLifetime::Once).then(|| hook.lifetime.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
             on_failure: term("onFailure"),
             timeout: term("timeout").map(|_| hook.timeout.as_millis().to_string()),
@@ -259,8 +259,8 @@ impl Fingerprint {
             sandbox_required: term("sandboxRequired"),
         };
         // A pooled process lives longer than the run that was reviewed, so its lifetime is part of the definition.
-        if hook.exec.lifetime != ProcessLifetime::Once {
-            definition.push_str(&serde_json::json!([hook.exec.lifetime.name()]).to_string());
+        if hook.lifetime != ProcessLifetime::Once {
+            definition.push_str(&serde_json::json!([hook.lifetime.name()]).to_string());
         }
         // The same words mean other files in another plugin.
         if let Some(owner) = &hook.owner {

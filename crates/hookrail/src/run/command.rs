@@ -10,8 +10,6 @@ use hookrail_spawn::{
 };
 
 use super::answer_wait::HookRole;
-#[cfg(unix)]
-use super::direct::direct;
 use super::end::{HeldAnswer, Output, ProcessEnd, RawEnd, SpawnFailure};
 use super::limits::EngineLimits;
 use super::module_environment::ModuleEnvironment;
@@ -22,9 +20,7 @@ use super::runner::ModuleContext;
 use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
 use super::{Environment, RunLedger};
-#[cfg(unix)]
-use crate::hook::exec_options::ShellUse;
-use crate::hook::exec_options::{CommandShell, ProcessLifetime, StdinKind};
+use crate::hook::exec_options::CommandShell;
 use crate::hook::{Action, Authority};
 
 /// The environment variable that marks all processes of a run.
@@ -94,28 +90,12 @@ impl From<ProcessEnd> for ProcessResult {
 pub(super) async fn run_command(context: ProcessRun<'_>, request: &PlannedRun) -> ProcessResult {
     let ProcessRun { world, cancel, .. } = context;
     let began = Instant::now();
-    let run_id = run_id();
     let environment = Arc::new(environment(world, request));
-    let clothed = |command: ChildCommand| {
-        let command = clothed(command, world, &environment, request).marker(RUN_ID, &run_id);
-        let file = match request.hook.exec.stdin {
-            StdinKind::File => request.input.file(),
-            StdinKind::Pipe => None,
-        };
-        match file {
-            Some(file) => command.sealed_stdin(file),
-            None => command.stdin(Arc::clone(request.input.shared())),
-        }
-    };
-    if let Some(command) = without_shell(world, request, &environment)
-        && let Ok(finished) = hookrail_spawn::run(&clothed(command), cancel).await
-    {
-        return ended(finished, request);
-    }
     let Some(command) = program(world, request) else {
         return ProcessEnd::new(RawEnd::Unusable("it has no command".into()), began.elapsed()).into();
     };
-    match hookrail_spawn::run(&clothed(command), cancel).await {
+    let command = clothed(command, world, &environment, request).marker(RUN_ID, run_id());
+    match hookrail_spawn::run(&command.stdin(Arc::clone(request.input.shared())), cancel).await {
         Ok(finished) => ended(finished, request),
         Err(error) => ProcessEnd::new(RawEnd::SpawnFailed(failure(&error, &request.cwd)), began.elapsed()).into(),
     }
@@ -173,25 +153,6 @@ fn program(world: &ProcessContext, request: &PlannedRun) -> Option<ChildCommand>
     }
 }
 
-/// The program of a command line that needs no shell, if the hook asked for that.
-#[cfg(unix)]
-fn without_shell(world: &ProcessContext, request: &PlannedRun, environment: &Environment) -> Option<ChildCommand> {
-    let Action::Shell(line) = &request.hook.action else { return None };
-    if request.hook.exec.shell != ShellUse::Auto {
-        return None;
-    }
-    let line = request.command.as_deref().unwrap_or(line);
-    let shell = shell(request.shell, world.instead_of_bash.as_deref()).program;
-    let plain = direct(line, &request.variables, environment, &request.cwd, &shell)?;
-    Some(ChildCommand::new(plain.program).args(plain.arguments))
-}
-
-/// Windows shells split command lines by their own rules, so no line is started directly.
-#[cfg(not(unix))]
-fn without_shell(_world: &ProcessContext, _request: &PlannedRun, _environment: &Environment) -> Option<ChildCommand> {
-    None
-}
-
 /// The variables that name the folder for temporary files.
 const TEMPORARY_FOLDER: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
 
@@ -243,20 +204,10 @@ pub(super) fn use_of_a_process(world: &ProcessContext, request: &PlannedRun) -> 
     bounded(ChildCommand::new(""), world, request)
 }
 
-/// The commands for a pooled process, in order: the first one that can be started is used. Each still needs a run
-/// number.
-pub(super) fn commands(world: &ProcessContext, request: &PlannedRun) -> Vec<ChildCommand> {
-    let mut environment = environment(world, request);
-    if request.hook.exec.lifetime == ProcessLifetime::Worker {
-        environment = environment.with("HOOKRAIL_WORKER", "1");
-    }
-    let environment = Arc::new(environment);
-    let direct = without_shell(world, request, &environment);
-    direct
-        .into_iter()
-        .chain(program(world, request))
-        .map(|command| clothed(command, world, &environment, request))
-        .collect()
+/// The command of a worker; none if its entry has none. It still needs a run number.
+pub(super) fn worker_command(world: &ProcessContext, request: &PlannedRun) -> Option<ChildCommand> {
+    let environment = Arc::new(environment(world, request).with("HOOKRAIL_WORKER", "1"));
+    Some(clothed(program(world, request)?, world, &environment, request))
 }
 
 /// Rejects an empty path, which would mean the host's own directory.

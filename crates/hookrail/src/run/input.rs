@@ -4,23 +4,17 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use hookrail_spawn::SealedInput;
-
 use crate::json::WrittenObject;
-use crate::text::log::log;
 
 /// What a hook receives on its standard input, or as its argument. It can be used like a slice of bytes.
 ///
-/// It is assembled when it is first needed as a whole, and only once: a large event that goes into a file is never
-/// copied. Clones share the result, so that hooks with the same input receive it as one file.
+/// It is assembled when it is first needed as a whole, and only once. Clones share the result.
 #[derive(Clone)]
 pub struct RunInput(Arc<InputData>);
 
 struct InputData {
     written: Option<WrittenObject>,
     whole: OnceLock<Arc<[u8]>>,
-    /// The file, once a hook asked for one; `None` if the system has no such files.
-    file: OnceLock<Option<Arc<SealedInput>>>,
 }
 
 impl RunInput {
@@ -44,25 +38,6 @@ impl RunInput {
     pub fn shared(&self) -> &Arc<[u8]> {
         self.0.whole.get_or_init(|| self.0.written.as_ref().map_or_else(Arc::default, WrittenObject::whole))
     }
-
-    /// The input as a file; `None` if the system has no such files, so that the hook reads a pipe.
-    pub(super) fn file(&self) -> Option<Arc<SealedInput>> {
-        let made = self.0.file.get_or_init(|| match SealedInput::new(self.pieces()) {
-            Ok(file) => Some(Arc::new(file)),
-            Err(error) => {
-                log!(debug, target: "hookrail::runner", %error, "the input cannot be a file and is a pipe");
-                None
-            }
-        });
-        made.clone()
-    }
-
-    /// The pieces it consists of, in order.
-    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        let written = self.0.written.iter().flat_map(WrittenObject::pieces);
-        let whole = self.0.written.is_none().then(|| &**self.shared());
-        written.chain(whole)
-    }
 }
 
 impl Deref for RunInput {
@@ -82,13 +57,13 @@ impl fmt::Debug for RunInput {
 
 impl From<Arc<[u8]>> for RunInput {
     fn from(whole: Arc<[u8]>) -> Self {
-        Self(Arc::new(InputData { written: None, whole: OnceLock::from(whole), file: OnceLock::new() }))
+        Self(Arc::new(InputData { written: None, whole: OnceLock::from(whole) }))
     }
 }
 
 impl From<WrittenObject> for RunInput {
     fn from(written: WrittenObject) -> Self {
-        Self(Arc::new(InputData { written: Some(written), whole: OnceLock::new(), file: OnceLock::new() }))
+        Self(Arc::new(InputData { written: Some(written), whole: OnceLock::new() }))
     }
 }
 
@@ -100,7 +75,7 @@ mod tests {
     use crate::json::{Json, ObjectWriter};
 
     #[test]
-    fn the_pieces_are_the_whole() {
+    fn the_length_is_that_of_the_whole() {
         let mut writer = ObjectWriter::new();
         writer.text("a", "\"");
         writer.value("b", Json::empty_object());
@@ -108,10 +83,9 @@ mod tests {
         writer.text("d", "");
         let texts = [RunInput::from(writer.finish()), RunInput::from(ObjectWriter::new().finish())];
         for (input, text) in texts.iter().zip([r#"{"a":"\"","b":{},"c":"x","d":""}"#, "{}"]) {
-            assert_eq!(input.pieces().collect::<Vec<_>>().concat(), text.as_bytes());
             assert_eq!((&**input, input.len()), (text.as_bytes(), text.len()));
             let whole = RunInput::from(Arc::clone(input.shared()));
-            assert_eq!(whole.pieces().collect::<Vec<_>>().concat(), text.as_bytes());
+            assert_eq!(&*whole, text.as_bytes());
         }
     }
 }

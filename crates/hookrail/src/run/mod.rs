@@ -4,14 +4,10 @@
 
 mod answer_wait;
 mod command;
-#[cfg(unix)]
-mod direct;
 mod end;
 mod input;
 mod limits;
 mod module_environment;
-#[cfg(unix)]
-mod plain;
 mod pool;
 mod process;
 pub(crate) mod project_share;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::command::{ProcessResult, ProcessRun, run_command};
 use super::end::{ProcessEnd, RawEnd, Relocation, RelocationReason, SpawnFailure};
-use super::pool::{FileStamps, spare, worker};
+use super::pool::{FileStamps, worker};
 use super::request::PlannedRun;
 use crate::hook::Trust;
 use crate::hook::exec_options::ProcessLifetime;
@@ -80,13 +80,12 @@ async fn run_where_asked(context: ProcessRun<'_>, request: &PlannedRun) -> Proce
             log!(warn, target: "hookrail::runner", hook = %request.hook, folder = %folder.display(), %error, "a folder the hook needs cannot be made");
         }
     }
-    let mut result = match request.hook.exec.lifetime {
+    let mut result = match request.hook.lifetime {
         ProcessLifetime::Once => {
             let ended = unless_changed(run_command(context, request), covered).await;
             return ended.unwrap_or_else(|| ProcessEnd::new(RawEnd::ContentChanged, Duration::ZERO).into());
         }
         ProcessLifetime::Worker => worker::ask(context, request).await,
-        ProcessLifetime::Prewarmed(_) => spare::run(context, request).await,
     };
     result.terminations.extend(context.pool.end_discarded());
     result

@@ -381,7 +381,11 @@ fn sandbox(hook: &Hook) -> Value {
 
 /// The execution options of a hook; an empty object for most.
 fn lane(hook: &Hook) -> Json {
-    hook.exec.non_default().fold(JsonObject::new(), |members, (key, value)| members.add(key, json!(value))).to_json()
+    hook.lifetime
+        .configured()
+        .into_iter()
+        .fold(JsonObject::new(), |members, (key, value)| members.add(key, json!(value)))
+        .to_json()
 }
 
 fn source(origin: &Origin) -> Json {

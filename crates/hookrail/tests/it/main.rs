@@ -45,6 +45,5 @@ mod trust;
 mod trusted_for_this_run;
 mod user_guards;
 mod verdicts;
-mod without_a_shell;
 
 hookrail_testkit::start_with_default_signals!();

@@ -26,9 +26,7 @@ fn kinds() -> Vec<Value> {
         json!({"command": "bash \"$LLXPRT_PROJECT_DIR/hooks/guard.sh\""}),
         json!({"command": "bash \"$PWD/hooks/guard.sh\""}),
         json!({"command": "sh", "args": ["hooks/guard.sh"]}),
-        json!({"command": "sh hooks/guard.sh", "shell": "auto"}),
         json!({"command": "sh hooks/guard.sh worker", "mode": "worker"}),
-        json!({"command": "sh hooks/guard.sh early", "prewarm": 1}),
     ]
 }
 
@@ -323,7 +321,7 @@ fn every_kind_runs_at_root(lab: &Lab, directory: &Path) {
 attacks! { "Places";
     event_directory_is_elsewhere Granted {
         "An event names a directory outside of the project, in which a hostile script has the name of the granted one."
-        => "Hooks of a project run in the project: command lines, `args`, without a shell, workers and prewarmed ones, by `fire` and over the bus."
+        => "Hooks of a project run in the project: command lines, `args` and workers, by `fire` and over the bus."
         |lab| {
             lab.write("hooks/guard.sh", "while read -r line; do id=${line#*\\\"id\\\":}; echo \"{\\\"id\\\":${id%%[,\\}]*}}\"; done\n");
             lab.write(".llxprt/settings.json", settings(&kinds()));
@@ -396,14 +394,13 @@ attacks! { "Places";
     }
     programs_found_in_the_project Stranger {
         "The search path of the user begins with `.`, and the project has programs with the names that the user's hooks and the engine look for."
-        => "Relative parts of the search path mean nothing to `args`, to hooks without a shell, to shells, to modules' `exec` and to `fetch`."
+        => "Relative parts of the search path mean nothing to `args`, to shells, to modules' `exec` and to `fetch`."
         |lab| {
             for name in ["tool", "curl", "sleep", "cat", "sh"] {
                 executable(lab, name);
             }
             let user = json!({"type": "command", "name": "user-guard", "command": guards::command(&lab.base, "user")});
             let hooks = [user, json!({"type": "command", "name": "args", "command": "tool", "args": ["x"]}),
-                json!({"type": "command", "name": "auto", "command": "tool x", "shell": "auto"}),
                 json!({"type": "command", "name": "line", "command": "tool x; true"})];
             let settings = json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}});
             lab.write_outside("home/.llxprt/settings.json", settings.to_string());

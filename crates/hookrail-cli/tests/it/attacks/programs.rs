@@ -205,7 +205,6 @@ fn a_folder_of_the_project_on_the_search_path_supplies_no_interpreter_to_a_grant
         for guard in [
             json!({"command": format!("{program} .llxprt/hooks/{name}")}),
             json!({"command": program, "args": [format!(".llxprt/hooks/{name}")]}),
-            json!({"command": format!("{program} .llxprt/hooks/{name}"), "shell": "auto"}),
             json!({"command": format!(".llxprt/hooks/{name}")}),
         ] {
             let mut place = Place::with_guard(&guard);

@@ -13,6 +13,7 @@ use crate::config::{Document, Key, Node, Shape};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::{enforcement, sandbox};
 use crate::event::EventKind;
+use crate::hook::exec_options::ProcessLifetime;
 use crate::hook::remote::RemoteTarget;
 use crate::hook::{Action, Enforcement, GroupOrder, Hook, OnFailure};
 use crate::matcher::{CompiledMatcher, OnInvalid};
@@ -20,7 +21,7 @@ use crate::matcher::{CompiledMatcher, OnInvalid};
 /// The keys of a group.
 pub(crate) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(crate) const HOOK_KEYS: [&str; 17] = [
+pub(crate) const HOOK_KEYS: [&str; 14] = [
     "type",
     "command",
     "args",
@@ -31,13 +32,17 @@ pub(crate) const HOOK_KEYS: [&str; 17] = [
     "description",
     "statusMessage",
     "onFailure",
-    "shell",
-    "stdin",
     "mode",
-    "prewarm",
     enforcement::KEY,
     sandbox::PROFILE_KEY,
     sandbox::REQUIRED_KEY,
+];
+
+/// Keys that earlier versions had, and what does the same.
+const REMOVED_KEYS: [(&str, &str); 3] = [
+    ("shell", "`args` starts a program without a shell"),
+    ("stdin", "`\"mode\": \"worker\"` keeps a process, and a hook that needs no input need not read it"),
+    ("prewarm", "`\"mode\": \"worker\"` keeps a process from one event to the next"),
 ];
 
 /// The longest timeout: a day. No hook needs longer, and it is far from the range limit of timers.
@@ -219,6 +224,31 @@ impl<D: CommandDialect> Reader<'_, D> {
         GroupOrder::Parallel
     }
 
+    /// Reports the keys of an entry that are not known, those of earlier versions with what does the same.
+    fn unknown_keys(&mut self, members: &[(Key, Node)]) {
+        let known: Vec<&str> = HOOK_KEYS.into_iter().chain(REMOVED_KEYS.map(|(key, _)| key)).collect();
+        self.document.unknown_keys(members, &known, "a hook", &mut self.found);
+        for (key, _) in members {
+            if let Some((name, instead)) = REMOVED_KEYS.iter().find(|(name, _)| *name == key.name) {
+                let message = format!("`{name}` is not a key of a hook any more and has no effect");
+                self.found.push(self.document.finding(Code::UnknownKey, &key.span, message).hint(*instead));
+            }
+        }
+    }
+
+    /// How long the process lives. A value that is not one is reported, and the default is used.
+    fn lifetime(&mut self, node: &Node) -> ProcessLifetime {
+        let Some(value) = node.get("mode") else { return ProcessLifetime::default() };
+        let written = value.text().unwrap_or_default();
+        if let Some(chosen) = ProcessLifetime::ALL.into_iter().find(|lifetime| lifetime.name() == written) {
+            return chosen;
+        }
+        let message = "`mode` must be \"once\" or \"worker\"; \"once\" applies".to_owned();
+        let finding = self.document.finding(Code::SettingValue, &value.span, message);
+        self.found.push(finding.suggest(written, ProcessLifetime::ALL.map(ProcessLifetime::name)));
+        ProcessLifetime::default()
+    }
+
     fn entry(&mut self, group: &Group<'_>, node: &Node) {
         let Some(members) = node.members() else {
             let message = format!("a hook must be an object, not {}", node.described());
@@ -228,7 +258,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             }
             return;
         };
-        self.document.unknown_keys(members, &HOOK_KEYS, "a hook", &mut self.found);
+        self.unknown_keys(members);
         let enforcement = self.enforcement(node);
         let mut on_failure = self.on_failure(node);
         let action = self.action(node).and_then(|action| match &group.matcher {
@@ -258,9 +288,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         if matches!(hook.action, Action::Remote(_)) {
             hook.timeout = RemoteTarget::DEFAULT_TIMEOUT;
         } else {
-            let (exec, findings) = super::exec_options::read(self.document, node);
-            hook.exec = exec;
-            self.found.extend(findings);
+            hook.lifetime = self.lifetime(node);
             sandbox::read_into(&mut hook, self.document, node, &mut self.found);
         }
         if let Some(timeout) = self.timeout(node, hook.timeout) {

@@ -1,12 +1,11 @@
 //! The kit for dialects whose hooks are commands in JSON settings: `{"EVENT": [{"matcher": …, "hooks": [{"type":
 //! "command", …}]}]}`, an answer as JSON on standard output, and exit statuses with a meaning.
 //!
-//! `groups` reads the settings of one event, `exec_options` the keys that ask for a faster way to run, `answer` makes an answer of
+//! `groups` reads the settings of one event, `answer` makes an answer of
 //! the end of a process or of a question to a remote group, `remote` reads entries that ask one, `foreign_errors` recognizes what did not come from the hook, `output` reads the fields of an answer, `strict` says which output of a guard is none, `unambiguous` settles keys that were written twice. A
 //! dialect says with [`CommandDialect`] what is different about it, and adds its own loading, input and folding.
 
 mod answer;
-mod exec_options;
 mod foreign_errors;
 mod groups;
 mod output;

@@ -17,8 +17,7 @@ pub(crate) const GROUP_KEY: &str = "group";
 pub(crate) const RETRIES_KEY: &str = "retries";
 
 /// The keys that are about a process.
-pub(crate) const PROCESS_KEYS: [&str; 8] =
-    ["command", "args", "shell", "stdin", "mode", "prewarm", "sandbox", "sandboxRequired"];
+pub(crate) const PROCESS_KEYS: [&str; 5] = ["command", "args", "mode", "sandbox", "sandboxRequired"];
 
 /// Whether an entry is a remote hook.
 pub(super) fn is_remote(node: &Node) -> bool {

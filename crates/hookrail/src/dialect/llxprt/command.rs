@@ -37,7 +37,7 @@ pub(super) fn work_key(hook: &Hook) -> Option<String> {
     });
     let owner = owner.map(|owner| &owner.dir);
     // A worker uses another protocol than a program that answers once, so neither can replace the other.
-    let life = if hook.exec.lifetime == ProcessLifetime::Worker { "worker" } else { "" };
+    let life = if hook.lifetime == ProcessLifetime::Worker { "worker" } else { "" };
     let terms = (hook.terms_of_its_own(), &hook.sandbox_floors);
     match &hook.action {
         Action::Shell(command) => Some(format!("{owner:?} {life} {terms:?} shell {command}")),

@@ -12,7 +12,6 @@ use crate::dialect::command_hooks::{
 };
 use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::{DialectEvent, EventKind, FieldKind};
-use crate::hook::exec_options::{ProcessLifetime, ShellUse, StdinKind};
 use crate::hook::remote::RemoteTarget;
 use crate::json::JsonKind;
 
@@ -122,10 +121,7 @@ fn hook() -> Value {
             "args" => json!({"type": "array", "items": word, "description": "Arguments; the command then runs without a shell."}),
             "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT.as_secs() * 1_000, "default": 60_000, "description": "Milliseconds. The default of a remote hook is 500."}),
             "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook fails."}),
-            "shell" => json!({"enum": ShellUse::ALL.map(ShellUse::name), "default": "always", "description": "`auto`: a plain command line is started without a shell."}),
             "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),
-            "prewarm" => json!({"type": "integer", "minimum": 0, "maximum": ProcessLifetime::MOST_PREWARMED, "default": 0, "description": "So many processes are started before their event and wait for it."}),
-            "stdin" => json!({"enum": StdinKind::ALL.map(StdinKind::name), "default": "pipe", "description": "`file`: the input is a file in memory that all hooks of the event share."}),
             "statusMessage" => json!({"type": "string", "description": "What a host shows while the hook runs."}),
             enforcement::KEY => json!({"type": "boolean", "default": true, "description": "`false`: the hook runs and its verdict is reported, and it has no effect."}),
             sandbox::PROFILE_KEY => sandbox::profile_schema("What the hook's processes may do; enforced on Linux."),
@@ -153,14 +149,6 @@ fn hook() -> Value {
                 "then": {"required": [GROUP_KEY], "properties": without_process},
             },
             sandbox::required_schema(),
-            {
-                "if": {"properties": {"mode": {"const": "worker"}}, "required": ["mode"]},
-                "then": {"properties": {"stdin": {"const": "pipe"}, "prewarm": {"const": 0}}},
-            },
-            {
-                "if": {"properties": {"prewarm": {"minimum": 1}}, "required": ["prewarm"]},
-                "then": {"properties": {"stdin": {"const": "pipe"}}},
-            },
         ],
         "additionalProperties": false,
     })

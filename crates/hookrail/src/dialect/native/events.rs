@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::event::{Abilities, DialectEvent, EventKind, EventSpec, MergeRule, Occurrences, Stage};
 
-static COLUMNS: LazyLock<Box<[DialectEvent]>> = LazyLock::new(|| EventKind::all().map(|kind| neutral(kind.spec())).collect());
+static COLUMNS: LazyLock<Box<[DialectEvent]>> =
+    LazyLock::new(|| EventKind::all().map(|kind| neutral(kind.spec())).collect());
 
 /// The event as closures know it.
 pub(super) fn column(kind: EventKind) -> Option<&'static DialectEvent> {

@@ -56,7 +56,14 @@ pub(super) fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Repl
             }
         }
         // No event of this dialect folds this way.
-        (MergeRule::AnyDenies | MergeRule::FieldReplacement | MergeRule::ToolUnion | MergeRule::LastWins | MergeRule::Stack, _) => {}
+        (
+            MergeRule::AnyDenies
+            | MergeRule::FieldReplacement
+            | MergeRule::ToolUnion
+            | MergeRule::LastWins
+            | MergeRule::Stack,
+            _,
+        ) => {}
     }
     folded
 }

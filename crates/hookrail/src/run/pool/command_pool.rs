@@ -1,18 +1,16 @@
 //! The idle processes of one command.
 
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookrail_spawn::{ChildCommand, SpawnError, lock};
+use hookrail_spawn::{ChildCommand, lock};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::IdleProcess;
 use super::recipe::{FileStamps, LaunchSettings};
-use super::{CommandPools, IdleProcess};
 use crate::hook::Hook;
-use crate::hook::exec_options::ProcessLifetime;
-use crate::run::command::{ProcessContext, commands};
+use crate::run::command::{ProcessContext, worker_command};
 use crate::run::request::PlannedRun;
 
 /// How many processes of one pool may work at once; further events wait for one.
@@ -28,8 +26,8 @@ pub(in crate::run) struct CommandPool {
     hook: Arc<Hook>,
     pub(super) recipe: LaunchSettings,
     pub(super) files: FileStamps,
-    /// The commands to start: the first one that works is used.
-    pub(super) commands: Vec<ChildCommand>,
+    /// The command to start; none if the entry has none.
+    pub(super) command: Option<ChildCommand>,
     pub(super) places: Semaphore,
     state: Mutex<PoolState>,
 }
@@ -41,8 +39,6 @@ struct PoolState {
     given_up: bool,
     crashes: u32,
     not_before: Option<Instant>,
-    /// Whether its processes do not wait for their input, so that starting them early is useless.
-    does_not_wait: bool,
 }
 
 impl CommandPool {
@@ -51,7 +47,7 @@ impl CommandPool {
             hook: Arc::clone(&request.hook),
             recipe: LaunchSettings::new(world, request),
             files,
-            commands: commands(world, request),
+            command: worker_command(world, request),
             places: Semaphore::new(MOST_AT_ONCE),
             state: Mutex::default(),
         }
@@ -74,20 +70,6 @@ impl CommandPool {
         lock(&self.state).idle.pop()
     }
 
-    /// Takes a process that still waits for its first input. If one did not wait, the others will not either.
-    pub(super) fn take_waiting(&self, pools: &CommandPools) -> Option<IdleProcess> {
-        let process = self.take_idle()?;
-        if !process.parked.has_exited() {
-            return Some(process);
-        }
-        let mut state = lock(&self.state);
-        state.does_not_wait = true;
-        let useless = std::mem::take(&mut state.idle);
-        drop(state);
-        useless.into_iter().chain([process]).for_each(|process| pools.discard(process));
-        None
-    }
-
     /// Returns a process to the pool; gives it back if the pool was closed.
     pub(super) fn put_back(&self, process: IdleProcess) -> Option<IdleProcess> {
         let mut state = lock(&self.state);
@@ -103,34 +85,6 @@ impl CommandPool {
         let mut state = lock(&self.state);
         state.given_up = true;
         std::mem::take(&mut state.idle)
-    }
-
-    /// Whether there are fewer idle processes than the hook asked for.
-    pub(super) fn lacks_processes(&self) -> bool {
-        self.lacks_any(&lock(&self.state))
-    }
-
-    fn lacks_any(&self, state: &PoolState) -> bool {
-        let ProcessLifetime::Prewarmed(wanted) = self.hook.exec.lifetime else { return false };
-        !state.given_up && !state.does_not_wait && state.idle.len() < usize::from(wanted.get())
-    }
-
-    /// Starts one of the missing processes. An event that comes meanwhile starts its own: it must not wait for a start that
-    /// may never end.
-    pub(super) fn add_with(&self, start: impl FnOnce() -> Result<IdleProcess, SpawnError>) -> ControlFlow<()> {
-        if !self.lacks_processes() {
-            return ControlFlow::Break(());
-        }
-        // What a pool that was closed meanwhile gives back is killed here.
-        match start().map(|process| self.put_back(process)) {
-            Ok(None) => ControlFlow::Continue(()),
-            Ok(Some(_)) | Err(_) => ControlFlow::Break(()),
-        }
-    }
-
-    /// Whether a process that is started now would run what was inspected and trusted.
-    pub(super) fn may_be_started(&self) -> bool {
-        self.hook.trust.still_holds(&self.recipe.cwd) && self.files.is_unchanged()
     }
 
     /// When a process may be started again after crashes.

@@ -1,4 +1,4 @@
-//! Idle processes that are kept from one event to the next: workers, and spares that were started before their event.
+//! Idle workers, which are kept from one event to the next.
 //!
 //! They are kept in one pool for everything that is started in the same way: the same command, in the same directory,
 //! with the same environment. A pool is closed when one of these changes for its hook, when a file that the command
@@ -9,13 +9,11 @@
 
 mod command_pool;
 mod recipe;
-pub(super) mod spare;
 pub(super) mod worker;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hookrail_spawn::{CancelToken, ParkedChild, SpawnError, StartEnd, Termination, lock, run_id};
@@ -32,18 +30,10 @@ use command_pool::CommandPool;
 /// How long a process that is not needed any more may take to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// All idle processes of a hook system, and the thread that starts some of them before they are needed.
+/// All idle processes of a hook system.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessPool {
     commands: Arc<CommandPools>,
-    refiller: Mutex<Option<Refiller>>,
-}
-
-/// A thread that starts processes before they are needed, so that no event waits for the start.
-#[derive(Debug)]
-struct Refiller {
-    orders: mpsc::Sender<Arc<CommandPool>>,
-    thread: JoinHandle<()>,
 }
 
 /// The pools of all commands.
@@ -72,21 +62,6 @@ impl IdleProcess {
 }
 
 impl ProcessPool {
-    /// Asks the thread to replace the processes of a command.
-    fn refill(&self, pool: Arc<CommandPool>) {
-        if !pool.lacks_processes() || self.commands.is_closed() {
-            return;
-        }
-        let mut refiller = lock(&self.refiller);
-        if refiller.is_none() {
-            *refiller = Refiller::start(&self.commands);
-        }
-        // Without the thread no process is started early, which is only slower.
-        if let Some(refiller) = &*refiller {
-            let _ = refiller.orders.send(pool);
-        }
-    }
-
     /// Ends every idle process of a hook at once.
     pub(super) fn remove_hook(&self, hook: &Hook) {
         self.commands.retain(|pool| !pool.is_for(hook));
@@ -108,12 +83,6 @@ impl ProcessPool {
     /// Ends everything, and takes nothing back from now on.
     pub(crate) async fn close(&self) {
         self.commands.closed.store(true, Ordering::Release);
-        let refiller = lock(&self.refiller).take();
-        if let Some(Refiller { orders, thread }) = refiller {
-            drop(orders);
-            // The thread starts one process at most before it sees that the pool is closed.
-            let _ = thread.join();
-        }
         let old = std::mem::take(&mut *lock(&self.commands.pools));
         lock(&self.commands.discarded).extend(give_up_all(old));
         let mut ending = JoinSet::new();
@@ -127,23 +96,6 @@ impl ProcessPool {
     pub(super) fn end_discarded(&self) -> Vec<Termination> {
         let discarded = std::mem::take(&mut *lock(&self.commands.discarded));
         discarded.into_iter().map(IdleProcess::retire).collect()
-    }
-}
-
-impl Drop for ProcessPool {
-    fn drop(&mut self) {
-        // The thread may be starting a process, which is then not accepted.
-        self.commands.closed.store(true, Ordering::Release);
-    }
-}
-
-impl Refiller {
-    fn start(commands: &Arc<CommandPools>) -> Option<Self> {
-        let (orders, inbox) = mpsc::channel::<Arc<CommandPool>>();
-        let commands = Arc::clone(commands);
-        let body = move || inbox.iter().for_each(|pool| commands.fill(&pool));
-        let thread = thread::Builder::new().name("hookrail-spares".to_owned()).spawn(body).ok()?;
-        Some(Self { orders, thread })
     }
 }
 
@@ -173,35 +125,19 @@ impl CommandPools {
         pool
     }
 
-    /// Starts a process of a pool before it is needed. It has its own run number, by which it is found when it has to be ended.
-    fn start_process(&self, pool: &CommandPool) -> Result<IdleProcess, SpawnError> {
-        let run_id = run_id();
-        let mut refused = None;
-        for command in &pool.commands {
-            match ParkedChild::start(&command.clone().marker(RUN_ID, &run_id)) {
-                Ok(parked) => return Ok(IdleProcess { parked, asked: 0 }),
-                Err(error) => refused = Some(error),
-            }
-        }
-        Err(refused.unwrap_or(SpawnError::ProgramNotFound { program: "".into() }))
-    }
-
-    /// Starts a process of a pool for an event that waits for it until an instant.
+    /// Starts a process of a pool for an event that waits for it until an instant. It has its own run number, by which it is
+    /// found when it has to be ended.
     async fn start_process_until(
         &self,
         pool: &CommandPool,
         until: Instant,
         cancel: &CancelToken,
     ) -> Result<ControlFlow<StartEnd, IdleProcess>, SpawnError> {
-        let run_id = run_id();
-        let mut refused = None;
-        for command in &pool.commands {
-            match ParkedChild::start_until(&command.clone().marker(RUN_ID, &run_id), until, cancel).await {
-                Ok(started) => return Ok(started.map_continue(|parked| IdleProcess { parked, asked: 0 })),
-                Err(error) => refused = Some(error),
-            }
-        }
-        Err(refused.unwrap_or(SpawnError::ProgramNotFound { program: "".into() }))
+        let Some(command) = &pool.command else {
+            return Err(SpawnError::ProgramNotFound { program: "".into() });
+        };
+        let started = ParkedChild::start_until(&command.clone().marker(RUN_ID, run_id()), until, cancel).await?;
+        Ok(started.map_continue(|parked| IdleProcess { parked, asked: 0 }))
     }
 
     /// Returns a process to its pool for the next event, unless the pool was closed.
@@ -215,14 +151,6 @@ impl CommandPools {
     /// Marks a process to be ended.
     fn discard(&self, process: IdleProcess) {
         lock(&self.discarded).push(process);
-    }
-
-    /// Starts the missing processes of a pool, as long as the next event would start the same.
-    fn fill(&self, pool: &CommandPool) {
-        let mut added = ControlFlow::Continue(());
-        while added.is_continue() && pool.may_be_started() && !self.is_closed() {
-            added = pool.add_with(|| self.start_process(pool));
-        }
     }
 
     fn retain(&self, wanted: impl Fn(&CommandPool) -> bool) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hookrail_spawn::Sandbox;
 
 use crate::config::FileStamp;
-use crate::hook::exec_options::ExecOptions;
+use crate::hook::exec_options::ProcessLifetime;
 use crate::hook::fingerprint::{Fingerprint, files_named_by};
 use crate::hook::{Action, CommandText, Enforcement, Hook};
 use crate::run::Environment;
@@ -17,7 +17,7 @@ use crate::run::request::PlannedRun;
 #[derive(Debug)]
 pub(super) struct LaunchSettings {
     command: Option<CommandText>,
-    exec: ExecOptions,
+    lifetime: ProcessLifetime,
     /// A shadow hook has processes of its own, so that it delays no other.
     enforcement: Enforcement,
     /// The directory a process is started in.
@@ -36,7 +36,7 @@ impl LaunchSettings {
     pub(super) fn new(world: &ProcessContext, request: &PlannedRun) -> Self {
         Self {
             command: command_text(&request.hook.action, request.command.as_ref()),
-            exec: request.hook.exec,
+            lifetime: request.hook.lifetime,
             enforcement: request.hook.enforcement,
             cwd: request.cwd.clone(),
             inherited: Arc::clone(inherited(world, request)),
@@ -47,16 +47,14 @@ impl LaunchSettings {
 
     /// Whether the hook still asks for this.
     pub(super) fn is_of(&self, hook: &Hook) -> bool {
-        self.command == hook.action.command()
-            && self.exec.lifetime == hook.exec.lifetime
-            && self.enforcement == hook.enforcement
+        self.command == hook.action.command() && self.lifetime == hook.lifetime && self.enforcement == hook.enforcement
     }
 
     /// Whether the request would be started in exactly this way. Every event asks this, so it copies no text.
     pub(super) fn fits(&self, world: &ProcessContext, request: &PlannedRun) -> bool {
         let theirs = inherited(world, request);
         self.command == command_text(&request.hook.action, request.command.as_ref())
-            && self.exec == request.hook.exec
+            && self.lifetime == request.hook.lifetime
             && self.enforcement == request.hook.enforcement
             && self.cwd == request.cwd
             && (Arc::ptr_eq(&self.inherited, theirs) || self.inherited == *theirs)

@@ -1,9 +1,7 @@
-//! The faster ways a hook can ask for, with the live engine and real processes: one module for each, and what they share.
+//! Workers, with the live engine and real processes.
 
 #![cfg(target_os = "linux")]
 
-mod spare;
-mod stdin;
 mod worker;
 
 use std::path::Path;

@@ -16,7 +16,7 @@ use super::{HANG, call, command, environment, system};
 fn worker(dir: &Path, before_an_answer: &str) -> Hook {
     script(dir, before_an_answer);
     let mut hook = command("sh ./worker.sh");
-    hook.exec.lifetime = ProcessLifetime::Worker;
+    hook.lifetime = ProcessLifetime::Worker;
     hook.timeout = HANG;
     hook
 }
@@ -259,7 +259,7 @@ fn a_hook_that_is_taken_out_of_the_settings_loses_its_worker() {
     std::fs::write(&settings, with(entry)).unwrap();
     let environment = environment().with("HOME", home.path());
     let system = HookSystem::builder(dir.path()).environment(environment).build();
-    assert_eq!(system.snapshot().hooks()[0].exec.lifetime, ProcessLifetime::Worker);
+    assert_eq!(system.snapshot().hooks()[0].lifetime, ProcessLifetime::Worker);
     message(&fire(&system));
     system.reload();
     message(&fire(&system));
