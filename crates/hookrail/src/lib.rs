@@ -80,7 +80,7 @@ pub mod trust;
 
 pub use hookrail_matcher as matcher;
 
-pub use config::diagnostic::{Code, Diagnostic, Level};
+pub use config::diagnostic::{Code, Diagnostic, GuardEffect, Level};
 pub use dialect_id::DialectId;
 pub use event::{Event, EventError, EventKind};
 pub use hook::native::{NativeCall, NativeHook};

@@ -36,7 +36,7 @@ mod timeouts;
 mod undefined;
 mod variables;
 
-use hookrail::{Code, Diagnostic, HookSystem, Level};
+use hookrail::{Code, Diagnostic, HookSystem};
 
 pub use advice::with_advice;
 pub use events::{in_other_words, misnamed_event};
@@ -63,115 +63,25 @@ impl Finding {
     }
 }
 
-/// Whether a guard with such a problem lets an operation pass without a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GuardEffect {
-    /// The guard does not run or does not count, so `--strict` fails.
-    PassesSilently,
-    /// The guard works, or says that it does not.
-    None,
-}
-
-/// One lint: what it can report, what each of that does to a guard, and how it looks for it.
-struct Lint {
-    reports: &'static [(Code, GuardEffect)],
-    look: fn(&Scene<'_>) -> Vec<Finding>,
-}
-
-use GuardEffect::PassesSilently;
-
 /// Every lint, in the order of what it looks at: entries first, then scripts.
-const LINTS: &[Lint] = &[
-    Lint {
-        reports: &[(Code::FileNotRead, PassesSilently), (Code::ForeignHooks, GuardEffect::None)],
-        look: stray::look,
-    },
-    Lint {
-        reports: &[
-            (Code::HooksDisabled, PassesSilently),
-            (Code::GuardSwitchedOff, PassesSilently),
-            (Code::HookSwitchedOff, GuardEffect::None),
-            (Code::DisabledUnknown, GuardEffect::None),
-        ],
-        look: switched_off::look,
-    },
-    Lint {
-        reports: &[(Code::TimeoutShort, PassesSilently), (Code::TimeoutLong, GuardEffect::None)],
-        look: timeouts::look,
-    },
-    Lint {
-        reports: &[
-            (Code::MatcherNoTool, PassesSilently),
-            (Code::MatcherOwnTool, PassesSilently),
-            (Code::MatcherNoValue, PassesSilently),
-            (Code::MatcherLoose, GuardEffect::None),
-        ],
-        look: matcher::look,
-    },
-    Lint {
-        reports: &[(Code::VariableUnquoted, PassesSilently), (Code::VariableSingleQuoted, PassesSilently)],
-        look: quoting::look,
-    },
-    Lint { reports: &[(Code::VariableUnknown, PassesSilently)], look: variables::look },
-    Lint { reports: &[(Code::StatusLost, PassesSilently)], look: lost_status::look },
-    Lint {
-        reports: &[
-            (Code::ScriptMissing, PassesSilently),
-            (Code::ScriptNotExecutable, PassesSilently),
-            (Code::ProgramMissing, PassesSilently),
-        ],
-        look: scripts::look,
-    },
-    Lint {
-        reports: &[(Code::ScriptInterpreter, PassesSilently), (Code::ScriptLineEndings, PassesSilently)],
-        look: first_line::look,
-    },
-    Lint { reports: &[(Code::ScriptSyntax, PassesSilently)], look: syntax::look },
-    Lint { reports: &[(Code::ScriptUndefined, PassesSilently)], look: undefined::look },
-    Lint { reports: &[(Code::ScriptBashism, PassesSilently)], look: bashisms::look },
-    Lint {
-        reports: &[
-            (Code::ModuleLoad, PassesSilently),
-            (Code::ModuleApi, PassesSilently),
-            (Code::AnswerUnknownField, PassesSilently),
-        ],
-        look: modules::look,
-    },
-    Lint { reports: &[(Code::ExitStatusAsPolicy, PassesSilently)], look: exit_status::look },
-    Lint { reports: &[(Code::PrintsText, GuardEffect::None)], look: prints_text::look },
-    Lint {
-        reports: &[(Code::HookDuplicate, PassesSilently), (Code::HookShadowed, PassesSilently)],
-        look: duplicates::look,
-    },
+const LINTS: &[fn(&Scene<'_>) -> Vec<Finding>] = &[
+    stray::look,
+    switched_off::look,
+    timeouts::look,
+    matcher::look,
+    quoting::look,
+    variables::look,
+    lost_status::look,
+    scripts::look,
+    first_line::look,
+    syntax::look,
+    undefined::look,
+    bashisms::look,
+    modules::look,
+    exit_status::look,
+    prints_text::look,
+    duplicates::look,
 ];
-
-/// Warnings of loading with which a guard may let an operation pass silently. An error always may.
-const SILENT_PASSES: &[Code] = &[
-    Code::HooksNeverOn,
-    Code::UnknownEvent,
-    Code::UnknownKey,
-    Code::DuplicateKey,
-    Code::SettingValue,
-    Code::MatcherInvalid,
-    Code::NotExecutable,
-    Code::TimeoutInvalid,
-    Code::VariableUnknown,
-    Code::ReadsProject,
-    Code::ModuleEvent,
-    Code::ModuleUnsupported,
-    Code::ModuleRegistration,
-    Code::KeptLastGood,
-    Code::SourceRemoved,
-];
-
-/// Returns what a problem of this kind does to a guard.
-pub fn guard_effect(diagnostic: &Diagnostic) -> GuardEffect {
-    if diagnostic.level == Level::Error || SILENT_PASSES.contains(&diagnostic.code) {
-        return PassesSilently;
-    }
-    let mut reports = LINTS.iter().flat_map(|lint| lint.reports);
-    reports.find(|(code, _)| *code == diagnostic.code).map_or(GuardEffect::None, |(_, effect)| *effect)
-}
 
 /// Returns everything that loading and the lints found, in the order in which it was found.
 pub fn find_problems(system: &HookSystem) -> Vec<Finding> {
@@ -179,7 +89,7 @@ pub fn find_problems(system: &HookSystem) -> Vec<Finding> {
     let scene = Scene::new(system.project(), &snapshot);
     let loaded = [snapshot.diagnostics(), &snapshot.project_code_findings()].concat();
     let mut found: Vec<Finding> = loaded.into_iter().map(|diagnostic| with_fix(&scene, diagnostic)).collect();
-    found.extend(LINTS.iter().flat_map(|lint| (lint.look)(&scene)));
+    found.extend(LINTS.iter().flat_map(|look| look(&scene)));
     let mut once: Vec<Finding> = Vec::new();
     // Two hooks may run the same script, whose problems are then found twice.
     for finding in found {

@@ -2,10 +2,10 @@
 
 use hookrail::document::diagnostics_document;
 use hookrail::plan::Snapshot;
-use hookrail::{Diagnostic, HookSystem, Level};
+use hookrail::{Diagnostic, GuardEffect, HookSystem, Level};
 use hookrail_app::failure::Result;
 use hookrail_app::lint::fix::FixReport;
-use hookrail_app::lint::{Finding, GuardEffect, find_problems, fix, format, guard_effect};
+use hookrail_app::lint::{Finding, find_problems, fix, format};
 use hookrail_app::project::Project;
 use hookrail_app::telemetry;
 use hookrail_app::text::{count_by_level, counted};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit> {
 
 fn fails(args: &CheckArgs, diagnostic: &Diagnostic) -> bool {
     let lowest = if args.deny_warnings { Level::Warning } else { Level::Error };
-    diagnostic.level >= lowest || args.strict && guard_effect(diagnostic) == GuardEffect::PassesSilently
+    diagnostic.level >= lowest || args.strict && diagnostic.guard_effect() == GuardEffect::PassesSilently
 }
 
 /// Returns what became of the fixes. A hook whose files changed has to be trusted again.
