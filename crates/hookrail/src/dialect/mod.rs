@@ -36,11 +36,11 @@ pub(crate) use load::{
 use std::path::PathBuf;
 
 use crate::event::EventKind;
-use crate::hook::{Authority, Hook, OnFailure};
+use crate::hook::{Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
 use crate::record::breadcrumb::Breadcrumb;
+use crate::run::sentences::failure_reason;
 use crate::run::{Environment, RawEnd};
-use crate::trust::{HookEdit, MissingGuard};
 
 /// The file in which each dialect keeps its log, where the environment asks for that.
 pub(crate) fn log_files(environment: &Environment) -> Vec<(DialectId, PathBuf)> {
@@ -72,61 +72,6 @@ pub(crate) fn failure_decision(on_failure: OnFailure) -> Option<Decision> {
         OnFailure::Ask => Some(Decision::Ask),
         OnFailure::Block => Some(Decision::Deny),
     }
-}
-
-/// The reason shown when a failure has an effect.
-pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> String {
-    if *how == RawEnd::ContentChanged {
-        // A model reads this too, and must not be told how to grant the change.
-        let edit = HookEdit::of(hook);
-        return format!("hook `{hook}` {edit}, so it did not run; `hookrail trust diff` shows the change");
-    }
-    if let RawEnd::Missing(guard) = how {
-        let repair = MissingGuard::repair(&hook.label);
-        return format!("guard `{hook}`, which the user trusted, {}; {repair}", guard.reason());
-    }
-    let what = described_failure(end, how);
-    if hook.authority() == Authority::System && hook.on_failure < on_failure {
-        return format!("system hook `{hook}` could not be asked ({what}), so the operation is denied");
-    }
-    format!("hook `{hook}` failed ({what}) and its failure policy is `{}`", on_failure.name())
-}
-
-/// How a hook failed, with the exit status or the signal, which is what its author looks for.
-fn described_failure(end: EndKind, how: &RawEnd) -> String {
-    match how {
-        RawEnd::Exited(127) => "exit status 127: command not found".to_owned(),
-        RawEnd::Exited(126) => "exit status 126: command cannot be executed".to_owned(),
-        RawEnd::Exited(status) if end == EndKind::Exited => format!("exit status {status}"),
-        RawEnd::Signalled(signal) => match signal_name(*signal) {
-            Some(name) => format!("signal {signal}, {name}"),
-            None => format!("signal {signal}"),
-        },
-        RawEnd::HeldBack => "no answer, and its output held by another process".to_owned(),
-        RawEnd::TimedOut(after) => format!("timed out after {} ms", after.as_millis()),
-        RawEnd::NotStarted(after) => format!("not started after {} ms", after.as_millis()),
-        RawEnd::Unanswered(why) => why.to_string(),
-        RawEnd::Contradicted(why) => why.clone(),
-        _ => end.name().to_owned(),
-    }
-}
-
-/// The name of a signal that often ends a process.
-fn signal_name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        _ => return None,
-    })
 }
 
 /// What a failure does under the hook's own policy, as effects.

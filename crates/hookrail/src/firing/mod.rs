@@ -4,7 +4,6 @@
 //! There is no clock, no I/O and no async in here, and no dialect's name: the live engine, `explain`, the blocking
 //! form and the property tests all drive this same machine.
 
-mod failure;
 mod part;
 mod plan;
 mod reasons;
@@ -15,6 +14,5 @@ mod unasked;
 pub use plan::{AskedAbout, CarriedCallPlan, PartPlan, Plan, PlannedHook};
 pub use state::{Batch, Firing, Step};
 
-pub(crate) use failure::report as report_failure;
 pub(crate) use shadow::ShadowFiring;
 pub(crate) use state::TOOL_INPUT;

@@ -5,7 +5,6 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::failure;
 use super::plan::{PartPlan, PlannedHook};
 use super::state::TOOL_INPUT;
 use crate::config::diagnostic::{Code, Diagnostic, Level};
@@ -17,6 +16,7 @@ use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::json::Json;
 use crate::outcome::skips::{SkipReason, Skipped};
 use crate::outcome::{Decision, EndKind, Health, HookRun};
+use crate::run::sentences;
 use crate::run::{AnswerWait, HookRole, PlannedRun, RawEnd, RunEnd, RunId, RunInput};
 use crate::tools::ShownTool;
 use crate::trust::HookEdit;
@@ -230,9 +230,9 @@ impl<D: Protocol> Part<D> {
                 reply.authority = slot.planned.authority;
             }
         }
-        let mut reported = failure::report(hook, reply.health, reply.end, end);
+        let mut reported = sentences::about_end(hook, reply.health, reply.end, end);
         if event.kind().spec().gated_by(D::ID) {
-            failure::add_exit_hint(&mut reported, D::EXIT_STATUS_HINT);
+            sentences::add_exit_hint(&mut reported, D::EXIT_STATUS_HINT);
         }
         reply.failure = reported.first().map(|diagnostic| diagnostic.message.clone());
         slot.diagnostics.extend(reported);

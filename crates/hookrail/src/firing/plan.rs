@@ -529,7 +529,7 @@ pub(super) fn without_duplicates(
             first.on_failure = first.on_failure.max(hook.on_failure);
             let lifetime = first.hook.lifetime.common(hook.lifetime);
             if lifetime != first.hook.lifetime {
-                first.hook = Arc::new(Hook { exec, ..Hook::clone(&first.hook) });
+                first.hook = Arc::new(Hook { lifetime, ..Hook::clone(&first.hook) });
             }
             first.authority = first.authority.max(hook.authority());
             // The same command from a place that needs no grant would have run in any case.

@@ -15,6 +15,7 @@ mod redaction;
 mod request;
 mod runner;
 mod sandboxes;
+pub(crate) mod sentences;
 mod shell;
 
 pub use crate::hook::capabilities::{

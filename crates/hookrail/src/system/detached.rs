@@ -18,9 +18,9 @@ use tokio::task::JoinSet;
 use super::notify::FireId;
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::dialect::snapshot::Snapshot;
-use crate::firing::report_failure;
 use crate::hook::{Action, Hook};
 use crate::outcome::{EndKind, Health};
+use crate::run::sentences::about_end;
 use crate::run::{CutOffProcess, RunEnd, RunId};
 
 /// The detached runs in progress.
@@ -224,7 +224,7 @@ fn failures(hook: &Hook, end: &RunEnd) -> Vec<Diagnostic> {
     match end.failure() {
         // A cancellation is reported by the code that cancelled the run.
         None | Some(EndKind::Cancelled) => Vec::new(),
-        Some(kind) => report_failure(hook, Health::Failed, kind, end),
+        Some(kind) => about_end(hook, Health::Failed, kind, end),
     }
 }
 

@@ -9,11 +9,12 @@ use super::{CommandDialect, remote, strict};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::explain_json_error;
 use crate::dialect::answer_words::decision_in_broken;
-use crate::dialect::{Reply, failure_decision, failure_reason, strict_answer};
+use crate::dialect::{Reply, failure_decision, strict_answer};
 use crate::event::{Abilities, EventKind};
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject, without_lone_surrogates};
 use crate::outcome::{Decision, Effects, EndKind, Health};
+use crate::run::sentences::failure_reason;
 use crate::run::{RawEnd, RunEnd};
 
 /// An answer, and where it comes from.

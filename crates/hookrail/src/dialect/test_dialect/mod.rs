@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use super::{
     Dialect, DialectId, Flow, FoldContext, Folded, LoadContext, LoadMemory, Loaded, Protocol, Reply, failure_decision,
-    failure_reason,
 };
 use crate::event::{DialectEvent, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Decision, Effects, EndKind};
+use crate::run::sentences::failure_reason;
 use crate::run::{RawEnd, RunEnd, RunInput};
 
 /// The dialect.

@@ -6,11 +6,12 @@ use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::{explain_json_error, nearest};
 use crate::dialect::answer_words::{AnswerFields, UnknownFields, decision_in_broken, meant_decision};
 use crate::dialect::strict_answer::{self, Decided, NO_FIELD};
-use crate::dialect::{DialectId, Reply, failure_reason};
+use crate::dialect::{DialectId, Reply};
 use crate::event::{Abilities, EventKind};
 use crate::hook::{Hook, OnFailure};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, EndKind};
+use crate::run::sentences::failure_reason;
 use crate::run::{RawEnd, RunEnd};
 
 /// The reason of a deny that gives none.

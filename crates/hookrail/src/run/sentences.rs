@@ -1,18 +1,74 @@
-//! The diagnostics about a run that failed.
+//! The sentences about runs that failed: the reasons that a model may read, and the diagnostics for people. What a raw end is
+//! called in the words of a dialect's own log is up to the dialect.
 
 use std::time::Duration;
 
-use crate::config::diagnostic::{Code, Diagnostic};
-use crate::hook::remote::RemoteFailure;
-use crate::hook::{Action, Hook};
-use crate::outcome::{EndKind, Health};
-use crate::run::{
+use super::{
     HeldAnswer, ModuleEnd, ProcessEnd, Protection, RawEnd, Relocation, RelocationReason, RunEnd, joined_protections,
 };
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::hook::remote::RemoteFailure;
+use crate::hook::{Action, Authority, Hook, OnFailure};
+use crate::outcome::{EndKind, Health};
 use crate::trust::{HookEdit, MissingGuard};
 
+/// The reason shown when a failure has an effect.
+pub(crate) fn failure_reason(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> String {
+    if *how == RawEnd::ContentChanged {
+        // A model reads this too, and must not be told how to grant the change.
+        let edit = HookEdit::of(hook);
+        return format!("hook `{hook}` {edit}, so it did not run; `hookrail trust diff` shows the change");
+    }
+    if let RawEnd::Missing(guard) = how {
+        let repair = MissingGuard::repair(&hook.label);
+        return format!("guard `{hook}`, which the user trusted, {}; {repair}", guard.reason());
+    }
+    let what = described_failure(end, how);
+    if hook.authority() == Authority::System && hook.on_failure < on_failure {
+        return format!("system hook `{hook}` could not be asked ({what}), so the operation is denied");
+    }
+    format!("hook `{hook}` failed ({what}) and its failure policy is `{}`", on_failure.name())
+}
+
+/// How a hook failed, with the exit status or the signal, which is what its author looks for.
+fn described_failure(end: EndKind, how: &RawEnd) -> String {
+    match how {
+        RawEnd::Exited(127) => "exit status 127: command not found".to_owned(),
+        RawEnd::Exited(126) => "exit status 126: command cannot be executed".to_owned(),
+        RawEnd::Exited(status) if end == EndKind::Exited => format!("exit status {status}"),
+        RawEnd::Signalled(signal) => match signal_name(*signal) {
+            Some(name) => format!("signal {signal}, {name}"),
+            None => format!("signal {signal}"),
+        },
+        RawEnd::HeldBack => "no answer, and its output held by another process".to_owned(),
+        RawEnd::TimedOut(after) => format!("timed out after {} ms", after.as_millis()),
+        RawEnd::NotStarted(after) => format!("not started after {} ms", after.as_millis()),
+        RawEnd::Unanswered(why) => why.to_string(),
+        RawEnd::Contradicted(why) => why.clone(),
+        _ => end.name().to_owned(),
+    }
+}
+
+/// The name of a signal that often ends a process.
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        _ => return None,
+    })
+}
+
 /// The diagnostics about the end of a run, apart from those of the dialect about the answer.
-pub(crate) fn report(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
+pub(crate) fn about_end(hook: &Hook, health: Health, kind: EndKind, end: &RunEnd) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if health == Health::Failed {
         found.extend(about_failure(hook, kind, end));
