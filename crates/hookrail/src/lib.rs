@@ -127,7 +127,7 @@ pub mod host {
     };
 }
 
-/// Where configuration was read, and what became of it.
+/// Where configuration was read, and whether it could be used.
 pub mod sources {
     pub use crate::config::source::{Location, Origin, SourceKind};
     pub use crate::config::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};

@@ -160,7 +160,7 @@ impl HookRun {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ShadowRun {
-    /// The run. Its decision is what the event would have come to by this hook alone.
+    /// The run. Its decision is the one that the event would have if this hook were the only one.
     pub run: HookRun,
     /// Everything it asked for, of which nothing was done.
     pub effects: Effects,

@@ -175,12 +175,12 @@ pub(crate) trait Protocol: Dialect + 'static {
     fn fold(context: &FoldContext<'_>, event: &mut Event, replies: &[Reply<Self::Answer>]) -> Folded;
 }
 
-/// What is done with a dialect whose type has to be known.
+/// Code that has to know the type of a dialect.
 pub(crate) trait ProtocolVisitor {
-    /// What comes of it.
+    /// What the code returns.
     type Output;
 
-    /// Does it for that dialect.
+    /// Runs the code for that dialect.
     fn visit<D: Protocol>(self) -> Self::Output;
 }
 

@@ -44,12 +44,12 @@ impl ShadowFiring {
         own.chain(carried.flat_map(|(call, plan)| Self::of_event(snapshot, &plan, &call))).collect()
     }
 
-    /// What the hook would have done, from what its firing came to.
+    /// What the hook would have done, from the outcome of its firing.
     pub(crate) fn verdict(hook: &Arc<Hook>, outcome: Outcome) -> ShadowRun {
         let Outcome { runs, effects, .. } = outcome;
         let first = runs.into_iter().next();
         let run = first.unwrap_or_else(|| HookRun::not_asked(0, hook, EndKind::Unusable, Health::Failed));
-        // In an event that cannot be denied a deny comes to nothing.
+        // A deny has no effect in an event that cannot be denied.
         ShadowRun { run: HookRun { decision: effects.decision, ..run }, effects }
     }
 }

@@ -59,7 +59,7 @@ pub struct HeldAnswer {
 /// The end of a module's handlers, or of the attempt to call them.
 #[derive(Clone, Debug)]
 pub struct ModuleEnd {
-    /// What came of the call.
+    /// What the call returned.
     pub returned: ModuleReturn,
     /// From before the call to the end.
     pub duration: Duration,
@@ -178,7 +178,7 @@ impl RunEnd {
         }
     }
 
-    /// What came of calling a module, if the hook is one.
+    /// What the call of a module returned, if the hook is one.
     #[must_use]
     pub fn module(&self) -> Option<&ModuleReturn> {
         match self {

@@ -1,7 +1,6 @@
-//! Hooks that run beside an event without an effect on it: where they are driven, and how their verdicts come to the outcome
-//! or, if they are late, to a record of their own.
+//! Shadow hooks: where they are driven, and how their verdicts are added to the outcome or, if they are late, recorded on their own.
 //!
-//! No event waits for them. They have places and threads of their own, so that no enforced hook waits for one of them either.
+//! No event waits for a shadow hook. Shadow hooks have processes and threads of their own, so that no enforced hook waits for one either.
 //! A program that ends with its event can leave them to another process, which runs them with
 //! [`HookSystem::run_shadow_hooks`].
 
@@ -28,11 +27,11 @@ use crate::text::log::log;
 /// How long a shutdown waits for shadow hooks, in all, if they are not all that the program is for.
 const DRAIN: Duration = Duration::from_millis(750);
 
-/// The number of processes that they have at the same time.
+/// The number of processes that shadow hooks have at the same time.
 const MOST_PROCESSES: usize = 8;
 
-/// The number of them that may be out. One that comes on top is not started: a slow hook must not fill the memory of a host.
-const MOST_OUT: usize = 256;
+/// The number of shadow hooks that may run at once. A further one is not started: a slow hook must not fill the memory of a host.
+const MOST_RUNNING: usize = 256;
 
 /// Starts the shadow hooks of an event somewhere else. The text is the name of the event among the records.
 pub(super) type StartElsewhere = dyn Fn(Option<&str>, &Event) -> io::Result<()> + Send + Sync;
@@ -43,18 +42,18 @@ pub(super) struct ShadowParts {
     pub(super) processes: Semaphore,
     /// Threads for closures of the embedding program.
     pub(super) closures: ClosureThreads,
-    /// How many are out.
-    out: Arc<AtomicUsize>,
+    /// How many shadow hooks run.
+    running: Arc<AtomicUsize>,
     elsewhere: Option<Arc<StartElsewhere>>,
 }
 
 impl ShadowParts {
     pub(super) fn new(elsewhere: Option<Arc<StartElsewhere>>) -> Self {
         let processes = Semaphore::new(MOST_PROCESSES);
-        Self { processes, closures: ClosureThreads::default(), out: Arc::default(), elsewhere }
+        Self { processes, closures: ClosureThreads::default(), running: Arc::default(), elsewhere }
     }
 
-    /// Leaves the hooks of an event to whatever else runs them. If nothing does, they have to run here.
+    /// Leaves the shadow hooks of an event to another process, if the host has one for them.
     pub(super) fn leave(&self, fire: FireId, event: &Event, recording: Option<&Recording>) -> ShadowRunner {
         let Some(elsewhere) = &self.elsewhere else { return ShadowRunner::ThisProcess };
         let name = recording.map(|recording| recording.fire_name(event, fire));
@@ -74,9 +73,9 @@ impl ShadowParts {
 
     /// Counts one more shadow hook that runs; nothing if there are too many.
     fn enter(&self) -> Option<ShadowPlace> {
-        let count = |out: usize| (out < MOST_OUT).then_some(out + 1);
-        self.out.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).ok()?;
-        Some(ShadowPlace(Arc::clone(&self.out)))
+        let count = |running: usize| (running < MOST_RUNNING).then_some(running + 1);
+        self.running.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).ok()?;
+        Some(ShadowPlace(Arc::clone(&self.running)))
     }
 }
 
