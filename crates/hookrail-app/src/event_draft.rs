@@ -53,6 +53,16 @@ pub struct EventFields {
     pub transcript: Option<String>,
 }
 
+impl EventFields {
+    /// Returns whether no field is given.
+    pub fn is_empty(&self) -> bool {
+        let Self { name: _, payload, tool, tool_input, tool_response, prompt, session_id, transcript } = self;
+        payload.is_none()
+            && [tool_input, tool_response].into_iter().all(Option::is_none)
+            && [tool, prompt, session_id, transcript].into_iter().all(Option::is_none)
+    }
+}
+
 /// Makes the event with these fields. The other fields override those of the payload.
 pub fn make_event(given: &EventFields, project: &Path) -> Result<EventDraft> {
     let kind = find_kind(&given.name)?;
@@ -135,6 +145,18 @@ pub fn parse_json(name: &str, text: &str) -> Result<Json> {
         let offset = byte_offset(text, error.line(), error.column());
         let failure = failure.excerpt(Excerpt::Place { name: name.to_owned(), text: text.to_owned(), offset });
         failure.hint("write names and strings in double quotes; in a shell, put the whole argument in single quotes")
+    })
+}
+
+/// Parses a payload, which is one object. `name` is what the text is called in a failure.
+pub fn parse_payload(name: &str, text: &str) -> Result<JsonObject> {
+    let value = parse_json(name, text)?;
+    if let Some(key) = value.repeated_member() {
+        return Err(Failure::new(format!("duplicate key `{key}` in the payload")).hint("write every field once"));
+    }
+    value.as_object().ok_or_else(|| {
+        Failure::new(format!("the payload must be an object, not {}", value.kind().described()))
+            .hint("give the event's fields as `{\"field\": value}`")
     })
 }
 

@@ -25,7 +25,7 @@ const STYLES: Styles = Styles::styled()
 ///
 /// Exit status: 0 done, 1 failed; every command's own help names others.
 #[derive(Debug, Parser)]
-#[command(name = "hookrail", version, styles = STYLES, max_term_width = 100, after_help = examples::ALL)]
+#[command(name = "hookrail", version, styles = STYLES, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
@@ -43,8 +43,13 @@ impl Cli {
         }
     }
 
+    /// Returns the description of the whole command line.
+    pub(crate) fn whole_command() -> clap::Command {
+        examples::with_examples(Self::command())
+    }
+
     fn parse_whole(given: &[OsString]) -> Result<Self, clap::Error> {
-        let mut command = groups::arranged(Self::command());
+        let mut command = groups::arranged(Self::whole_command());
         let mut matches = command.try_get_matches_from_mut(given)?;
         Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
@@ -81,12 +86,10 @@ pub(crate) enum Command {
     /// Show what hooks can do, with real hooks in a temporary project
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::DEMO)]
     Demo(DemoArgs),
     /// Fire one event and print its outcome
     ///
     /// Exit status: 0 allowed, 2 blocked, 3 the agent must stop, 4 approval required, 1 the command itself failed.
-    #[command(after_help = examples::FIRE)]
     Fire(FireCommand),
     /// Fire an event again whenever a hook is saved
     ///
@@ -95,14 +98,12 @@ pub(crate) enum Command {
     /// not run: review it with `t` and Enter, or with `hookrail trust grant`.
     ///
     /// Exit status: 0 ended with Ctrl-C, 1 the command itself failed.
-    #[command(after_help = examples::DEV)]
     Dev(DevArgs),
     /// Run one script or module with a sample event, without settings
     ///
     /// Shows what `fire -v` shows. Naming the file is the user's own word, so it needs no grant; no other hook runs.
     ///
     /// Exit status: 0 allowed, 2 blocked, 3 the agent must stop, 4 approval required, 1 the command itself failed.
-    #[command(after_help = examples::TRY)]
     Try(TryArgs),
     /// Run the reference agent, which applies every effect of its hooks
     ///
@@ -114,41 +115,34 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 plus the number
     /// of the signal that ended it.
-    #[command(after_help = examples::AGENT)]
     Agent(AgentArgs),
     /// List every configured hook
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::LIST)]
     List(ListArgs),
     /// Check configuration and scripts without running anything
     ///
     /// Exit status: 0 no errors, 1 at least one error. With `--strict` or `--deny-warnings` warnings count too.
-    #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Show which hooks would run for an event, and why others would not
     ///
     /// Runs nothing.
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::EXPLAIN)]
     Explain(EventCommand),
     /// Show what a shell line would read, write, delete, run and connect to
     ///
     /// Runs nothing. What the line does not say is listed with the reason.
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::ACCESSES)]
     Accesses(AccessesArgs),
     /// Show, grant and revoke trust in the hooks of a project
     ///
     /// Exit status: 0 done, 1 the command itself failed; `trust diff` also has 1 if a hook has changed.
-    #[command(after_help = examples::TRUST)]
     Trust(TrustArgs),
     /// Show, install, enable and disable plugins
     ///
     /// Exit status: 0 done, 1 the command itself failed; `plugin doctor` also has 1 if a plugin has an error.
-    #[command(after_help = examples::PLUGIN)]
     Plugin(PluginArgs),
     /// Serve the message bus on standard input and output or a socket
     ///
@@ -162,14 +156,12 @@ pub(crate) enum Command {
     /// user's configuration names one; see `hookrail docs telemetry`.
     ///
     /// Exit status: 0 ended in order, 1 the command itself failed, 128 plus the number of the second signal.
-    #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
     /// Reload the configuration of a running server
     ///
     /// The server forgets sources that were removed. A source that cannot be used keeps its last good version.
     ///
     /// Exit status: 0 the whole configuration is in force as written, 1 a part of it cannot be used, or no server answers.
-    #[command(after_help = examples::RELOAD)]
     Reload(ReloadArgs),
     /// Answer an agent that calls hookrail as its hook
     ///
@@ -177,37 +169,31 @@ pub(crate) enum Command {
     /// `hookrail install AGENT` configures it.
     ///
     /// Exit status: 0 the answer is on standard output, 2 denied with the reason on standard error.
-    #[command(after_help = examples::BRIDGE)]
     Bridge(BridgeArgs),
     /// Make a coding agent call hookrail as its hook
     ///
     /// Shows the change of the agent's settings first and asks. Every other byte of a settings file stays as it is.
     ///
     /// Exit status: 0 installed or nothing to change, 1 nothing was changed.
-    #[command(after_help = examples::INSTALL)]
     Install(InstallArgs),
     /// Take back what `install` wrote
     ///
     /// Exit status: 0 the agent does not call hookrail, 1 nothing was changed, or something that was not installed still
     /// calls it.
-    #[command(after_help = examples::UNINSTALL)]
     Uninstall(UninstallArgs),
     /// Find out whether agents really call hookrail, and how to fix it
     ///
     /// Exit status: 0 no errors, 1 at least one error.
-    #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Show what hooks decided, from the journal
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::LOG)]
     Log(LogArgs),
     /// Show how often each hook ran, what it decided, how long it took
     ///
     /// Reads the journal.
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::STATS)]
     Stats(StatsArgs),
     /// Show what hooks decided, in the browser
     ///
@@ -216,12 +202,10 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 ended with Ctrl-C or the file is written, 1 the command itself failed.
     #[cfg(feature = "inspect")]
-    #[command(after_help = examples::INSPECT)]
     Inspect(InspectArgs),
     /// Verify the journal, print its head, or export events from it
     ///
     /// Exit status: 0 done, 1 the command itself failed; `journal verify` also has 1 if the chain does not hold.
-    #[command(after_help = examples::JOURNAL)]
     Journal(JournalArgs),
     /// Fire recorded events again and show what would be decided now
     ///
@@ -230,26 +214,22 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 nothing differs, 2 something differs, 1 nothing differs as far as hooks could be asked, or the command
     /// itself failed.
-    #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
     /// Make, sign, verify and install bundles: policy for many machines
     ///
     /// Exit status: 0 done, 1 refused or failed; see each command.
     #[cfg(feature = "fleet")]
-    #[command(after_help = examples::BUNDLE)]
     Bundle(BundleArgs),
     /// Connect machines: servers, keys, one audit, new bundles at once
     ///
     /// Exit status: 0 done, 1 failed, 2 the audit is not what it must be; see each command.
     #[cfg(feature = "fleet")]
-    #[command(after_help = examples::FLEET)]
     Fleet(FleetArgs),
     /// Create a hook from a template, with settings and test cases
     ///
     /// Existing settings keep every other byte. No file is replaced without `--force`, and all files are written or none.
     ///
     /// Exit status: 0 created, 1 nothing was written.
-    #[command(after_help = examples::NEW)]
     New(NewArgs),
     /// Run the test cases of hooks, each in a directory of its own
     ///
@@ -259,7 +239,6 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 every case passed or was skipped, 1 a case failed, a case file cannot be used, there are no cases, or
     /// nothing was run because the project is not trusted.
-    #[command(after_help = examples::TEST)]
     Test(TestArgs),
     /// Write test cases from recorded events
     ///
@@ -267,47 +246,38 @@ pub(crate) enum Command {
     /// meanwhile. An event from whose record something was removed is counted and left out.
     ///
     /// Exit status: 0 at least one case was written, 1 there was nothing to write, or the command failed.
-    #[command(after_help = examples::RECORD)]
     Record(RecordArgs),
     /// Create a first hook in a project
     ///
     /// Exit status: 0 created, 1 nothing was written.
-    #[command(after_help = examples::INIT)]
     Init(InitArgs),
     /// Add hooks of the cookbook to a project, or list them
     ///
     /// Exit status: 0 added or listed, 1 nothing was written.
-    #[command(after_help = examples::ADD)]
     Add(AddArgs),
     /// Write types for hooks, for editors and type checkers
     ///
     /// Exit status: 0 written, 1 nothing was written.
-    #[command(after_help = examples::TYPES)]
     Types(TypesArgs),
     /// Print a JSON Schema, or the names of all of them
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::SCHEMA)]
     Schema(SchemaArgs),
     /// Print a page of the reference as Markdown
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::REFERENCE)]
     Reference(ReferenceArgs),
     /// Print a page of the documentation, or the list of topics
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::DOCS)]
     Docs(DocsArgs),
     /// Print a completion script for a shell
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
     /// Write a manual page for every command
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::MAN)]
     Man(ManArgs),
 }
 
@@ -468,6 +438,7 @@ mod bridge;
 #[cfg(feature = "fleet")]
 mod bundle;
 mod dev;
+mod event;
 mod examples;
 pub(crate) mod features;
 #[cfg(feature = "fleet")]
@@ -492,7 +463,7 @@ pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, OnErrorArg, PassedO
 #[cfg(feature = "fleet")]
 pub(crate) use bundle::{
     BundleApplyArgs, BundleArgs, BundleBuildArgs, BundleCommand, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs,
-    BundlePublishArgs, BundleScopeArg, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
+    BundlePublishArgs, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
 };
 pub(crate) use dev::{DevArgs, TryArgs};
 #[cfg(feature = "fleet")]
@@ -507,7 +478,7 @@ pub(crate) use journal::{
     ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, RecordFormat, ReplayArgs, SelectArgs, StatsArgs,
     VerifyArgs,
 };
-pub(crate) use new::{AddArgs, HookLanguage, InitArgs, NewArgs, TemplateArgs, TypesArgs, TypesLanguage};
+pub(crate) use new::{AddArgs, InitArgs, NewArgs, TemplateArgs, TypesArgs};
 pub(crate) use pages::{CompletionsArgs, DocsArgs, ManArgs, ReferenceArgs, ReferencePage, SchemaArgs};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::case::LocatedCase;
-use super::refusal::Refusal;
+use super::refusal::CaseRefusal;
 use super::scratch::Subject;
 use super::{Selection, TestedProject};
 use crate::failure::Failure;
@@ -55,14 +55,14 @@ impl<'c> MissingConsent<'c> {
     }
 
     /// The refusal to run the cases without consent.
-    pub fn refusal(&self, selection: &Selection) -> Refusal {
+    pub fn refusal(&self, selection: &Selection) -> CaseRefusal {
         let failure = Failure::new(format!("nothing was run: {}", one_line(&self.summary())));
         // A hook whose configuration cannot be read looks like a file that was never granted.
         let problems = selection.projects.values().filter_map(|project| project.survey.problems.as_ref());
         let failure = problems.fold(failure, |failure, found| {
             failure.hint(format!("the configuration has {found}, which may be the cause; run `hookrail check`"))
         });
-        let refusal: Refusal = failure
+        let refusal: CaseRefusal = failure
             .hint("review the hooks and the case files, then run `hookrail test --trust-project`")
             .hint("after `hookrail trust grant`, cases that only send data to granted hooks need no option")
             .into();

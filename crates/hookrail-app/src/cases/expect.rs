@@ -26,45 +26,49 @@ pub(super) struct CaseRun<'h> {
 
 /// One expectation that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
+pub struct UnmetExpectation {
     /// The key of the expectation.
     pub key: &'static str,
     pub expected: String,
     pub found: String,
 }
 
-impl Mismatch {
+impl UnmetExpectation {
     pub(super) fn new(key: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self { key, expected: expected.into(), found: found.into() }
     }
 }
 
 /// Returns every expectation that does not hold, but for the snapshot.
-pub(super) fn mismatches(case: &Case, run: &CaseRun<'_>) -> Vec<Mismatch> {
+pub(super) fn mismatches(case: &Case, run: &CaseRun<'_>) -> Vec<UnmetExpectation> {
     let mut found = Vec::new();
     effects(&case.expect, run, &mut found);
     runs(&case.expect, run, &mut found);
     diagnostics(&case.expect, run, &mut found);
     files(&case.expect, run.places, &mut found);
     for command in case.expect.commands.iter().filter(|command| !run.commands.contains(command)) {
-        found.push(Mismatch::new("commands", format!("`{command}`"), listed(&run.commands)));
+        found.push(UnmetExpectation::new("commands", format!("`{command}`"), listed(&run.commands)));
     }
     if let Some(most) = case.expect.max_ms
         && run.took > Duration::from_millis(most)
     {
         let took = format!("{:.1} ms", run.took.as_secs_f64() * 1000.0);
-        found.push(Mismatch::new("max_ms", format!("at most {most} ms"), took));
+        found.push(UnmetExpectation::new("max_ms", format!("at most {most} ms"), took));
     }
     found
 }
 
-fn effects(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) {
+fn effects(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<UnmetExpectation>) {
     let effects = &run.outcome.effects;
     let places = run.places;
     if let Some(expected) = &expect.decision {
         let decided = effects.decision.map(Decision::name);
         if decided != expected.as_deref() {
-            found.push(Mismatch::new("decision", expected.as_deref().unwrap_or("none"), decided.unwrap_or("none")));
+            found.push(UnmetExpectation::new(
+                "decision",
+                expected.as_deref().unwrap_or("none"),
+                decided.unwrap_or("none"),
+            ));
         }
     }
     whole("reason", expect.reason.as_deref(), effects.reason.as_deref(), places, found);
@@ -82,19 +86,21 @@ fn effects(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) 
     if let Some(expected) = expect.stop
         && expected != effects.stop.is_some()
     {
-        found.push(Mismatch::new("stop", expected.to_string(), effects.stop.is_some().to_string()));
+        found.push(UnmetExpectation::new("stop", expected.to_string(), effects.stop.is_some().to_string()));
     }
     let rewritten = effects.tool_input.as_ref().map(hookrail::Json::to_value);
     match (&expect.rewrite, rewritten) {
         (None, _) | (Some(Rewrite::None), None) => {}
-        (Some(Rewrite::None), Some(input)) => found.push(Mismatch::new("rewrite", "false", shown(&input.to_string()))),
+        (Some(Rewrite::None), Some(input)) => {
+            found.push(UnmetExpectation::new("rewrite", "false", shown(&input.to_string())));
+        }
         (Some(Rewrite::To(input)), None) => {
-            found.push(Mismatch::new("rewrite", shown(&input.to_string()), "the tool input is not rewritten"));
+            found.push(UnmetExpectation::new("rewrite", shown(&input.to_string()), "the tool input is not rewritten"));
         }
         (Some(Rewrite::To(expected)), Some(input)) => {
             let expected = places.fill_value(expected);
             if expected != input {
-                found.push(Mismatch::new("rewrite", shown(&expected.to_string()), shown(&input.to_string())));
+                found.push(UnmetExpectation::new("rewrite", shown(&expected.to_string()), shown(&input.to_string())));
             }
         }
     }
@@ -103,7 +109,7 @@ fn effects(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) 
         let said = said(&document);
         if expected != said.is_empty() {
             let found_text = if said.is_empty() { "silent".to_owned() } else { said.join(", ") };
-            found.push(Mismatch::new("silent", expected.to_string(), found_text));
+            found.push(UnmetExpectation::new("silent", expected.to_string(), found_text));
         }
     }
     for (member, expected) in &expect.outcome {
@@ -111,7 +117,7 @@ fn effects(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) 
         let value = document.get(member).cloned().unwrap_or(Value::Null);
         if !includes(&value, &expected) {
             let expected = format!("{member}: {}", shown(&expected.to_string()));
-            found.push(Mismatch::new("outcome", expected, shown(&value.to_string())));
+            found.push(UnmetExpectation::new("outcome", expected, shown(&value.to_string())));
         }
     }
 }
@@ -147,12 +153,12 @@ fn said(document: &Value) -> Vec<&'static str> {
     EFFECTS.into_iter().filter(|name| document.get(name).is_some_and(is_something)).collect()
 }
 
-fn runs(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) {
+fn runs(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<UnmetExpectation>) {
     let runs = &run.outcome.runs;
     if let Some(expected) = expect.runs
         && usize::try_from(expected) != Ok(runs.len())
     {
-        found.push(Mismatch::new("runs", expected.to_string(), runs.len().to_string()));
+        found.push(UnmetExpectation::new("runs", expected.to_string(), runs.len().to_string()));
     }
     let ends: Vec<String> = runs.iter().map(|run| run.end.name().to_owned()).collect();
     each("ends", expect.ends.as_ref(), &ends, found);
@@ -169,7 +175,7 @@ fn runs(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) {
     contains("stderr_contains", &expect.stderr_contains, &stderr, run.places, found);
 }
 
-fn each(key: &'static str, expected: Option<&PerRun<String>>, values: &[String], found: &mut Vec<Mismatch>) {
+fn each(key: &'static str, expected: Option<&PerRun<String>>, values: &[String], found: &mut Vec<UnmetExpectation>) {
     let (holds, expected) = match expected {
         None => return,
         // An expectation about every hook must not hold because there is none.
@@ -177,7 +183,7 @@ fn each(key: &'static str, expected: Option<&PerRun<String>>, values: &[String],
         Some(PerRun::Each(all)) => (all == values, listed(all)),
     };
     if !holds {
-        found.push(Mismatch::new(
+        found.push(UnmetExpectation::new(
             key,
             expected,
             if values.is_empty() { "no hook ran".to_owned() } else { listed(values) },
@@ -187,7 +193,7 @@ fn each(key: &'static str, expected: Option<&PerRun<String>>, values: &[String],
 
 /// Compares the warnings and errors that the hooks caused. A misspelt field of an answer is one of them, and a case must
 /// not pass in spite of it. A guard that gave no answer may decide as expected, so that has to be expected by its name.
-fn diagnostics(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatch>) {
+fn diagnostics(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<UnmetExpectation>) {
     let reported: Vec<&hookrail::Diagnostic> =
         run.outcome.diagnostics.iter().filter(|diagnostic| diagnostic.level >= Level::Warning).collect();
     let mut codes: Vec<String> = reported.iter().map(|diagnostic| diagnostic.code.name().to_owned()).collect();
@@ -211,7 +217,7 @@ fn diagnostics(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatc
             format!("{}: {}{help}", one.code.name(), run.places.unfill(&message))
         });
         let told = told.collect::<Vec<_>>().join("\n");
-        found.push(Mismatch::new(
+        found.push(UnmetExpectation::new(
             "diagnostics",
             listed(&expected),
             if told.is_empty() { listed(&codes) } else { told },
@@ -219,29 +225,37 @@ fn diagnostics(expect: &Expectations, run: &CaseRun<'_>, found: &mut Vec<Mismatc
     }
 }
 
-fn files(expect: &Expectations, places: &ScratchFolders, found: &mut Vec<Mismatch>) {
+fn files(expect: &Expectations, places: &ScratchFolders, found: &mut Vec<UnmetExpectation>) {
     let path = |name: &str| ScratchPath::parse(name).map(|path| path.in_place(places));
     for (name, expected) in &expect.files_contain {
         let expected = places.fill(expected);
         match path(name).and_then(|path| fs::read_to_string(path).ok()) {
             Some(text) if text.contains(&expected) => {}
             Some(text) => {
-                found.push(Mismatch::new("files_contain", format!("`{name}`: {}", shown(&expected)), shown(&text)));
+                found.push(UnmetExpectation::new(
+                    "files_contain",
+                    format!("`{name}`: {}", shown(&expected)),
+                    shown(&text),
+                ));
             }
             None => {
-                found.push(Mismatch::new("files_contain", format!("`{name}`: {}", shown(&expected)), "no such file"));
+                found.push(UnmetExpectation::new(
+                    "files_contain",
+                    format!("`{name}`: {}", shown(&expected)),
+                    "no such file",
+                ));
             }
         }
     }
     for name in &expect.files_absent {
         if path(name).is_some_and(|path| path.symlink_metadata().is_ok()) {
-            found.push(Mismatch::new("files_absent", format!("no `{name}`"), "it is there"));
+            found.push(UnmetExpectation::new("files_absent", format!("no `{name}`"), "it is there"));
         }
     }
     for (name, expected) in &expect.file_count {
         let count = path(name).map_or(0, |path| files_below(&path));
         if count != *expected {
-            found.push(Mismatch::new("file_count", format!("`{name}`: {expected}"), count.to_string()));
+            found.push(UnmetExpectation::new("file_count", format!("`{name}`: {expected}"), count.to_string()));
         }
     }
 }
@@ -258,19 +272,25 @@ fn whole(
     expected: Option<&str>,
     text: Option<&str>,
     places: &ScratchFolders,
-    found: &mut Vec<Mismatch>,
+    found: &mut Vec<UnmetExpectation>,
 ) {
     let Some(expected) = expected.map(|expected| places.fill(expected)) else { return };
     if text.map(str::trim_end) != Some(expected.trim_end()) {
-        found.push(Mismatch::new(key, shown(&expected), text.map_or_else(|| "nothing".to_owned(), shown)));
+        found.push(UnmetExpectation::new(key, shown(&expected), text.map_or_else(|| "nothing".to_owned(), shown)));
     }
 }
 
-fn contains(key: &'static str, expected: &[String], text: &str, places: &ScratchFolders, found: &mut Vec<Mismatch>) {
+fn contains(
+    key: &'static str,
+    expected: &[String],
+    text: &str,
+    places: &ScratchFolders,
+    found: &mut Vec<UnmetExpectation>,
+) {
     for part in expected {
         let part = places.fill(part);
         if !text.contains(&part) {
-            found.push(Mismatch::new(
+            found.push(UnmetExpectation::new(
                 key,
                 shown(&part),
                 if text.is_empty() { "nothing".to_owned() } else { shown(text) },
@@ -320,6 +340,6 @@ mod tests {
     fn an_expectation_about_every_hook_needs_one() {
         let mut found = Vec::new();
         each("exit", Some(&PerRun::All("0".to_owned())), &[], &mut found);
-        assert_eq!(found, [Mismatch::new("exit", "0", "no hook ran")]);
+        assert_eq!(found, [UnmetExpectation::new("exit", "0", "no hook ran")]);
     }
 }

@@ -44,10 +44,10 @@ use survey::Survey;
 pub use consent::MissingConsent;
 pub use pool::{PoolOptions, PoolProgress, run_cases};
 pub use project_grants::CopyTrust;
-pub use recorded::{CaseRecorder, CaseTarget, LeftOut, Recorded, RecordedCase, case_file};
-pub use refusal::Refusal;
+pub use recorded::{CaseRecorder, CaseTarget, LeftOut, RecordedCase, RecordedCases, case_file};
+pub use refusal::CaseRefusal;
 pub use report::{Report, github_annotations, github_problems, junit_report, reasons};
-pub use run::{CaseResult, Failed, Snapshots, Verdict};
+pub use run::{CaseEnd, Failed, Snapshots, TestedCase};
 pub use schema::{reference, schema};
 
 /// Which cases a command is about.
@@ -76,7 +76,7 @@ pub struct Selection {
 
 impl Selection {
     /// Finds and reads the case files. If one of them has a problem, no case is run.
-    pub fn find(choice: CaseChoice<'_>) -> std::result::Result<Self, Refusal> {
+    pub fn find(choice: CaseChoice<'_>) -> std::result::Result<Self, CaseRefusal> {
         let filter = CaseFilter::parse(choice.filter)?;
         let project = choice.project.map(|named| Project::open_named(Some(named))).transpose()?;
         let project = project.as_ref().map(Project::root);
@@ -156,7 +156,7 @@ fn with_contents(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
 }
 
 /// Reads all files. The problems of all of them are reported.
-fn read_all(files: &[FoundFile]) -> std::result::Result<Vec<CaseFile>, Refusal> {
+fn read_all(files: &[FoundFile]) -> std::result::Result<Vec<CaseFile>, CaseRefusal> {
     let mut read = Vec::new();
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut broken = 0;
@@ -175,5 +175,5 @@ fn read_all(files: &[FoundFile]) -> std::result::Result<Vec<CaseFile>, Refusal> 
     let root = files.first().map(|file| file.project.clone()).unwrap_or_default();
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or(root);
     let cases = read.iter().map(|file| file.cases.len()).sum();
-    Err(Refusal::of_files(broken, found, PathDisplay::new(&here, home())).instead_of(cases))
+    Err(CaseRefusal::of_files(broken, found, PathDisplay::new(&here, home())).instead_of(cases))
 }

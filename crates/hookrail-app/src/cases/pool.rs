@@ -11,7 +11,7 @@ use super::Selection;
 use super::case::LocatedCase;
 use super::project_grants::CopyTrust;
 use super::report::Report;
-use super::run::{CaseResult, RunSettings, Snapshots, Verdict, run_case};
+use super::run::{CaseEnd, RunSettings, Snapshots, TestedCase, run_case};
 use crate::failure::Result;
 
 /// The time between two updates of the progress.
@@ -34,7 +34,7 @@ pub struct PoolOptions<'p> {
 #[derive(Debug)]
 pub enum PoolProgress<'p> {
     /// The next case in the order of the selection has ended.
-    Ended(&'p CaseResult),
+    Ended(&'p TestedCase),
     /// So many of all cases have ended, and this is the first that has not.
     Running { done: usize, total: usize, first: Option<String> },
 }
@@ -52,7 +52,7 @@ pub fn run_cases(
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = jobs.unwrap_or(available).clamp(1, selection.cases.len().max(1));
     let (next, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (sender, results) = mpsc::channel::<(usize, CaseResult)>();
+    let (sender, results) = mpsc::channel::<(usize, TestedCase)>();
     let mut report = Report::default();
     std::thread::scope(|scope| -> Result<()> {
         for _ in 0..jobs {
@@ -63,7 +63,7 @@ pub fn run_cases(
                     let Some(case) = selection.cases.get(at) else { return };
                     let Some(project) = selection.projects.get(&case.project) else { return };
                     let result = run_case(case, project, settings);
-                    if fail_fast && matches!(result.verdict, Verdict::Failed(_)) {
+                    if fail_fast && matches!(result.verdict, CaseEnd::Failed(_)) {
                         ended.store(true, Ordering::Relaxed);
                     }
                     if sender.send((at, result)).is_err() {
@@ -88,11 +88,11 @@ pub fn run_cases(
 /// Takes the results as they come, and tells them in order.
 fn collect(
     selection: &Selection,
-    results: &mpsc::Receiver<(usize, CaseResult)>,
+    results: &mpsc::Receiver<(usize, TestedCase)>,
     report: &mut Report,
     tell: &mut impl FnMut(PoolProgress<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut waiting: BTreeMap<usize, CaseResult> = BTreeMap::new();
+    let mut waiting: BTreeMap<usize, TestedCase> = BTreeMap::new();
     let (mut done, total) = (0, selection.cases.len());
     loop {
         let received = match results.recv_timeout(UPDATE_INTERVAL) {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::discover::is_case_file;
 use super::read::parse_cases;
-use super::refusal::Refusal;
+use super::refusal::CaseRefusal;
 use super::scratch_path::PROJECT;
 use crate::failure::Failure;
 use crate::folders::home;
@@ -163,7 +163,7 @@ pub struct CaseRecorder<'p> {
 }
 
 /// What became of cases.
-pub enum Recorded {
+pub enum RecordedCases {
     /// There is no file, and these are to be shown.
     Cases(Vec<RecordedCase>),
     /// The cases that were added to the file: the name, and what the event is about.
@@ -212,7 +212,7 @@ impl<'p> CaseRecorder<'p> {
     }
 
     /// Makes cases of these records and adds them to the file, all or none.
-    pub fn record(&mut self, records: &[Record]) -> Result<Recorded, Refusal> {
+    pub fn record(&mut self, records: &[Record]) -> Result<RecordedCases, CaseRefusal> {
         let mut cases: Vec<RecordedCase> = Vec::new();
         let mut about: BTreeMap<String, String> = BTreeMap::new();
         for record in records {
@@ -227,7 +227,7 @@ impl<'p> CaseRecorder<'p> {
         }
         let Some(target) = &mut self.target else {
             self.written += cases.len();
-            return Ok(Recorded::Cases(cases));
+            return Ok(RecordedCases::Cases(cases));
         };
         let written = target.add(&cases)?;
         self.written += written.len();
@@ -236,7 +236,7 @@ impl<'p> CaseRecorder<'p> {
             let about = about.remove(&name).unwrap_or_default();
             (name, about)
         };
-        Ok(Recorded::Added(written.into_iter().map(described).collect()))
+        Ok(RecordedCases::Added(written.into_iter().map(described).collect()))
     }
 }
 
@@ -266,7 +266,7 @@ pub struct CaseTarget {
 
 impl CaseTarget {
     /// Reads the file. One that does not exist yet is empty; one that cannot be used is refused.
-    pub fn open(path: &Path) -> Result<Self, Refusal> {
+    pub fn open(path: &Path) -> Result<Self, CaseRefusal> {
         if !is_case_file(path) {
             return Err(Failure::new(format!("`{}` is not the name of a case file", path.display()))
                 .hint("the names of case files end in `.hooktest.toml` or `.hooktest.json`")
@@ -293,16 +293,16 @@ impl CaseTarget {
     }
 
     /// Fails if a text of this file would not be a case file. Returns the names of its cases.
-    fn check(&self, text: &str) -> Result<Vec<String>, Refusal> {
+    fn check(&self, text: &str) -> Result<Vec<String>, CaseRefusal> {
         let cases = parse_cases(&self.path, text).map_err(|found| {
             let here = std::env::current_dir().unwrap_or_default();
-            Refusal::of_target(&self.path, found, PathDisplay::new(&here, home()))
+            CaseRefusal::of_target(&self.path, found, PathDisplay::new(&here, home()))
         })?;
         Ok(cases.into_iter().map(|case| case.name).collect())
     }
 
     /// Adds cases whose names are not there yet, and returns their names. The file is replaced in one step.
-    fn add(&mut self, cases: &[RecordedCase]) -> Result<Vec<String>, Refusal> {
+    fn add(&mut self, cases: &[RecordedCase]) -> Result<Vec<String>, CaseRefusal> {
         let known = if self.text.trim().is_empty() { Vec::new() } else { self.check(&self.text)? };
         let new: Vec<&RecordedCase> = cases.iter().filter(|case| !known.contains(&case.name)).collect();
         if new.is_empty() {

@@ -13,7 +13,7 @@ use crate::text::counted;
 
 /// The reason why no case was run or written.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct CaseRefusal {
     /// The reason in a sentence.
     pub failure: Failure,
     /// A report with the problems and without a result.
@@ -26,7 +26,7 @@ fn report_of(problems: Vec<Problem>) -> Box<Report> {
     Box::new(Report { problems, ..Report::default() })
 }
 
-impl From<Failure> for Refusal {
+impl From<Failure> for CaseRefusal {
     fn from(failure: Failure) -> Self {
         let problem = Problem {
             place: None,
@@ -38,7 +38,7 @@ impl From<Failure> for Refusal {
     }
 }
 
-impl Refusal {
+impl CaseRefusal {
     /// The refusal because of case files that cannot be used.
     pub(super) fn of_files(broken: usize, found: Vec<Diagnostic>, places: PathDisplay) -> Self {
         let failure = Failure::new(format!("no case was run: {} cannot be used", counted(broken, "case file")))

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hookrail::{Code, Json};
 use serde_json::{Value, json};
 
-use super::run::{CaseResult, Failed, Verdict};
+use super::run::{CaseEnd, Failed, TestedCase};
 
 pub use github::{annotations as github_annotations, problems as github_problems};
 pub use junit::report as junit_report;
@@ -16,7 +16,7 @@ pub use junit::report as junit_report;
 /// The results of all cases that were selected.
 #[derive(Debug, Default)]
 pub struct Report {
-    pub results: Vec<CaseResult>,
+    pub results: Vec<TestedCase>,
     /// Cases that were not run because an earlier one failed or a signal came.
     pub not_run: usize,
     pub took: Duration,
@@ -53,20 +53,20 @@ pub struct ProblemPlace {
 }
 
 impl Report {
-    pub fn count(&self, is_meant: impl Fn(&Verdict) -> bool) -> usize {
+    pub fn count(&self, is_meant: impl Fn(&CaseEnd) -> bool) -> usize {
         self.results.iter().filter(|result| is_meant(&result.verdict)).count()
     }
 
     pub fn passed(&self) -> usize {
-        self.count(|verdict| matches!(verdict, Verdict::Passed))
+        self.count(|verdict| matches!(verdict, CaseEnd::Passed))
     }
 
     pub fn failed(&self) -> usize {
-        self.count(|verdict| matches!(verdict, Verdict::Failed(_)))
+        self.count(|verdict| matches!(verdict, CaseEnd::Failed(_)))
     }
 
     pub fn skipped(&self) -> usize {
-        self.count(|verdict| matches!(verdict, Verdict::Skipped(_)))
+        self.count(|verdict| matches!(verdict, CaseEnd::Skipped(_)))
     }
 
     /// Returns the report as one document.
@@ -96,7 +96,7 @@ fn problem_document(problem: &Problem) -> Value {
     })
 }
 
-fn case_document(result: &CaseResult) -> Value {
+fn case_document(result: &TestedCase) -> Value {
     let case = &result.case;
     let mut document = json!({
         "name": case.case.name,
@@ -107,12 +107,12 @@ fn case_document(result: &CaseResult) -> Value {
         "durationMs": milliseconds(result.took),
     });
     let more = match &result.verdict {
-        Verdict::Passed | Verdict::Interrupted => None,
-        Verdict::Skipped(why) => Some(("reason", json!(why))),
-        Verdict::Failed(Failed::Setup { message, hint }) => {
+        CaseEnd::Passed | CaseEnd::Interrupted => None,
+        CaseEnd::Skipped(why) => Some(("reason", json!(why))),
+        CaseEnd::Failed(Failed::Setup { message, hint }) => {
             Some(("failures", json!([{"key": Value::Null, "message": message, "hint": hint}])))
         }
-        Verdict::Failed(Failed::Differs { mismatches }) => {
+        CaseEnd::Failed(Failed::Differs { mismatches }) => {
             let failures: Vec<Value> = mismatches
                 .iter()
                 .map(|one| json!({"key": one.key, "expected": one.expected, "found": one.found}))
@@ -129,12 +129,12 @@ fn case_document(result: &CaseResult) -> Value {
     document
 }
 
-fn status(verdict: &Verdict) -> &'static str {
+fn status(verdict: &CaseEnd) -> &'static str {
     match verdict {
-        Verdict::Passed => "passed",
-        Verdict::Failed(_) => "failed",
-        Verdict::Skipped(_) => "skipped",
-        Verdict::Interrupted => "interrupted",
+        CaseEnd::Passed => "passed",
+        CaseEnd::Failed(_) => "failed",
+        CaseEnd::Skipped(_) => "skipped",
+        CaseEnd::Interrupted => "interrupted",
     }
 }
 
@@ -143,14 +143,14 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// Returns why a case failed, one line for each expectation that does not hold, and what ran.
-pub fn reasons(result: &CaseResult) -> Vec<String> {
+pub fn reasons(result: &TestedCase) -> Vec<String> {
     match &result.verdict {
-        Verdict::Passed | Verdict::Skipped(_) | Verdict::Interrupted => Vec::new(),
-        Verdict::Failed(Failed::Setup { message, hint }) => {
+        CaseEnd::Passed | CaseEnd::Skipped(_) | CaseEnd::Interrupted => Vec::new(),
+        CaseEnd::Failed(Failed::Setup { message, hint }) => {
             let hint = hint.iter().map(|hint| format!("hint: {hint}"));
             std::iter::once(message.clone()).chain(hint).collect()
         }
-        Verdict::Failed(Failed::Differs { mismatches }) => {
+        CaseEnd::Failed(Failed::Differs { mismatches }) => {
             let differing =
                 mismatches.iter().map(|one| format!("{}: expected {}, found {}", one.key, one.expected, one.found));
             let ran = result.what_ran.iter().map(|line| format!("  {line}"));

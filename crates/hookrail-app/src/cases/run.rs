@@ -12,7 +12,7 @@ use hookrail::{CancelToken, FireOptions, Level, Outcome};
 
 use super::TestedProject;
 use super::case::LocatedCase;
-use super::expect::{CaseRun, Mismatch, mismatches};
+use super::expect::{CaseRun, UnmetExpectation, mismatches};
 use super::project_grants::CopyTrust;
 use super::read::event_fields;
 use super::scratch::{Scratch, SetupFailure};
@@ -21,7 +21,7 @@ use crate::text_diff::difference;
 
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CaseEnd {
     Passed,
     Failed(Failed),
     Skipped(String),
@@ -35,14 +35,14 @@ pub enum Failed {
     /// It could not be run.
     Setup { message: String, hint: Option<String> },
     /// Something else happened than what was expected.
-    Differs { mismatches: Vec<Mismatch> },
+    Differs { mismatches: Vec<UnmetExpectation> },
 }
 
 /// What became of a case.
 #[derive(Clone, Debug)]
-pub struct CaseResult {
+pub struct TestedCase {
     pub case: LocatedCase,
-    pub verdict: Verdict,
+    pub verdict: CaseEnd,
     pub took: Duration,
     /// One line for each hook that ran, or did not.
     pub what_ran: Vec<String>,
@@ -52,13 +52,13 @@ pub struct CaseResult {
 
 /// How the run of a case ended.
 struct Finished {
-    verdict: Verdict,
+    verdict: CaseEnd,
     what_ran: Vec<String>,
     accepted: bool,
 }
 
 impl Finished {
-    fn without_runs(verdict: Verdict) -> Self {
+    fn without_runs(verdict: CaseEnd) -> Self {
         Self { verdict, what_ran: Vec::new(), accepted: false }
     }
 }
@@ -80,16 +80,16 @@ pub(super) struct RunSettings<'r> {
 }
 
 /// Runs a case.
-pub(super) fn run_case(case: &LocatedCase, project: &TestedProject, settings: &RunSettings<'_>) -> CaseResult {
+pub(super) fn run_case(case: &LocatedCase, project: &TestedProject, settings: &RunSettings<'_>) -> TestedCase {
     let began = Instant::now();
     let finished = match reason_to_skip(case) {
-        Some(why) => Finished::without_runs(Verdict::Skipped(why)),
+        Some(why) => Finished::without_runs(CaseEnd::Skipped(why)),
         None => fire(case, project, settings).unwrap_or_else(|SetupFailure { message, hint }| {
-            Finished::without_runs(Verdict::Failed(Failed::Setup { message, hint }))
+            Finished::without_runs(CaseEnd::Failed(Failed::Setup { message, hint }))
         }),
     };
     let Finished { verdict, what_ran, accepted } = finished;
-    CaseResult { case: case.clone(), verdict, took: began.elapsed(), what_ran, accepted }
+    TestedCase { case: case.clone(), verdict, took: began.elapsed(), what_ran, accepted }
 }
 
 fn reason_to_skip(located: &LocatedCase) -> Option<String> {
@@ -138,7 +138,7 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
     let broken = loading_problems(&scratch);
     system.shutdown_blocking();
     if settings.stop.is_cancelled() {
-        return Ok(Finished::without_runs(Verdict::Interrupted));
+        return Ok(Finished::without_runs(CaseEnd::Interrupted));
     }
     let mut found = mismatches(case, &CaseRun { outcome: &outcome, took, commands, places });
     let mut accepted = false;
@@ -153,8 +153,8 @@ fn fire(located: &LocatedCase, project: &TestedProject, settings: &RunSettings<'
     let mut ran = what_ran(&outcome, places);
     ran.extend(broken);
     let verdict = match found.is_empty() {
-        true => Verdict::Passed,
-        false => Verdict::Failed(Failed::Differs { mismatches: found }),
+        true => CaseEnd::Passed,
+        false => CaseEnd::Failed(Failed::Differs { mismatches: found }),
     };
     Ok(Finished { verdict, what_ran: ran, accepted })
 }
@@ -207,7 +207,7 @@ fn what_ran(outcome: &Outcome, places: &super::scratch_path::ScratchFolders) -> 
 enum SnapshotState {
     Same,
     Written,
-    Differs(Mismatch),
+    Differs(UnmetExpectation),
 }
 
 fn compare_snapshot(file: &Path, outcome: &str, snapshots: Snapshots) -> Result<SnapshotState, SetupFailure> {
@@ -225,10 +225,14 @@ fn compare_snapshot(file: &Path, outcome: &str, snapshots: Snapshots) -> Result<
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     Ok(SnapshotState::Differs(match stored {
-        None => Mismatch::new("snapshot", format!("`snapshots/{name}`"), "there is none; `--accept` writes it"),
+        None => UnmetExpectation::new("snapshot", format!("`snapshots/{name}`"), "there is none; `--accept` writes it"),
         Some(stored) => {
             let rows: Vec<String> = difference(&stored, outcome).iter().map(ToString::to_string).collect();
-            Mismatch::new("snapshot", format!("`snapshots/{name}`"), format!("another outcome\n{}", rows.join("\n")))
+            UnmetExpectation::new(
+                "snapshot",
+                format!("`snapshots/{name}`"),
+                format!("another outcome\n{}", rows.join("\n")),
+            )
         }
     }))
 }

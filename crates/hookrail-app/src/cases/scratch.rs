@@ -19,6 +19,7 @@ use super::copy::{Copier, create_parent, link, make_executable, not_written, wri
 use super::run::RunSettings;
 use super::scratch_path::{ScratchFolders, ScratchPath};
 use super::survey::{Survey, module_files};
+use crate::script::{interpreter, is_executable};
 
 /// The files that make a folder a plugin.
 const MANIFESTS: [&str; 3] = ["plugin.json", ".x-code-plugin/plugin.json", ".claude-plugin/plugin.json"];
@@ -244,33 +245,15 @@ fn settings_for(script: &Path, root: &Path, kind: EventKind) -> Result<String, S
             .hint("`hookrail reference events` lists the events of each kind of hook"));
     };
     let relative = script.strip_prefix(root).unwrap_or(script).to_string_lossy();
-    let program = if is_executable(script) {
-        ""
-    } else {
-        match script.extension().and_then(|extension| extension.to_str()) {
-            Some("py") => "python3 ",
-            Some("js" | "mjs" | "cjs") => "node ",
-            Some("rb") => "ruby ",
-            Some("pl") => "perl ",
-            Some("bash") => "bash ",
-            _ => "sh ",
-        }
+    let program = match interpreter(script) {
+        _ if is_executable(script) => String::new(),
+        Some(interpreter) => format!("{interpreter} "),
+        None => "sh ".to_owned(),
     };
     let name = script.file_stem().unwrap_or_default().to_string_lossy();
     let command = format!("{program}\"$LLXPRT_PROJECT_DIR/{relative}\"");
     let hooks = json!([{"hooks": [{"type": "command", "name": name, "command": command}]}]);
     Ok(json!({"hooksConfig": {"enabled": true}, "hooks": {column.name: hooks}}).to_string())
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_path: &Path) -> bool {
-    false
 }
 
 /// Writes the files, links and programs of a case.

@@ -13,7 +13,7 @@ pub(super) enum Comparison {
     RewriteRemoved,
     /// A hook did not do its work, so what it would have decided is not known.
     NotAsked(NotAsked),
-    Differs(Change),
+    Differs(ReplayChange),
 }
 
 /// Why a hook did not do its work in a replay.
@@ -29,7 +29,7 @@ pub(super) enum NotAsked {
 
 /// A difference, in words: the verdict then and now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Change {
+pub struct ReplayChange {
     pub before: String,
     pub after: String,
 }
@@ -174,7 +174,7 @@ pub(super) fn compare(recorded: &RecordedOutcome, line: &str, outcome: &Outcome,
         true => format!("{}, rewritten", verdict.name()),
         false => verdict.name().to_owned(),
     };
-    let mut change = Change { before: described(*before, then), after: described(after, &now) };
+    let mut change = ReplayChange { before: described(*before, then), after: described(after, &now) };
     if change.before == change.after {
         change.after.push_str(" differently");
     }

@@ -18,8 +18,8 @@ use crate::failure::{Failure, Result};
 use crate::project::{Project, ProjectChoice};
 use compare::{Comparison, RecordedOutcome, compare};
 
-pub use compare::{Change, Isolation};
-pub use summary::{Example, Group, Summary, Verdict};
+pub use compare::{Isolation, ReplayChange};
+pub use summary::{Example, Group, ReplaySummary, ReplayVerdict};
 
 /// The variable by which a hook knows that its event is of the past.
 const REPLAY_VARIABLE: &str = "HOOKRAIL_REPLAY";
@@ -122,7 +122,7 @@ pub enum ReplayProgress<'p> {
     /// A record cannot be read.
     Unreadable(&'p Unreadable),
     /// One more event was fired, or counted as one that cannot be.
-    Replayed(&'p Summary),
+    Replayed(&'p ReplaySummary),
 }
 
 /// The configuration that events are fired against.
@@ -163,8 +163,8 @@ impl<'c> ReplayTarget<'c> {
         records: impl Iterator<Item = std::result::Result<Record, Unreadable>> + Send + 'static,
         stop: &CancelToken,
         mut tell: impl FnMut(ReplayProgress<'_>),
-    ) -> Result<Summary> {
-        let mut summary = Summary::new(self.configuration_errors);
+    ) -> Result<ReplaySummary> {
+        let mut summary = ReplaySummary::new(self.configuration_errors);
         let Reader { batches, done } = recall_ahead(records, self.project.root().to_owned())?;
         for batch in batches {
             for recalled in &batch {
@@ -239,7 +239,12 @@ pub fn event_of(record: &Record, directory: PathBuf) -> Option<Event> {
 }
 
 /// Fires one recorded event and counts what came of it.
-fn fire_again(target: &mut ReplayTarget<'_>, recalled: &RecalledEvent, stop: &CancelToken, summary: &mut Summary) {
+fn fire_again(
+    target: &mut ReplayTarget<'_>,
+    recalled: &RecalledEvent,
+    stop: &CancelToken,
+    summary: &mut ReplaySummary,
+) {
     let Some(event) = recalled.event.clone() else { return summary.not_recorded += 1 };
     if !recalled.is_replayable {
         return summary.redacted += 1;

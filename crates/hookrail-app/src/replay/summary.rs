@@ -6,12 +6,12 @@ use hookrail::{Decision, Health, Json, Outcome};
 use hookrail_journal::Record;
 use serde_json::{Value, json};
 
-use super::compare::{Change, NotAsked};
+use super::compare::{NotAsked, ReplayChange};
 use crate::journal::subject_of;
 
 /// What a replay came to.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub struct ReplaySummary {
     /// Events that came to the same.
     pub same: usize,
     /// Events from whose records values were removed that would be needed.
@@ -28,12 +28,12 @@ pub struct Summary {
     pub configuration_errors: usize,
     /// The events in which a hook failed, by the hook's name.
     pub failures: BTreeMap<String, usize>,
-    pub changes: BTreeMap<Change, Group>,
+    pub changes: BTreeMap<ReplayChange, Group>,
 }
 
 /// What can be said of all events together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReplayVerdict {
     /// Every event that was fired came to the same.
     Same,
     /// An event came to something else.
@@ -64,14 +64,14 @@ pub struct Example {
     pub reason: Option<String>,
 }
 
-impl Summary {
+impl ReplaySummary {
     /// The summary of no event, against a configuration with that number of errors.
     pub(super) fn new(configuration_errors: usize) -> Self {
         Self { configuration_errors, ..Self::default() }
     }
 
     /// Counts an event that came to something else.
-    pub(super) fn add(&mut self, record: &Record, change: Change, outcome: &Outcome) {
+    pub(super) fn add(&mut self, record: &Record, change: ReplayChange, outcome: &Outcome) {
         let group = self.changes.entry(change).or_insert_with(|| {
             let decides = |decision: Decision| outcome.effects.decision == Some(decision);
             let strict = outcome.runs.iter().find(|run| run.decision.is_some_and(decides));
@@ -109,15 +109,15 @@ impl Summary {
     }
 
     /// Returns what can be said of all events together.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> ReplayVerdict {
         if !self.changes.is_empty() {
-            Verdict::Differs
+            ReplayVerdict::Differs
         } else if self.not_asked() > 0 || self.configuration_errors > 0 {
-            Verdict::NotAllAsked
+            ReplayVerdict::NotAllAsked
         } else if self.same == 0 && self.redacted + self.not_recorded > 0 {
-            Verdict::NothingCompared
+            ReplayVerdict::NothingCompared
         } else {
-            Verdict::Same
+            ReplayVerdict::Same
         }
     }
 

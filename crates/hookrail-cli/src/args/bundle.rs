@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
+use hookrail_app::fleet::Enrolment;
 use hookrail_fleet::manifest::Name;
+use hookrail_fleet::places::BundleScope;
 use hookrail_fleet::signature::PublicKey;
 use hookrail_fleet::source::SourceLocation;
 use hookrail_fleet::{ArchiveDigest, Timestamp};
-
-use super::examples;
 
 #[derive(Debug, Args)]
 pub(crate) struct BundleArgs {
@@ -22,39 +22,32 @@ pub(crate) enum BundleCommand {
     /// Make a pair of keys, in the format of minisign
     ///
     /// Exit status: 0 made, 1 nothing was written.
-    #[command(after_help = examples::BUNDLE_KEYGEN)]
     Keygen(BundleKeygenArgs),
     /// Pack a folder into a bundle: an archive and a manifest that is not signed yet
     ///
     /// The same files give the same archive. Content that the engine cannot use is refused.
     ///
     /// Exit status: 0 built, 1 nothing was built.
-    #[command(after_help = examples::BUNDLE_BUILD)]
     Build(BundleBuildArgs),
     /// Sign the manifest of a bundle
     ///
     /// Exit status: 0 signed, 1 not.
-    #[command(after_help = examples::BUNDLE_SIGN)]
     Sign(BundleSignArgs),
     /// Store a signed bundle on the servers of the fleet, and announce it to the machines of its channel
     ///
     /// Exit status: 0 published, 1 not.
-    #[command(after_help = examples::BUNDLE_PUBLISH)]
     Publish(BundlePublishArgs),
     /// Verify a bundle as a machine would
     ///
     /// Exit status: 0 accepted, 1 refused, with the reason.
-    #[command(after_help = examples::BUNDLE_VERIFY)]
     Verify(BundleVerifyArgs),
     /// Show the manifest and the files of a bundle, signed or not
     ///
     /// Exit status: 0 shown, 1 the folder holds no whole bundle.
-    #[command(after_help = examples::BUNDLE_INSPECT)]
     Inspect(BundleInspectArgs),
     /// Show how two bundles differ
     ///
     /// Exit status: 0 compared, whether they differ or not, 1 failed.
-    #[command(after_help = examples::BUNDLE_DIFF)]
     Diff(BundleDiffArgs),
     /// Fetch the newest bundle, verify it and put it in force
     ///
@@ -62,12 +55,10 @@ pub(crate) enum BundleCommand {
     ///
     /// Exit status: 0 in force, up to date, or the rollout has not reached this machine, 1 refused or failed. What is in
     /// force stays in force then.
-    #[command(after_help = examples::BUNDLE_APPLY)]
     Apply(BundleApplyArgs),
     /// Show which bundle is in force, and verify it once more
     ///
     /// Exit status: 0 current, or not enrolled, 1 no bundle, stale, expired or damaged.
-    #[command(after_help = examples::BUNDLE_STATUS)]
     Status(BundleStatusArgs),
 }
 
@@ -234,6 +225,13 @@ pub(crate) struct BundleScopeArgs {
     pub(crate) root: Option<PathBuf>,
 }
 
+impl BundleScopeArgs {
+    /// Returns the enrolment that the options select.
+    pub(crate) fn enrolment(&self) -> Enrolment<'_> {
+        Enrolment { scope: self.scope.map(BundleScope::from), root: self.root.as_deref() }
+    }
+}
+
 /// The layers that a bundle can be a source of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BundleScopeArg {
@@ -241,6 +239,15 @@ pub(crate) enum BundleScopeArg {
     System,
     /// The layer of this user, configured in ~/.config/hookrail/fleet.toml
     User,
+}
+
+impl From<BundleScopeArg> for BundleScope {
+    fn from(scope: BundleScopeArg) -> Self {
+        match scope {
+            BundleScopeArg::System => Self::System,
+            BundleScopeArg::User => Self::User,
+        }
+    }
 }
 
 fn source(text: &str) -> Result<SourceLocation, String> {

@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hookrail::DialectId;
+use hookrail_app::event_draft::EventFields;
+use hookrail_app::failure::Result;
 
-use super::{EventArgs, ProjectArgs, dialect_parser, names};
+use super::event::{read_json, read_payload};
+use super::{ProjectArgs, dialect_parser, names};
 
 /// The options that describe an event of which a sample has all other fields.
 #[derive(Clone, Debug, Default, Args)]
@@ -29,30 +32,17 @@ pub(crate) struct SampleArgs {
 }
 
 impl SampleArgs {
-    /// Returns whether any field is given.
-    pub(crate) fn is_given(&self) -> bool {
+    /// Reads the fields that are given.
+    pub(crate) fn fields(&self) -> Result<EventFields> {
         let Self { payload, tool, tool_input, tool_response, prompt } = self;
-        [payload, tool, tool_input, tool_response, prompt].into_iter().any(Option::is_some)
-    }
-
-    /// Returns the arguments of `fire` for an event, with a sample in place of a payload that is not given.
-    pub(crate) fn to_event(&self, name: &str, sample: &str) -> EventArgs {
-        let Self { payload, tool, tool_input, tool_response, prompt } = self.clone();
-        EventArgs {
-            name: name.to_owned(),
-            payload: payload.or_else(|| Some(sample.to_owned())),
-            tool,
-            tool_input,
-            tool_response,
-            prompt,
-            session_id: None,
-            transcript: None,
-            agent: None,
-            dialects: Vec::new(),
-            no_hooks: false,
-            plugin_debug: false,
-            json: false,
-        }
+        Ok(EventFields {
+            payload: payload.as_deref().map(read_payload).transpose()?,
+            tool: tool.clone(),
+            tool_input: read_json("--tool-input", tool_input.as_deref())?,
+            tool_response: read_json("--tool-response", tool_response.as_deref())?,
+            prompt: prompt.clone(),
+            ..EventFields::default()
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use hookrail_fleet::manifest::Name;
 use hookrail_fleet::nats::MemberPublicKey;
 use hookrail_fleet::servers::PlannedServer;
 
-use super::{BundleScopeArgs, examples};
+use super::BundleScopeArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
@@ -21,53 +21,45 @@ pub(crate) enum FleetCommand {
     /// Write a configuration for servers of NATS, with the keys of an administrator, a publisher and an auditor
     ///
     /// Exit status: 0 written, 1 nothing was written.
-    #[command(after_help = examples::FLEET_INIT)]
     Init(FleetInitArgs),
     /// Create the streams of a tenant on running servers
     ///
     /// Streams that exist are brought to the form that is needed.
     ///
     /// Exit status: 0 they are there, 1 failed.
-    #[command(after_help = examples::FLEET_SETUP)]
     Setup(FleetSetupArgs),
     /// Make the key of this machine, or replace it, and print what the servers have to know
     ///
     /// Exit status: 0 made, 1 nothing was written.
-    #[command(after_help = examples::FLEET_ENROLL, visible_alias = "enrol")]
+    #[command(visible_alias = "enrol")]
     Enroll(FleetEnrollArgs),
     /// Admit a member to a tenant: the servers accept its key once they have read their configuration again
     ///
     /// Exit status: 0 admitted, 1 nothing was changed.
-    #[command(after_help = examples::FLEET_ADMIT)]
     Admit(FleetAdmitArgs),
     /// Remove a member of a tenant
     ///
     /// Exit status: 0 removed, 1 nothing was changed.
-    #[command(after_help = examples::FLEET_REVOKE)]
     Revoke(FleetRevokeArgs),
     /// Ship the journal to the servers
     ///
     /// Each record is stored once, however often shipping is interrupted. No hook waits for it.
     ///
     /// Exit status: 0 everything is stored, or a signal ended `--follow`, 1 failed, 2 an alarm: the journal and the stream contradict each other.
-    #[command(after_help = examples::FLEET_SHIP)]
     Ship(FleetShipArgs),
     /// Verify the records of every machine of a tenant, from the servers alone
     ///
     /// Exit status: 0 every record holds, 1 failed, 2 something is wrong with a machine or with the stream.
-    #[command(after_help = examples::FLEET_VERIFY)]
     Verify(FleetVerifyArgs),
     /// Wait for announcements of bundles, and put the newest one in force
     ///
     /// For the system layer this needs root. A forged announcement changes nothing, because every bundle is verified.
     ///
     /// Exit status: 0 ended by a signal, 1 failed.
-    #[command(after_help = examples::FLEET_WATCH)]
     Watch(FleetWatchArgs),
     /// Show how far the journal was shipped, and whether the servers can be reached
     ///
     /// Exit status: 0 the servers can be reached and the backlog is within its limit, 1 not.
-    #[command(after_help = examples::FLEET_STATUS)]
     Status(FleetStatusArgs),
 }
 

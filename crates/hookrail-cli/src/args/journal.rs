@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use hookrail_app::records::RecordSelection;
 
-use super::{ProjectArgs, examples, names};
+use super::{ProjectArgs, names};
 
 /// The options that select records.
 #[derive(Clone, Debug, Default, Args)]
@@ -140,17 +140,14 @@ pub(crate) enum JournalCommand {
     /// A chain of hashes shows what was changed, but not what was cut off at its end. The head that was kept elsewhere does.
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::JOURNAL_HEAD)]
     Head(HeadArgs),
     /// Verify every record of the journal
     ///
     /// Exit status: 0 the chain holds, 1 it does not, or a head that was kept elsewhere is missing from it.
-    #[command(after_help = examples::JOURNAL_VERIFY)]
     Verify(VerifyArgs),
     /// Print recorded events in a form for other programs
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::JOURNAL_EXPORT)]
     Export(ExportArgs),
 }
 

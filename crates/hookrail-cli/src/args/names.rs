@@ -4,9 +4,9 @@ use clap_complete::{ArgValueCandidates, CompletionCandidate};
 use hookrail::DialectId;
 use hookrail_app::event_draft::event_names;
 use hookrail_app::lint::known_tools;
+use hookrail_app::plugin::plugins;
 use hookrail_app::project::Project;
-
-use crate::cmd::{plugin, schema};
+use hookrail_app::schemas;
 
 use super::ProjectArgs;
 
@@ -26,13 +26,13 @@ pub(super) fn hooks() -> ArgValueCandidates {
 }
 
 /// Completes the ids of plugins.
-pub(super) fn plugins() -> ArgValueCandidates {
+pub(super) fn plugin_names() -> ArgValueCandidates {
     ArgValueCandidates::new(|| candidates(plugin_ids().unwrap_or_default()))
 }
 
 /// Completes the names of schemas.
 pub(super) fn schemas() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| candidates(schema::all().into_iter().map(|(name, _)| name)))
+    ArgValueCandidates::new(|| candidates(schemas::schemas().into_iter().map(|(name, _)| name)))
 }
 
 fn candidates<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Vec<CompletionCandidate> {
@@ -59,5 +59,5 @@ fn hook_names() -> Option<Vec<String>> {
 
 fn plugin_ids() -> Option<Vec<String>> {
     let (project, args) = project()?;
-    Some(plugin::plugins(&project, &args).plugins.into_iter().map(|plugin| plugin.id).collect())
+    Some(plugins(&project, &args).plugins.into_iter().map(|plugin| plugin.id).collect())
 }

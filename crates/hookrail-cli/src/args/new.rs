@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command};
 use hookrail::{DialectId, EventKind};
+use hookrail_app::author;
 use hookrail_app::lint::in_other_words;
 
 use super::{ProjectArgs, dialect_parser};
@@ -23,6 +24,18 @@ pub(crate) enum HookLanguage {
     Typescript,
     /// A program that uses the crate `hookrail-hook`
     Rust,
+}
+
+impl From<HookLanguage> for author::HookLanguage {
+    fn from(language: HookLanguage) -> Self {
+        match language {
+            HookLanguage::Bash => Self::Bash,
+            HookLanguage::Python => Self::Python,
+            HookLanguage::Node => Self::Node,
+            HookLanguage::Typescript => Self::Typescript,
+            HookLanguage::Rust => Self::Rust,
+        }
+    }
 }
 
 /// What a new hook is.
@@ -64,7 +77,7 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
     /// The recipes [default: list them all]
-    #[arg(value_name = "RECIPE", value_parser = crate::cmd::recipes(), hide_possible_values = true)]
+    #[arg(value_name = "RECIPE", value_parser = recipe_parser(), hide_possible_values = true)]
     pub(crate) recipes: Vec<String>,
     /// List the recipes, as without a name
     #[arg(long, hide = true, conflicts_with = "recipes")]
@@ -87,6 +100,16 @@ pub(crate) enum TypesLanguage {
     Python,
 }
 
+impl From<TypesLanguage> for author::TypesLanguage {
+    fn from(language: TypesLanguage) -> Self {
+        match language {
+            TypesLanguage::Typescript => Self::Typescript,
+            TypesLanguage::Node => Self::Node,
+            TypesLanguage::Python => Self::Python,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct TypesArgs {
     /// The language [default: those of the project's hooks, else typescript]
@@ -100,6 +123,11 @@ pub(crate) struct TypesArgs {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+}
+
+/// The recipes, which shells complete and the parser corrects.
+fn recipe_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(author::recipes().map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
 /// Every name of every event, so that shells complete them and the parser corrects them. Names that only other agents have

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
+use hookrail_app::pages::PAGES;
 
 use super::names;
 
@@ -41,7 +43,7 @@ pub(crate) enum ReferencePage {
 #[derive(Debug, Args)]
 pub(crate) struct DocsArgs {
     /// The topic [default: list all topics]
-    #[arg(value_name = "TOPIC", value_parser = crate::cmd::docs::topics())]
+    #[arg(value_name = "TOPIC", value_parser = topic_parser())]
     pub(crate) topic: Option<String>,
 }
 
@@ -56,4 +58,9 @@ pub(crate) struct ManArgs {
     /// The directory, which is created if it does not exist
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
+}
+
+/// The topics, which shells complete and the parser corrects.
+fn topic_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.title)))
 }

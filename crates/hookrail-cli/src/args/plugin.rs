@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ProjectArgs, examples, names};
+use super::{ProjectArgs, names};
 
 #[derive(Debug, Args)]
 pub(crate) struct PluginArgs {
@@ -17,32 +17,26 @@ pub(crate) enum PluginCommand {
     /// List every plugin, installed or of the project
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::PLUGIN_LIST)]
     List(PluginListArgs),
     /// Report problems of plugins, and why one of their hooks does not run
     ///
     /// Exit status: 0 no errors, 1 at least one error.
-    #[command(after_help = examples::PLUGIN_DOCTOR)]
     Doctor(PluginListArgs),
     /// Enable a plugin
     ///
     /// Exit status: 0 written, 1 nothing was changed.
-    #[command(after_help = examples::PLUGIN_ENABLE)]
     Enable(PluginSwitchArgs),
     /// Disable a plugin
     ///
     /// Exit status: 0 written, 1 nothing was changed.
-    #[command(after_help = examples::PLUGIN_ENABLE)]
     Disable(PluginSwitchArgs),
     /// Install a plugin from a directory
     ///
     /// Exit status: 0 done, 1 nothing was changed.
-    #[command(after_help = examples::PLUGIN_INSTALL)]
     Install(PluginInstallArgs),
     /// Remove an installed plugin; its data stays
     ///
     /// Exit status: 0 done, 1 nothing was changed.
-    #[command(after_help = examples::PLUGIN_INSTALL)]
     Uninstall(PluginUninstallArgs),
 }
 
@@ -58,7 +52,7 @@ pub(crate) struct PluginListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PluginSwitchArgs {
     /// The plugin, as `name@marketplace` or a unique beginning of that
-    #[arg(value_name = "ID", add = names::plugins())]
+    #[arg(value_name = "ID", add = names::plugin_names())]
     pub(crate) id: String,
     /// The settings to write; project settings apply only to plugins of the project
     #[arg(long, value_enum, default_value_t = Scope::User)]
@@ -89,7 +83,7 @@ pub(crate) struct PluginInstallArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PluginUninstallArgs {
     /// The plugin, as `name@marketplace` or a unique beginning of that
-    #[arg(value_name = "ID", add = names::plugins())]
+    #[arg(value_name = "ID", add = names::plugin_names())]
     pub(crate) id: String,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,

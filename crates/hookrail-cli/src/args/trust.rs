@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use hookrail::module::Capabilities;
 
-use super::{ProjectArgs, examples, names};
+use super::{ProjectArgs, names};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -19,22 +19,18 @@ pub(crate) enum TrustCommand {
     /// Show what is trusted (the default)
     ///
     /// Exit status: 0 done, 1 the command itself failed.
-    #[command(after_help = examples::TRUST_STATUS)]
     Status(TrustStatusArgs),
     /// Show what has changed since it was granted
     ///
     /// Exit status: 0 no hook that could run is new or has changed, 1 a hook is new or has changed, or the command failed.
-    #[command(after_help = examples::TRUST_DIFF)]
     Diff(TrustDiffArgs),
     /// Trust the project and its hooks as they are now
     ///
     /// Exit status: 0 granted or nothing to grant, 1 nothing was granted.
-    #[command(after_help = examples::TRUST_GRANT)]
     Grant(TrustGrantArgs),
     /// Revoke trust in the project or in some of its hooks
     ///
     /// Exit status: 0 revoked or nothing to revoke, 1 nothing was revoked.
-    #[command(after_help = examples::TRUST_REVOKE)]
     Revoke(TrustRevokeArgs),
 }
 

@@ -14,9 +14,9 @@ use hookrail_app::project::Project;
 use hookrail_app::telemetry::CommandTelemetry;
 use hookrail_journal::{Journal, JournalWarning};
 
-use super::trust;
 use crate::args::AgentArgs;
 use crate::cmd::exit::Exit;
+use crate::cmd::trust_review;
 use crate::output::journal_warnings;
 use crate::{logging, output, render};
 
@@ -38,8 +38,8 @@ pub(crate) fn run(args: &AgentArgs) -> Result<Exit> {
     if !args.no_hooks {
         Project::require_modules(&hooks)?;
         match mode {
-            AgentMode::Interactive => trust::offer_review(&project, &hooks)?,
-            AgentMode::Prompt(_) | AgentMode::Headless(_) | AgentMode::Piped => trust::report_untrusted(&hooks),
+            AgentMode::Interactive => trust_review::offer_review(&project, &hooks)?,
+            AgentMode::Prompt(_) | AgentMode::Headless(_) | AgentMode::Piped => trust_review::report_untrusted(&hooks),
         }
     }
     let mut place =

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use hookrail::document::explain_document;
 use hookrail::plan::{PartPlan, Plan, PlannedHook};
 use hookrail::{Json, JsonObject};
-use hookrail_app::event_draft::EventDraft;
+use hookrail_app::as_agent;
+use hookrail_app::event_draft::{EventDraft, make_event};
 use hookrail_app::failure::Result;
 use hookrail_app::foreign_hooks;
 use hookrail_app::project::Project;
 use hookrail_bridge::{Agent, Loss};
 use serde_json::json;
 
-use super::event_options;
-use super::{as_agent, fire};
+use super::fire;
 use crate::args::EventCommand;
 use crate::cmd::exit::Exit;
 use crate::render::plan::PlannedLoss;
@@ -21,8 +21,8 @@ use crate::{output, render};
 
 pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let (agent, named) = (args.event.agent, as_agent::in_neutral_words(&args.event));
-    let EventDraft { event, fields } = event_options::build_event(&named, project.root())?;
+    let agent = args.event.agent;
+    let EventDraft { event, fields } = make_event(&args.event.fields()?, project.root())?;
     let system = as_agent::host(fire::narrow(project.builder(&args.project)?, &args.event), agent).build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;

@@ -2,14 +2,13 @@
 
 use hookrail::document::outcome_document;
 use hookrail::{Builder, Effects, Event, HookSystem, Outcome};
-use hookrail_app::event_draft::EventDraft;
+use hookrail_app::as_agent::{self, ToldAgent};
+use hookrail_app::event_draft::{EventDraft, make_event};
 use hookrail_app::failure::Result;
 use hookrail_app::foreign_hooks;
 use hookrail_app::journal::{RecordDefault, survive_file_size_limit};
 use hookrail_app::project::Project;
 
-use super::as_agent;
-use super::event_options;
 use super::firing::{self, Detail};
 use crate::args::{EventArgs, FireCommand};
 use crate::cmd::exit::Exit;
@@ -20,8 +19,7 @@ use crate::{output, render};
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     let args = &command.command;
     let project = Project::open(&args.project)?;
-    let named = as_agent::in_neutral_words(&args.event);
-    let EventDraft { event, fields } = event_options::build_event(&named, project.root())?;
+    let EventDraft { event, fields } = make_event(&args.event.fields()?, project.root())?;
     let asked = args.event.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
     // What a bridge would do is tried out, so nothing of it is recorded.
@@ -49,23 +47,23 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         let is_shown = !args.event.json && verbosity::is_detailed();
         let detail = if is_shown { Detail::Everything } else { Detail::Summary };
         let mut interrupts = firing::listen()?;
-        let (mut fired, told) = match &asked {
+        let mut fired = match &asked {
             Some(asked) => firing::fire_as_agent(&system, asked, &mut interrupts, detail).await,
-            None => (firing::fire(&system, event, &mut interrupts, detail).await, None),
+            None => firing::fire(&system, event, &mut interrupts, detail).await,
         };
-        fired.explain(&system, fields);
+        fired.event.explain(&system, fields);
         if args.event.json {
-            fired.outcome.report_loading(&system.snapshot());
+            fired.event.outcome.report_loading(&system.snapshot());
         }
-        fired.advise(&system);
+        fired.event.advise(&system);
         let foreign = foreign_hooks::diagnostics(project.root());
         let printed = if args.event.json {
-            fired.outcome.diagnostics.extend(foreign);
-            let document = outcome_document(&fired.outcome);
-            output::json(&told.map_or_else(|| document.clone(), |told| told.add_to(&document)))
+            fired.event.outcome.diagnostics.extend(foreign);
+            let document = outcome_document(&fired.event.outcome);
+            output::json(&fired.told.as_ref().map_or_else(|| document.clone(), |told| told.add_to(&document)))
         } else {
             let report = fired.report(&system, &project.places);
-            let told = told.map(|told| told.report()).unwrap_or_default();
+            let told = fired.told.as_ref().map(ToldAgent::report).unwrap_or_default();
             output::text(&format!("{report}{}{told}", render::foreign_hooks::closing_lines(&foreign)))
         };
         // The shutdown comes before a printing error is returned: processes that must end are waited for in any case.

@@ -1,22 +1,19 @@
-//! Firing one event and showing what came of it: the one mechanism behind `fire`, `try` and `dev`.
+//! Firing one event until it has ended or a signal cancels it: the one mechanism behind `fire`, `try` and `dev`.
 
 use std::pin::pin;
 
-use hookrail::plan::SkipReason;
-use hookrail::{Decision, Diagnostic, Event, FireOptions, HookSystem, Outcome};
-use hookrail_app::event_draft::FieldReport;
+use hookrail::{Decision, Event, FireOptions, HookSystem, Outcome};
+use hookrail_app::as_agent::{self, ToldAgent};
 use hookrail_app::failure::{Failure, Result};
-use hookrail_app::lint::{MatcherFix, explain_failures, matcher_fixes, misnamed_event, with_advice};
+use hookrail_app::fired_event::FiredEvent;
 use hookrail_app::path_display::PathDisplay;
-use hookrail_app::text::count_by_level;
+use hookrail_app::run_trace::TraceCollector;
 use hookrail_bridge::AgentRequest;
 
-use super::as_agent::{self, ToldAgent};
 use crate::cmd::exit::Exit;
 use crate::output::progress::ProgressLine;
 use crate::render;
-use crate::render::outcome::{Ending, OutcomeReport};
-use crate::render::trace::{RunTrace, TraceCollector};
+use crate::render::outcome::Ending;
 use hookrail_app::signals::{Interrupts, Signal};
 
 /// How much is shown of each run.
@@ -28,18 +25,6 @@ pub(super) enum Detail {
     Everything,
 }
 
-/// An event that was fired.
-pub(super) struct FiredEvent {
-    pub(super) outcome: Outcome,
-    /// The event with its subject.
-    subject: String,
-    /// The signal that cancelled the event.
-    pub(super) signal: Option<Signal>,
-    trace: Option<RunTrace>,
-    /// Problems of the configuration, in words, that the outcome does not name.
-    configuration: Option<String>,
-}
-
 /// Handles signals from now on.
 pub(super) fn listen() -> Result<Interrupts> {
     Interrupts::listen().map_err(|error| {
@@ -47,8 +32,17 @@ pub(super) fn listen() -> Result<Interrupts> {
     })
 }
 
+/// How an event of a command ended.
+pub(super) struct Fired {
+    pub(super) event: FiredEvent,
+    /// The signal that cancelled it.
+    pub(super) signal: Option<Signal>,
+    /// What the agent is told, if the event was fired as its bridge would.
+    pub(super) told: Option<ToldAgent>,
+}
+
 /// Fires an event. A signal cancels the hooks.
-pub(super) async fn fire(system: &HookSystem, event: Event, interrupts: &mut Interrupts, detail: Detail) -> FiredEvent {
+pub(super) async fn fire(system: &HookSystem, event: Event, interrupts: &mut Interrupts, detail: Detail) -> Fired {
     let subject = render::outcome::subject(&event);
     let mut progress = ProgressLine::watch(system);
     let mut trace = (detail == Detail::Everything).then(|| TraceCollector::begin(system));
@@ -68,7 +62,7 @@ pub(super) async fn fire(system: &HookSystem, event: Event, interrupts: &mut Int
         }
     };
     progress.erase();
-    FiredEvent { outcome, subject, signal, trace: trace.map(TraceCollector::finish), configuration: None }
+    Fired { event: FiredEvent::new(subject, outcome, trace.map(TraceCollector::finish)), signal, told: None }
 }
 
 /// Fires the events of a bridge's request, and lays what the agent is told over their common outcome.
@@ -77,15 +71,15 @@ pub(super) async fn fire_as_agent(
     request: &AgentRequest,
     interrupts: &mut Interrupts,
     detail: Detail,
-) -> (FiredEvent, Option<ToldAgent>) {
+) -> Fired {
     let mut outcomes = Vec::new();
-    let mut all: Option<FiredEvent> = None;
+    let mut all: Option<Fired> = None;
     for event in &request.events {
         let one = fire(system, event.clone(), interrupts, detail).await;
-        outcomes.push(one.outcome.clone());
+        outcomes.push(one.event.outcome.clone());
         let is_over = one.signal.is_some();
         all = Some(match all {
-            Some(earlier) => earlier.joined(one),
+            Some(earlier) => Fired { event: earlier.event.joined(one.event), ..one },
             None => one,
         });
         if is_over {
@@ -97,95 +91,22 @@ pub(super) async fn fire_as_agent(
         Some(all) => all,
         None => fire(system, Event::new(request.kind(), &request.cwd), interrupts, detail).await,
     };
-    let told = as_agent::tell(request, &outcomes, &mut all.outcome);
-    (all, Some(told))
+    all.told = Some(as_agent::tell(request, &outcomes, &mut all.event.outcome));
+    all
 }
 
-impl FiredEvent {
-    /// One event of this and another about the same call, such as two files of one patch: the stricter decision stands.
-    fn joined(self, other: Self) -> Self {
-        let (mut first, second) = match other.outcome.effects.decision > self.outcome.effects.decision {
-            true => (other, self),
-            false => (self, other),
-        };
-        first.outcome.runs.extend(second.outcome.runs);
-        for finding in second.outcome.diagnostics {
-            if !first.outcome.diagnostics.contains(&finding) {
-                first.outcome.diagnostics.push(finding);
-            }
-        }
-        first.signal = first.signal.or(second.signal);
-        first
-    }
-
-    /// Adds the causes of failures, and what there is to report about the event's fields, to the diagnostics of the
-    /// outcome.
-    pub(super) fn explain(&mut self, system: &HookSystem, fields: FieldReport) {
-        explain_failures(system, &mut self.outcome);
-        let findings = fields.into_findings(self.outcome.skipped.iter().map(|skipped| skipped.why));
-        self.outcome.diagnostics.extend(findings);
-    }
-
-    /// Adds the usual fix to diagnostics that have none. Nothing is added to the outcome afterwards.
-    pub(super) fn advise(&mut self, system: &HookSystem) {
-        self.configuration = count_by_level(&self.new_findings(system));
-        let found = std::mem::take(&mut self.outcome.diagnostics);
-        self.outcome.diagnostics = found.into_iter().map(with_advice).collect();
-    }
-
-    /// Returns what loading found and the outcome does not say. All of it with every event would hide the outcome.
-    fn new_findings(&self, system: &HookSystem) -> Vec<Diagnostic> {
-        let known = &self.outcome.diagnostics;
-        system.snapshot().diagnostics().iter().filter(|finding| !known.contains(finding)).cloned().collect()
-    }
-
-    /// Shows everything about the runs of this hook only, if one is named.
-    pub(super) fn show_only(&mut self, hook: Option<&str>) {
-        if let (Some(trace), Some(hook)) = (&mut self.trace, hook) {
-            trace.show_only(hook);
-        }
-    }
-
+impl Fired {
     /// Renders the event for people.
     pub(super) fn report(&self, system: &HookSystem, places: &PathDisplay) -> String {
         let ending = if self.signal.is_some() { Ending::Interrupted } else { Ending::Complete };
-        let report = OutcomeReport {
-            outcome: &self.outcome,
-            subject: &self.subject,
-            ending,
-            trace: self.trace.as_ref(),
-            fixes: &self.matcher_fixes(system),
-            places,
-        };
-        let mut text = report.render();
-        if crate::render::verbosity::is_quiet() {
-            return text;
-        }
-        for finding in system.snapshot().diagnostics() {
-            if let Some(fix) = misnamed_event(finding, self.outcome.event) {
-                let place = finding.location.as_ref().map(|place| places.location(place)).unwrap_or_default();
-                text.push_str(&format!("\n{place}: {}\n", hookrail_app::text::one_line(&fix)));
-            }
-        }
-        if let Some(counts) = &self.configuration {
-            text.push_str(&format!("\nconfiguration: {counts}; run `hookrail check`\n"));
-        }
-        text
-    }
-
-    fn matcher_fixes(&self, system: &HookSystem) -> Vec<MatcherFix> {
-        // The lints read files, so they look only if there is something to look for.
-        match self.outcome.skipped.iter().any(|skipped| skipped.why == SkipReason::Matcher) {
-            true => matcher_fixes(system),
-            false => Vec::new(),
-        }
+        render::fire::report(&self.event, ending, system, places)
     }
 
     /// Returns the exit status. Scripts rely on it.
     pub(super) fn exit(&self) -> Exit {
         match self.signal {
             Some(signal) => Exit::Signalled(signal.number()),
-            None => exit_of(&self.outcome),
+            None => exit_of(&self.event.outcome),
         }
     }
 }

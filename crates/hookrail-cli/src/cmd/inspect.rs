@@ -8,20 +8,19 @@ use std::sync::Arc;
 
 use hookrail::document::{explain_document, list_document, outcome_document};
 use hookrail::{Builder, EventKind, FireOptions};
-use hookrail_app::event_draft::EventDraft;
+use hookrail_app::event_draft::{EventDraft, EventFields, make_event, parse_payload};
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::journal::RecordDefault;
 use hookrail_app::project::Project;
 use hookrail_app::replay::agent_of;
 use hookrail_app::temporary_file;
 use hookrail_app::text::one_line;
+use hookrail_app::trust::{grants, load_with_missing, status_document};
 use hookrail_inspect::{DEFAULT_LAST, Inspector, JournalLines, PageTitle, TesterMode, Trial, Workbench, export};
 use hookrail_journal::Record;
 
-use super::event_options;
 use super::journal::{failure, filter, open};
-use super::trust;
-use crate::args::{EventArgs, InspectArgs, ProjectArgs, SelectArgs};
+use crate::args::{InspectArgs, ProjectArgs, SelectArgs};
 use crate::cmd::exit::Exit;
 use crate::{logging, output};
 use hookrail_app::signals::Interrupts;
@@ -173,29 +172,21 @@ impl TriedEvent {
 
 /// The event with the name and the fields of a trial.
 fn described(trial: &Trial, project: &Project) -> Result<EventDraft> {
-    let args = EventArgs {
+    let fields = EventFields {
         name: trial.event.clone(),
-        payload: Some(trial.payload.clone()),
-        tool: None,
-        tool_input: None,
-        tool_response: None,
-        prompt: None,
+        payload: Some(parse_payload("payload", &trial.payload)?),
         session_id: Some("inspect".to_owned()),
-        transcript: None,
-        agent: None,
-        dialects: Vec::new(),
-        no_hooks: false,
-        plugin_debug: false,
-        json: true,
+        ..EventFields::default()
     };
-    event_options::build_event(&args, project.root())
+    make_event(&fields, project.root())
 }
 
 impl ProjectWorkbench {
     fn list(&self) -> Result<String> {
         let project = Project::open(&self.project)?;
         let list = list_document(&project.builder(&self.project)?.build().snapshot());
-        let trust = trust::status_document(&self.project)?;
+        let (_, hooks) = load_with_missing(&self.project)?;
+        let trust = status_document(project.root(), grants(&project)?.project, &hooks);
         Ok(format!(r#"{{"list":{},"trust":{}}}"#, list.text(), trust.text()))
     }
 

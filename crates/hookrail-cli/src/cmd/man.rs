@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_mangen::Man;
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::text::counted;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ManArgs) -> Result<Exit> {
             .hint("name a directory that you may write to, such as `~/.local/share/man/man1`")
     };
     std::fs::create_dir_all(&args.dir).map_err(cannot_write)?;
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = Cli::whole_command().disable_help_subcommand(true);
     command.build();
     let count = write_pages(&command, &args.dir).map_err(cannot_write)?;
     output::text(&format!("{} in {}\n", counted(count, "manual page"), args.dir.display()))?;

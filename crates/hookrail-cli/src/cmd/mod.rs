@@ -3,7 +3,6 @@
 
 mod accesses;
 mod agent;
-mod as_agent;
 pub(crate) mod bridge;
 #[cfg(feature = "fleet")]
 mod bundle;
@@ -12,9 +11,8 @@ pub(crate) mod completions;
 pub(crate) mod consent;
 mod demo;
 mod dev;
-pub(crate) mod docs;
+mod docs;
 mod doctor;
-mod event_options;
 pub(crate) mod exit;
 pub(crate) mod explain;
 mod fire;
@@ -29,20 +27,19 @@ mod list;
 mod log;
 mod man;
 mod new;
-pub(crate) mod plugin;
+mod plugin;
 mod record;
 mod reference;
 mod reload;
 mod replay;
-pub(crate) mod schema;
+mod schema;
 pub(crate) mod serve;
 mod stats;
 mod test;
 mod trust;
+mod trust_review;
 mod try_hook;
 mod types;
-
-pub(crate) use new::recipes;
 
 use hookrail_app::failure::Result;
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hookrail_app::cases::{CaseRecorder, CaseTarget, Recorded, Refusal, case_file};
+use hookrail_app::cases::{CaseRecorder, CaseRefusal, CaseTarget, RecordedCases, case_file};
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::project::Project;
 use hookrail_app::text::{counted, escaped_json, one_line, short, visible};
@@ -94,8 +94,8 @@ fn follow(
 /// Writes the cases of these records, or prints them if there is no file.
 fn record(recorder: &mut CaseRecorder<'_>, records: &[Record]) -> Result<()> {
     let text: String = match recorder.record(records).map_err(report_refusal)? {
-        Recorded::Cases(cases) => cases.iter().map(|case| visible(&case.to_toml())).collect(),
-        Recorded::Added(added) => {
+        RecordedCases::Cases(cases) => cases.iter().map(|case| visible(&case.to_toml())).collect(),
+        RecordedCases::Added(added) => {
             let line = |(name, about): &(String, String)| {
                 let about = short(&one_line(about), 80);
                 format!("{}  {}  {}\n", paint(GOOD, "recorded"), one_line(name), about.trim_end())
@@ -107,7 +107,7 @@ fn record(recorder: &mut CaseRecorder<'_>, records: &[Record]) -> Result<()> {
 }
 
 /// Prints what is wrong with the file. Returns the failure that is left to be reported.
-fn report_refusal(refusal: Refusal) -> Failure {
+fn report_refusal(refusal: CaseRefusal) -> Failure {
     if let Some((findings, places)) = refusal.findings.as_deref() {
         output::errors(&render::diagnostic::all(findings, places));
     }

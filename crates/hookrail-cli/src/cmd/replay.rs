@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hookrail_app::failure::Result;
 use hookrail_app::project::{Project, ProjectChoice};
-use hookrail_app::replay::{Isolation, ReplayProgress, ReplayTarget, Verdict};
+use hookrail_app::replay::{Isolation, ReplayProgress, ReplayTarget, ReplayVerdict};
 use hookrail_journal::{Filter, RecordKind};
 
 use super::journal::{failure, filter, open};
@@ -54,9 +54,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
         output::text(&render::replay::summary(&summary, &root))?;
     }
     Ok(match summary.verdict() {
-        Verdict::Differs => Exit::Blocked,
+        ReplayVerdict::Differs => Exit::Blocked,
         // "Nothing differs" would be a guess: a guard that was not asked may have stopped every one of them.
-        Verdict::NotAllAsked | Verdict::NothingCompared => Exit::Failed,
-        Verdict::Same => Exit::Fine,
+        ReplayVerdict::NotAllAsked | ReplayVerdict::NothingCompared => Exit::Failed,
+        ReplayVerdict::Same => Exit::Fine,
     })
 }

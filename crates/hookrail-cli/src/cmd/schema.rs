@@ -2,16 +2,15 @@
 //! what hooks receive and answer, and of the bus's messages.
 
 use hookrail::Json;
-use hookrail::dialect::{llxprt, xcode};
 use hookrail_app::failure::{Failure, Result};
-use serde_json::Value;
+use hookrail_app::schemas::schemas;
 
 use crate::args::SchemaArgs;
 use crate::cmd::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
-    let schemas = all();
+    let schemas = schemas();
     let Some(wanted) = &args.name else {
         let names: String = schemas.iter().map(|(name, _)| format!("{name}\n")).collect();
         output::text(&names)?;
@@ -30,14 +29,4 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
             })
         }
     }
-}
-
-/// Returns the name and the text of every schema.
-pub(crate) fn all() -> Vec<(String, Value)> {
-    let mut schemas = llxprt::schemas();
-    schemas.extend(xcode::schemas());
-    schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
-    schemas.push(("config".to_owned(), hookrail_app::config::schema()));
-    schemas.push(("hooktest".to_owned(), hookrail_app::cases::schema()));
-    schemas
 }

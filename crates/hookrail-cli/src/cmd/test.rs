@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
 
 use hookrail_app::cases::{
-    CaseChoice, CopyTrust, MissingConsent, PoolOptions, PoolProgress, Refusal, Report, Selection, Snapshots,
+    CaseChoice, CaseRefusal, CopyTrust, MissingConsent, PoolOptions, PoolProgress, Report, Selection, Snapshots,
     github_annotations, github_problems, junit_report, places_to_watch, run_cases,
 };
 use hookrail_app::failure::{Failure, Result};
@@ -20,7 +20,7 @@ use crate::signals::StopSignal;
 use crate::{output, render};
 
 pub(crate) fn run(args: &TestArgs) -> Result<Exit> {
-    let refused = |refusal: Refusal| report_refusal(refusal, args.format);
+    let refused = |refusal: CaseRefusal| report_refusal(refusal, args.format);
     let selection = Selection::find(choice(args)).map_err(refused)?;
     if args.list {
         output::text(&selection.titles().map(|title| format!("{}\n", one_line(&title))).collect::<String>())?;
@@ -41,7 +41,7 @@ fn choice(args: &TestArgs) -> CaseChoice<'_> {
 }
 
 /// Makes sure that the user wants to run these cases, and returns what their hooks need to run.
-fn require_consent(args: &TestArgs, selection: &Selection) -> std::result::Result<CopyTrust, Refusal> {
+fn require_consent(args: &TestArgs, selection: &Selection) -> std::result::Result<CopyTrust, CaseRefusal> {
     if args.trust_project {
         return Ok(CopyTrust::Everything);
     }
@@ -106,7 +106,7 @@ fn print_report(report: &Report, format: TestFormat) -> Result<()> {
 }
 
 /// Prints the document and the excerpts of a refusal. Returns the failure that is left to be reported.
-fn report_refusal(refusal: Refusal, format: TestFormat) -> Failure {
+fn report_refusal(refusal: CaseRefusal, format: TestFormat) -> Failure {
     let printed = print_report(&refusal.report, format);
     if let Some((findings, places)) = refusal.findings.as_deref() {
         output::errors(&render::diagnostic::all(findings, places));
@@ -119,7 +119,7 @@ fn report_refusal(refusal: Refusal, format: TestFormat) -> Failure {
 fn watch(args: &TestArgs, first: Selection, trust: CopyTrust, stop: &StopSignal) -> Result<Exit> {
     let runtime = hookrail_app::runtime::runtime()?;
     let watcher = PathWatcher::new();
-    let mut found: std::result::Result<Selection, Refusal> = Ok(first);
+    let mut found: std::result::Result<Selection, CaseRefusal> = Ok(first);
     loop {
         // The paths are followed before any case runs, so that no change is missed.
         watcher.follow(match &found {

@@ -1,7 +1,7 @@
 //! What a journal has to say to the user, on standard error.
 
-use hookrail::recorder::TrustEntry;
-use hookrail_app::journal::{self, Recording};
+use hookrail_app::journal::Recording;
+use hookrail_app::trust::TrustRecording;
 use hookrail_journal::{Journal, JournalWarning};
 
 use crate::{logging, output};
@@ -14,9 +14,9 @@ pub(crate) fn started(recording: Recording) -> Option<Journal> {
     recording.journal().cloned()
 }
 
-/// Records that trust in hooks changed. If that fails, the change stands, and a warning says so.
-pub(crate) fn record_trust(project: &std::path::Path, changes: &[TrustEntry<'_>]) {
-    match journal::record_trust(project, changes) {
+/// Reports how the record of a change of trust ended. The change stands in any case.
+pub(crate) fn report_recording(recorded: TrustRecording) {
+    match recorded {
         Ok(warnings) => print(&warnings),
         Err(error) => logging::write_stderr(format!("warning: {error}\n")),
     }

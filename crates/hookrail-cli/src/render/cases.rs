@@ -2,33 +2,33 @@
 
 use std::fmt::Write as _;
 
-use hookrail_app::cases::{CaseResult, Failed, Report, Verdict, reasons};
+use hookrail_app::cases::{CaseEnd, Failed, Report, TestedCase, reasons};
 use hookrail_app::text::{counted, hanging, one_line, visible};
 
 use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Returns the line of a case.
-pub(crate) fn line(result: &CaseResult) -> String {
+pub(crate) fn line(result: &TestedCase) -> String {
     let (word, style) = match &result.verdict {
-        Verdict::Passed => ("PASS", GOOD),
-        Verdict::Failed(_) => ("FAIL", BAD),
-        Verdict::Skipped(_) => ("SKIP", CAREFUL),
-        Verdict::Interrupted => ("STOP", CAREFUL),
+        CaseEnd::Passed => ("PASS", GOOD),
+        CaseEnd::Failed(_) => ("FAIL", BAD),
+        CaseEnd::Skipped(_) => ("SKIP", CAREFUL),
+        CaseEnd::Interrupted => ("STOP", CAREFUL),
     };
     let time = match &result.verdict {
-        Verdict::Skipped(_) => String::new(),
-        Verdict::Passed | Verdict::Failed(_) | Verdict::Interrupted => format!("{:.3} s", result.took.as_secs_f64()),
+        CaseEnd::Skipped(_) => String::new(),
+        CaseEnd::Passed | CaseEnd::Failed(_) | CaseEnd::Interrupted => format!("{:.3} s", result.took.as_secs_f64()),
     };
     let note = match (&result.verdict, result.accepted) {
-        (Verdict::Skipped(why), _) => format!(" ({})", one_line(why)),
-        (Verdict::Passed | Verdict::Failed(_) | Verdict::Interrupted, true) => " (snapshot written)".to_owned(),
-        (Verdict::Passed | Verdict::Failed(_) | Verdict::Interrupted, false) => String::new(),
+        (CaseEnd::Skipped(why), _) => format!(" ({})", one_line(why)),
+        (CaseEnd::Passed | CaseEnd::Failed(_) | CaseEnd::Interrupted, true) => " (snapshot written)".to_owned(),
+        (CaseEnd::Passed | CaseEnd::Failed(_) | CaseEnd::Interrupted, false) => String::new(),
     };
     let file = paint(QUIET, one_line(&result.case.shown_file));
     let name = one_line(&result.case.case.name);
     let mut text = format!("{} {time:>9}  {file}  {name}{note}\n", paint(style, format!("{word:>7}")));
     // The reasons of a failure stand at the end, with what ran.
-    if crate::render::verbosity::is_detailed() && result.verdict == Verdict::Passed {
+    if crate::render::verbosity::is_detailed() && result.verdict == CaseEnd::Passed {
         text.extend(result.what_ran.iter().map(|line| format!("        {}\n", visible(line))));
     }
     text
@@ -38,7 +38,7 @@ pub(crate) fn line(result: &CaseResult) -> String {
 pub(crate) fn end(report: &Report) -> String {
     let mut text = String::new();
     for result in &report.results {
-        if !matches!(result.verdict, Verdict::Failed(_)) {
+        if !matches!(result.verdict, CaseEnd::Failed(_)) {
             continue;
         }
         let place = format!("{}:{}", one_line(&result.case.shown_file), result.case.case.line());
@@ -66,10 +66,10 @@ pub(crate) fn end(report: &Report) -> String {
     text
 }
 
-fn is_about_snapshots(result: &CaseResult) -> bool {
+fn is_about_snapshots(result: &TestedCase) -> bool {
     match &result.verdict {
-        Verdict::Failed(Failed::Differs { mismatches }) => mismatches.iter().any(|one| one.key == "snapshot"),
-        Verdict::Failed(Failed::Setup { .. }) | Verdict::Passed | Verdict::Skipped(_) | Verdict::Interrupted => false,
+        CaseEnd::Failed(Failed::Differs { mismatches }) => mismatches.iter().any(|one| one.key == "snapshot"),
+        CaseEnd::Failed(Failed::Setup { .. }) | CaseEnd::Passed | CaseEnd::Skipped(_) | CaseEnd::Interrupted => false,
     }
 }
 

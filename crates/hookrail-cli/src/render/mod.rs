@@ -9,6 +9,9 @@ pub(crate) mod csv;
 pub(crate) mod diagnostic;
 pub(crate) mod excerpt;
 pub(crate) mod failure;
+pub(crate) mod fire;
+#[cfg(feature = "fleet")]
+pub(crate) mod fleet;
 pub(crate) mod foreign_hooks;
 pub(crate) mod hooks;
 pub(crate) mod install;
@@ -19,7 +22,6 @@ pub(crate) mod replay;
 mod runs;
 pub(crate) mod style;
 pub(crate) mod table;
-pub(crate) mod trace;
 pub(crate) mod trust;
 pub(crate) mod verbosity;
 pub(crate) mod width;

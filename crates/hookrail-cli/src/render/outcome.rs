@@ -16,8 +16,8 @@ use super::hooks::{self, NAME};
 use super::runs;
 use super::table::{Cell, Table};
 use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, PLAIN, QUIET, paint};
-use crate::render::trace::RunTrace;
 use crate::render::verbosity;
+use hookrail_app::run_trace::RunTrace;
 
 /// Returns the event with its subject, such as `before-tool write_file`.
 pub(crate) fn subject(event: &Event) -> String {

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hookrail::dialect::xcode::{Plugin, PluginScope, Survey};
+use hookrail::dialect::xcode::{Plugin, Survey};
 use hookrail::hook::{Action, Enablement};
-use hookrail::sources::SourceKind;
 use hookrail::{Diagnostic, Hook};
 use hookrail_app::path_display::PathDisplay;
+use hookrail_app::plugin::{all_problems, hooks_of};
 use hookrail_app::text::{count_by_level, counted, hanging, one_line, short, visible};
 
 use super::table::{Cell, Table};
@@ -15,26 +15,13 @@ use super::table::{Cell, Table};
 use super::{diagnostic, hooks};
 use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
-/// Returns the hooks that the engine has loaded from a plugin.
-pub(crate) fn hooks_of<'h>(plugin: &Plugin, hooks: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {
-    let kind = match plugin.scope {
-        PluginScope::Project => SourceKind::Project,
-        PluginScope::Installed => SourceKind::Plugin,
-        PluginScope::System => SourceKind::System,
-    };
-    let own =
-        |hook: &&Arc<Hook>| hook.origin.kind == kind && hook.owner.as_ref().is_some_and(|owner| owner.id == plugin.id);
-    hooks.iter().filter(own).collect()
-}
-
 /// Lists every plugin.
 pub(crate) fn list(survey: &Survey, hooks: &[Arc<Hook>], places: &PathDisplay) -> String {
     if survey.plugins.is_empty() && survey.problems.is_empty() {
         return format!("no plugins were found\n{}", hooks::hint("run `hookrail plugin install DIR` to install one"));
     }
     let mut out = table(survey, hooks, places).render(0);
-    let problems: Vec<Diagnostic> = all_problems(survey).cloned().collect();
-    if let Some(found) = count_by_level(&problems) {
+    if let Some(found) = count_by_level(&all_problems(survey)) {
         out.push_str(&hooks::hint(&format!("{found}; run `hookrail plugin doctor` for details")));
     }
     out + &hooks::trust_hint(hooks.iter())
@@ -51,10 +38,6 @@ pub(crate) fn doctor(survey: &Survey, hooks: &[Arc<Hook>], problems: &[Diagnosti
     };
     let _ = writeln!(out, "{verdict}");
     out + &hooks::trust_hint(hooks.iter())
-}
-
-fn all_problems(survey: &Survey) -> impl Iterator<Item = &Diagnostic> {
-    survey.problems.iter().chain(survey.plugins.iter().flat_map(|plugin| &plugin.problems))
 }
 
 fn table(survey: &Survey, hooks: &[Arc<Hook>], places: &PathDisplay) -> Table {

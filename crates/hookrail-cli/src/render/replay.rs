@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use hookrail_app::replay::{Group, Summary, Verdict};
+use hookrail_app::replay::{Group, ReplaySummary, ReplayVerdict};
 use hookrail_app::text::{counted, one_line, short};
 
 use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// Renders what a replay against the configuration in this folder came to.
-pub(crate) fn summary(summary: &Summary, target: &Path) -> String {
+pub(crate) fn summary(summary: &ReplaySummary, target: &Path) -> String {
     let place = one_line(&target.to_string_lossy());
     let replayed = counted(summary.replayed(), "event");
     let mut text = format!("{replayed} replayed against the configuration of {}\n", paint(HEADING, &place));
@@ -27,10 +27,10 @@ pub(crate) fn summary(summary: &Summary, target: &Path) -> String {
         }
     }
     let _ = match summary.verdict() {
-        Verdict::Differs => Ok(()),
-        Verdict::Same => writeln!(text, "{}", paint(GOOD, "nothing differs")),
-        Verdict::NotAllAsked => writeln!(text, "{}", paint(CAREFUL, "not all hooks could be asked")),
-        Verdict::NothingCompared => writeln!(text, "{}", paint(CAREFUL, "no event could be compared")),
+        ReplayVerdict::Differs => Ok(()),
+        ReplayVerdict::Same => writeln!(text, "{}", paint(GOOD, "nothing differs")),
+        ReplayVerdict::NotAllAsked => writeln!(text, "{}", paint(CAREFUL, "not all hooks could be asked")),
+        ReplayVerdict::NothingCompared => writeln!(text, "{}", paint(CAREFUL, "no event could be compared")),
     };
     let left_out = [
         (summary.redacted, "cannot be replayed: values were removed from the record"),

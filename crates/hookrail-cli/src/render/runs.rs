@@ -9,8 +9,8 @@ use hookrail_app::text::{limited_to, one_line};
 use super::outcome::{duration, facts, run_cells};
 use super::table::Table;
 use crate::render::style::{QUIET, paint};
-use crate::render::trace::RunTrace;
 use hookrail_app::json_text::indented_json;
+use hookrail_app::run_trace::RunTrace;
 
 /// The highest number of lines shown of what a hook received or wrote.
 const MAX_LINES: usize = 200;

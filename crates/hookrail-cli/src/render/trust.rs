@@ -11,6 +11,7 @@ use hookrail::trust::{Digest, Fingerprint};
 use hookrail::{EventKind, Hook};
 use hookrail_app::path_display::PathDisplay;
 use hookrail_app::text::{hanging, one_line, short, visible};
+use hookrail_app::trust::{fingerprint, state};
 
 use super::capabilities;
 use super::hooks::{self, NAME};
@@ -19,16 +20,6 @@ use crate::render::style::{BAD, CAREFUL, GOOD, HEADING, QUIET, paint};
 
 /// The number of digits of a digest that are shown, enough to compare by eye.
 const DIGEST: usize = 12;
-
-/// Returns the trust in a hook in a word or two.
-pub(crate) fn state(hook: &Hook) -> &'static str {
-    match hook.trust {
-        _ if matches!(hook.action, Action::Missing(_)) => "missing",
-        Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) => "granted",
-        Trust::Changed(_) => "changed",
-        Trust::Never(_) => "not granted",
-    }
-}
 
 /// Renders the trust in the project, then in each hook.
 pub(crate) fn status(trusted: bool, hooks: &[Arc<Hook>], places: &PathDisplay) -> String {
@@ -184,11 +175,6 @@ fn covered(hook: &Hook, places: &PathDisplay) -> String {
         return "open-ended".to_owned();
     }
     files.iter().map(|file| places.path(file)).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns what a grant of the hook would cover; none for hooks that need no grant.
-pub(crate) fn fingerprint(hook: &Hook) -> Option<&Fingerprint> {
-    hook.trust.fingerprint()
 }
 
 fn command(action: &Action) -> String {

@@ -2,13 +2,13 @@
 
 use crate::lint::format::annotation;
 
-use super::super::run::Verdict;
+use super::super::run::CaseEnd;
 use super::{Report, reasons};
 
 /// Returns one workflow command for each case that failed.
 pub fn annotations(report: &Report) -> String {
     let commands = report.results.iter().filter_map(|result| {
-        if !matches!(result.verdict, Verdict::Failed(_)) {
+        if !matches!(result.verdict, CaseEnd::Failed(_)) {
             return None;
         }
         let place = (&*result.case.shown_file, result.case.case.line(), 1);

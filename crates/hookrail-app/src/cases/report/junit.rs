@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::run::{CaseResult, Verdict};
+use super::super::run::{CaseEnd, TestedCase};
 use super::{Problem, Report, reasons};
 
 /// Returns the report as XML.
@@ -22,7 +22,7 @@ pub fn report(report: &Report) -> String {
         report.took.as_secs_f64()
     );
     for file in files {
-        let results: Vec<&CaseResult> = report.results.iter().filter(|result| result.case.shown_file == file).collect();
+        let results: Vec<&TestedCase> = report.results.iter().filter(|result| result.case.shown_file == file).collect();
         text.push_str(&suite(&file, &results));
     }
     text.extend(report.problems.iter().map(problem_suite));
@@ -30,8 +30,8 @@ pub fn report(report: &Report) -> String {
     text
 }
 
-fn suite(file: &str, results: &[&CaseResult]) -> String {
-    let count = |is_meant: fn(&Verdict) -> bool| results.iter().filter(|result| is_meant(&result.verdict)).count();
+fn suite(file: &str, results: &[&TestedCase]) -> String {
+    let count = |is_meant: fn(&CaseEnd) -> bool| results.iter().filter(|result| is_meant(&result.verdict)).count();
     let took: Duration = results.iter().map(|result| result.took).sum();
     let name = escape(file);
     let mut text = String::new();
@@ -39,8 +39,8 @@ fn suite(file: &str, results: &[&CaseResult]) -> String {
         text,
         "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{:.3}\">",
         results.len(),
-        count(|verdict| matches!(verdict, Verdict::Failed(_))),
-        count(|verdict| matches!(verdict, Verdict::Skipped(_) | Verdict::Interrupted)),
+        count(|verdict| matches!(verdict, CaseEnd::Failed(_))),
+        count(|verdict| matches!(verdict, CaseEnd::Skipped(_) | CaseEnd::Interrupted)),
         took.as_secs_f64()
     );
     for result in results {
@@ -53,10 +53,10 @@ fn suite(file: &str, results: &[&CaseResult]) -> String {
             result.took.as_secs_f64()
         );
         let _ = match &result.verdict {
-            Verdict::Passed => writeln!(text, "/>"),
-            Verdict::Skipped(why) => writeln!(text, "><skipped message=\"{}\"/></testcase>", escape(why)),
-            Verdict::Interrupted => writeln!(text, "><skipped message=\"interrupted\"/></testcase>"),
-            Verdict::Failed(_) => {
+            CaseEnd::Passed => writeln!(text, "/>"),
+            CaseEnd::Skipped(why) => writeln!(text, "><skipped message=\"{}\"/></testcase>", escape(why)),
+            CaseEnd::Interrupted => writeln!(text, "><skipped message=\"interrupted\"/></testcase>"),
+            CaseEnd::Failed(_) => {
                 let reasons = reasons(result);
                 let first = reasons.first().map(String::as_str).unwrap_or_default();
                 let body = escape(&reasons.join("\n"));

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 
 use crate::args::Cli;
 
 pub(super) fn page(generated: &str) -> String {
-    let mut cli = Cli::command().disable_help_subcommand(true);
+    let mut cli = Cli::whole_command().disable_help_subcommand(true);
     cli.build();
     let mut page = format!(
         "# Commands\n\n{generated}Every command with its arguments. `hookrail COMMAND --help` prints the same.\n\n\

@@ -1,0 +1,83 @@
+//! `hookrail new`, `init` and `add`: hooks from templates and recipes. `init` is `new` for a project that has no hooks yet.
+
+use std::path::PathBuf;
+
+use hookrail_app::author::{
+    FileWrite, IfExists, TemplateChoice, WrittenHooks, add_recipes, check_name, first_hook, new_hook, recipes,
+};
+use hookrail_app::failure::Result;
+use hookrail_app::foreign_hooks;
+use hookrail_app::project::Project;
+
+use crate::args::{AddArgs, InitArgs, NewArgs, ProjectArgs, TemplateArgs};
+use crate::cmd::exit::Exit;
+use crate::render::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
+use crate::{output, render};
+
+pub(crate) fn run(args: &NewArgs) -> Result<Exit> {
+    check_name(&args.name)?;
+    let project = Project::open(&args.project)?;
+    print(&new_hook(&project, &args.name, choice(&args.template), if_exists(args.force))?)
+}
+
+pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
+    // A new project begins here, not in a folder above.
+    let here = args.project.project.clone().unwrap_or_else(|| PathBuf::from("."));
+    let project = Project::open(&ProjectArgs { project: Some(here), ..args.project.clone() })?;
+    let exit = print(&first_hook(&project, choice(&args.template))?)?;
+    output::text(&render::foreign_hooks::closing_lines(&foreign_hooks::diagnostics(project.root())))?;
+    Ok(exit)
+}
+
+pub(crate) fn add(args: &AddArgs) -> Result<Exit> {
+    if args.list || args.recipes.is_empty() {
+        output::text(&list())?;
+        return Ok(Exit::Fine);
+    }
+    let project = Project::open(&args.project)?;
+    print(&add_recipes(&project, &args.recipes, if_exists(args.force))?)
+}
+
+fn choice(args: &TemplateArgs) -> TemplateChoice<'_> {
+    TemplateChoice { dialect: args.dialect, language: args.lang.into(), event: &args.event }
+}
+
+fn if_exists(force: bool) -> IfExists {
+    if force { IfExists::Replace } else { IfExists::Refuse }
+}
+
+/// Says what was written and what comes next.
+fn print(written: &WrittenHooks) -> Result<Exit> {
+    let width = written.files.iter().map(|file| file.path.len()).max().unwrap_or_default();
+    let lines =
+        written.files.iter().map(|file| format!("{}  {:width$}  {}\n", word(file.change), file.path, file.about));
+    let mut text: String = lines.collect();
+    if let Some(warning) = &written.warning {
+        text.push_str(&format!("{}: {warning}\n", paint(CAREFUL, "warning")));
+    }
+    text.push_str(&format!("\n{}\n", paint(HEADING, "next")));
+    for command in &written.next {
+        text.push_str(&format!("  {command}\n"));
+    }
+    output::text(&text)?;
+    if let Some(translated) = &written.translated {
+        output::warnings(&format!("note: {translated}\n"));
+    }
+    Ok(Exit::Fine)
+}
+
+/// What was done with a file, in a word.
+pub(super) fn word(change: FileWrite) -> String {
+    match change {
+        FileWrite::Created => paint(GOOD, "created"),
+        FileWrite::Changed => paint(GOOD, "changed"),
+        FileWrite::Kept => paint(QUIET, "kept   "),
+    }
+}
+
+fn list() -> String {
+    let width = recipes().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let lines = recipes().map(|(name, about)| format!("{}  {about}\n", paint(HINT, format!("{name:width$}"))));
+    lines.collect::<String>()
+        + "\n`hookrail add RECIPE...` adds some to the project; `hookrail docs cookbook` describes them.\n"
+}
