@@ -1,6 +1,7 @@
 //! What a shell line is, and what it would do.
 //!
-//! Two layers. [`tokens`] and [`words`] need nothing: they divide a text and read one plain command. With the feature
+//! Two layers. [`tokens`], [`words`], [`loose_words`] and [`rewrite`] need nothing: they divide a text, read one plain command, read
+//! any text generously, and change parts of words. With the feature
 //! `syntax`, [`parse`] gives the commands of any line with their structure, and [`accesses`] what these commands would
 //! read, write, delete, run and connect to.
 //!
@@ -9,15 +10,19 @@
 #[cfg(feature = "syntax")]
 mod facts;
 mod lexer;
+mod loose_words;
+mod rewrite;
 mod scanner;
 mod syntax;
 mod tokens;
 mod words;
 
 pub use lexer::LexFault;
+pub use loose_words::{Comments, LooseWord, loose_words};
+pub use rewrite::rewrite;
 pub use syntax::{GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Span, Substitution, Word};
 pub use tokens::{Token, TokenKind, Tokens, tokens};
-pub use words::{NotPlain, PlainCommand, words};
+pub use words::{NotPlain, PlainCommand, command_words, words};
 
 #[cfg(feature = "syntax")]
 mod accesses;

@@ -12,7 +12,6 @@ const DEEPEST: usize = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     /// At the end of the text.
-    #[cfg_attr(not(feature = "syntax"), allow(dead_code, reason = "only whole lines are scanned to their end"))]
     End,
     /// At the bracket that closes a substitution.
     Parenthesis,

@@ -33,13 +33,21 @@ pub struct Token {
 #[derive(Clone, Debug)]
 pub struct Tokens<'t> {
     text: &'t str,
-    at: usize,
+    /// Where the next token begins.
+    pub(crate) at: usize,
 }
 
 /// Divides a text.
 #[must_use]
 pub fn tokens(text: &str) -> Tokens<'_> {
     Tokens { text, at: 0 }
+}
+
+impl<'t> Tokens<'t> {
+    /// The tokens from an offset on.
+    pub(crate) fn from(text: &'t str, at: usize) -> Self {
+        Self { text, at }
+    }
 }
 
 const OPERATORS: [&str; 20] = [

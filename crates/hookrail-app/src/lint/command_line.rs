@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use hookrail::hook::Action;
 use hookrail::sources::without_dots;
 use hookrail::{DialectId, Hook};
+use hookrail_shell::{PieceKind, Quotes, command_words};
 use tree_sitter::{Node, Tree};
 
 use super::interpreter::{Given, Interpreter, ShellKind};
@@ -246,55 +247,38 @@ fn is_word(node: Node<'_>) -> bool {
 /// The value of a word, if no shell is needed to know it.
 fn value_of(node: Node<'_>, line: &str, folders: &Folders) -> Option<String> {
     let text = line.get(node.byte_range())?;
-    match node.kind() {
-        // Which files a pattern means is the shell's to find out.
-        "word" if text.contains(['*', '?', '[', '{']) && !text.contains('\\') => None,
-        "word" | "number" => Some(text.replace('\\', "")),
-        "raw_string" => Some(without_home(text.trim_matches('\'').to_owned())),
-        "simple_expansion" | "expansion" => {
-            let name = text.trim_start_matches(['$', '{']).trim_end_matches('}');
-            let (_, folder) = folders.variables.iter().find(|(known, _)| *known == name)?;
-            Some(folder.to_string_lossy().into_owned())
+    let words = command_words(text).ok()?;
+    let [word] = words.as_slice() else { return None };
+    let mut value = String::new();
+    for piece in &word.pieces {
+        match &piece.kind {
+            PieceKind::Text(part) => {
+                // In quotes, `~` is a letter as any other.
+                let is_quoted = matches!(piece.quotes, Quotes::Single | Quotes::Double);
+                match part.strip_prefix("~/").filter(|_| is_quoted && value.is_empty()) {
+                    Some(rest) => value.extend([QUOTED_HOME, rest]),
+                    None => value.push_str(part),
+                }
+            }
+            PieceKind::Tilde(_) => value.push_str(text.get(piece.span.range())?),
+            PieceKind::Parameter(parameter) if parameter.is_plain() => {
+                let (_, folder) = folders.variables.iter().find(|(known, _)| *known == parameter.name)?;
+                value.push_str(&folder.to_string_lossy());
+            }
+            // Which files a pattern means is the shell's to find out.
+            PieceKind::Parameter(_)
+            | PieceKind::Command(_)
+            | PieceKind::Process { .. }
+            | PieceKind::Arithmetic(_)
+            | PieceKind::Glob(_)
+            | PieceKind::Brace(_) => return None,
         }
-        "command_name" | "concatenation" => {
-            let mut cursor = node.walk();
-            node.children(&mut cursor).map(|part| value_of(part, line, folders)).collect()
-        }
-        "string" => {
-            let mut cursor = node.walk();
-            let parts = node.named_children(&mut cursor).map(|part| match part.kind() {
-                "string_content" => line.get(part.byte_range()).map(without_escapes),
-                _ => value_of(part, line, folders),
-            });
-            parts.collect::<Option<String>>().map(without_home)
-        }
-        _ => None,
     }
+    Some(value)
 }
 
 /// The beginning of a path in quotes that was meant to be in the home directory.
 pub(super) const QUOTED_HOME: &str = "./~/";
-
-/// A text in quotes, where `~` is a letter as any other.
-fn without_home(text: String) -> String {
-    text.strip_prefix("~/").map(|rest| format!("{QUOTED_HOME}{rest}")).unwrap_or(text)
-}
-
-/// The content of double quotes as the shell reads it.
-fn without_escapes(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letters.peek() {
-            Some(escaped @ ('"' | '\\' | '$' | '`')) if letter == '\\' => {
-                plain.push(*escaped);
-                letters.next();
-            }
-            _ => plain.push(letter),
-        }
-    }
-    plain
-}
 
 /// The programs whose absence a line handles itself, as in `command -v jq`.
 fn guarded_programs(tree: &Tree, line: &str) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Tokens and plain words.
 
-use hookrail_shell::{NotPlain, TokenKind, tokens, words};
+use hookrail_shell::{NotPlain, PieceKind, Quotes, TokenKind, rewrite, tokens, words};
 use proptest::prelude::*;
 
 fn texts(line: &str) -> Vec<String> {
@@ -13,7 +13,6 @@ fn quotes_escapes_and_parameters_are_read() {
     assert_eq!(texts(r#"a 'b c' "d\"e" f\ g"#), ["a", "b c", "d\"e", "f g"]);
     assert_eq!(texts(r#"$x "${x}y" '$x' \$x"#), ["value", "valuey", "$x", "$x"]);
     assert_eq!(texts(r"$'\x41\n' a\b ''"), ["A\n", "ab", ""]);
-    assert_eq!(texts("a \\\n b"), ["a", "b"]);
 }
 
 #[test]
@@ -30,6 +29,9 @@ fn what_is_more_than_words_is_named() {
     assert!(matches!(reason("~/a"), NotPlain::Expansion(_)));
     assert!(matches!(reason("a {b,c}"), NotPlain::Expansion(_)));
     assert!(matches!(reason("a 'b"), NotPlain::Unreadable(_)));
+    for line in ["a \\\n b", "a\\\nb", "a\rb", "a $\"b\"", "a\r", "a \\", "a \\b\\"] {
+        assert!(matches!(reason(line), NotPlain::Ambiguous(_)), "{line:?}");
+    }
     // Controls: the same characters as text.
     assert_eq!(texts("a';' \"#\" \\* '$(b)' {} x#y"), ["a;", "#", "*", "$(b)", "{}", "x#y"]);
 }
@@ -65,4 +67,29 @@ proptest! {
 /// Texts of the characters that mean something, and others.
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof!["[ab '\"\\\\$(){}<>|&;#\n`*?\\[\\]~=!x]{0,40}", ".{0,30}"]
+}
+
+#[test]
+fn parts_of_words_are_changed_wherever_a_shell_reads_them() {
+    let named = |line: &str| {
+        let changed = rewrite(line, &mut |piece| match &piece.kind {
+            PieceKind::Parameter(parameter) if parameter.is_plain() && piece.quotes == Quotes::None => {
+                Some("@".to_owned())
+            }
+            _ => None,
+        });
+        changed.unwrap_or_else(|| line.to_owned())
+    };
+    for (line, expected) in [
+        ("a $x ${x}y", "a @ @y"),
+        ("\"$x\" '$x' \\$x # $x", "\"$x\" '$x' \\$x # $x"),
+        ("a \"$(b $x)\" `c $x` <(d $x)", "a \"$(b @)\" `c @` <(d @)"),
+        ("${y:-$x} \"${y:-$x}\" ${y#$x} \"${y#$x}\"", "${y:-@} \"${y:-$x}\" ${y#@} \"${y#$x}\""),
+        ("cat <<E $x\n$x it's\nE\n$x", "cat <<E @\n$x it's\nE\n@"),
+        ("{a,$x}/b a=($x)", "{a,@}/b a=(@)"),
+        ("$x 'open $x", "@ 'open $x"),
+    ] {
+        assert_eq!(named(line), expected, "{line}");
+    }
+    assert_eq!(rewrite("a b", &mut |_| None), None);
 }

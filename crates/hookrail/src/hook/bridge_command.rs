@@ -4,6 +4,8 @@
 //! command, running it would ask the same hooks a second time, so the engine skips the entry. Only a command that does
 //! nothing but call the bridge is recognised: skipping any other one could skip a guard.
 
+use hookrail_shell::{Piece, PieceKind, Quotes, command_words};
+
 /// What a shell runs around a call so that its failure denies: agents take status 2 for a denial, and any other failure for a
 /// permission. Between the two parts is a sentence for standard error, which a call that denied itself does not print.
 const FALLBACK_BEGIN: &str = r#""$@" || { [ $? -eq 2 ] || echo "#;
@@ -110,40 +112,26 @@ fn is_prefix(word: &str) -> bool {
 /// The words of a line in which a shell does nothing but take quotes away and fill variables in. References to variables
 /// stay as they are written.
 fn shell_words(line: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut characters = line.trim().chars();
-    while let Some(character) = characters.next() {
-        match character {
-            ' ' | '\t' => words.extend(word.take()),
-            '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match characters.next()? {
-                        '\'' => break,
-                        quoted => word.push(quoted),
-                    }
-                }
-            }
-            '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match characters.next()? {
-                        '"' => break,
-                        '\\' => word.push(characters.next()?),
-                        '`' => return None,
-                        quoted => word.push(quoted),
-                    }
-                }
-            }
-            '\\' => word.get_or_insert_default().push(characters.next().filter(|escaped| *escaped != '\n')?),
-            ';' | '&' | '|' | '<' | '>' | '(' | ')' | '`' | '\n' | '\r' | '#' | '*' | '?' | '[' | '!' => return None,
-            plain => word.get_or_insert_default().push(plain),
-        }
+    let line = line.trim();
+    let words = command_words(line).ok()?;
+    words.iter().map(|word| word.pieces.iter().map(|piece| without_quotes(piece, line)).collect()).collect()
+}
+
+fn without_quotes<'l>(piece: &'l Piece, line: &'l str) -> Option<&'l str> {
+    let written = line.get(piece.span.range())?;
+    match &piece.kind {
+        // Not every shell decodes `$'…'`.
+        PieceKind::Text(_) if piece.quotes == Quotes::AnsiC => None,
+        PieceKind::Text(_) if piece.quotes == Quotes::None && written.contains(['#', '[', '!']) => None,
+        PieceKind::Text(text) => Some(text),
+        PieceKind::Parameter(parameter) if parameter.is_plain() => Some(written),
+        PieceKind::Tilde(_) | PieceKind::Brace(_) => Some(written),
+        PieceKind::Parameter(_)
+        | PieceKind::Command(_)
+        | PieceKind::Process { .. }
+        | PieceKind::Arithmetic(_)
+        | PieceKind::Glob(_) => None,
     }
-    words.extend(word);
-    // `$(…)` runs a program, inside of double quotes too.
-    (!line.contains("$(")).then_some(words)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! A line is judged by its words, as a shell joins them. This is for models that mean well: a program that is written to get
 //! around it is not recognised.
 
-use crate::hook::files::command::{Comments, shell_words};
+use hookrail_shell::{Comments, LooseWord, loose_words};
 
 /// How a command line would loosen guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn simple_commands(line: &str) -> Vec<SimpleCommand> {
     let mut commands = Vec::new();
     let mut command = SimpleCommand::default();
     let mut redirects = false;
-    for (word, end) in shell_words(line, " \t\n;|&()`<>", Comments::Skipped) {
+    for LooseWord { text: word, separator: end } in loose_words(line, " \t\n;|&()`<>", Comments::Skipped) {
         if let Some(word) = word {
             let place = if std::mem::take(&mut redirects) { &mut command.operands } else { &mut command.words };
             place.push(word);

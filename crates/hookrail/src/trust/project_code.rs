@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
+use hookrail_shell::{Comments, LooseWord, loose_words};
 use hookrail_spawn::Environment;
 
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect_id::DialectId;
-use crate::hook::files::command::{Comments, shell_words};
 use crate::hook::variables::is_word_of;
 use crate::hook::{Action, Authority, Hook};
 
@@ -261,7 +261,7 @@ fn leads_into_project(word: &str) -> bool {
 /// The simple commands of a shell's line, each as its words without quotes. Redirections are left out.
 fn simple_commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = vec![Vec::new()];
-    for (word, end) in shell_words(line, " \t\n;|&()`", Comments::Skipped) {
+    for LooseWord { text: word, separator: end } in loose_words(line, " \t\n;|&()`", Comments::Skipped) {
         if let Some(command) = commands.last_mut() {
             command.extend(word);
         }

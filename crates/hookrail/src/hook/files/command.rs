@@ -11,6 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use hookrail_shell::{Comments, Piece, PieceKind, Quotes, loose_words, words};
 use hookrail_spawn::real_path;
 
 use super::interpreter::{Interpreter, Isolation, leads_through};
@@ -398,7 +399,7 @@ fn possible_words(line: &str) -> BTreeSet<String> {
     let loose = line.split(split).map(|word| word.replace(['"', '\'', '\\'], ""));
     // A quoted path may contain blanks, so the text between quotes is a word too.
     let quoted = line.split(['"', '\'', '\n']).map(str::to_owned);
-    let joined = shell_words(line, " \t\n;|&<>()`=", Comments::Read).into_iter().filter_map(|(word, _)| word);
+    let joined = loose_words(line, " \t\n;|&<>()`=", Comments::Read).into_iter().filter_map(|word| word.text);
     loose.chain(quoted).chain(joined).filter(|word| !word.is_empty()).collect()
 }
 
@@ -426,106 +427,41 @@ fn without_output_files(line: &str) -> String {
     out
 }
 
-/// What a `#` at the beginning of a word is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comments {
-    /// The beginning of a comment, which is left out.
-    Skipped,
-    /// A character like any other.
-    Read,
-}
-
-/// The words as a shell would join them, each with the separator behind it: a word may be quoted in parts.
-pub(crate) fn shell_words(line: &str, separators: &str, comments: Comments) -> Vec<(Option<String>, Option<char>)> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        match (character, quote) {
-            (end, Some(begin)) if end == begin => quote = None,
-            // A backslash at the end of a line joins it with the next one.
-            ('\\', None | Some('"')) => {
-                word.get_or_insert_default().extend(characters.next().filter(|next| *next != '\n'));
-            }
-            ('"' | '\'', None) => {
-                quote = Some(character);
-                word.get_or_insert_default();
-            }
-            ('#', None) if word.is_none() && comments == Comments::Skipped => {
-                while characters.next_if(|next| *next != '\n').is_some() {}
-            }
-            (end, None) if separators.contains(end) => words.push((word.take(), Some(end))),
-            (other, _) => word.get_or_insert_default().push(other),
-        }
-    }
-    words.push((word, None));
-    words
-}
-
-/// The words of a line that every shell splits in the same way and that needs no expansion.
+/// The words of a line that every shell splits in the same way and that needs no expansion. References to known variables
+/// stay as they are written.
 fn plain_words(line: &str, folders: &[(String, PathBuf)]) -> Result<Vec<String>, UncoveredReason> {
     let line = line.trim_matches([' ', '\t', '\n']);
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut rest = line;
-    while let Some(first) = rest.chars().next() {
-        match first {
-            ' ' | '\t' => {
-                words.extend(word.take());
-                rest = skip_char(rest, first);
-            }
-            quote @ ('\'' | '"') => {
-                let (text, behind) = skip_char(rest, first).split_once(quote).ok_or(UncoveredReason::NeedsShell)?;
-                // In double quotes a shell expands variables, and only the known ones have a known value.
-                if quote == '"' && (text.contains(['`', '\\', '!']) || !only_known_references(text, folders)) {
-                    return Err(UncoveredReason::NeedsShell);
-                }
-                // In single quotes a reference is plain text, which the caller could take for a folder.
-                if quote == '\'' && text.contains('$') {
-                    return Err(UncoveredReason::NeedsShell);
-                }
-                word.get_or_insert_default().push_str(text);
-                rest = behind;
-            }
-            // The engine puts quotes around a reference, so its value is not split into words.
-            '$' => {
-                let reference = known_reference(rest, folders).ok_or(UncoveredReason::NeedsShell)?;
-                word.get_or_insert_default().push_str(reference);
-                rest = rest.get(reference.len()..).unwrap_or_default();
-            }
-            plain if plain.is_alphanumeric() || "_@%+:,./-=".contains(plain) => {
-                word.get_or_insert_default().push(plain);
-                rest = skip_char(rest, first);
-            }
-            '\n' => return Err(UncoveredReason::NeedsShell),
-            hidden if is_hidden(hidden) => return Err(UncoveredReason::HiddenCharacter),
-            _ => return Err(UncoveredReason::NeedsShell),
-        }
+    if line.chars().any(|character| is_hidden(character) && !matches!(character, '\t' | '\n')) {
+        return Err(UncoveredReason::HiddenCharacter);
     }
-    words.extend(word);
+    let command = words(line).map_err(|_| UncoveredReason::NeedsShell)?;
+    let plain = command.words.iter().map(|word| {
+        let parts = word.pieces.iter().map(|piece| plain_part(piece, line, folders));
+        parts.collect::<Option<String>>().ok_or(UncoveredReason::NeedsShell)
+    });
+    let plain = plain.collect::<Result<Vec<String>, UncoveredReason>>()?;
     // `NAME=value program` sets a variable, and a variable can change which program is run.
-    if words.first().is_none_or(|program| program.contains('=')) { Err(UncoveredReason::NeedsShell) } else { Ok(words) }
+    if plain.first().is_none_or(|program| program.contains('=')) { Err(UncoveredReason::NeedsShell) } else { Ok(plain) }
 }
 
-fn skip_char(text: &str, first: char) -> &str {
-    text.get(first.len_utf8()..).unwrap_or_default()
-}
-
-/// The reference to a known variable that a text begins with.
-fn known_reference<'t>(text: &'t str, folders: &[(String, PathBuf)]) -> Option<&'t str> {
-    let names = folders.iter().map(|(name, _)| name.as_str()).chain(["sep"]);
-    let mut references = names.flat_map(|name| [format!("${{{name}}}"), format!("${name}")]);
-    let reference = references.find(|reference| {
-        let is_name = |next: char| next.is_ascii_alphanumeric() || next == '_';
-        // `$PWDX` is another variable.
-        text.strip_prefix(reference.as_str()).is_some_and(|rest| reference.ends_with('}') || !rest.starts_with(is_name))
-    })?;
-    text.get(..reference.len())
-}
-
-fn only_known_references(text: &str, folders: &[(String, PathBuf)]) -> bool {
-    text.match_indices('$').all(|(at, _)| text.get(at..).is_some_and(|rest| known_reference(rest, folders).is_some()))
+/// A piece of a word without its quotes, if every shell reads it in the same way.
+fn plain_part<'l>(piece: &'l Piece, line: &'l str, folders: &[(String, PathBuf)]) -> Option<&'l str> {
+    let written = line.get(piece.span.range())?;
+    match (&piece.kind, piece.quotes) {
+        (PieceKind::Text(text), Quotes::None) => {
+            text.chars().all(|next| next.is_alphanumeric() || "_@%+:,./-=".contains(next)).then_some(text)
+        }
+        // In single quotes a reference is plain text, which the caller could take for a folder.
+        (PieceKind::Text(text), Quotes::Single) => (!text.contains('$')).then_some(text),
+        (PieceKind::Text(text), Quotes::Double) => (!written.contains(['`', '\\', '!', '$'])).then_some(text),
+        // Only the known variables have a known value. The engine puts quotes around a reference that has none, so its
+        // value is not split into words.
+        (PieceKind::Parameter(parameter), Quotes::None | Quotes::Double) => {
+            let mut known = folders.iter().map(|(name, _)| name.as_str()).chain(["sep"]);
+            known.any(|name| name == parameter.name).then_some(written)
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use super::command::{Comments, shell_words};
+use hookrail_shell::{Comments, LooseWord, loose_words};
+
 use crate::config::{read_within, without_dots};
 
 /// The most bytes of a script that are read. A longer one is taken as one that reads in others.
@@ -29,7 +30,7 @@ pub(super) fn reads_in_others(root: &Path, script: &Path) -> bool {
 
 fn sources(root: &Path, text: &str) -> bool {
     let (mut begins, mut is_sourcing) = (true, false);
-    for (word, separator) in shell_words(text, SEPARATORS, Comments::Skipped) {
+    for LooseWord { text: word, separator } in loose_words(text, SEPARATORS, Comments::Skipped) {
         if let Some(word) = &word {
             if is_sourcing && !word.starts_with('=') && !lies_outside(root, word) {
                 return true;
