@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use hookrail::Builder;
 use hookrail_fleet::ask::{AskClient, MemberPlaces, find_member};
+use hookrail_spawn::UserFolders;
 
 /// The variable that names one more directory which stands for `/`.
 const ROOT: &str = "HOOKRAIL_FLEET_ROOT";
@@ -27,10 +28,7 @@ pub fn with_client(builder: Builder) -> Builder {
 pub fn places() -> MemberPlaces {
     // A relative path would depend on the current directory, which may be a project.
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let home = crate::folders::home().filter(|home| home.is_absolute());
-    let in_home = |inside: &str| home.as_ref().map(|home| home.join(inside));
-    let configuration = folder("XDG_CONFIG_HOME").or_else(|| in_home(".config"));
-    let state = folder("XDG_STATE_HOME").or_else(|| in_home(".local/state"));
+    let UserFolders { configuration, state, .. } = UserFolders::of_process();
     MemberPlaces {
         roots: [PathBuf::from("/")].into_iter().chain(folder(ROOT)).collect(),
         user: configuration.zip(state),

@@ -1,8 +1,10 @@
 //! Reads, replaces and removes files and folders. It does not know what they hold.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs;
+use std::io::{self, Read as _};
 use std::path::Path;
+
+use hookrail_spawn::{Durability, Replace, ReplacedLinks, ReplacedMode};
 
 /// Whether something has this path, even if it is a link that leads nowhere.
 pub(crate) fn exists(path: &Path) -> bool {
@@ -45,11 +47,6 @@ pub(crate) fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the names in a folder durable.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
 /// Removes a folder with all that is in it; one that is missing is fine.
 pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
@@ -58,27 +55,16 @@ pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces a file with one rename, and makes that durable. Until it is complete, the new file stands beside the old one.
+/// Replaces a file and makes that durable.
 pub(crate) fn write_atomically(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    write_through(file.parent().unwrap_or(Path::new(".")), file, bytes, mode)
+    hookrail_spawn::replace_file(file, bytes, &durable(mode))
 }
 
 /// Does the same as [`write_atomically`], but keeps the new file in another folder of the same file system until it is complete.
 pub(crate) fn write_through(staging: &Path, file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let beside = staging.join(name);
-    let written: io::Result<()> = (|| {
-        let mut new = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
-        new.write_all(bytes)?;
-        set_mode(&beside, mode)?;
-        new.sync_all()?;
-        fs::rename(&beside, file)?;
-        sync_folder(folder)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
+    hookrail_spawn::replace_file_through(staging, file, bytes, &durable(mode))
+}
+
+fn durable(mode: u32) -> Replace {
+    Replace { mode: ReplacedMode::Exactly(mode), links: ReplacedLinks::Replace, durable: Durability::FileAndFolder }
 }

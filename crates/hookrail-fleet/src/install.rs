@@ -28,7 +28,7 @@ use crate::archive::{self, ArchiveLimits};
 use crate::config::{ExpiredPolicy, FleetConfig};
 use crate::digest::ArchiveDigest;
 use crate::error::BundleError;
-use crate::files::{create_shared_folder, read_limited, remove_folder, sync_folder, write_through};
+use crate::files::{create_shared_folder, read_limited, remove_folder, write_through};
 use crate::machine::MachineId;
 use crate::manifest::{Expected, Manifest, SignedManifest, parse_version};
 use crate::name::Name;
@@ -271,7 +271,7 @@ fn install_archive(places: &FleetPlaces, bytes: &[u8], digest: &ArchiveDigest) -
     let target = places.bundle(digest);
     fs::rename(&folder, &target).map_err(BundleError::at(&target))?;
     let bundles = places.bundles();
-    sync_folder(&bundles).map_err(BundleError::at(&bundles))
+    hookrail_spawn::sync_folder(&bundles).map_err(BundleError::at(&bundles))
 }
 
 /// Removes the bundles that are not kept. A folder is renamed first, so that one with a digest for its name is always whole.

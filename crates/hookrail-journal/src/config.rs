@@ -125,11 +125,8 @@ impl JournalOptions {
     }
 }
 
-/// The folder of the user's journal, below the state directory. A relative directory would be another one for every
-/// process, and is none.
+/// The folder of the user's journal, below the state directory.
 #[must_use]
-pub fn default_directory(home: Option<&Path>, xdg_state_home: Option<&Path>) -> Option<PathBuf> {
-    let absolute = |path: Option<&Path>| path.filter(|path| path.is_absolute()).map(Path::to_owned);
-    let state = absolute(xdg_state_home).or_else(|| absolute(home).map(|home| home.join(".local/state")));
-    state.map(|state| state.join("hookrail/journal"))
+pub fn default_directory(state: &Path) -> PathBuf {
+    state.join("hookrail/journal")
 }

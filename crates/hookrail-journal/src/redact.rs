@@ -5,12 +5,13 @@
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use hookrail::EventKind;
 use hookrail::event::{Conversation, FieldSpec};
+use hookrail_spawn::Replace;
 use sha2::Sha256;
 
 use crate::error::JournalError;
@@ -104,14 +105,11 @@ impl Redactor {
 
     /// Makes a key and puts it in place as a whole, also over a loss of power.
     fn make(directory: &Path) -> Result<Self, JournalError> {
-        let temporary = directory.join("key.tmp");
-        let io = |error| JournalError::io(&temporary, error);
+        let path = directory.join("key");
+        let io = |error| JournalError::io(&path, error);
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|error| io(io::Error::other(error.to_string())))?;
-        let mut options = OpenOptions::new();
-        let mut file = open_file(&temporary, options.write(true).create(true).truncate(true))?;
-        file.write_all(&key).and_then(|()| file.sync_all()).map_err(io)?;
-        std::fs::rename(&temporary, directory.join("key")).map_err(io)?;
+        hookrail_spawn::replace_file(&path, &key, &Replace::PRIVATE).map_err(io)?;
         Ok(Self { key })
     }
 

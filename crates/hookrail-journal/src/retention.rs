@@ -93,7 +93,7 @@ fn seal(directory: &Path, segment: &SegmentFile) -> Result<SegmentFile, JournalE
     }
     std::fs::rename(&temporary, &sealed)
         // The plain one is not removed before the name of the other is on the disk.
-        .and_then(|()| segment::sync_folder(directory))
+        .and_then(|()| hookrail_spawn::sync_folder(directory))
         .map_err(|error| JournalError::io(&sealed, error))?;
     std::fs::remove_file(&segment.path).map_err(|error| JournalError::io(&segment.path, error))?;
     Ok(SegmentFile { name: segment.name.clone(), path: sealed, form: SegmentForm::Compressed })

@@ -216,17 +216,6 @@ pub(crate) fn check_directory(directory: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Waits until the names of the files in a folder are on the disk.
-#[cfg(unix)]
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
-}
-
 /// A segment that is being read.
 pub(crate) enum SegmentSource {
     Plain(BufReader<File>),

@@ -2,10 +2,11 @@
 //! is not stored elsewhere yet. Shipping itself is not done here.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use hookrail_spawn::{Durability, Replace};
 use serde::{Deserialize, Serialize};
 
 use crate::error::JournalError;
@@ -65,16 +66,10 @@ impl ShippingPosition {
     pub fn write(&self, directory: &Path) -> Result<(), JournalError> {
         let path = directory.join(POSITION);
         let failed = |error: io::Error| JournalError::io(&path, error);
-        let beside = directory.join(format!("{POSITION}.new"));
         let mut text = serde_json::to_vec(self).map_err(|error| failed(error.into()))?;
         text.push(b'\n');
-        let mut options = OpenOptions::new();
-        let mut file = open_file(&beside, options.write(true).create(true).truncate(true))?;
-        let written = file.write_all(&text).and_then(|()| file.sync_all());
-        written
-            .and_then(|()| std::fs::rename(&beside, &path))
-            .and_then(|()| segment::sync_folder(directory))
-            .map_err(failed)
+        let how = Replace { durable: Durability::FileAndFolder, ..Replace::PRIVATE };
+        hookrail_spawn::replace_file(&path, &text, &how).map_err(failed)
     }
 }
 

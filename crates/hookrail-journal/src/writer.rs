@@ -227,7 +227,7 @@ impl Writer {
         lock.name_segment(&name)?;
         if self.sync != SyncPolicy::Write {
             // The records of a segment are on the disk, and found there, only if its name is too.
-            segment::sync_folder(&self.directory).map_err(|error| JournalError::io(&self.directory, error))?;
+            hookrail_spawn::sync_folder(&self.directory).map_err(|error| JournalError::io(&self.directory, error))?;
         }
         let is_shared = lock.is_such(self.is_on_network);
         Ok(Head { name, path, file, length: 0, last, is_shared })

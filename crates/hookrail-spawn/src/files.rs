@@ -1,8 +1,17 @@
 //! Opening and creating files safely in places that other programs can write to.
 
+mod replace;
+mod stamp;
+
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
+
+pub use replace::{
+    Durability, Replace, ReplacedLinks, ReplacedMode, UnplacedFile, remove_abandoned_files, replace_file,
+    replace_file_through, sync_folder, wait_for_lock,
+};
+pub use stamp::FileStamp;
 
 /// Opens a regular file for reading without ever blocking, neither on the other end of a pipe nor on a device.
 ///

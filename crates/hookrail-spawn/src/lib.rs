@@ -81,6 +81,7 @@ mod undumpable;
 
 #[cfg(unix)]
 mod unix;
+mod user_folders;
 #[cfg(windows)]
 mod windows;
 
@@ -99,7 +100,9 @@ pub use end::{
 pub use environment::Environment;
 pub use error::{NulPlace, SpawnError};
 pub use files::{
-    Writers, append_to_regular, create_private_folder, is_ours_alone, open_regular, private_file_options, writers,
+    Durability, FileStamp, Replace, ReplacedLinks, ReplacedMode, UnplacedFile, Writers, append_to_regular,
+    create_private_folder, is_ours_alone, open_regular, private_file_options, remove_abandoned_files, replace_file,
+    replace_file_through, sync_folder, wait_for_lock, writers,
 };
 #[cfg(unix)]
 pub use inherited::{inherited_descriptor, is_ignored};
@@ -118,6 +121,7 @@ pub use sender::{Sender, receive_with_sender};
 pub use straight_path::{has_no_links, real_path};
 pub use termination::Termination;
 pub use undumpable::close_to_other_processes;
+pub use user_folders::{USER_FOLDER_VARIABLES, UserFolders};
 
 #[cfg(test)]
 hookrail_testkit::start_with_default_signals!();

@@ -1,51 +1,23 @@
 //! Noticing that a configuration file has changed, and loading it.
 
-use std::fs::Metadata;
 use std::path::PathBuf;
 
-use hookrail_spawn::lock;
+use hookrail_spawn::{FileStamp, lock};
 
 use super::ReferenceAgent;
 
 /// What the file system tells about files without reading them. Two values that differ mean a change.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct FileFacts(Vec<(PathBuf, Option<Facts>)>);
+pub(super) struct FileFacts(Vec<(PathBuf, Option<FileStamp>)>);
 
 impl FileFacts {
     pub(super) fn of(paths: &[PathBuf]) -> Self {
-        Self(paths.iter().map(|path| (path.clone(), path.metadata().ok().map(|about| facts(&about)))).collect())
+        Self(paths.iter().map(|path| (path.clone(), FileStamp::read(path))).collect())
     }
 
     fn paths(&self) -> Vec<PathBuf> {
         self.0.iter().map(|(path, _)| path.clone()).collect()
     }
-}
-
-/// The device, the inode, the size, the mode, and the times of the last change of content and of the inode. A program can
-/// set the time of the content back, but not that of the inode.
-#[cfg(unix)]
-type Facts = [i128; 6];
-
-#[cfg(unix)]
-fn facts(about: &Metadata) -> Facts {
-    use std::os::unix::fs::MetadataExt as _;
-    let time = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-    [
-        about.dev().into(),
-        about.ino().into(),
-        about.size().into(),
-        about.mode().into(),
-        time(about.mtime(), about.mtime_nsec()),
-        time(about.ctime(), about.ctime_nsec()),
-    ]
-}
-
-#[cfg(not(unix))]
-type Facts = (u64, Option<std::time::SystemTime>, bool);
-
-#[cfg(not(unix))]
-fn facts(about: &Metadata) -> Facts {
-    (about.len(), about.modified().ok(), about.is_dir())
 }
 
 impl ReferenceAgent {

@@ -79,7 +79,7 @@ impl SessionFile {
             }
             SessionFileError::Unusable(error) => error,
         });
-        let begun = begun.and_then(|()| lines.append(first)).and_then(|()| sync_folder(path).map_err(bad));
+        let begun = begun.and_then(|()| lines.append(first)).and_then(|()| sync_folder_of(path).map_err(bad));
         if let Err(error) = begun {
             // A file without a first line is no session. If it cannot be removed either, it is ignored when it is read.
             let _ = std::fs::remove_file(path);
@@ -194,20 +194,9 @@ fn still_named(_file: &File) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Syncs the folder, so that the name of a new file survives a power failure. Some file systems do not support that.
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> std::io::Result<()> {
-    use std::io::ErrorKind::{InvalidInput, Unsupported};
-    let Some(folder) = path.parent() else { return Ok(()) };
-    match File::open(folder)?.sync_all() {
-        Err(error) if !matches!(error.kind(), InvalidInput | Unsupported) => Err(error),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_path: &Path) -> std::io::Result<()> {
-    Ok(())
+/// Makes the name of a new file survive a loss of power.
+fn sync_folder_of(path: &Path) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), hookrail_spawn::sync_folder)
 }
 
 impl SessionFileContent {

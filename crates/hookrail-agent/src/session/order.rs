@@ -4,13 +4,14 @@
 //! clocks are set back, and an old session can be the one used last.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hookrail_spawn::Replace;
+
 /// The time to wait for another process that holds the lock, which it does for milliseconds only.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// The file with one line for each session, the one used last at the end: the session's ID and a process.
 #[derive(Clone, Debug)]
@@ -37,15 +38,8 @@ impl SessionOrder {
     pub(super) fn lock(&self) -> io::Result<Option<File>> {
         hookrail_spawn::create_private_folder(&self.folder)?;
         let folder = File::open(&self.folder)?;
-        let mut waited = Duration::ZERO;
-        loop {
-            match folder.try_lock() {
-                Ok(()) => return Ok(Some(folder)),
-                Err(std::fs::TryLockError::WouldBlock) if waited < LOCK_TIMEOUT => std::thread::sleep(PAUSE),
-                Err(error) => return Err(error.into()),
-            }
-            waited += PAUSE;
-        }
+        hookrail_spawn::wait_for_lock(&folder, LOCK_TIMEOUT)?;
+        Ok(Some(folder))
     }
 
     /// Does nothing: a folder cannot be locked on this system; the sessions themselves are.
@@ -76,22 +70,8 @@ impl SessionOrder {
         all.retain(|other| other.id != id && self.folder.join(format!("{}.jsonl", other.id)).exists());
         all.push(used);
         let text: String = all.iter().map(|used| format!("{} {}\n", used.id, used.process)).collect();
-        let new = self.file.with_extension("used.new");
-        let written = write_new(&new, &text).and_then(|()| std::fs::rename(&new, &self.file));
-        if written.is_err() {
-            // The old order stays in place; an incomplete new file is removed.
-            let _ = std::fs::remove_file(&new);
-        }
-        written
+        hookrail_spawn::replace_file(&self.file, text.as_bytes(), &Replace::PRIVATE)
     }
-}
-
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    let mut file = super::file::private(&mut options).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_data()
 }
 
 #[cfg(test)]

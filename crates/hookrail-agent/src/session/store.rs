@@ -41,10 +41,8 @@ impl SessionStore {
 
     /// Returns the folder for all projects: `hookrail/sessions` in the user's state directory.
     #[must_use]
-    pub fn default_folder(home: Option<&Path>, state: Option<&Path>) -> Option<PathBuf> {
-        let state = state.filter(|path| path.is_absolute()).map(Path::to_owned);
-        let state = state.or_else(|| home.map(|home| home.join(".local/state")))?;
-        Some(state.join("hookrail/sessions"))
+    pub fn default_folder(state: &Path) -> PathBuf {
+        state.join("hookrail/sessions")
     }
 
     /// Returns the folder of this project's sessions.

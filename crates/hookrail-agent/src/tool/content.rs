@@ -8,6 +8,8 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 
+use hookrail_spawn::{Replace, ReplacedLinks};
+
 /// The number of bytes of a file that are returned, measured as JSON text. More would fill a model's context with one call.
 const RETURNED_LIMIT: usize = 256 << 10;
 /// The number of bytes that are skipped to reach the first requested line.
@@ -135,7 +137,9 @@ pub(super) fn write_all(path: &Path, content: &str) -> io::Result<()> {
     let metadata = file.metadata()?;
     require_regular(&metadata)?;
     if has_other_names(&metadata) {
-        return replace_by_new_file(path, &metadata, content.as_bytes());
+        // One name of the file becomes a new file, so that the other names keep their content.
+        let how = Replace { links: ReplacedLinks::Replace, ..Replace::KEPT };
+        return hookrail_spawn::replace_file(path, content.as_bytes(), &how);
     }
     overwrite(&file, metadata.len(), content.as_bytes())
 }
@@ -149,22 +153,6 @@ fn has_other_names(metadata: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn has_other_names(_metadata: &Metadata) -> bool {
     false
-}
-
-/// Replaces one name of a file by a new file, so that the other names keep their content.
-fn replace_by_new_file(path: &Path, old: &Metadata, new: &[u8]) -> io::Result<()> {
-    use std::io::Write as _;
-    let name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-    let written = file
-        .write_all(new)
-        .and_then(|()| file.set_permissions(old.permissions()))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
 }
 
 /// Replaces the bytes of a file. The part that needs more space is written first, so that a full disk leaves the file

@@ -8,9 +8,9 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
+use hookrail_spawn::{Durability, Replace, ReplacedLinks, ReplacedMode, UnplacedFile};
+
 use crate::failure::{Failure, Result};
-use crate::temporary_file;
-use tempfile::NamedTempFile;
 
 /// Whether a file can be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ pub(super) struct StagedFiles {
 struct StagedFile {
     path: PathBuf,
     /// The new content; none if the file stays as it is.
-    content: Option<NamedTempFile>,
+    content: Option<UnplacedFile>,
     /// The old content, to take a change back.
     before: Option<(Vec<u8>, Permissions)>,
     change: FileWrite,
@@ -165,12 +165,13 @@ impl StagedFiles {
         }
         let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
         self.create_folder(folder)?;
-        let mut content = new_file_in(folder, file.mode)?;
-        content.write_all(file.text.as_bytes())?;
+        let content = new_file_in(folder, file.mode)?;
+        content.file().write_all(file.text.as_bytes())?;
         if let Some((_, permissions)) = &before {
-            content.as_file().set_permissions(with_mode(permissions, file.mode))?;
+            content.file().set_permissions(with_mode(permissions, file.mode))?;
         }
-        content.as_file().sync_all()?;
+        // No place is given before everything is written.
+        content.file().sync_all()?;
         let change = if before.is_some() { FileWrite::Changed } else { FileWrite::Created };
         self.files.push(StagedFile { path: path.to_owned(), content: Some(content), before, change });
         Ok(())
@@ -191,8 +192,8 @@ impl StagedFiles {
             let Some(file) = self.files.get_mut(index) else { continue };
             let Some(content) = file.content.take() else { continue };
             let path = file.path.clone();
-            if let Err(error) = content.persist(&path) {
-                let failure = Failure::new(format!("`{}` cannot be written: {}", path.display(), error.error));
+            if let Err(error) = content.place(&path, Durability::None) {
+                let failure = Failure::new(format!("`{}` cannot be written: {error}", path.display()));
                 return Err(failure.hint(self.take_back(index)));
             }
         }
@@ -228,11 +229,9 @@ impl StagedFiles {
 }
 
 fn restore(path: &Path, text: &[u8], permissions: &Permissions) -> io::Result<()> {
-    let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
-    let mut file = temporary_file::create(folder, None)?;
-    file.write_all(text)?;
-    file.as_file().set_permissions(permissions.clone())?;
-    file.persist(path).map(|_| ()).map_err(|error| error.error)
+    let mode = ReplacedMode::Permissions(permissions.clone());
+    let how = Replace { mode, links: ReplacedLinks::Replace, durable: Durability::None };
+    hookrail_spawn::replace_file(path, text, &how)
 }
 
 /// The permissions of a file that is replaced: those it has, and what the new one needs.
@@ -251,20 +250,14 @@ fn with_mode(permissions: &Permissions, _mode: FileMode) -> Permissions {
     permissions.clone()
 }
 
-/// Creates a temporary file with the permissions that the user's mask gives to new files.
-#[cfg(unix)]
-fn new_file_in(folder: &Path, mode: FileMode) -> io::Result<NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt as _;
+/// Creates a file without a place, with the permissions that the user's mask gives to new files.
+fn new_file_in(folder: &Path, mode: FileMode) -> io::Result<UnplacedFile> {
+    hookrail_spawn::remove_abandoned_files(folder);
     let mode = match mode {
         FileMode::Plain => 0o666,
         FileMode::Executable => 0o777,
     };
-    temporary_file::create(folder, Some(Permissions::from_mode(mode)))
-}
-
-#[cfg(not(unix))]
-fn new_file_in(folder: &Path, _mode: FileMode) -> io::Result<NamedTempFile> {
-    temporary_file::create(folder, None)
+    UnplacedFile::create(folder, mode)
 }
 
 #[cfg(test)]

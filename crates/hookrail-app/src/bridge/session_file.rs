@@ -1,10 +1,10 @@
 //! Keeps what the bridge remembers of a session in a private file that one process at a time may use.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use hookrail::Code;
 use hookrail_bridge::{Agent, AgentRequest, BridgeSession};
@@ -224,7 +224,8 @@ fn open_private(path: &Path, patience: Duration) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    wait_for_lock(&file, patience.min(LONGEST_WAIT))?;
+    // A process that was stopped while it held the lock must not make the agent give up on this one.
+    hookrail_spawn::wait_for_lock(&file, patience.min(LONGEST_WAIT))?;
     Ok(file)
 }
 
@@ -232,22 +233,6 @@ fn read_limited(file: &File) -> io::Result<String> {
     let mut text = String::new();
     file.take(LARGEST_FILE).read_to_string(&mut text)?;
     Ok(text)
-}
-
-/// Waits for the lock, but not longer than an agent waits: a process that was stopped while it held the lock must not make
-/// the agent give up on this one.
-fn wait_for_lock(file: &File, patience: Duration) -> io::Result<()> {
-    let begin = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if begin.elapsed() > patience => {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds it"));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
-        }
-    }
 }
 
 fn create_private_folder(folder: &Path) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hookrail::recorder::{Interest, OnRecordFailure};
 use hookrail_journal::{InputPolicy, JournalOptions, Retention, SyncPolicy, default_directory};
+use hookrail_spawn::UserFolders;
 
 use super::read::ConfigFile;
 use super::table::Setting;
@@ -66,8 +67,7 @@ impl JournalSettings {
 
     /// Returns the options of the journal; none if there is no place for it.
     pub fn options(&self) -> Option<JournalOptions> {
-        let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-        let default = || default_directory(crate::folders::home().as_deref(), state.as_deref());
+        let default = || UserFolders::of_process().state.map(|state| default_directory(&state));
         let mut options =
             JournalOptions::new(self.directory.clone().or_else(default)?).sync(self.sync).input(self.input);
         let Retention { age, bytes } = options.retention;

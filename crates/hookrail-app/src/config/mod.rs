@@ -23,6 +23,7 @@ use hookrail::sources::{Location, user_folder_problems};
 use hookrail::tools::ToolUse;
 use hookrail::{Builder, Code, Diagnostic, OnFailure, Protect};
 use hookrail_bridge::tools;
+use hookrail_spawn::UserFolders;
 
 pub use address::metrics_address;
 pub use describe::{reference, schema};
@@ -90,11 +91,7 @@ pub enum ProjectFileTrust {
 
 /// Returns the path of the user's file.
 pub fn user_file() -> Option<PathBuf> {
-    // A relative folder would depend on the current directory, which may be the project itself.
-    let absolute = |folder: &PathBuf| folder.is_absolute();
-    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(absolute);
-    let folder = named.or_else(|| Some(crate::folders::home().filter(absolute)?.join(".config")));
-    folder.map(|folder| folder.join("hookrail/config.toml"))
+    UserFolders::of_process().configuration.map(|folder| folder.join("hookrail/config.toml"))
 }
 
 /// Returns the path of the user's file, unless it lies in the project, which must not configure this program as its user does.

@@ -21,6 +21,7 @@ use hookrail_fleet::servers::{MemberRole, TenantMember, create_streams};
 use hookrail_fleet::signature::{self, Password, PublicKey};
 use hookrail_fleet::source::{SourceError, SourceLocation};
 use hookrail_fleet::{ArchiveDigest, BundleError, Timestamp};
+use hookrail_spawn::UserFolders;
 
 use crate::failure::{Failure, Result};
 
@@ -59,12 +60,8 @@ pub fn places(enrolment: Enrolment<'_>) -> Result<FleetPlaces> {
     let places = match scope {
         BundleScope::System => FleetPlaces::system(root.as_deref().unwrap_or(Path::new("/"))),
         BundleScope::User => {
-            let folder = |variable: &str, inside: &str| {
-                let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-                named.or_else(|| Some(crate::folders::home()?.join(inside)))
-            };
-            let folders = folder("XDG_CONFIG_HOME", ".config").zip(folder("XDG_STATE_HOME", ".local/state"));
-            let Some((configuration, state)) = folders else {
+            let UserFolders { configuration, state, .. } = UserFolders::of_process();
+            let Some((configuration, state)) = configuration.zip(state) else {
                 return Err(Failure::new("there is no place for bundles: `HOME` is not set")
                     .hint("set `HOME` to your home directory"));
             };

@@ -11,7 +11,7 @@ use hookrail::sources::SourceKind;
 use hookrail::trust::{FileTrustStore, GuardedProjects, TrustStore as _};
 use hookrail::{Builder, HookSystem};
 use hookrail_journal::Journal;
-use hookrail_spawn::real_path;
+use hookrail_spawn::{UserFolders, real_path};
 
 use crate::config::{HookrailConfiguration, ProjectFileTrust, has_project_file};
 use crate::failure::{Failure, Result};
@@ -186,7 +186,7 @@ impl Project {
 
     /// Returns the store of grants.
     pub fn trust_store() -> Result<FileTrustStore> {
-        let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+        let UserFolders { state, .. } = UserFolders::of_process();
         FileTrustStore::of_user(folders::home().as_deref(), state.as_deref()).ok_or_else(|| {
             Failure::new("grants cannot be stored: neither `HOME` nor `XDG_STATE_HOME` is set")
                 .hint("set `HOME` to your home directory")

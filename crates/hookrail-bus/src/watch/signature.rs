@@ -1,8 +1,9 @@
 //! The metadata of paths, to notice changes without reading files.
 
-use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use hookrail_spawn::FileStamp;
 
 /// The metadata of paths. Two signatures differ if a path has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,9 +12,9 @@ pub(crate) struct Signature(Vec<(PathBuf, PathState)>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PathState {
     Nothing(io::ErrorKind),
-    There(FileFacts),
+    There(FileStamp),
     /// A link, and what it leads to.
-    Link(FileFacts, Result<FileFacts, io::ErrorKind>),
+    Link(FileStamp, Result<FileStamp, io::ErrorKind>),
 }
 
 impl Signature {
@@ -40,44 +41,12 @@ impl PathState {
     fn read(path: &Path) -> Self {
         match path.symlink_metadata() {
             Ok(about) if about.is_symlink() => {
-                let target = path.metadata().map(|about| FileFacts::from_metadata(&about));
-                Self::Link(FileFacts::from_metadata(&about), target.map_err(|error| error.kind()))
+                let target = path.metadata().map(|about| FileStamp::of(&about));
+                Self::Link(FileStamp::of(&about), target.map_err(|error| error.kind()))
             }
-            Ok(about) => Self::There(FileFacts::from_metadata(&about)),
+            Ok(about) => Self::There(FileStamp::of(&about)),
             Err(error) => Self::Nothing(error.kind()),
         }
-    }
-}
-
-/// Everything that changes when a file is written, replaced, moved or made unreadable. A program cannot set the ctime back.
-#[cfg(unix)]
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FileFacts([i128; 6]);
-
-#[cfg(unix)]
-impl FileFacts {
-    fn from_metadata(about: &Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt as _;
-        let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-        Self([
-            about.dev().into(),
-            about.ino().into(),
-            about.size().into(),
-            about.mode().into(),
-            nanoseconds(about.mtime(), about.mtime_nsec()),
-            nanoseconds(about.ctime(), about.ctime_nsec()),
-        ])
-    }
-}
-
-#[cfg(not(unix))]
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FileFacts(u64, Option<std::time::SystemTime>, bool);
-
-#[cfg(not(unix))]
-impl FileFacts {
-    fn from_metadata(about: &Metadata) -> Self {
-        Self(about.len(), about.modified().ok(), about.is_dir())
     }
 }
 

@@ -8,11 +8,11 @@ use hookrail_agent::{
     AgentError, AgentMode, AgentSetup, ScriptedModel, SessionOpening, SessionStore, StreamRule, Workspace, declare,
 };
 use hookrail_app::failure::{Failure, Result};
-use hookrail_app::folders::home;
 use hookrail_app::journal::RecordDefault;
 use hookrail_app::project::Project;
 use hookrail_app::telemetry::CommandTelemetry;
 use hookrail_journal::{Journal, JournalWarning};
+use hookrail_spawn::UserFolders;
 
 use crate::args::AgentArgs;
 use crate::cmd::exit::Exit;
@@ -105,8 +105,8 @@ fn choose_mode(args: &AgentArgs) -> AgentMode {
 
 /// Returns the folder of sessions and the file of typed lines.
 fn session_folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::PathBuf)> {
-    let state = std::env::var_os("XDG_STATE_HOME").map(std::path::PathBuf::from);
-    let folder = args.session_dir.clone().or_else(|| SessionStore::default_folder(home().as_deref(), state.as_deref()));
+    let default = || UserFolders::of_process().state.map(|state| SessionStore::default_folder(&state));
+    let folder = args.session_dir.clone().or_else(default);
     let folder = folder.ok_or_else(|| {
         Failure::new("sessions cannot be stored: neither `HOME` nor `XDG_STATE_HOME` is set")
             .hint("name a directory with `--session-dir DIR`")

@@ -13,11 +13,11 @@ use hookrail_app::failure::{Failure, Result};
 use hookrail_app::journal::RecordDefault;
 use hookrail_app::project::Project;
 use hookrail_app::replay::agent_of;
-use hookrail_app::temporary_file;
 use hookrail_app::text::one_line;
 use hookrail_app::trust::{grants, load_with_missing, status_document};
 use hookrail_inspect::{DEFAULT_LAST, Inspector, JournalLines, PageTitle, TesterMode, Trial, Workbench, export};
 use hookrail_journal::Record;
+use hookrail_spawn::{Durability, Replace};
 
 use super::journal::{failure, filter, open};
 use crate::args::{InspectArgs, ProjectArgs, SelectArgs};
@@ -57,23 +57,13 @@ fn write_file(file: &Path, text: &str) -> Result<()> {
     let written = if is_stream {
         OpenOptions::new().write(true).open(file).and_then(|mut opened| opened.write_all(text.as_bytes()))
     } else {
-        replace_file(file, text)
+        // Others may be allowed to read the old file.
+        hookrail_spawn::replace_file(file, text.as_bytes(), &Replace { durable: Durability::None, ..Replace::PRIVATE })
     };
     written.map_err(|error| {
         Failure::new(format!("`{}` cannot be written: {error}", file.display()))
             .hint("give a file in a folder that exists and that you can write to")
     })
-}
-
-/// Puts a new file into the place of one that others may be allowed to read.
-fn replace_file(file: &Path, text: &str) -> io::Result<()> {
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut new = temporary_file::create(folder, None)?;
-    new.write_all(text.as_bytes())?;
-    new.persist(file).map(|_| ()).map_err(|error| error.error)
 }
 
 fn serve(args: &InspectArgs, lines: JournalLines, title: PageTitle) -> Result<Exit> {

@@ -10,7 +10,7 @@ use tar::{Archive, EntryType};
 
 use super::{ArchiveError, ArchiveLimits, BLOCK, PackedFile, PathProblem, check_path};
 use crate::digest::ArchiveDigest;
-use crate::files::{create_shared_folder, set_mode, sync_folder};
+use crate::files::{create_shared_folder, set_mode};
 
 /// Unpacks an archive into an empty folder, and makes everything durable. Returns the files.
 ///
@@ -28,7 +28,7 @@ pub fn unpack(archive: &[u8], folder: &Path, limits: &ArchiveLimits) -> Result<V
         write(&target, content, file.executable).map_err(|error| occupied(&file.path, &target, error))
     })?;
     for folder in folders.iter().rev() {
-        sync_folder(folder).map_err(ArchiveError::at(folder))?;
+        hookrail_spawn::sync_folder(folder).map_err(ArchiveError::at(folder))?;
     }
     Ok(files)
 }

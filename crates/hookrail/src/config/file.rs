@@ -3,7 +3,6 @@
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use hookrail_spawn::real_path;
 
@@ -129,34 +128,6 @@ pub(crate) fn is_inside(path: &Path, real_folder: &Path) -> bool {
     // The nearest part that exists decides, because the rest would be made there.
     let mut leading = path.ancestors().filter_map(|part| real_path(part).ok());
     path.starts_with(real_folder) || leading.next().is_some_and(|real| real.starts_with(real_folder))
-}
-
-/// Metadata that changes with every change of a file, so that a change is noticed without reading the file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct FileStamp {
-    length: u64,
-    modified: Option<SystemTime>,
-    /// Device, inode and time of the last status change, if the system has them.
-    node: (u64, u64, i64, i64),
-}
-
-impl FileStamp {
-    /// Reads the metadata of a file; nothing if there is none.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
-        let about = path.metadata().ok()?;
-        Some(Self { length: about.len(), modified: about.modified().ok(), node: node(&about) })
-    }
-}
-
-#[cfg(unix)]
-fn node(about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
-    use std::os::unix::fs::MetadataExt as _;
-    (about.dev(), about.ino(), about.ctime(), about.ctime_nsec())
-}
-
-#[cfg(not(unix))]
-fn node(_about: &std::fs::Metadata) -> (u64, u64, i64, i64) {
-    (0, 0, 0, 0)
 }
 
 #[cfg(all(test, unix))]

@@ -14,8 +14,9 @@ mod sources;
 mod suggest;
 pub(crate) mod user_folders;
 
-pub(crate) use file::{FileStamp, is_inside, lies_in, not_roots_alone, read_within, same_place};
 pub use file::{ReadProblem, read_file};
+pub(crate) use file::{is_inside, lies_in, not_roots_alone, read_within, same_place};
+pub(crate) use hookrail_spawn::FileStamp;
 pub(crate) use json_hints::explain_json_error;
 pub use json_hints::explain_syntax;
 pub use path::without_dots;

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::file::{FileStamp, ReadProblem, read_file};
+use hookrail_spawn::FileStamp;
+
+use super::file::{ReadProblem, read_file};
 use super::positions::Document;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hookrail_spawn::is_ours_alone;
+use hookrail_spawn::{UserFolders, is_ours_alone};
 
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
@@ -289,16 +289,11 @@ pub(crate) fn is_machine_enrolled(environment: &Environment) -> bool {
 
 fn places(environment: &Environment) -> Vec<Place> {
     let path = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let absolute = |name: &str| path(name).filter(|path| path.is_absolute());
     let mut places = vec![Place::under(Path::new("/"), StateOwner::Root)];
     if let Some(root) = path(ROOT_VARIABLE) {
         places.push(Place::under(&root, StateOwner::RootOrUser));
     }
-    let home = absolute("HOME");
-    let in_home = |inside: &str| home.as_ref().map(|home| home.join(inside));
-    let configuration = absolute("XDG_CONFIG_HOME").or_else(|| in_home(".config"));
-    let state = absolute("XDG_STATE_HOME").or_else(|| in_home(".local/state"));
-    if let (Some(configuration), Some(state)) = (configuration, state) {
+    if let UserFolders { configuration: Some(configuration), state: Some(state), .. } = UserFolders::of(environment) {
         places.push(Place {
             kind: SourceKind::User,
             configuration: configuration.join(CONFIGURATION),

@@ -1,8 +1,6 @@
 //! Which variables hold no secrets, and where Python keeps byte code.
 
-use std::path::{Path, PathBuf};
-
-use hookrail_spawn::Environment;
+use hookrail_spawn::{Environment, UserFolders};
 
 /// Where Python keeps byte code. Without it, Python writes byte code beside the script and reads it from there, where a
 /// project could have put another one.
@@ -26,17 +24,12 @@ pub(crate) fn is_harmless(name: &str) -> bool {
 
 /// The environment with a private folder for Python's byte code.
 pub(crate) fn with_private_byte_code(environment: Environment) -> Environment {
-    match private_cache(&environment) {
+    match UserFolders::of(&environment).cache {
         Some(cache) if environment.get(PYTHON_BYTE_CODE).is_none() => {
             environment.with(PYTHON_BYTE_CODE, cache.join("hookrail/python"))
         }
         _ => environment,
     }
-}
-
-fn private_cache(environment: &Environment) -> Option<PathBuf> {
-    let absolute = |name: &str| environment.get(name).map(Path::new).filter(|path| path.is_absolute());
-    absolute("XDG_CACHE_HOME").map(Path::to_owned).or_else(|| Some(absolute("HOME")?.join(".cache")))
 }
 
 #[cfg(test)]

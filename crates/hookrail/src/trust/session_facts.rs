@@ -4,10 +4,11 @@
 //! large or open to others holds no facts, and a fact that cannot be kept is asked for again.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
+use hookrail_spawn::{Durability, Replace};
 use serde::{Deserialize, Serialize};
 
 use crate::trust::Digest;
@@ -107,13 +108,7 @@ impl SessionFacts {
         if !file.exists() {
             self.remove_old(SystemTime::now());
         }
-        // A reader sees the old or the new facts and never a part of them.
-        let beside = file.with_extension("tmp");
-        let written = write_file(&beside, &facts).and_then(|()| fs::rename(&beside, &file));
-        if written.is_err() {
-            let _ = fs::remove_file(&beside);
-        }
-        written
+        write_file(&file, &facts)
     }
 
     /// The file of a session. Its name is a digest, because the name of a session comes from outside and may be anything.
@@ -131,17 +126,8 @@ impl SessionFacts {
             .truncate(false)
             .write(true)
             .open(self.folder.join("lock"))?;
-        let begin = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(fs::TryLockError::Error(error)) => return Err(error),
-                Err(fs::TryLockError::WouldBlock) if begin.elapsed() > LOCK_PATIENCE => {
-                    return Err(io::ErrorKind::TimedOut.into());
-                }
-                Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
-            }
-        }
+        hookrail_spawn::wait_for_lock(&file, LOCK_PATIENCE)?;
+        Ok(file)
     }
 
     /// Removes the files of sessions that were not used for long.
@@ -173,8 +159,9 @@ fn read_file(path: &Path) -> io::Result<StoredFacts> {
 
 fn write_file(path: &Path, facts: &Facts) -> io::Result<()> {
     let stored = StoredFacts { facts: facts.0.clone() };
-    let mut file = hookrail_spawn::private_file_options().create(true).truncate(true).write(true).open(path)?;
-    file.write_all(&serde_json::to_vec(&stored)?)
+    // After a loss of power no session goes on, so its facts need not survive one.
+    let how = Replace { durable: Durability::None, ..Replace::PRIVATE };
+    hookrail_spawn::replace_file(path, &serde_json::to_vec(&stored)?, &how)
 }
 
 #[cfg(all(test, unix))]

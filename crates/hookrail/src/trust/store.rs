@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use hookrail_spawn::{Writers, real_path};
+use hookrail_spawn::{Replace, Writers, real_path};
 use serde::{Deserialize, Serialize};
 
 use super::grants::Grants;
@@ -328,24 +328,10 @@ impl FileTrustStore {
         contents.map_err(damaged)
     }
 
-    /// Writes a temporary file and renames it, so that a reader sees the old or the new content and never a part.
     fn write(&self, contents: &Contents) -> io::Result<()> {
-        let beside = self.path.with_extension(format!("tmp-{}", std::process::id()));
-        let written = self.write_beside(&beside, contents);
-        if written.is_err() {
-            let _ = fs::remove_file(&beside);
-        }
-        written
-    }
-
-    fn write_beside(&self, beside: &Path, contents: &Contents) -> io::Result<()> {
-        let mut file = private_file(beside)?;
-        file.set_len(0)?;
-        let text = serde_json::to_string_pretty(contents).map_err(io::Error::other)?;
-        file.write_all(text.as_bytes())?;
-        file.write_all(b"\n")?;
-        file.sync_all()?;
-        fs::rename(beside, &self.path)
+        let mut text = serde_json::to_string_pretty(contents).map_err(io::Error::other)?;
+        text.push('\n');
+        hookrail_spawn::replace_file(&self.path, text.as_bytes(), &Replace::PRIVATE)
     }
 
     fn io(&self, source: io::Error) -> TrustError {

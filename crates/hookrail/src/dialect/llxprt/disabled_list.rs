@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use hookrail_spawn::Replace;
+
 use crate::config::{Document, Node, Shape, read_file};
 use crate::json::Json;
 
@@ -86,19 +88,11 @@ fn names_of(list: &Node) -> Option<Vec<String>> {
     texts.collect()
 }
 
-/// Writes a new file beside the old one and puts it in its place, so that a reader sees one or the other whole. A link
-/// stays a link, and the file keeps its permissions.
 fn write(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let beside = file.with_extension(format!("tmp-{}", std::process::id()));
-    fs::write(&beside, text)?;
-    if let Ok(about) = fs::metadata(file) {
-        fs::set_permissions(&beside, about.permissions())?;
-    }
-    fs::rename(&beside, file)
+    hookrail_spawn::replace_file(file, text.as_bytes(), &Replace::KEPT)
 }
 
 #[cfg(test)]

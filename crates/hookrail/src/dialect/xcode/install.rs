@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use hookrail_spawn::Replace;
+
 use super::places::PluginPlaces;
 use super::registry::{Plugin, read_folder};
 use crate::config::diagnostic::{Code, Diagnostic, Level};
@@ -337,19 +339,11 @@ fn parsed(file: &Path) -> Result<Option<Document>, PluginError> {
     }
 }
 
-/// Writes a new file beside the old one and puts it in its place, so that a reader sees one or the other whole.
 fn write(file: &Path, text: &str) -> Result<(), PluginError> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(|source| at(folder, source))?;
     }
-    // A link to a file that is kept elsewhere stays a link, and who may read the file stays as it is.
-    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let beside = file.with_extension(format!("tmp-{}", std::process::id()));
-    fs::write(&beside, text).map_err(|source| at(&beside, source))?;
-    if let Ok(about) = fs::metadata(file) {
-        fs::set_permissions(&beside, about.permissions()).map_err(|source| at(&beside, source))?;
-    }
-    fs::rename(&beside, file).map_err(|source| at(file, source))
+    hookrail_spawn::replace_file(file, text.as_bytes(), &Replace::KEPT).map_err(|source| at(file, source))
 }
 
 fn at(path: &Path, source: io::Error) -> PluginError {

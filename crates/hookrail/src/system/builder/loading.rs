@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hookrail_spawn::real_path;
+use hookrail_spawn::{UserFolders, real_path};
 
 use super::missing::MissingSearch;
 use super::{Builder, ProjectTrust, Rehearsal, Settings, UserNeed};
@@ -277,6 +277,6 @@ fn store_finding(error: &TrustError) -> Diagnostic {
 
 pub(super) fn default_store(environment: &Environment) -> Option<Arc<dyn TrustStore>> {
     let home = path_in(environment, "HOME");
-    let state = path_in(environment, "XDG_STATE_HOME");
+    let UserFolders { state, .. } = UserFolders::of(environment);
     Some(Arc::new(FileTrustStore::of_user(home.as_deref(), state.as_deref())?))
 }

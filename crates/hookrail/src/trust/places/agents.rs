@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use hookrail_spawn::Environment;
+use hookrail_spawn::{Environment, UserFolders};
 
 use crate::hook::files::command::agent_folders;
 
@@ -89,7 +89,7 @@ const VARIABLES: &[&str] = &[
 pub(super) fn agents_places(environment: &Environment, project: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let below = |root: &Path, places: &[&str]| places.iter().map(|place| root.join(place)).collect::<Vec<_>>();
     let folder = |name: &str| environment.get(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let configuration = folder("XDG_CONFIG_HOME").or_else(|| home.map(|home| home.join(".config")));
+    let configuration = UserFolders::of(environment).configuration.or_else(|| home.map(|home| home.join(".config")));
     let mut places = below(project, OF_PROJECTS);
     places.extend(below(project, OFTEN_LINKED));
     places.extend(home.iter().flat_map(|home| below(home, OFTEN_LINKED)));
