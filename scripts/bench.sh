@@ -1,7 +1,6 @@
 #!/bin/sh
-# Measures everything and rewrites docs/performance.md and its picture; about ten minutes on a machine with two cores.
-# With --redraw nothing is measured: the page and the picture are made anew from the raw data. Other options go to
-# `hookrail-bench run`.
+# Measures everything and rewrites docs/performance.md; about ten minutes on a machine with two cores.
+# With --redraw nothing is measured: the page is made anew from the raw data. Other options go to `hookrail-bench run`.
 set -eu
 cd "$(dirname "$0")/.."
 data=docs/performance/results.json
@@ -10,5 +9,4 @@ bench() { cargo run --quiet --profile dist --locked -p hookrail-bench -- "$@"; }
 if [ "${1:-}" != --redraw ]; then
   bench run --json "$data" "$@"
 fi
-bench chart "$data" --into docs/performance/chart.svg
 bench table "$data" --into docs/performance.md

@@ -18,9 +18,8 @@ Examples:
   hookrail-bench list                                   what can be measured
   hookrail-bench run --quick --case one-tiny            one case, a few seconds
   hookrail-bench run --json results.json                everything, about ten minutes
-  hookrail-bench table results.json                     the tables, as Markdown
-  hookrail-bench table results.json --into docs/performance.md
-  hookrail-bench chart results.json --into docs/performance/chart.svg";
+  hookrail-bench table results.json                     every time, as Markdown
+  hookrail-bench table results.json --into docs/performance.md";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -31,8 +30,6 @@ pub enum BenchCommand {
     List,
     /// Print the tables of a measurement as Markdown
     Table(ViewArgs),
-    /// Draw a measurement as SVG
-    Chart(ViewArgs),
     /// Run as a process that appends to a journal
     #[command(hide = true)]
     Append {
@@ -84,7 +81,7 @@ pub struct RunArgs {
 pub struct ViewArgs {
     /// The raw data of a run
     pub file: PathBuf,
-    /// Write to this file instead of printing. In a Markdown file the tables replace the text between the marks
+    /// Put the targets between the marks of this page, instead of printing every time
     #[arg(long, value_name = "FILE")]
     pub into: Option<PathBuf>,
 }

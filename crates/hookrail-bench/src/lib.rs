@@ -5,7 +5,7 @@
 //! busy or changes its speed affects all variants alike. Absolute times are kept as information only.
 //!
 //! `harness` takes turns, `cases` say what is measured, `peers` holds the others, `results` is the raw data, and
-//! `targets`, `table` and `chart` are made from it. The crate uses nothing but the public API of the others.
+//! `targets` and `table` are made from it. The crate uses nothing but the public API of the others.
 
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
@@ -14,7 +14,6 @@ pub mod args;
 #[allow(unsafe_code, reason = "the floor is what the kernel offers, without a safe layer")]
 mod bare_spawn;
 mod cases;
-pub mod chart;
 mod floor;
 mod harness;
 mod lab;

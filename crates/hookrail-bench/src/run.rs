@@ -11,7 +11,7 @@ use crate::harness::{CaseLimits, measure};
 use crate::lab::Lab;
 use crate::peers::Peers;
 use crate::results::{BenchResults, CaseResult, Method};
-use crate::{BenchResult, cases, chart, machine, probe, table, worker};
+use crate::{BenchResult, cases, machine, probe, table, worker};
 
 /// Runs the command that the arguments name.
 #[must_use]
@@ -23,7 +23,6 @@ pub fn main() -> ExitCode {
             Ok(())
         }
         BenchCommand::Table(view) => write_table(&view),
-        BenchCommand::Chart(view) => write_chart(&view),
         BenchCommand::Append { folder, bare: false } => cases::append(&folder),
         BenchCommand::Append { folder, bare: true } => cases::append_bare(&folder),
         BenchCommand::Worker => worker::serve(),
@@ -83,7 +82,7 @@ fn run_cases(args: &RunArgs) -> BenchResult<()> {
     Ok(())
 }
 
-/// Writes the table of a measurement into a page, or prints it.
+/// Writes the targets of a measurement into a page, or prints everything that was measured.
 fn write_table(view: &ViewArgs) -> BenchResult<()> {
     let results = read_results(&view.file)?;
     match &view.into {
@@ -91,17 +90,7 @@ fn write_table(view: &ViewArgs) -> BenchResult<()> {
             let old = std::fs::read_to_string(page).map_err(|error| format!("{}: {error}", page.display()))?;
             std::fs::write(page, table::replace(&old, &results)?)?;
         }
-        None => print!("{}", table::markdown(&results)),
-    }
-    Ok(())
-}
-
-/// Writes the chart of a measurement to a file, or prints it.
-fn write_chart(view: &ViewArgs) -> BenchResult<()> {
-    let drawn = chart::svg(&read_results(&view.file)?);
-    match &view.into {
-        Some(file) => std::fs::write(file, drawn)?,
-        None => print!("{drawn}"),
+        None => print!("{}", table::everything(&results)),
     }
     Ok(())
 }

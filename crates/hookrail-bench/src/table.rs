@@ -9,24 +9,30 @@ use crate::targets::{Limit, TargetResult, judge};
 const BEGIN: &str = "<!-- results: made by `hookrail-bench table`, do not edit -->";
 const END: &str = "<!-- end of results -->";
 
-/// The tables.
-#[must_use]
-pub fn markdown(results: &BenchResults) -> String {
+/// The targets, and the machine on which they were measured.
+fn summary(results: &BenchResults) -> String {
     let mut page = String::new();
     conditions(&mut page, results);
     targets(&mut page, &judge(results));
+    page
+}
+
+/// The targets and every time. A page has the targets only: what a case compares is found by running it.
+#[must_use]
+pub fn everything(results: &BenchResults) -> String {
+    let mut page = summary(results);
     cases(&mut page, &results.cases);
     page
 }
 
-/// A page with new tables between its marks.
+/// A page with new targets between its marks.
 ///
 /// # Errors
 /// When the page has no marks.
 pub fn replace(page: &str, results: &BenchResults) -> BenchResult<String> {
     let (before, rest) = page.split_once(BEGIN).ok_or("the page has no place for the tables")?;
     let (_, after) = rest.split_once(END).ok_or("the place for the tables has no end")?;
-    Ok(format!("{before}{BEGIN}\n\n{}\n{END}{after}", markdown(results)))
+    Ok(format!("{before}{BEGIN}\n\n{}\n{END}{after}", summary(results)))
 }
 
 fn conditions(page: &mut String, results: &BenchResults) {

@@ -161,11 +161,6 @@ fn all_targets() -> Vec<Target> {
         ("the same from a tokio host", AtMost(1.05), Ratio("one-bash", "hookrail-tokio", "floor")),
         ("program with arguments, against `sh -c`", AtMost(0.55), Ratio("one-tiny", "hookrail", "hookrail-sh")),
         (
-            "plain line with `\"shell\": \"auto\"`, against `sh -c`",
-            AtMost(0.55),
-            Ratio("lane-shell", "hookrail-auto", "hookrail-sh"),
-        ),
-        (
             "`/bin/true` with `\"sandbox\": \"guard\"`, against without",
             AtMost(1.1),
             Ratio("sandbox", "hookrail-guard", "hookrail"),
@@ -181,16 +176,6 @@ fn all_targets() -> Vec<Target> {
             Ratio("payload-10m", "hookrail", "floor-loop"),
         ),
         ("10 MiB to ten hooks, the same", AtMost(0.9), Ratio("payload-10m-x10", "hookrail", "floor-loop")),
-        (
-            "10 MiB to one hook, `\"stdin\": \"file\"`, the same",
-            AtMost(0.55),
-            Ratio("payload-10m", "hookrail-file", "floor-loop"),
-        ),
-        (
-            "10 MiB to ten hooks, `\"stdin\": \"file\"`, the same",
-            AtMost(0.55),
-            Ratio("payload-10m-x10", "hookrail-file", "floor-loop"),
-        ),
         ("host with 2 GiB in use, against a small host", AtMost(1.15), Ratio("host-2g", "large", "small")),
         ("module hook, loaded, against F", AtMost(0.3), Ratio("module", "hookrail", "floor")),
         ("module hook, loaded, against a running Node process", AtMost(0.5), Ratio("module", "hookrail", "node")),
@@ -238,16 +223,6 @@ fn all_targets() -> Vec<Target> {
             Ratio("replay", "hookrail-replay", "in-process"),
         ),
         ("warm worker, against F", AtMost(0.3), Ratio("lane-worker", "hookrail-worker", "floor")),
-        (
-            "kept ready, Python, against its cold time",
-            AtMost(0.25),
-            Ratio("lane-prewarm-python", "hookrail-ready", "hookrail"),
-        ),
-        (
-            "kept ready, Node, against its cold time",
-            AtMost(0.25),
-            Ratio("lane-prewarm-node", "hookrail-ready", "hookrail"),
-        ),
         ("gemini-cli-core, one hook (ours a program)", AtLeast(4.0), Ratio("one-tiny", "gemini", "hookrail")),
         ("gemini-cli-core, one hook (both through bash)", AtLeast(4.0), Ratio("one-tiny", "gemini", "hookrail-bash")),
         ("gemini-cli-core, ten side by side (ours programs)", AtLeast(4.0), Ratio("ten-tiny", "gemini", "hookrail")),

@@ -1,6 +1,6 @@
 //! Payloads from one kibibyte to ten mebibytes, to one hook and to ten.
 
-use hookrail::{Code, HookSystem, Json};
+use hookrail::{HookSystem, Json};
 use serde_json::{Value, json};
 
 use super::BenchCase;
@@ -33,23 +33,8 @@ fn payload(lab: &Lab, bytes: usize, hooks: usize) -> BenchResult<PreparedCase> {
         bare.pump(&raw, hooks)
     }));
     let names: Vec<String> = (0..hooks).map(|i| i.to_string()).collect();
-    let entries = |stdin: Option<&str>| -> Vec<Value> {
-        let entry = |name: &String| {
-            let mut entry = program(&lab.tiny(), &[name]);
-            if let (Some(stdin), Some(entry)) = (stdin, entry.as_object_mut()) {
-                entry.insert("stdin".to_owned(), json!(stdin));
-            }
-            entry
-        };
-        names.iter().map(entry).collect()
-    };
-    case.add(fired("hookrail", "over pipes", times, lab.with_hooks(entries(None), Shell::Sh)?, &input, hooks));
-    let files = lab.with_hooks(entries(Some("file")), Shell::Sh)?;
-    if knows(&files, "stdin") {
-        case.add(fired("hookrail-file", "with `\"stdin\": \"file\"`", times, files, &input, hooks));
-    } else {
-        case.absent("hookrail-file: this version does not know `\"stdin\": \"file\"`");
-    }
+    let entries = names.iter().map(|name| program(&lab.tiny(), &[name])).collect();
+    case.add(fired("hookrail", "over pipes", times, lab.with_hooks(entries, Shell::Sh)?, &input, hooks));
     let lines: Vec<Value> = names.iter().map(|name| line(&format!("{} {name}", lab.tiny().display()))).collect();
     let groups = json!([{"hooks": lines}]);
     let work = json!({"do": "fire", "times": 1, "bytes": bytes, "hooks": hooks});
@@ -71,12 +56,4 @@ fn fired(name: &str, what: &str, times: u32, system: HookSystem, input: &Json, h
         move || event(&made, &input),
         move |event| check_answered(&system.fire_blocking(event), hooks),
     )
-}
-
-/// Whether the settings accept this field without a diagnostic.
-pub(crate) fn knows(system: &HookSystem, field: &str) -> bool {
-    let named = format!("`{field}`");
-    let snapshot = system.snapshot();
-    let mut unknown = snapshot.diagnostics().iter().filter(|diagnostic| diagnostic.code == Code::UnknownKey);
-    !unknown.any(|diagnostic| diagnostic.message.contains(&named))
 }
