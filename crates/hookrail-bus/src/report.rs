@@ -239,7 +239,7 @@ pub(crate) fn cut_text(text: &mut String, most: usize) -> bool {
     if text.len() <= most {
         return false;
     }
-    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = text.floor_char_boundary(most);
     text.truncate(end);
     text.push('…');
     true

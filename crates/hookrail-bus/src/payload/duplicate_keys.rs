@@ -13,7 +13,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 
 /// A key or another string, borrowed from the text if it has no escapes.
 #[derive(Deserialize)]
-pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A deserializer of an object that records the first duplicate key.
 pub(crate) struct DuplicateKeyRecorder<'n, T> {

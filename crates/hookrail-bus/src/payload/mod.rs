@@ -10,6 +10,6 @@ mod server;
 
 pub use caller::{CallerContext, CallerRefusal};
 pub use client::{Cancel, Hello, Ping, Reload, Request, Subscribe, WaitFor};
-pub(crate) use duplicate_keys::{BorrowedText, DuplicateKeyRecorder};
+pub(crate) use duplicate_keys::DuplicateKeyRecorder;
 pub(crate) use server::ResponsePayload;
 pub use server::{Cancelled, Lifecycle, Phase, Reloaded, Response, Welcome};

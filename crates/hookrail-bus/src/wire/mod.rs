@@ -6,11 +6,8 @@
 mod problem;
 mod truncate;
 
-use std::fmt;
-use std::marker::PhantomData;
-
 use hookrail::JsonObject;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -18,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::correlation_id::CorrelationIdScanner;
 use crate::error::{BusError, ErrorCode, MessageRefusal};
 use crate::message_kind::MessageKind;
-use crate::payload::{BorrowedText, DuplicateKeyRecorder, Response, ResponsePayload};
+use crate::payload::{DuplicateKeyRecorder, Response, ResponsePayload};
 
 /// The major version of the protocol. A client that requests a higher one is refused; one that requests none gets this.
 pub const PROTOCOL: u64 = 1;
@@ -92,88 +89,12 @@ fn payload(response: &Response, result: Result<&truncate::ResponseParts, &BusErr
     }
 }
 
-/// Decodes a message, or returns the reason why the text is not a message.
+/// Decodes a message with its fields in any order, and describes what is wrong with any other text.
 pub(crate) fn decode<M: Contract>(text: &[u8]) -> Result<M, MessageRefusal> {
     let Ok(text) = std::str::from_utf8(text) else {
         let error = BusError::invalid("the line is not UTF-8");
         return Err(MessageRefusal { correlation_id: CorrelationIdScanner::id_in(text), error });
     };
-    match decode_in_one_pass(text) {
-        Some(message) => Ok(message),
-        None => decode_in_steps(text),
-    }
-}
-
-/// Decodes a message whose `type` comes before its `payload`, as all clients write it. Returns `None` for every other text.
-/// This avoids a second pass over a long message.
-fn decode_in_one_pass<M: Contract>(text: &str) -> Option<M> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let message = json.deserialize_map(MessageVisitor(PhantomData)).ok()?;
-    json.end().ok()?;
-    Some(message)
-}
-
-struct MessageVisitor<M>(PhantomData<M>);
-
-impl<'de, M: Contract> Visitor<'de> for MessageVisitor<M> {
-    type Value = M;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<M, A::Error> {
-        let (mut kind, mut message) = (None, None);
-        while let Some(BorrowedText(key)) = map.next_key::<BorrowedText<'de>>()? {
-            match (&*key, &kind, &message) {
-                ("type", None, _) => kind = Some(map.next_value::<BorrowedText<'de>>()?),
-                ("payload", Some(kind), None) => message = Some(map.next_value_seed(PayloadSeed::new(&kind.0))?),
-                ("type" | "payload", ..) => return Err(A::Error::custom("in another order, or twice")),
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        message.ok_or_else(|| A::Error::custom("no payload"))
-    }
-}
-
-/// Reads the payload of a message of this type.
-struct PayloadSeed<'a, M> {
-    kind: &'a str,
-    message: PhantomData<M>,
-}
-
-impl<'a, M> PayloadSeed<'a, M> {
-    fn new(kind: &'a str) -> Self {
-        Self { kind, message: PhantomData }
-    }
-}
-
-impl<'de, M: Contract> DeserializeSeed<'de> for PayloadSeed<'_, M> {
-    type Value = M;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<M, D::Error> {
-        let mut repeated = None;
-        let message = M::read(self.kind, DuplicateKeyRecorder::new(deserializer, &mut repeated))?;
-        match (message, repeated) {
-            (Some(message), None) => Ok(message),
-            (None, _) => Err(D::Error::custom("no message has this type")),
-            (Some(_), Some(_)) => Err(D::Error::custom("duplicate key")),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct MessageEnvelope<'a> {
-    #[serde(borrow, rename = "type", default)]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    payload: Option<&'a RawValue>,
-}
-
-/// Decodes a message with its fields in any order, and describes what is wrong with any other text.
-fn decode_in_steps<M: Contract>(text: &str) -> Result<M, MessageRefusal> {
     let (kind, payload) = read_envelope(text)?;
     let Some(known) = M::kinds().iter().find(|known| known.name == kind) else {
         let message = format!("no message has the type `{}`", problem::shorten(&kind));
@@ -186,11 +107,30 @@ fn decode_in_steps<M: Contract>(text: &str) -> Result<M, MessageRefusal> {
         None if !known.has_required_fields() => "{}",
         None => return Err(MessageRefusal::new(BusError::invalid("`payload` is missing"))),
     };
-    let mut json = serde_json::Deserializer::from_str(payload_text);
-    PayloadSeed::new(&kind).deserialize(&mut json).map_err(|error| MessageRefusal {
+    read_payload(&kind, payload_text).map_err(|error| MessageRefusal {
         correlation_id: payload.and_then(correlation_id_of),
         error: BusError::invalid(problem::describe_payload(known, payload_text, &error)),
     })
+}
+
+#[derive(Deserialize)]
+struct MessageEnvelope<'a> {
+    #[serde(borrow, rename = "type", default)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    payload: Option<&'a RawValue>,
+}
+
+/// Reads the payload of a message of this type.
+fn read_payload<M: Contract>(kind: &str, payload: &str) -> Result<M, serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(payload);
+    let mut repeated = None;
+    let message = M::read(kind, DuplicateKeyRecorder::new(&mut json, &mut repeated))?;
+    match (message, repeated) {
+        (Some(message), None) => Ok(message),
+        (None, _) => Err(serde_json::Error::custom("no message has this type")),
+        (Some(_), Some(_)) => Err(serde_json::Error::custom("duplicate key")),
+    }
 }
 
 /// Returns the type and the payload of a message.
