@@ -1,6 +1,8 @@
 //! Times as sessions and messages have them: ISO 8601 in UTC on entries, milliseconds since 1970 in messages.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hookrail::event::timestamp;
 
 /// Returns the present time in milliseconds since 1970.
 pub(crate) fn now() -> u64 {
@@ -10,19 +12,7 @@ pub(crate) fn now() -> u64 {
 
 /// Returns a time as ISO 8601 in UTC, with milliseconds.
 pub(crate) fn iso(milliseconds: u64) -> String {
-    let (seconds, rest) = (milliseconds / 1000, milliseconds % 1000);
-    let (days, second_of_day) = (seconds / 86_400, seconds % 86_400);
-    // Years begin in March here, so that the leap day comes last. An era is 400 years.
-    let day = days + 719_468;
-    let (era, day_of_era) = (day / 146_097, day % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
-    format!("{year:04}-{month:02}-{day_of_month:02}T{hour:02}:{minute:02}:{second:02}.{rest:03}Z")
+    timestamp(UNIX_EPOCH + Duration::from_millis(milliseconds))
 }
 
 /// Reads a time that [`iso`] wrote; none if it has another form.

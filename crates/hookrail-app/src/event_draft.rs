@@ -164,11 +164,7 @@ pub fn parse_payload(name: &str, text: &str) -> Result<JsonObject> {
 /// byte it has read. That byte can be inside a character, so the offset is moved back to the character's start.
 fn byte_offset(text: &str, line: usize, column: usize) -> usize {
     let line_start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    let mut offset = (line_start + column.saturating_sub(1)).min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
+    text.floor_char_boundary(line_start + column.saturating_sub(1))
 }
 
 #[cfg(test)]

@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::io::Read as _;
+use std::time::{Duration, Instant};
+
+use hookrail::trust::{Digest, FileChange, FileState, FileTrustStore, GrantedFile};
+use similar::{Algorithm, ChangeTag, capture_diff_slices_deadline, group_diff_ops};
 
 use crate::path_display::PathDisplay;
 use crate::text::one_line;
-use hookrail::trust::{Digest, FileChange, FileState, FileTrustStore, GrantedFile};
 
 /// The number of unchanged lines shown around a change.
 const CONTEXT: usize = 3;
@@ -13,8 +16,8 @@ const CONTEXT: usize = 3;
 /// The size of the largest file that is compared. The store keeps no larger texts.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// The highest number of pairs of lines that are compared. For more, all old lines are shown first and then all new ones.
-const MAX_PAIRS: usize = 4_000_000;
+/// How long the shortest difference is looked for. After that, old lines are shown first and then new ones.
+const LONGEST_SEARCH: Duration = Duration::from_millis(500);
 
 /// The texts of granted files, from the store and from the project.
 pub struct GrantedTexts<'s> {
@@ -90,87 +93,26 @@ impl fmt::Display for DiffRow {
 
 /// Returns the rows that differ, with some around them, as `diff -u` shows them.
 pub fn difference(before: &str, after: &str) -> Vec<DiffRow> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (lines(before), lines(after));
-    let steps = steps(&old, &new);
-    let is_near = |at: usize| {
-        let around = at.saturating_sub(CONTEXT)..(at + CONTEXT + 1).min(steps.len());
-        steps.get(around).is_some_and(|near| near.iter().any(|(sign, _)| *sign != DiffSign::Same))
-    };
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<&str>>();
+    let (old, new) = (lines(before), lines(after));
+    let deadline = Instant::now().checked_add(LONGEST_SEARCH);
     let mut rows = Vec::new();
-    let (mut in_old, mut in_new, mut last) = (1, 1, None);
-    for (at, (sign, line)) in steps.iter().enumerate() {
-        if is_near(at) {
-            if last.is_none_or(|last| last + 1 != at) {
-                rows.push(DiffRow { sign: DiffSign::Place, text: format!("@@ -{in_old} +{in_new} @@") });
-            }
-            rows.push(DiffRow::new(*sign, line));
-            last = Some(at);
+    for group in group_diff_ops(capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline), CONTEXT) {
+        if let Some(first) = group.first() {
+            let (in_old, in_new) = (first.old_range().start + 1, first.new_range().start + 1);
+            rows.push(DiffRow { sign: DiffSign::Place, text: format!("@@ -{in_old} +{in_new} @@") });
         }
-        in_old += usize::from(*sign != DiffSign::Added);
-        in_new += usize::from(*sign != DiffSign::Removed);
+        let changes = group.iter().flat_map(|step| step.iter_changes(old.as_slice(), new.as_slice()));
+        rows.extend(changes.map(|change| DiffRow::new(sign_of(change.tag()), change.value())));
     }
     rows
 }
 
-fn lines(text: &str) -> Vec<&str> {
-    text.split_inclusive('\n').collect()
-}
-
-/// Returns every line of both texts in order, with its sign.
-fn steps<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(DiffSign, &'t str)> {
-    let same_at_start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-    let (head, old) = old.split_at(same_at_start);
-    let (_, new) = new.split_at(same_at_start);
-    let same_at_end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
-    let (old, tail) = old.split_at(old.len() - same_at_end);
-    let (new, _) = new.split_at(new.len() - same_at_end);
-    let mut steps: Vec<_> = head.iter().map(|line| (DiffSign::Same, *line)).collect();
-    steps.extend(common_subsequence_steps(old, new));
-    steps.extend(tail.iter().map(|line| (DiffSign::Same, *line)));
-    steps
-}
-
-/// Returns the lines of two texts that begin and end differently, by their longest common subsequence unless they are too
-/// long.
-fn common_subsequence_steps<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(DiffSign, &'t str)> {
-    let width = new.len() + 1;
-    if old.len().saturating_mul(width) > MAX_PAIRS {
-        let removed = old.iter().map(|line| (DiffSign::Removed, *line));
-        return removed.chain(new.iter().map(|line| (DiffSign::Added, *line))).collect();
-    }
-    let mut lengths = vec![0_u32; (old.len() + 1) * width];
-    let length = |lengths: &[u32], row: usize, column: usize| lengths.get(row * width + column).copied().unwrap_or(0);
-    for (row, old) in old.iter().enumerate().rev() {
-        for (column, new) in new.iter().enumerate().rev() {
-            let best = if old == new {
-                length(&lengths, row + 1, column + 1) + 1
-            } else {
-                length(&lengths, row + 1, column).max(length(&lengths, row, column + 1))
-            };
-            if let Some(place) = lengths.get_mut(row * width + column) {
-                *place = best;
-            }
-        }
-    }
-    let (mut row, mut column, mut steps) = (0, 0, Vec::new());
-    loop {
-        match (old.get(row), new.get(column)) {
-            (Some(line), Some(other)) if line == other => {
-                steps.push((DiffSign::Same, *line));
-                (row, column) = (row + 1, column + 1);
-            }
-            (Some(line), other)
-                if other.is_none() || length(&lengths, row + 1, column) >= length(&lengths, row, column + 1) =>
-            {
-                steps.push((DiffSign::Removed, *line));
-                row += 1;
-            }
-            (_, Some(line)) => {
-                steps.push((DiffSign::Added, *line));
-                column += 1;
-            }
-            (_, None) => return steps,
-        }
+fn sign_of(tag: ChangeTag) -> DiffSign {
+    match tag {
+        ChangeTag::Equal => DiffSign::Same,
+        ChangeTag::Delete => DiffSign::Removed,
+        ChangeTag::Insert => DiffSign::Added,
     }
 }
 

@@ -4,10 +4,10 @@
 //! needs the whole of it: a secret may stand in an early piece, or in two. So the pieces are kept until the last one comes,
 //! and the hooks are asked once, about the [whole response](crate::whole_response).
 
+use hookrail::trust::Digest;
 use hookrail::{Json, JsonObject};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::agent::Agent;
 
@@ -50,8 +50,8 @@ impl ResponsePiece {
         };
         let place = if candidates.iter().any(is_finished) { PiecePlace::Last } else { PiecePlace::GoesOn };
         let request = members.get("llm_request").map(Json::text).unwrap_or_default();
-        let digest = Sha256::digest(request);
-        let call = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let mut call = Digest::of(request.as_bytes()).hex();
+        call.truncate(32);
         Some(Self { agent, session, call, text: response_text(&response), place })
     }
 }

@@ -6,9 +6,9 @@ mod reader;
 
 use std::path::PathBuf;
 
+use hookrail::trust::Digest;
 use hookrail::{Event, EventKind, Json, JsonObject};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::Agent;
 use crate::events::AgentEvent;
@@ -189,8 +189,9 @@ impl AgentRequest {
         let id = self.events.first().and_then(|event| event.text("tool_call_id")).filter(|id| !id.is_empty());
         Some(id.unwrap_or_else(|| {
             // An input may be a whole file; the state of a session must stay small.
-            let digest = Sha256::digest(format!("{}\u{0}{}", call.name, sorted(&input.to_value())));
-            digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+            let mut key = Digest::of(format!("{}\u{0}{}", call.name, sorted(&input.to_value())).as_bytes()).hex();
+            key.truncate(32);
+            key
         }))
     }
 }

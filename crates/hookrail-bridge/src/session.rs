@@ -178,8 +178,5 @@ impl BridgeSession {
 
 /// Cuts a text to at most `limit` bytes, at the boundary of a character.
 fn cut(text: &mut String, limit: usize) {
-    if text.len() > limit {
-        let end = (0..=limit).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(end);
-    }
+    text.truncate(text.floor_char_boundary(limit));
 }

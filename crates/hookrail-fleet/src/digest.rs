@@ -41,7 +41,7 @@ impl ArchiveDigest {
 
 impl fmt::Display for ArchiveDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hookrail::trust::hex(&self.0))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use hookrail::trust::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::MachineIdProblem;
@@ -40,7 +41,9 @@ impl MachineId {
             return Err(problem(std::io::Error::new(std::io::ErrorKind::InvalidData, "it is empty")));
         }
         let digest = Sha256::new().chain_update(b"hookrail machine\0").chain_update(id).finalize();
-        Ok(Self(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()))
+        let mut name = hex(digest.as_slice());
+        name.truncate(32);
+        Ok(Self(name))
     }
 
     /// Returns whether a rollout has reached this machine. A machine that was reached at one percentage is reached at every

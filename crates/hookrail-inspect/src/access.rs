@@ -13,9 +13,12 @@ struct Secret(String);
 
 impl Secret {
     fn new() -> io::Result<Self> {
-        let mut bytes = [0_u8; 32];
-        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        let half = || {
+            let mut bytes = [0_u8; 16];
+            getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+            Ok::<_, io::Error>(u128::from_be_bytes(bytes))
+        };
+        Ok(Self(format!("{:032x}{:032x}", half()?, half()?)))
     }
 
     fn matches(&self, given: &str) -> bool {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem};
 use hookrail_bridge::tools;
+use hookrail_spawn::USER_FOLDER_VARIABLES;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -306,14 +307,12 @@ fn environment(located: &LocatedCase, places: &ScratchFolders, byte_code: Option
             environment = environment.with(name, value);
         }
     }
-    let home = |name: &str| places.home.join(name);
+    for (name, inside) in USER_FOLDER_VARIABLES {
+        environment = environment.with(name, places.home.join(inside));
+    }
     environment = environment
         .with("PATH", search_path(places, &located.project))
         .with("HOME", &places.home)
-        .with("XDG_CONFIG_HOME", home(".config"))
-        .with("XDG_STATE_HOME", home(".local/state"))
-        .with("XDG_DATA_HOME", home(".local/share"))
-        .with("XDG_CACHE_HOME", home(".cache"))
         .with("TMPDIR", places.base.join("tmp"))
         .with("LANG", "C.UTF-8")
         .with("TZ", "UTC")

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use hookrail::trust::Digest;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use toml::Spanned;
 
 use super::call::BridgeCommand;
@@ -162,9 +162,7 @@ fn entry_hash(event: &str, group: &Value, hook: &Value) -> String {
     {
         members.insert("matcher".to_owned(), matcher.clone());
     }
-    let digest = Sha256::digest(normal.to_string().as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", Digest::of(normal.to_string().as_bytes()).hex())
 }
 
 fn snake_case(name: &str) -> String {

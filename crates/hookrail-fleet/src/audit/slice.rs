@@ -239,7 +239,7 @@ pub(crate) mod tests {
         };
         for seq in 1..=count {
             let body = format!("{{\"seq\":{seq},\"prev\":\"{}\",\"text\":\"{text}\"", lines.head);
-            let hash: String = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
+            let hash = hookrail::trust::hex(Sha256::digest(&body).as_slice());
             lines.lines.extend_from_slice(format!("{body},\"hash\":\"{hash}\"}}\n").as_bytes());
             lines.head = hash;
             lines.records += 1;

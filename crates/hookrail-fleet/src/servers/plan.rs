@@ -237,7 +237,7 @@ fn tls_text(folder: &Path, server: &Name) -> String {
 fn random_text() -> Result<String, PlanError> {
     let mut bytes = [0_u8; 24];
     getrandom::fill(&mut bytes).map_err(|error| PlanError::NoSecret(error.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hookrail::trust::hex(&bytes))
 }
 
 #[cfg(test)]

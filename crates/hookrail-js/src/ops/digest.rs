@@ -71,11 +71,9 @@ fn constant(step: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use hookrail::trust::hex;
 
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
+    use super::*;
 
     #[test]
     fn known_digests() {

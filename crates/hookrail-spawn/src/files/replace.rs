@@ -39,7 +39,7 @@ impl Replace {
 /// Who may read and write a file that replaces another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplacedMode {
-    /// Those who could use the old file; if there was none, whoever the umask of the process admits.
+    /// Those who could use the old file; if there was none, those whom the umask of the process admits.
     Keep,
     /// Those who could use the old file; if there was none, those whom the mode admits.
     KeepOr(u32),

@@ -12,6 +12,7 @@ mod citations;
 mod features;
 mod layers;
 mod map;
+mod one_place;
 mod originals;
 #[cfg(target_os = "linux")]
 mod started;

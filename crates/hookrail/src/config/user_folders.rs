@@ -5,13 +5,14 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hookrail_spawn::{Environment, real_path};
+use hookrail_spawn::{Environment, USER_FOLDER_VARIABLES, real_path};
 
 use crate::config::{is_absence, is_inside};
 
 /// The variables that name folders of the user beside the home directory.
-const FURTHER: [&str; 5] =
-    ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "LLXPRT_CONFIG_HOME"];
+fn further_variables() -> impl Iterator<Item = &'static str> {
+    USER_FOLDER_VARIABLES.iter().map(|(name, _)| *name).chain(["LLXPRT_CONFIG_HOME"])
+}
 
 const HOME: &str = "HOME";
 
@@ -91,7 +92,7 @@ pub fn user_folder_problems(environment: &Environment, project: &Path) -> Vec<Us
         fault,
     };
     let mut found: Vec<UserFolderProblem> = home_fault.map(|fault| problem(HOME, home, fault)).into_iter().collect();
-    for variable in FURTHER {
+    for variable in further_variables() {
         // A relative path is ignored where it is read.
         let value = environment.get(variable).filter(|value| Path::new(value).is_absolute());
         if value.is_some_and(|value| is_inside(Path::new(value), &root)) {
@@ -127,7 +128,7 @@ mod tests {
         ] {
             assert_eq!(faults(with(&value), &project), [(HOME, fault)], "{}", value.display());
         }
-        for variable in FURTHER {
+        for variable in further_variables() {
             let inside = with(&home).with(variable, project.join("later"));
             assert_eq!(faults(inside, &project), [(variable, UserFolderFault::InProject)]);
             assert_eq!(faults(with(&home).with(variable, home.join("x")), &project), []);

@@ -32,5 +32,5 @@ pub use crate::hook::git_branch::GitPosition;
 pub use crate::hook::grant::{Grant, GrantedFile};
 pub(crate) use crate::hook::identity::{FilePlaces, HookIdentity, NamesakeCounter};
 pub use crate::hook::missing_guard::{GuardAbsence, GuardFacts, MissingGuard};
-pub use crate::text::digest::Digest;
+pub use crate::text::digest::{Digest, hex};
 pub use crate::text::invisible_chars::is_hidden;
