@@ -1,46 +1,82 @@
-//! A small parser for `fire` and `bridge`, the commands that agents wait for before every tool call, and for the question for the
-//! version. It does not build the descriptions of all other commands.
+//! A parser that knows only the command that is called, and the question for the version. Agents wait for `fire` and `bridge`
+//! before every tool call, and to describe all other commands takes longer than to read a line.
 //!
 //! Command lines that it cannot read, such as `--help` and usage errors, go to the whole parser, which alone prints
 //! something.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, Args, FromArgMatches};
 
-use super::{BridgeArgs, Cli, Command, FireCommand, GlobalArgs};
+use super::{Cli, Command, GlobalArgs};
 
-/// A command line with one command.
-#[derive(Debug, Parser)]
-struct QuickCli<C: Subcommand> {
-    #[command(flatten)]
-    global: GlobalArgs,
-    #[command(subcommand)]
-    command: C,
+/// A command as this parser knows it.
+struct QuickCommand {
+    name: &'static str,
+    /// Adds its arguments.
+    describe: fn(clap::Command) -> clap::Command,
+    read: fn(&mut ArgMatches) -> Result<Command, clap::Error>,
 }
 
-#[derive(Debug, Subcommand)]
-enum Fire {
-    Fire(Box<FireCommand>),
+/// A row for each command: its name, its variant and its arguments.
+macro_rules! quick_commands {
+    ($($(#[$condition:meta])? $name:literal $variant:ident $args:ident,)+) => {
+        &[$($(#[$condition])? QuickCommand {
+            name: $name,
+            describe: <super::$args as Args>::augment_args,
+            read: |matches| super::$args::from_arg_matches_mut(matches).map(Command::$variant),
+        },)+]
+    };
 }
 
-#[derive(Debug, Subcommand)]
-enum Bridge {
-    Bridge(BridgeArgs),
-}
+const COMMANDS: &[QuickCommand] = quick_commands! {
+    "fire" Fire FireCommand,
+    "bridge" Bridge BridgeArgs,
+    "demo" Demo DemoArgs,
+    "dev" Dev DevArgs,
+    "try" Try TryArgs,
+    "agent" Agent AgentArgs,
+    "list" List ListArgs,
+    "check" Check CheckArgs,
+    "explain" Explain EventCommand,
+    "accesses" Accesses AccessesArgs,
+    "trust" Trust TrustArgs,
+    "plugin" Plugin PluginArgs,
+    "serve" Serve ServeArgs,
+    "reload" Reload ReloadArgs,
+    "install" Install InstallArgs,
+    "uninstall" Uninstall UninstallArgs,
+    "doctor" Doctor DoctorArgs,
+    "log" Log LogArgs,
+    "stats" Stats StatsArgs,
+    #[cfg(feature = "inspect")] "inspect" Inspect InspectArgs,
+    "journal" Journal JournalArgs,
+    "replay" Replay ReplayArgs,
+    #[cfg(feature = "fleet")] "bundle" Bundle BundleArgs,
+    #[cfg(feature = "fleet")] "fleet" Fleet FleetArgs,
+    "new" New NewArgs,
+    "test" Test TestArgs,
+    "record" Record RecordArgs,
+    "init" Init InitArgs,
+    "add" Add AddArgs,
+    "types" Types TypesArgs,
+    "schema" Schema SchemaArgs,
+    "reference" Reference ReferenceArgs,
+    "docs" Docs DocsArgs,
+    "completions" Completions CompletionsArgs,
+    "man" Man ManArgs,
+};
 
-/// Parses the command line if it is a well-formed `fire` or `bridge`.
+/// Parses a well-formed command line that begins with a command.
 pub(super) fn parse(given: &[OsString]) -> Option<Cli> {
-    let name = given.get(1)?.as_os_str();
-    if name == OsStr::new("fire") {
-        let QuickCli { global, command: Fire::Fire(args) } = QuickCli::try_parse_from(given).ok()?;
-        Some(Cli { global, command: Command::Fire(*args) })
-    } else if name == OsStr::new("bridge") {
-        let QuickCli { global, command: Bridge::Bridge(args) } = QuickCli::try_parse_from(given).ok()?;
-        Some(Cli { global, command: Command::Bridge(args) })
-    } else {
-        None
-    }
+    let called = given.get(1)?;
+    let QuickCommand { name, describe, read } = COMMANDS.iter().find(|command| called == command.name)?;
+    let command =
+        GlobalArgs::augment_args(clap::Command::new("hookrail")).subcommand(describe(clap::Command::new(*name)));
+    let mut matches = command.try_get_matches_from(given).ok()?;
+    let (_, mut arguments) = matches.remove_subcommand()?;
+    let global = GlobalArgs::from_arg_matches_mut(&mut matches).ok()?;
+    Some(Cli { global, command: read(&mut arguments).ok()? })
 }
 
 /// Returns what answers the question for the version, if nothing else is asked for.
@@ -54,6 +90,8 @@ pub(super) fn version(given: &[OsString]) -> Option<clap::Error> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
     use super::*;
 
     fn words(line: &str) -> Vec<OsString> {
@@ -74,11 +112,32 @@ mod tests {
             "fire x --prompt p --session-id s --transcript t --tool-response {}",
             "bridge claude",
             "bridge copilot --event preToolUse --deadline 100 --attended --strict-trust --noisy --alone",
+            "list --json",
+            "check --strict --format github",
+            "explain BeforeTool",
+            "trust status -v",
+            "trust grant --yes --project /p",
+            "plugin list --json",
+            "serve --stdio --quiet",
+            "test --trust-project a.hooktest.toml",
+            "trust",
+            "agent --script s --headless --prompt go",
+            "journal verify",
         ] {
             let given = words(line);
             let whole = Cli::try_parse_from(&given).unwrap();
             assert_eq!(format!("{:?}", parse(&given).unwrap()), format!("{whole:?}"), "{line}");
         }
+    }
+
+    #[test]
+    fn every_command_is_known() {
+        let whole = Cli::command();
+        let mut expected: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
+        let mut known: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
+        expected.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(known, expected);
     }
 
     #[test]
@@ -98,9 +157,10 @@ mod tests {
             "",
             "--version",
             "help fire",
-            "list",
-            "explain BeforeTool",
             "fire",
+            "explain",
+            "trust nonsense",
+            "list more",
             "fire --help",
             "fire BeforeTool -h",
             "fire BeforeTool --version",
