@@ -32,10 +32,10 @@ pub(crate) fn install(base: &Path) {
     for name in ["system", "user", "extension"] {
         write(
             &format!("guards/{name}.sh"),
-            "sleep 0.01; case $(cat) in *forbidden*) echo 'this is forbidden' >&2; exit 2;; esac\n",
+            "sleep 0.01; read -r event; case $event in *forbidden*) echo 'this is forbidden' >&2; exit 2;; esac\n",
         );
     }
-    write("guards/plugin.sh", "sleep 0.01; cat >/dev/null; echo '{\"decision\":\"allow\"}'\n");
+    write("guards/plugin.sh", "sleep 0.01; read -r event; echo '{\"decision\":\"allow\"}'\n");
     let settings = |hooks: Value| json!({"tools": {"enableHooks": true}, "hooks": hooks}).to_string();
     let entry = |name: &str| json!([{"hooks": [{"type": "command", "name": format!("{name}-guard"), "command": command(base, name)}]}]);
     write("system.json", &settings(json!({"BeforeTool": entry("system")})));
