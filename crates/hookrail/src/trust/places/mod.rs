@@ -60,6 +60,16 @@ struct Table {
     listed: HashSet<PathBuf>,
 }
 
+impl Table {
+    fn protects(&self, real: &Path) -> bool {
+        // A project may itself lie in such a folder, as a worktree of an agent does.
+        let inside = self.project.iter().find_map(|root| real.strip_prefix(root).ok());
+        // No place holds the whole project, so nothing above the project has to be looked up.
+        let mut places = real.ancestors().take(inside.map_or(usize::MAX, |inside| inside.components().count()));
+        is_in_hook_folder(inside.unwrap_or(real)) || places.any(|place| self.listed.contains(place))
+    }
+}
+
 impl ProtectedPlaces {
     /// The places of a configuration with these hooks. `environment` may name folders of agents.
     pub(crate) fn new(mut known: KnownPlaces, environment: &Environment, hooks: &[Arc<Hook>]) -> Self {
@@ -75,10 +85,7 @@ impl ProtectedPlaces {
     /// Whether what is at this path decides which hooks run. The path is absolute, and its links are resolved.
     #[must_use]
     pub fn protects(&self, real: &Path) -> bool {
-        let table = self.table();
-        // A project may itself lie in such a folder, as a worktree of an agent does.
-        let inside = table.project.iter().find_map(|root| real.strip_prefix(root).ok());
-        is_in_hook_folder(inside.unwrap_or(real)) || real.ancestors().any(|place| table.listed.contains(place))
+        self.table().protects(real)
     }
 
     /// Whether that holds for something below this path, whether it exists yet or not.
@@ -93,20 +100,21 @@ impl ProtectedPlaces {
     pub fn protected_target(&self, cwd: &Path, path: &Path) -> Option<PathBuf> {
         let written = cwd.join(path);
         let lexical = without_dots(&written);
-        if self.protects(&lexical) {
+        let table = self.table();
+        if table.protects(&lexical) {
             return Some(real_path(&lexical));
         }
         let has_dots = written.components().any(|part| part == Component::ParentDir);
-        if !has_dots && hookrail_spawn::has_no_links(&self.below_real_project(&lexical)) {
+        if !has_dots && hookrail_spawn::has_no_links(&self.below_real_project(&table, &lexical)) {
             return None;
         }
         let real = real_path(&lexical);
-        if self.protects(&real) {
+        if table.protects(&real) {
             return Some(real);
         }
         // The kernel goes up from where a link leads.
         let real = has_dots.then(|| real_path(&written))?;
-        self.protects(&real).then_some(real)
+        table.protects(&real).then_some(real)
     }
 
     /// The same for a path as a tool is given it. Some tools take `~` for the home directory, or ignore a leading `@`.
@@ -135,9 +143,8 @@ impl ProtectedPlaces {
     }
 
     /// A path of the project below the project's resolved folder, so that links above the project do not count.
-    fn below_real_project(&self, path: &Path) -> PathBuf {
+    fn below_real_project(&self, table: &Table, path: &Path) -> PathBuf {
         let below = path.strip_prefix(&self.known.project).ok();
-        let table = self.table();
         match below.zip(table.project.last()) {
             Some((below, real)) => real.join(below),
             None => path.to_owned(),
