@@ -130,7 +130,7 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 done, 1 the command itself failed.
     Explain(EventCommand),
-    /// Show what a shell line would read, write, delete, run and connect to
+    /// Show what a shell line would read, write, run and connect to
     ///
     /// Runs nothing. What the line does not say is listed with the reason.
     ///
