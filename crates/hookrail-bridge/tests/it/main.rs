@@ -8,5 +8,7 @@
     reason = "helpers of tests fail the test as the tests themselves do"
 )]
 
+mod callers;
 mod compatibility;
 mod conformance;
+mod tables;
