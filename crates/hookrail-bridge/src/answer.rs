@@ -1,20 +1,21 @@
 //! Makes one answer from the results of the hooks, in the form that the agent honours.
 //!
 //! [`Answer::compose`] looks every effect up in the answer table ([`Agent::handling`]). An effect that the agent can express
-//! goes to the agent's writer as it is; any other is turned into what the table says, and recorded as a [`Loss`].
+//! goes to the form of the event as it is; any other is turned into what the table says, and recorded as a [`Loss`].
 
 mod compose;
-mod write;
 
 use std::time::Duration;
 
-use hookrail::{Decision, Effects, EventKind, Json};
+use hookrail::{Decision, Effects, EventKind};
 
+use crate::agents::Agent;
 use crate::effect::{EffectKind, Handling};
+pub use crate::forms::{Answer, AnswerStatus};
 use crate::loss::Loss;
 use crate::request::{AgentRequest, Pass, RefusedRequest};
 use crate::session::{BridgeSession, StopReach};
-use crate::{Agent, AgentEvent, AnswerForm};
+use crate::spec::AgentEvent;
 use compose::Composer;
 
 /// The result of the hooks for one event of a request.
@@ -48,7 +49,7 @@ pub enum AllowPolicy {
 /// Whether a user is at the agent's terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Attendance {
-    /// It is not known. Gemini CLI without a terminal ends the whole run at a question.
+    /// It is not known. An agent without a terminal may end the whole run at a question.
     #[default]
     Unknown,
     /// A user can be asked.
@@ -74,101 +75,20 @@ pub enum Lateness {
     Signal(&'static str),
 }
 
-/// The exit status of the bridge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerStatus {
-    /// 0: the answer is on standard output, or there is none.
-    Answered,
-    /// 2: denied; the reason is on standard error.
-    Denied,
-}
-
-impl AnswerStatus {
-    /// The number.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::Answered => 0,
-            Self::Denied => 2,
-        }
-    }
-}
-
-/// What the bridge gives back to the agent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The document for standard output.
-    pub stdout: Option<Json>,
-    /// The text for standard error.
-    pub stderr: Option<String>,
-    /// The exit status.
-    pub status: AnswerStatus,
-    /// What the agent is told about the operation, in whatever form; none if it is told nothing.
-    pub decision: Option<Decision>,
-    /// The effects that the agent cannot carry out as the hooks meant them.
-    pub losses: Vec<Loss>,
-}
-
-/// The content of the answer: only effects that the agent's protocol can express.
-#[derive(Clone, Debug, Default)]
-struct Message {
-    allow: bool,
-    deny: Option<String>,
-    ask: Option<String>,
-    stop: Option<String>,
-    context: Vec<String>,
-    input: Option<Json>,
-    output: Option<String>,
-    /// The reason of a stop that the tool's result has to carry.
-    stop_output: Option<String>,
-    prompt: Option<String>,
-    system_message: Option<String>,
-    clear_context: bool,
-    llm_request: Option<Json>,
-    llm_response: Option<Json>,
-    tool_config: Option<Json>,
-}
-
-impl Message {
-    /// What the agent is told about the operation.
-    fn decision(&self) -> Option<Decision> {
-        match (&self.deny, &self.ask) {
-            (Some(_), _) => Some(Decision::Deny),
-            (None, Some(_)) => Some(Decision::Ask),
-            (None, None) => self.allow.then_some(Decision::Allow),
-        }
-    }
-
-    fn context_text(&self) -> Option<String> {
-        (!self.context.is_empty()).then(|| self.context.join("\n"))
-    }
-}
-
 impl Answer {
-    /// An answer that changes nothing.
-    #[must_use]
-    pub fn silent() -> Self {
-        Self { stdout: None, stderr: None, status: AnswerStatus::Answered, decision: None, losses: Vec::new() }
-    }
-
-    /// Denies in the one form that denies tools in all agents: status 2 with a text on standard error. Copilot loses the text
-    /// and blocks prompts in its own form only, so it gets that.
+    /// Denies in the one form that denies tools in all agents: status 2 with a text on standard error. An agent that loses the
+    /// text, or does not block prompts by it, gets the document that its form has for a denial.
     ///
     /// The end of an answer is not denied: that would make the agent continue, and if the bridge fails at every end, an agent
     /// without a limit would never stop.
     #[must_use]
-    pub fn denial(agent: Agent, event: Option<AgentEvent>, reason: &str) -> Self {
+    pub fn denial(event: Option<AgentEvent>, reason: &str) -> Self {
         let kind = event.map_or(EventKind::BeforeTool, |event| event.kind);
         let stderr = Some(reason.to_owned());
         if kind == EventKind::AgentEnd {
             return Self { stderr, ..Self::silent() };
         }
-        let stdout = match event.map(|event| event.form) {
-            Some(AnswerForm::Copilot | AnswerForm::Plugin) => write::denial(agent, kind, reason),
-            // Under Claude Code's event names too, status 2 does not block a prompt in Copilot and loses the reason of a tool.
-            Some(AnswerForm::Claude) if agent == Agent::Copilot => write::denial(agent, kind, reason),
-            _ => None,
-        };
+        let stdout = event.and_then(|event| event.form.denial_document(kind, reason));
         let status = if stdout.is_some() { AnswerStatus::Answered } else { AnswerStatus::Denied };
         Self { stdout, stderr, status, decision: Some(Decision::Deny), losses: Vec::new() }
     }
@@ -185,7 +105,7 @@ impl Answer {
         let text = format!("hookrail: {what}; run `hookrail doctor {agent}`");
         let is_gating = event.is_none_or(|event| event.kind.spec().is_gating());
         match on_error {
-            OnError::Block if is_gating => Self::denial(agent, event, &text),
+            OnError::Block if is_gating => Self::denial(event, &text),
             OnError::Block | OnError::Allow => Self { stderr: Some(text), ..Self::silent() },
         }
     }
@@ -206,7 +126,7 @@ impl Answer {
         let text = format!("hookrail: the hooks did not answer {why}; {instead}");
         let loss = Loss { event: event.kind, effect: EffectKind::LateAnswer, handling };
         let answer = match handling {
-            Handling::Denied | Handling::DeniedUntilPrompt => Self::denial(agent, Some(event), &text),
+            Handling::Denied | Handling::DeniedUntilPrompt => Self::denial(Some(event), &text),
             _ => Self { stderr: Some(text), ..Self::silent() },
         };
         Self { losses: vec![loss], ..answer }
@@ -221,7 +141,7 @@ impl Answer {
                 let title = agent.title();
                 Some(format!("hookrail: this version does not know the event {name:?} of {title}; no hook was asked"))
             }
-            Pass::EmptyPrompt | Pass::PieceOfResponse(_) | Pass::CompressionCheck => None,
+            Pass::EmptyPrompt | Pass::PieceOfResponse(_) | Pass::RepeatedEvent => None,
         };
         Self { stderr, ..Self::silent() }
     }
@@ -235,14 +155,12 @@ impl Answer {
                 session.stop = None;
                 (stop.reach == StopReach::NextPrompt).then(|| {
                     session.stop_after_denied_prompt(request, &stop.reason);
-                    Self::denial(request.agent, Some(request.event), &stop_reason(&stop.reason))
+                    Self::denial(Some(request.event), &stop_reason(&stop.reason))
                 })
             }
             // The agent must stop, so no hook may keep it from ending.
             EventKind::AgentEnd => Some(Self::silent()),
-            kind if kind.spec().is_gating() => {
-                Some(Self::denial(request.agent, Some(request.event), &stop_reason(&stop.reason)))
-            }
+            kind if kind.spec().is_gating() => Some(Self::denial(Some(request.event), &stop_reason(&stop.reason))),
             _ => None,
         }
     }

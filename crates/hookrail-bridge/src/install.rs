@@ -5,7 +5,6 @@
 
 mod author;
 mod call;
-mod codex_trust;
 mod current;
 mod edit;
 mod entries;
@@ -18,70 +17,44 @@ mod syntax;
 use hookrail::hook::denies_on_failure;
 use serde_json::Value;
 
+use crate::agents::Agent;
 use call::BridgeCommand;
 
+pub use crate::settings::{
+    AgentFile, DifferenceEffect, EditError, EntryDifference, FilePlace, Insertion, InstalledCall, Locations,
+    MissingProgram, Scope, SettingsSyntax, record_replacement,
+};
+pub use crate::spec::{TrustScene, TrustStore};
 pub use author::{FileAuthor, own_file_author};
-pub use codex_trust::{CodexTrust, TrustState, codex_trust, codex_trust_state, trust_codex_hooks};
-pub use current::{DifferenceEffect, EntryDifference};
-pub use edit::{EditError, Insertion, insert_entries, record_replacement};
-pub use entries::{BridgeOption, InstallOptions, SettingsEntry, SettingsFile, SettingsSyntax, settings_files};
+pub use edit::insert_entries;
+pub use entries::{BridgeOption, InstallOptions, SettingsEntry, SettingsFile, settings_files};
 pub use groups::{HookGroup, groups_in, insert_groups, insert_member};
-pub use places::{Locations, Scope, UnsupportedScope};
+pub use places::UnsupportedScope;
 pub use remove::{CallPlace, call_places, remove_entries, take_back};
 pub use syntax::{read_agent_file, read_settings};
 
-/// A hook of a settings file that calls the bridge.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BridgeCall {
-    /// The agent's name of the event.
-    pub event: String,
-    /// The command.
-    pub command: String,
-    /// The program in it.
-    pub program: String,
-    /// The words behind the program.
-    pub arguments: Vec<String>,
-    /// The time that the agent waits, in the agent's unit, if it is written there.
-    pub timeout: Option<f64>,
-    /// In what the entry is not the one that an installation writes.
-    pub differences: Vec<EntryDifference>,
-    /// What the agent does if the program of the command cannot be started.
-    pub missing_program: MissingProgram,
-}
-
-/// What an agent does if it cannot start the program of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingProgram {
-    /// It denies what the entry is asked about.
-    Denies,
-    /// It goes on as if there were no entry.
-    Passes,
-}
-
-impl MissingProgram {
-    fn of(agent: crate::Agent, hook: &Value, command: &str) -> Self {
-        use crate::Agent::{Claude, Codex, Copilot, Gemini, OpenCode, Pi, Qwen};
-        match agent {
-            _ if denies_on_failure(command) => Self::Denies,
-            Gemini | Copilot | OpenCode | Pi => Self::Denies,
-            Claude if hook.get("onFailure").and_then(Value::as_str) == Some("block") => Self::Denies,
-            Claude | Codex | Qwen => Self::Passes,
-        }
-    }
+/// Whether a command calls the bridge, for any agent.
+#[must_use]
+pub fn calls_bridge(command: &str) -> bool {
+    BridgeCommand::read(command).is_some()
 }
 
 /// Every hook of an agent's settings file that calls the bridge.
 #[must_use]
-pub fn bridge_calls(agent: crate::Agent, settings: &Value) -> Vec<BridgeCall> {
+pub fn bridge_calls(agent: Agent, settings: &Value) -> Vec<InstalledCall> {
     let mut calls = Vec::new();
     for ListedHook { event, group, hook } in listed_hooks(settings) {
         let Some((command, called)) = bridge_command(hook) else { continue };
         let timeout = hook.get("timeout").or_else(|| hook.get("timeoutSec")).and_then(Value::as_f64);
         let differences = current::differences_in_file(agent, event, group, hook);
-        let missing_program = MissingProgram::of(agent, hook, command);
+        let missing_program = if denies_on_failure(command) {
+            MissingProgram::Denies
+        } else {
+            (agent.spec().install.missing_program)(hook)
+        };
         let (event, command, arguments) = (event.to_owned(), command.to_owned(), called.words());
         let program = called.program;
-        calls.push(BridgeCall { event, command, program, arguments, timeout, differences, missing_program });
+        calls.push(InstalledCall { event, command, program, arguments, timeout, differences, missing_program });
     }
     calls
 }
@@ -104,7 +77,7 @@ fn listed_hooks(settings: &Value) -> impl Iterator<Item = ListedHook<'_>> {
     let events = settings.get("hooks").and_then(Value::as_object).into_iter().flatten();
     events.flat_map(|(event, groups)| {
         groups.as_array().into_iter().flatten().flat_map(move |group| {
-            // Copilot lists hooks without groups, and names their members `bash` and `timeoutSec`.
+            // Some agents list hooks without groups, and name their members `bash` and `timeoutSec`.
             let single = std::slice::from_ref(group);
             let hooks = group.get("hooks").and_then(Value::as_array).map_or(single, Vec::as_slice);
             hooks.iter().map(move |hook| ListedHook { event, group, hook })
@@ -117,21 +90,3 @@ fn bridge_command(hook: &Value) -> Option<(&str, BridgeCommand)> {
     let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str)?;
     Some((command, BridgeCommand::read(command)?))
 }
-
-impl crate::Agent {
-    /// The plugin or the extension that is generated for the agent, with placeholders for what an installation fills in.
-    #[must_use]
-    pub const fn plugin_template(self) -> Option<&'static str> {
-        match self {
-            Self::OpenCode => Some(OPENCODE_PLUGIN),
-            Self::Pi => Some(PI_EXTENSION),
-            Self::Claude | Self::Codex | Self::Gemini | Self::Qwen | Self::Copilot => None,
-        }
-    }
-}
-
-/// The plugin for OpenCode, with placeholders for what an installation fills in.
-const OPENCODE_PLUGIN: &str = include_str!("../assets/opencode.js");
-
-/// The extension for pi, with placeholders for what an installation fills in.
-const PI_EXTENSION: &str = include_str!("../assets/pi.ts");

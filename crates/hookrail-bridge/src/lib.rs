@@ -11,30 +11,34 @@
 //!                          └ RefusedRequest: gating events are denied                   └ session: what the next event needs
 //! ```
 //!
-//! What an agent cannot express is never dropped silently. [`Agent::handling`] is the table that says for every agent, event
+//! Everything that is known about an agent is an [`AgentSpec`]. What an agent cannot express is never dropped silently. [`Agent::handling`] is the table that says for every agent, event
 //! and effect how the effect is expressed and what takes its place.
 
 #![forbid(unsafe_code)]
 
-mod agent;
+mod agents;
 pub mod answer;
+pub mod doctor;
 mod effect;
-mod events;
+mod forms;
 pub mod install;
 mod loss;
 mod pieces;
 pub mod request;
-mod sample;
 pub mod session;
+mod settings;
+pub mod spec;
+mod tool_call;
 pub mod tools;
 mod whole_response;
 
-pub use agent::Agent;
+pub use agents::{Agent, SAMPLE_SESSION};
 pub use answer::{AllowPolicy, Answer, AnswerOptions, AnswerStatus, Attendance, EventResult, Lateness, OnError};
 pub use effect::{EffectKind, Handling};
-pub use events::{AgentEvent, AnswerForm};
+pub use forms::{AnswerContent, AnswerForm, AnsweredEvent, OutputFit, StopText};
 pub use loss::Loss;
 pub use pieces::{PiecePlace, ResponsePiece, UnfinishedResponse};
 pub use request::{AgentRequest, Incoming, NoisyEvents, Pass, Reading, RefusedRequest, RequestError, UnknownName};
-pub use sample::SAMPLE_SESSION;
 pub use session::BridgeSession;
+pub use settings::SettingsLayout;
+pub use spec::{AgentEvent, AgentSpec};

@@ -3,7 +3,6 @@
 use hookrail::event::Abilities;
 use hookrail::{DialectId, EventKind};
 
-use crate::Agent;
 use crate::effect::{EffectKind, Handling};
 
 /// An effect that did not reach the agent as the hook meant it.
@@ -25,29 +24,12 @@ impl Loss {
     }
 }
 
-impl Agent {
-    /// What hooks of a dialect could ask for at an event and would not get as they mean it. Which of it a hook really asks
-    /// for is known only when it answers.
-    #[must_use]
-    pub fn possible_losses(self, dialect: DialectId, event: EventKind) -> Vec<Loss> {
-        let Some(column) = event.spec().column(dialect) else { return Vec::new() };
-        let loss = |effect| Loss { event, effect, handling: self.possible_handling(event, effect) };
-        let losses = EffectKind::ALL.into_iter().filter(|effect| can_ask_for(dialect, event, column.can, *effect));
-        losses.map(loss).filter(|loss| !loss.handling.is_honoured()).collect()
-    }
-}
-
-impl Agent {
-    /// How an effect is handled at worst: a response may come in pieces, and all but the last are shown before hooks are
-    /// asked.
-    fn possible_handling(self, event: EventKind, effect: EffectKind) -> Handling {
-        match self.handling(event, effect) {
-            Handling::Honoured if effect == EffectKind::ModelResponse && self.streams(event) => {
-                Handling::FollowsResponse
-            }
-            handling => handling,
-        }
-    }
+/// What hooks of a dialect can ask for at an event.
+pub(crate) fn wishes(dialect: DialectId, event: EventKind) -> impl Iterator<Item = EffectKind> {
+    let column = event.spec().column(dialect);
+    let asked =
+        move |effect: &EffectKind| column.is_some_and(|column| can_ask_for(dialect, event, column.can, *effect));
+    EffectKind::ALL.into_iter().filter(asked)
 }
 
 /// Whether an answer of a dialect can ask for an effect.
@@ -81,27 +63,4 @@ fn can_ask_for(dialect: DialectId, event: EventKind, can: Abilities, effect: Eff
         EffectKind::Result => Abilities::RESULT,
     };
     can.includes(ability)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lost(agent: Agent, dialect: DialectId, event: EventKind) -> Vec<&'static str> {
-        agent.possible_losses(dialect, event).iter().map(|loss| loss.effect.name()).collect()
-    }
-
-    #[test]
-    fn what_hooks_could_lose_depends_on_their_dialect_and_the_agent() {
-        let before = EventKind::BeforeTool;
-        assert_eq!(lost(Agent::Claude, DialectId::Llxprt, before), ["suppress-output"]);
-        assert_eq!(lost(Agent::Codex, DialectId::Llxprt, before), ["ask", "stop", "suppress-output"]);
-        assert_eq!(lost(Agent::Codex, DialectId::Xcode, before), Vec::<&str>::new());
-        assert_eq!(lost(Agent::Qwen, DialectId::Xcode, before), ["rewrite"]);
-        assert_eq!(lost(Agent::Qwen, DialectId::Xcode, EventKind::AfterTool), ["output"]);
-        let after = lost(Agent::Gemini, DialectId::Llxprt, EventKind::AfterModel);
-        assert!(after.contains(&"model-response"), "{after:?}");
-        let before = lost(Agent::Gemini, DialectId::Llxprt, EventKind::BeforeModel);
-        assert!(!before.contains(&"model-response"), "{before:?}");
-    }
 }

@@ -1,6 +1,6 @@
 //! Gathers the pieces of a response that an agent streams.
 //!
-//! Gemini CLI fires its event for every piece and shows each piece when its hooks have answered. A hook that judges a response
+//! An agent that fires its event for every piece shows each piece when its hooks have answered. A hook that judges a response
 //! needs the whole of it: a secret may stand in an early piece, or in two. So the pieces are kept until the last one comes,
 //! and the hooks are asked once, about the [whole response](crate::whole_response).
 
@@ -9,7 +9,7 @@ use hookrail::{Json, JsonObject};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::Agent;
+use crate::agents::Agent;
 
 /// The longest text of one response that is kept, in bytes. The state of a session must stay small.
 const LONGEST_RESPONSE: usize = 1 << 20;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn piece(request: &str, text: &str, reason: Option<&str>) -> ResponsePiece {
-        ResponsePiece::read(Agent::Gemini, &payload(request, text, reason), None).unwrap()
+        ResponsePiece::read(Agent::gemini(), &payload(request, text, reason), None).unwrap()
     }
 
     #[test]

@@ -10,10 +10,11 @@ use hookrail::trust::Digest;
 use hookrail::{Event, EventKind, Json, JsonObject};
 use serde_json::Value;
 
-use crate::Agent;
-use crate::events::AgentEvent;
+use crate::agents::Agent;
+use crate::forms::AnsweredEvent;
 use crate::pieces::{PiecePlace, ResponsePiece};
-use crate::tools::AgentToolCall;
+use crate::spec::{AgentEvent, EventNamer, PayloadMembers, PayloadView, Repeats};
+use crate::tool_call::AgentToolCall;
 pub use known::UnknownName;
 
 /// Larger payloads are refused: reading one takes longer than an agent waits.
@@ -70,13 +71,13 @@ pub enum Pass {
         /// Its name.
         name: String,
     },
-    /// A prompt without text, which Qwen Code sends after every round of tools.
+    /// A prompt without text, which some agents send after every round of tools.
     EmptyPrompt,
-    /// A piece of a response that goes on, which Gemini CLI sends for every piece that is streamed. It has to be kept for the
-    /// event of the last one: see [`BridgeSession::keep_piece`](crate::BridgeSession::keep_piece).
+    /// A piece of a response that goes on: the agent sends every piece that is streamed. It has to be kept for the event of
+    /// the last one: see [`BridgeSession::keep_piece`](crate::BridgeSession::keep_piece).
     PieceOfResponse(Box<ResponsePiece>),
-    /// The announcement of a compression that Gemini CLI makes before every call of the model.
-    CompressionCheck,
+    /// An event that the agent fires before every call of the model, although nothing happens.
+    RepeatedEvent,
 }
 
 /// Why what came in cannot be used.
@@ -170,6 +171,17 @@ impl AgentRequest {
         self.event.kind
     }
 
+    /// What forms need to know of the event.
+    pub(crate) fn answered(&self) -> AnsweredEvent<'_> {
+        AnsweredEvent {
+            name: self.event.name,
+            kind: self.event.kind,
+            prompt: self.prompt.as_deref(),
+            tool_result: self.agent_result.as_ref(),
+            llm_request: self.events.first().and_then(|event| event.field("llm_request")),
+        }
+    }
+
     /// What tells the sessions of the agent apart: the session's ID, else its transcript. None if the payload has neither.
     #[must_use]
     pub fn state_key(&self) -> Option<&str> {
@@ -177,7 +189,7 @@ impl AgentRequest {
         [self.session_id.as_str(), transcript].into_iter().find(|key| !key.is_empty())
     }
 
-    /// A key that the before and the after event of one call share. Gemini and Copilot give their calls no id.
+    /// A key that the before and the after event of one call share. Some agents give their calls no id.
     #[must_use]
     pub fn call_key(&self) -> Option<String> {
         self.call_key_with(&self.call.as_ref()?.agent_input)
@@ -219,7 +231,7 @@ fn sorted(value: &Value) -> String {
 /// The payload cannot be used. [`Answer::refusal`](crate::Answer::refusal) answers it.
 pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     let members = parse(incoming.payload).map_err(|error| incoming.refused(error))?;
-    let session_id = first_text(&members, &["session_id", "sessionId"]).unwrap_or_default();
+    let session_id = first_text(&members, PayloadMembers::USUAL.session).unwrap_or_default();
     refuse_duplicate_members(incoming.payload)
         .map_err(|error| RefusedRequest { session_id: session_id.clone(), ..incoming.refused(error) })?;
     // The payload knows better: one command may be configured for several events.
@@ -227,10 +239,14 @@ pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     let Some(name) = named else {
         return Err(RefusedRequest { session_id, ..incoming.refused(RequestError::NoEvent) });
     };
-    let agent = caller::calling_agent(incoming, &members, &name);
-    // Copilot's own notifications carry Claude's event name; the command line then says which spelling was configured.
-    let is_own = agent == Agent::Copilot && members.get("session_id").is_none();
-    let own = incoming.event.filter(|own| is_own && own.starts_with(char::is_lowercase));
+    let view =
+        PayloadView { named: incoming.agent.name(), event: &name, members: &members, variable: incoming.variable };
+    let agent = caller::calling_agent(incoming.agent, &view);
+    let is_own = |name: &&str| agent.events().iter().any(|event| event.name == *name);
+    let own = match (agent.spec().event_namer)(&view) {
+        EventNamer::Payload => None,
+        EventNamer::CommandLine => incoming.event.filter(is_own),
+    };
     // A payload of another agent without the event's name: the command line names the event as the named agent does.
     let translated = |name: &str| agent.find_event(agent.event_name(incoming.agent.find_event(name)?.kind)?);
     let find = |name: &str| agent.find_event(name).or_else(|| translated(name));
@@ -238,11 +254,11 @@ pub fn read(incoming: &Incoming<'_>) -> Result<Reading, RefusedRequest> {
     let Some(event) = find(own.unwrap_or(&name)).or_else(|| find(incoming.event?)) else {
         return Ok(Reading::Pass(Pass::UnknownEvent { name }));
     };
-    if let Some(pass) = filtered(incoming.noisy, agent, event.kind, &members) {
+    if let Some(pass) = filtered(incoming.noisy, event, &members) {
         return Ok(Reading::Pass(pass));
     }
-    let gathers = agent.streams(event.kind) && incoming.noisy == NoisyEvents::Filtered;
-    let piece = if gathers { ResponsePiece::read(agent, &members, session_key(&members)) } else { None };
+    let gathers = event.repeats == Repeats::InPieces && incoming.noisy == NoisyEvents::Filtered;
+    let piece = if gathers { ResponsePiece::read(agent, &members, session_key(agent, &members)) } else { None };
     let last_piece = match piece {
         Some(piece) if piece.place == PiecePlace::GoesOn => {
             return Ok(Reading::Pass(Pass::PieceOfResponse(Box::new(piece))));
@@ -283,19 +299,17 @@ fn first_text(members: &JsonObject, names: &[&str]) -> Option<String> {
 }
 
 /// What tells the sessions of an agent apart, as [`AgentRequest::state_key`] does.
-fn session_key(members: &JsonObject) -> Option<String> {
-    let texts = [&["session_id", "sessionId"], &["transcript_path", "transcriptPath"]].into_iter();
+fn session_key(agent: Agent, members: &JsonObject) -> Option<String> {
+    let names = &agent.spec().members;
+    let texts = [names.session, names.transcript].into_iter();
     texts.filter_map(|names| first_text(members, names)).find(|text| !text.is_empty())
 }
 
-fn filtered(noisy: NoisyEvents, agent: Agent, kind: EventKind, members: &JsonObject) -> Option<Pass> {
-    if kind == EventKind::Prompt {
+fn filtered(noisy: NoisyEvents, event: AgentEvent, members: &JsonObject) -> Option<Pass> {
+    if event.kind == EventKind::Prompt {
         // What is not a text may be a prompt in a form that is not known here, so it is not empty.
         let prompt = first_text(members, &["prompt"])?;
         return prompt.trim().is_empty().then_some(Pass::EmptyPrompt);
     }
-    if agent != Agent::Gemini || noisy == NoisyEvents::Fired {
-        return None;
-    }
-    (kind == EventKind::BeforeCompact).then_some(Pass::CompressionCheck)
+    (noisy == NoisyEvents::Filtered && event.repeats == Repeats::Filtered).then_some(Pass::RepeatedEvent)
 }

@@ -10,8 +10,8 @@ use crate::loss::Loss;
 use crate::pieces::{self, ResponsePiece, UnfinishedResponse};
 use crate::request::AgentRequest;
 
-/// The agent goes on at most this often because hooks denied the end of its answer. Codex and Gemini have no limit of their
-/// own: 339 rounds were counted in a minute.
+/// The agent goes on at most this often because hooks denied the end of its answer. Some agents have no limit of their own: 339
+/// rounds were counted in a minute.
 pub const MAX_AGENT_END_DENIALS: u32 = 8;
 
 /// The highest number of waiting texts of each kind. A session may last for days. Of the texts for the next event the oldest

@@ -128,7 +128,7 @@ mod tests {
     fn the_first_of_two_answers_is_given_and_its_status_holds_for_both() {
         let (turn, io) = turn(EventKind::BeforeTool, Delivery::Written);
         assert_eq!((turn.take(), turn.take()), (Turn::Ours, Turn::Lost));
-        let denial = Answer::denial(Agent::from_name("claude").unwrap(), Some(turn.event), "no");
+        let denial = Answer::denial(Some(turn.event), "no");
         assert_eq!(turn.give(&denial), AnswerStatus::Denied);
         assert_eq!(turn.give(&Answer::silent()), AnswerStatus::Denied);
         assert_eq!(io.answers.load(Ordering::Relaxed), 1);

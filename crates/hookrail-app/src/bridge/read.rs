@@ -56,7 +56,7 @@ pub(super) fn answer_pass(call: &BridgeCall, pass: &Pass, deadline: Deadline, io
                 Answer::failure(piece.agent, event, Failure::from(error).message(), call.on_error)
             }
         },
-        Pass::UnknownEvent { .. } | Pass::EmptyPrompt | Pass::CompressionCheck => {
+        Pass::UnknownEvent { .. } | Pass::EmptyPrompt | Pass::RepeatedEvent => {
             tracing::debug!(target: "hookrail::bridge", ?pass, "nothing is fired");
             Answer::passed(call.agent, pass)
         }

@@ -50,7 +50,7 @@ pub enum Told {
 }
 
 const WRITE_SECRET: Call = Call {
-    agent: Agent::Claude,
+    agent: Agent::claude(),
     event: "PreToolUse",
     tool: "Write",
     input: r#"{"file_path":".env","content":"TOKEN=1"}"#,
@@ -66,13 +66,13 @@ pub const STEPS: [DemoStep; 4] = [
         title: "Codex CLI and Gemini CLI have other words for it, and the same hook answers",
         calls: &[
             Call {
-                agent: Agent::Codex,
+                agent: Agent::codex(),
                 event: "PreToolUse",
                 tool: "apply_patch",
                 input: r#"{"command":"*** Begin Patch\n*** Add File: .env\n+TOKEN=1\n*** End Patch\n"}"#,
                 expected: Expected::Denied,
             },
-            Call { agent: Agent::Gemini, event: "BeforeTool", tool: "write_file", ..WRITE_SECRET },
+            Call { agent: Agent::gemini(), event: "BeforeTool", tool: "write_file", ..WRITE_SECRET },
         ],
         guard: GuardText::Granted,
     },

@@ -5,30 +5,30 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use hookrail_bridge::install::{BridgeCall, Scope};
+use hookrail_bridge::doctor::DoctorCheck;
+use hookrail_bridge::install::{AgentFile, InstalledCall, Scope};
 use hookrail_bridge::{Agent, SAMPLE_SESSION};
 use serde_json::Value;
 
 use super::outside::OutsideProject;
-use super::settings::{self, AgentSettings};
-use super::{Check, run_with_patience};
+use super::{run_with_patience, settings};
 use crate::bridge::session_file::SessionFiles;
 use crate::text::visible;
 
 /// Sends the sample through the program of the user's entry, or through this program if there is none.
-pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path, outside: &OutsideProject) -> Check {
+pub(super) fn examine(agent: Agent, files: &[AgentFile], project: &Path, outside: &OutsideProject) -> DoctorCheck {
     let (event, payload) = agent.sample_tool_event(project);
     let Ok(program) = std::env::current_exe() else {
-        return Check::error("dry-fire", "the path of this program is not known", "reinstall hookrail");
+        return DoctorCheck::error("dry-fire", "the path of this program is not known", "reinstall hookrail");
     };
-    let is_asked = |call: &&BridgeCall| call.event == event || call.event == settings::EVERY_EVENT;
-    let is_users = |file: &&AgentSettings| file.scope == Some(Scope::User) && outside.real_path(&file.path).is_some();
+    let is_asked = |call: &&InstalledCall| call.event == event || call.event == settings::EVERY_EVENT;
+    let is_users = |file: &&AgentFile| file.scope == Some(Scope::User) && outside.real_path(&file.path).is_some();
     let entry = files.iter().filter(is_users).flat_map(|file| &file.calls).find(is_asked);
     let mut command = match entry.map(|call| (call, outside.program_of_command(&call.program))) {
         // The agent cannot start it either, which is said where the entries are looked at.
         Some((call, None)) if !is_there(&call.program) => {
             let text = format!("a dry run of {event} is not possible: `{}` cannot be started", visible(&call.program));
-            return Check::error("dry-fire", text, format!("run `hookrail install {agent}` again"));
+            return DoctorCheck::error("dry-fire", text, format!("run `hookrail install {agent}` again"));
         }
         Some((call, Some(found))) => {
             let mut direct = Command::new(found);
@@ -59,27 +59,32 @@ pub(super) fn examine(agent: Agent, files: &[AgentSettings], project: &Path, out
         Ok(ended) => ended,
         Err(error) => {
             let text = format!("a dry run of {event} failed: {error}");
-            return Check::error("dry-fire", text, "run `hookrail check`");
+            return DoctorCheck::error("dry-fire", text, "run `hookrail check`");
         }
     };
     let (said, warned) = (out.trim(), error.trim());
     match (status, own_refusal(agent, said, warned)) {
-        (Some(0 | 2), Some(BridgeRefusal::Failed(text))) => Check::error(
+        (Some(0 | 2), Some(BridgeRefusal::Failed(text))) => DoctorCheck::error(
             "dry-fire",
             format!("a dry run of {event} reached no hook, because the bridge itself failed: {}", visible(&text)),
             "remove the cause that the message names; until then every tool is denied, or passes with `--on-error allow`",
         ),
-        (Some(0 | 2), Some(BridgeRefusal::Late(text))) => Check::error(
+        (Some(0 | 2), Some(BridgeRefusal::Late(text))) => DoctorCheck::error(
             "dry-fire",
             format!("a dry run of {event} ended at the deadline: {}", visible(&text)),
             format!("make the hooks faster, or run `hookrail install {agent}` with a longer `--timeout`"),
         ),
         (Some(0), None) => {
             let answer = if said.is_empty() { "no objection".to_owned() } else { visible(said) };
-            Check::fine("dry-fire", format!("a dry run of {event} took {} ms: {answer}", begin.elapsed().as_millis()))
+            DoctorCheck::fine(
+                "dry-fire",
+                format!("a dry run of {event} took {} ms: {answer}", begin.elapsed().as_millis()),
+            )
         }
-        (Some(2), None) => Check::fine("dry-fire", format!("a dry run of {event} was denied: {}", visible(warned))),
-        (status, _) => Check::error(
+        (Some(2), None) => {
+            DoctorCheck::fine("dry-fire", format!("a dry run of {event} was denied: {}", visible(warned)))
+        }
+        (status, _) => DoctorCheck::error(
             "dry-fire",
             format!("a dry run of {event} ended with {status:?}: {}", visible(warned)),
             format!("run `hookrail install {agent}`; if the entries are current, report this as a defect of hookrail"),

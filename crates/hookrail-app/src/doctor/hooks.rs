@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use hookrail::hook::Enablement;
 use hookrail::{Code, Hook, HookSystem, Level};
+use hookrail_bridge::doctor::DoctorCheck;
 
-use super::Check;
 use crate::failure::Result;
 use crate::project::Project;
 use crate::text::counted;
@@ -31,13 +31,13 @@ impl AskedHooks {
 }
 
 /// Hooks that are there and are not asked, whatever the agent does.
-pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
+pub(super) fn examine(asked: &AskedHooks) -> Vec<DoctorCheck> {
     let snapshot = asked.system.snapshot();
     let root = asked.project.root();
     let mut checks = Vec::new();
     if std::env::var_os("HOOKRAIL_DISABLE").is_some_and(|value| value == "1") {
         let text = "`HOOKRAIL_DISABLE=1` in the environment turns off all hooks but those of the system layer";
-        checks.push(Check::error("hooks", text, "run `unset HOOKRAIL_DISABLE` before you start the agent"));
+        checks.push(DoctorCheck::error("hooks", text, "run `unset HOOKRAIL_DISABLE` before you start the agent"));
     }
     for found in snapshot.diagnostics().iter().filter(|found| found.level == Level::Error) {
         let place = found.location.as_ref().map(|place| asked.project.places.location(place)).unwrap_or_default();
@@ -48,11 +48,11 @@ pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
             Code::GuardMissing | Code::UserUnusable => found.hint.clone().unwrap_or_else(shows_line),
             _ => shows_line(),
         };
-        checks.push(Check::error("configuration", text, fix));
+        checks.push(DoctorCheck::error("configuration", text, fix));
     }
     for found in snapshot.diagnostics().iter().filter(|found| found.code == Code::SystemMissing) {
         let text = visible(&asked.project.places.sentence(&found.message));
-        checks.push(Check::warning("configuration", text, found.hint.clone().unwrap_or_default()));
+        checks.push(DoctorCheck::warning("configuration", text, found.hint.clone().unwrap_or_default()));
     }
     if let Some(folder) = &asked.passed_over {
         let text = format!(
@@ -60,7 +60,7 @@ pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
             folder.display(),
             root.display()
         );
-        checks.push(Check::error("grants", text, grant(folder)));
+        checks.push(DoctorCheck::error("grants", text, grant(folder)));
     }
     // The switch in settings of a project counts only when the project is trusted.
     let may_be_on = |hook: &Hook| matches!(hook.enablement, Enablement::Active | Enablement::NeverSwitchedOn);
@@ -71,7 +71,7 @@ pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
         let text = format!("hook `{}` {}, so it does not run", visible(&hook.label), visible(&edit));
         let fix = "look at the change with `hookrail trust diff --project";
         let shown = root.display();
-        checks.push(Check::error(
+        checks.push(DoctorCheck::error(
             "grants",
             text,
             format!("{fix} {shown}`, then `hookrail trust grant --project {shown}`"),
@@ -81,20 +81,20 @@ pub(super) fn examine(asked: &AskedHooks) -> Vec<Check> {
     if !waiting.is_empty() {
         let is = if waiting.len() == 1 { "is not trusted and is" } else { "are not trusted and are" };
         let text = format!("{} of this project {is} not asked: {}", counted(waiting.len(), "hook"), waiting.join(", "));
-        checks.push(Check::error("grants", text, grant(root)));
+        checks.push(DoctorCheck::error("grants", text, grant(root)));
     }
     checks.extend(switched_off(asked));
     checks
 }
 
 /// Warns if the agent calls this program and there is no store of grants: one that was removed cannot be told from a first start.
-pub(super) fn examine_store(has_entries: bool) -> Option<Check> {
+pub(super) fn examine_store(has_entries: bool) -> Option<DoctorCheck> {
     let store = Project::trust_store().ok()?;
     let is_missing = store.path().symlink_metadata().is_err();
     let text = format!("there is no trust store at `{}`: no hook of any project is granted", store.path().display());
     let fix =
         "nothing if you have granted none; otherwise bring it back, or run `hookrail trust grant` in each project";
-    (has_entries && is_missing).then(|| Check::warning("grants", text, fix))
+    (has_entries && is_missing).then(|| DoctorCheck::warning("grants", text, fix))
 }
 
 fn grant(root: &Path) -> String {
@@ -102,7 +102,7 @@ fn grant(root: &Path) -> String {
 }
 
 /// Hooks that settings switch off: their user may have meant it, but not if nothing ever switched them on.
-fn switched_off(asked: &AskedHooks) -> Vec<Check> {
+fn switched_off(asked: &AskedHooks) -> Vec<DoctorCheck> {
     let snapshot = asked.system.snapshot();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     let mut never_on = 0;
@@ -118,11 +118,11 @@ fn switched_off(asked: &AskedHooks) -> Vec<Check> {
     if never_on > 0 {
         let text = format!("no settings switch hooks on: {} never asked", are(never_on));
         let fix = "add `\"hooksConfig\": {\"enabled\": true}` to the settings with the hooks";
-        checks.push(Check::error("hooks", text, fix));
+        checks.push(DoctorCheck::error("hooks", text, fix));
     }
     for (why, count) in reasons {
         let text = format!("{} switched off by {}", are(count), visible(why));
-        checks.push(Check::warning("hooks", text, "nothing if that is meant; otherwise switch them on again"));
+        checks.push(DoctorCheck::warning("hooks", text, "nothing if that is meant; otherwise switch them on again"));
     }
     checks
 }

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hookrail::hook::Enablement;
 use hookrail::{EventKind, Hook, HookSystem};
+use hookrail_bridge::doctor::DoctorCheck;
 use hookrail_bridge::{Agent, NoisyEvents};
 
-use super::Check;
 use crate::bridge::session_file::SessionFiles;
-use crate::text::counted;
-use crate::text::visible;
+use crate::text::{counted, visible};
 
 /// The hooks that take part, wait for a grant or are switched off.
 fn hooks(system: &HookSystem) -> Vec<(EventKind, std::sync::Arc<Hook>)> {
@@ -24,22 +23,22 @@ pub(super) fn wanted_events(system: &HookSystem) -> BTreeSet<EventKind> {
 }
 
 /// Hooks that wait for an event which the agent does not have, and wishes of the others that it cannot honour.
-pub(super) fn examine(agent: Agent, system: &HookSystem, noisy: NoisyEvents) -> Vec<Check> {
+pub(super) fn examine(agent: Agent, system: &HookSystem, noisy: NoisyEvents) -> Vec<DoctorCheck> {
     let is_filtered = |kind: EventKind| noisy == NoisyEvents::Filtered && agent.is_filtered(kind);
     let reaches = |kind: EventKind| agent.fires(kind) && !is_filtered(kind);
     let (reached, unreached): (Vec<_>, Vec<_>) = hooks(system).into_iter().partition(|(kind, _)| reaches(*kind));
     let takes_part = |hook: &Hook| hook.enablement == Enablement::Active && hook.trust.allows();
     let part = reached.iter().filter(|(_, hook)| takes_part(hook)).count();
     let mut checks =
-        vec![Check::fine("hooks", format!("{} of this project and user can take part", counted(part, "hook")))];
+        vec![DoctorCheck::fine("hooks", format!("{} of this project and user can take part", counted(part, "hook")))];
     for (kind, hook) in unreached {
         let waits = format!("hook `{}` waits for {kind}, which {}", visible(&hook.label), agent.title());
         checks.push(if is_filtered(kind) {
             let text = format!("{waits} fires before every model call: the bridge leaves it out");
             let fix = format!("if the hook is to run before every model call, run `hookrail install {agent} --noisy`");
-            Check::warning("hooks", text, fix)
+            DoctorCheck::warning("hooks", text, fix)
         } else {
-            Check::warning("hooks", format!("{waits} does not fire"), instead_of(kind))
+            DoctorCheck::warning("hooks", format!("{waits} does not fire"), instead_of(kind))
         });
     }
     let mut events: BTreeMap<EventKind, (usize, BTreeMap<&'static str, &'static str>)> = BTreeMap::new();
@@ -61,22 +60,27 @@ pub(super) fn examine(agent: Agent, system: &HookSystem, noisy: NoisyEvents) -> 
             wishes.join(", ")
         );
         let fix = format!("nothing if the hooks do not ask for it; otherwise read `hookrail docs agents/{agent}`");
-        checks.push(Check::warning("losses", text, fix));
+        checks.push(DoctorCheck::warning("losses", text, fix));
     }
     checks
 }
 
-fn instead_of(kind: EventKind) -> &'static str {
+/// What to do about an event that the agent does not fire.
+fn instead_of(kind: EventKind) -> String {
     match kind {
         EventKind::BeforeModel | EventKind::AfterModel | EventKind::ToolSelection => {
-            "guard the prompt and the tools instead: only Gemini CLI shows its model calls to hooks"
+            let titles: Vec<&str> =
+                Agent::ALL.into_iter().filter(|agent| agent.fires(kind)).map(Agent::title).collect();
+            let (shows, calls) = if titles.len() == 1 { ("shows", "its") } else { ("show", "their") };
+            let titles = titles.join(" and ");
+            format!("guard the prompt and the tools instead: only {titles} {shows} {calls} model calls to hooks")
         }
-        _ => "it never runs in this agent",
+        _ => "it never runs in this agent".to_owned(),
     }
 }
 
 /// What hooks asked for in past sessions and did not get as they meant it.
-pub(super) fn examine_past(agent: Agent) -> Vec<Check> {
+pub(super) fn examine_past(agent: Agent) -> Vec<DoctorCheck> {
     let Ok(store) = SessionFiles::of(agent) else { return Vec::new() };
     let losses = store.recorded_losses();
     let check = |(name, count): (String, u64)| {
@@ -86,7 +90,7 @@ pub(super) fn examine_past(agent: Agent) -> Vec<Check> {
             counted(usize::try_from(count).unwrap_or(usize::MAX), "time")
         );
         let fix = format!("read in `hookrail docs agents/{agent}` what {} does instead", agent.title());
-        Check::warning("past-losses", text, fix)
+        DoctorCheck::warning("past-losses", text, fix)
     };
     losses.into_iter().map(check).collect()
 }

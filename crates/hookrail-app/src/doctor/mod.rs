@@ -6,7 +6,6 @@ mod hooks;
 mod losses;
 mod outside;
 mod settings;
-mod trust;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hookrail_bridge::Agent;
+use hookrail_bridge::doctor::{DoctorCheck, DoctorScene};
 
 use hooks::AskedHooks;
 use outside::OutsideProject;
@@ -29,39 +29,6 @@ use crate::{foreign_hooks, telemetry};
 
 /// How long the version of an agent and a dry run may take.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// How good one thing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CheckHealth {
-    Fine,
-    Warning,
-    Error,
-}
-
-/// One thing that was looked at.
-#[derive(Clone, Debug)]
-pub struct Check {
-    /// The stable name of what was looked at.
-    pub name: &'static str,
-    pub health: CheckHealth,
-    pub text: String,
-    /// What to do about it.
-    pub fix: Option<String>,
-}
-
-impl Check {
-    pub fn fine(name: &'static str, text: impl Into<String>) -> Self {
-        Self { name, health: CheckHealth::Fine, text: text.into(), fix: None }
-    }
-
-    fn warning(name: &'static str, text: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { name, health: CheckHealth::Warning, text: text.into(), fix: Some(fix.into()) }
-    }
-
-    fn error(name: &'static str, text: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { name, health: CheckHealth::Error, text: text.into(), fix: Some(fix.into()) }
-    }
-}
 
 /// Looks at agents for one project.
 pub struct Doctor {
@@ -95,7 +62,7 @@ impl Doctor {
     }
 
     /// Looks at everything that decides whether an agent calls hookrail.
-    pub fn examine(&self, agent: Agent) -> Vec<Check> {
+    pub fn examine(&self, agent: Agent) -> Vec<DoctorCheck> {
         examine(agent, &self.project, &self.asked)
     }
 
@@ -107,27 +74,23 @@ impl Doctor {
     }
 }
 
-fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Vec<Check> {
+fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Vec<DoctorCheck> {
     let system = &asked.system;
     let files = settings::read_all(agent, project.root());
     let outside = OutsideProject::of(project.root());
     let mut checks = vec![version(agent, &outside)];
     checks.extend(settings::examine_files(agent, &files, project.root()));
     checks.extend(entries::examine(agent, &files, &losses::wanted_events(system)));
-    checks.extend(trust::examine(agent, &files, project.root()));
-    if agent == Agent::Codex {
-        checks.push(Check::warning(
-            "limits",
-            "commands typed into a shell that the agent keeps open (`write_stdin`) reach no hook",
-            "guard the program that is started, or forbid `tty` shells in Codex CLI's configuration",
-        ));
-    }
+    let files_of =
+        |name: &str| Agent::from_name(name).map(|other| settings::read_all(other, project.root())).unwrap_or_default();
+    let scene = DoctorScene { project: project.root(), files: &files, files_of: &files_of };
+    checks.extend(agent.spec().doctor.checks.iter().flat_map(|check| check(&scene)));
     checks.extend(hooks::examine(asked));
     checks.extend(hooks::examine_store(files.iter().any(|file| !file.calls.is_empty())));
     let configured = HookrailConfiguration::load(project.root(), ProjectFileTrust::Untrusted).telemetry;
     checks.extend(
         telemetry::unusable_setting(&configured)
-            .map(|finding| Check::error("telemetry", finding.message, finding.hint.unwrap_or_default())),
+            .map(|finding| DoctorCheck::error("telemetry", finding.message, finding.hint.unwrap_or_default())),
     );
     checks.extend(losses::examine(agent, system, settings::noisy_events(&files)));
     checks.extend(losses::examine_past(agent));
@@ -135,11 +98,11 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Vec<Check> {
     checks
 }
 
-fn version(agent: Agent, outside: &OutsideProject) -> Check {
+fn version(agent: Agent, outside: &OutsideProject) -> DoctorCheck {
     let title = agent.title();
     let Some(program) = outside.find_program(agent.program()) else {
         let text = format!("{title} is not in PATH");
-        return Check::warning(
+        return DoctorCheck::warning(
             "version",
             text,
             format!("install {title}, or ignore this if it is started in another way"),
@@ -153,14 +116,20 @@ fn version(agent: Agent, outside: &OutsideProject) -> Check {
         Ok((_, out, _)) => {
             let found = version_in(&out);
             if found == Some(tested) {
-                return Check::fine("version", format!("{title} {tested}, the version that was tested"));
+                return DoctorCheck::fine("version", format!("{title} {tested}, the version that was tested"));
             }
             let text = format!("{title} {}; tested was {tested}", visible(found.unwrap_or("of an unknown version")));
-            Check::warning("version", text, "what follows describes the tested version; newer events pass unchanged")
+            DoctorCheck::warning(
+                "version",
+                text,
+                "what follows describes the tested version; newer events pass unchanged",
+            )
         }
-        Err(error) => {
-            Check::warning("version", format!("the version of {title} is not known: {error}"), "start it once by hand")
-        }
+        Err(error) => DoctorCheck::warning(
+            "version",
+            format!("the version of {title} is not known: {error}"),
+            "start it once by hand",
+        ),
     }
 }
 

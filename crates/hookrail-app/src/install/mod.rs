@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use hookrail::EventKind;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    BridgeOption, EditError, FileAuthor, InstallOptions, Locations, Scope, SettingsFile, codex_trust, insert_entries,
-    own_file_author, read_settings, remove_entries, settings_files, trust_codex_hooks,
+    BridgeOption, EditError, FileAuthor, InstallOptions, Locations, Scope, SettingsFile, TrustScene, calls_bridge,
+    insert_entries, own_file_author, read_settings, remove_entries, settings_files,
 };
 
 use crate::failure::{Failure, Result};
@@ -83,10 +83,8 @@ pub enum Advice {
     EventNotFired { hook: String, event: EventKind },
     /// A hook waits for an event that is fired only with `--noisy`.
     EventFiltered { hook: String, event: EventKind },
-    /// The agent runs a hook only after a review.
-    CodexReview,
-    /// The agent runs hooks of a project only in a trusted folder.
-    CopilotTrustedFolder,
+    /// The agent itself wants something before it runs a hook, in words of its own.
+    OfAgent(&'static str),
 }
 
 /// What an installation or its removal did beside what was announced.
@@ -94,8 +92,19 @@ pub enum Advice {
 pub enum Position {
     /// All other hooks are where they were.
     Kept,
-    /// Hooks that stood behind those of hookrail have a new position, by which Codex CLI trusts them.
-    Moved,
+    /// Hooks that stood behind those of hookrail have a new position, by which the agent trusts them.
+    Moved {
+        /// What the agent does then.
+        consequence: &'static str,
+    },
+}
+
+impl Position {
+    /// The positions in an agent after some hooks were moved.
+    fn moved(agent: Agent) -> Self {
+        let trust = agent.spec().install.trust;
+        trust.map_or(Self::Kept, |trust| Self::Moved { consequence: trust.moved })
+    }
 }
 
 impl Installation {
@@ -127,11 +136,11 @@ impl Installation {
         let known = |path: &Path| note.find(agent.name(), path);
         let plan = |file: &SettingsFile| planned(agent, scope, file, known(file.path()), surplus);
         let mut changes = files.iter().map(plan).collect::<Result<Vec<_>>>()?;
-        let trust = codex_changes(request, &changes, &locations, &known)?;
+        let trust = trust_change(request, &changes, &locations, &known)?;
         changes.extend(trust);
         let summary = ChangeSummary::new(agent, Direction::Install, &changes, &home, &project);
         changes.retain(SettingsChange::is_needed);
-        let advice = advice(request, &files, wanted);
+        let advice = advice(request, wanted);
         Ok(Self { summary, changes, advice, agent, scope, surplus, state, note })
     }
 
@@ -160,13 +169,15 @@ impl Installation {
             self.note.save(&self.state).map_err(|error| unusable_note(&error))?;
             return Err(failure);
         }
-        let is_moved = self.agent == Agent::Codex && self.surplus == SurplusEntries::Removed;
-        Ok(if is_moved { Position::Moved } else { Position::Kept })
+        Ok(match self.surplus {
+            SurplusEntries::None => Position::Kept,
+            SurplusEntries::Removed => Position::moved(self.agent),
+        })
     }
 }
 
 /// Returns what is left to do.
-fn advice(request: &InstallRequest, files: &[SettingsFile], wanted: Vec<(EventKind, String)>) -> Vec<Advice> {
+fn advice(request: &InstallRequest, wanted: Vec<(EventKind, String)>) -> Vec<Advice> {
     let agent = request.agent;
     let about_event = |(event, hook): (EventKind, String)| {
         if !agent.fires(event) {
@@ -178,12 +189,10 @@ fn advice(request: &InstallRequest, files: &[SettingsFile], wanted: Vec<(EventKi
         }
     };
     let mut advice: Vec<Advice> = wanted.into_iter().filter_map(about_event).collect();
-    if agent == Agent::Codex && request.agent_trust == AgentTrust::LeftToAgent {
-        advice.push(Advice::CodexReview);
-    }
-    if agent == Agent::Copilot && files.iter().any(|file| file.path().to_string_lossy().contains("/.github/")) {
-        advice.push(Advice::CopilotTrustedFolder);
-    }
+    let install = &agent.spec().install;
+    let untrusted = install.trust.filter(|_| request.agent_trust == AgentTrust::LeftToAgent).map(|trust| trust.advice);
+    let in_project = install.project_advice.filter(|_| request.scope == Scope::Project);
+    advice.extend(untrusted.into_iter().chain(in_project).map(Advice::OfAgent));
     advice
 }
 
@@ -265,34 +274,31 @@ fn read_in_scope(agent: Agent, scope: Scope, path: &Path) -> Result<Option<Strin
     read.map_err(|refusal| refusal_failure(path, &refusal))
 }
 
-/// The trust that Codex wants, if it was asked for.
-fn codex_changes<'r>(
+/// The trust that the agent wants for the changed hooks, if it was asked for.
+fn trust_change<'r>(
     request: &InstallRequest,
     changes: &[SettingsChange],
     locations: &Locations<'_>,
     known: &impl Fn(&Path) -> Option<&'r InstalledFile>,
-) -> Result<Vec<SettingsChange>> {
-    if request.agent != Agent::Codex || request.agent_trust == AgentTrust::LeftToAgent {
-        return Ok(Vec::new());
-    }
-    // Codex CLI looks for trust in the user's configuration, also for the hooks of a project.
-    let hooks = locations.settings_path(Agent::Codex, Scope::User).map_err(|error| Failure::new(error.to_string()))?;
-    let path = hooks.with_file_name("config.toml");
+) -> Result<Option<SettingsChange>> {
+    let wanted = request.agent.spec().install.trust.filter(|_| request.agent_trust == AgentTrust::Recorded);
+    let Some(trust) = wanted else { return Ok(None) };
+    let path = (trust.file)(locations);
     let before = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
-    let wanted: Vec<_> = changes
-        .iter()
-        .flat_map(|change| codex_trust(&change.path, change.after.as_deref().unwrap_or_default()))
-        .collect();
     let known = known(&path);
-    let recorded = known.map(|known| known.insertions.as_slice()).unwrap_or_default();
-    let config = before.clone().unwrap_or_default();
-    let (after, insertions) = trust_codex_hooks(&config, &wanted, recorded).map_err(|error| {
-        Failure::new(format!("`{}` cannot be extended: {error}", path.display()))
-            .hint("review the hooks in `codex` instead of using `--trust`")
-    })?;
+    let hooks: Vec<(&Path, &str)> =
+        changes.iter().map(|change| (change.path.as_path(), change.after.as_deref().unwrap_or_default())).collect();
+    let scene = TrustScene {
+        text: before.as_deref().unwrap_or_default(),
+        hooks: &hooks,
+        recorded: known.map(|known| known.insertions.as_slice()).unwrap_or_default(),
+        calls_bridge,
+    };
+    let (after, insertions) = (trust.extend)(&scene)
+        .map_err(|error| Failure::new(format!("`{}` cannot be extended: {error}", path.display())).hint(trust.hint))?;
     let folders = write::missing_parents(&path);
     let backup = if known.is_none() { Backup::Made } else { Backup::NotNeeded };
-    Ok(vec![SettingsChange {
+    Ok(Some(SettingsChange {
         path,
         before,
         after: Some(after),
@@ -301,7 +307,7 @@ fn codex_changes<'r>(
         original: None,
         folders,
         backup,
-    }])
+    }))
 }
 
 /// The program that agents call: by its real path, which survives a changed `PATH`.

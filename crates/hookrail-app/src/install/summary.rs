@@ -5,7 +5,7 @@ use std::path::Path;
 use hookrail::hook::denies_on_failure;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    BridgeCall, FileAuthor, MissingProgram, SettingsSyntax, bridge_calls, own_file_author, read_settings,
+    FileAuthor, InstalledCall, MissingProgram, SettingsSyntax, bridge_calls, own_file_author, read_settings,
 };
 
 use super::change::{Backup, SettingsChange};
@@ -118,7 +118,7 @@ pub enum FailureEffect {
 }
 
 impl EventCall {
-    fn new(agent: Agent, call: &BridgeCall) -> Self {
+    fn new(agent: Agent, call: &InstalledCall) -> Self {
         let mut words = call.arguments.iter().cloned();
         let (mut arguments, mut waits) = (Vec::new(), format!("{:?}", call.timeout));
         while let Some(word) = words.next() {
@@ -192,10 +192,11 @@ fn beside_calls(agent: Agent, direction: Direction, change: &SettingsChange, pla
         let (path, backup) = (places.path(&change.path), places.path(&write::backup_path(&change.path)));
         texts.push(format!("what {path} holds now is kept as {backup}"));
     }
-    if agent == Agent::Codex && change.path.ends_with("config.toml") {
+    if let Some(trust) = agent.spec().install.trust.filter(|trust| change.path.ends_with(trust.file_name)) {
+        let [installed, uninstalled] = trust.summary;
         texts.push(match direction {
-            Direction::Install => "Codex CLI trusts these hooks".to_owned(),
-            Direction::Uninstall => "Codex CLI's trust in these hooks goes too".to_owned(),
+            Direction::Install => installed.to_owned(),
+            Direction::Uninstall => uninstalled.to_owned(),
         });
     }
     texts

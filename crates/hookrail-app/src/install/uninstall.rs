@@ -83,8 +83,7 @@ impl Removal {
         write::remove_empty_folders(self.mine.iter().flat_map(|file| &file.folders));
         let note = InstallNote { files: self.others };
         note.save(&self.state).map_err(|error| unusable_note(&error))?;
-        let is_moved = self.agent == Agent::Codex && !self.changes.is_empty();
-        Ok(if is_moved { Position::Moved } else { Position::Kept })
+        Ok(if self.changes.is_empty() { Position::Kept } else { Position::moved(self.agent) })
     }
 }
 

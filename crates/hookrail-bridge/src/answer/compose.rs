@@ -2,24 +2,28 @@
 
 use hookrail::{Decision, Effects, EventKind, Json};
 
-use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, Message, stop_reason, write};
+use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, stop_reason};
+use crate::agents::Agent;
 use crate::effect::{EffectKind, Handling};
+use crate::forms::{AnswerContent, AnswerForm, OutputFit, StopText};
 use crate::loss::Loss;
 use crate::request::{AgentRequest, UnknownName};
 use crate::session::{BridgeSession, MAX_AGENT_END_DENIALS, PendingStop, StopReach};
-use crate::{Agent, AnswerForm};
+use crate::spec::{Questions, RewriteFit};
 
 pub(super) struct Composer<'a> {
     request: &'a AgentRequest,
     options: AnswerOptions,
     session: &'a mut BridgeSession,
-    message: Message,
+    message: AnswerContent,
+    /// The reason of a stop that the tool's result has to carry.
+    stop_output: Option<String>,
     losses: Vec<Loss>,
 }
 
 impl<'a> Composer<'a> {
     pub(super) fn new(request: &'a AgentRequest, options: AnswerOptions, session: &'a mut BridgeSession) -> Self {
-        Self { request, options, session, message: Message::default(), losses: Vec::new() }
+        Self { request, options, session, message: AnswerContent::default(), stop_output: None, losses: Vec::new() }
     }
 
     pub(super) fn compose(mut self, results: &[EventResult]) -> Answer {
@@ -39,10 +43,21 @@ impl<'a> Composer<'a> {
         self.request.kind()
     }
 
+    fn form(&self) -> &'static dyn AnswerForm {
+        self.request.event.form
+    }
+
+    /// Whether the event is one at which the agent may ask at its terminal.
+    fn asks_at_terminal(&self) -> bool {
+        self.kind() == EventKind::BeforeTool && self.agent().spec().questions == Questions::AtTerminal
+    }
+
     /// How an effect is expressed, which is a loss unless it is honoured.
     fn handle(&mut self, effect: EffectKind) -> Handling {
         let handling = match effect {
-            EffectKind::Ask if self.can_ask_on_terminal() => Handling::Honoured,
+            EffectKind::Ask if self.asks_at_terminal() && self.options.attendance == Attendance::Attended => {
+                Handling::Honoured
+            }
             _ => self.agent().handling(self.kind(), effect),
         };
         self.lose(effect, handling);
@@ -53,12 +68,6 @@ impl<'a> Composer<'a> {
         if !handling.is_honoured() {
             self.losses.push(Loss { event: self.kind(), effect, handling });
         }
-    }
-
-    /// Gemini shows a dialog if a user is at its terminal.
-    fn can_ask_on_terminal(&self) -> bool {
-        let is_tool = self.kind() == EventKind::BeforeTool;
-        is_tool && self.agent() == Agent::Gemini && self.options.attendance == Attendance::Attended
     }
 
     fn deny(&mut self, reason: String) {
@@ -74,7 +83,7 @@ impl<'a> Composer<'a> {
 
     /// Whether the answer is a denial by exit status, which has a text on standard error and nothing else.
     fn denies_by_status(&self) -> bool {
-        self.message.deny.is_some() && write::has_exit_two(self.request)
+        self.message.deny.is_some() && self.form().denies_by_status(self.kind())
     }
 
     fn take_waiting_context(&mut self) {
@@ -181,8 +190,7 @@ impl<'a> Composer<'a> {
         if !self.may_deny() {
             return;
         }
-        if self.agent() == Agent::Gemini && self.kind() == EventKind::BeforeTool {
-            // Gemini shows its user this message and not the reason.
+        if self.asks_at_terminal() {
             self.add_system_message(question);
         }
         let end = if question.ends_with(['.', '?', '!']) { "" } else { "." };
@@ -226,10 +234,11 @@ impl<'a> Composer<'a> {
         match self.handle(EffectKind::Stop) {
             Handling::Honoured => self.message.stop = Some(reason.to_owned()),
             Handling::ReplacesResult => {
-                if self.request.event.form == AnswerForm::Claude {
-                    self.add_context(text.clone());
+                match self.form().stop_text() {
+                    StopText::AsResult => {}
+                    StopText::AsResultAndContext => self.add_context(text.clone()),
                 }
-                self.message.stop_output = Some(text);
+                self.stop_output = Some(text);
                 self.session.stop = pending(StopReach::UntilPrompt);
             }
             _ => {
@@ -269,12 +278,13 @@ impl<'a> Composer<'a> {
     }
 
     fn take_output(&mut self, text: &str) {
-        let handling = match self.request.event.form {
-            AnswerForm::Claude if write::claude_output(self.request, text).is_none() => Handling::AddedAsContext,
-            _ => self.agent().handling(self.kind(), EffectKind::ToolOutput),
+        let fit = self.form().fit_output(&self.request.answered(), text);
+        let handling = match fit {
+            OutputFit::AsHandled => self.agent().handling(self.kind(), EffectKind::ToolOutput),
+            OutputFit::ContextOnly | OutputFit::ContextToo => Handling::AddedAsContext,
         };
         self.lose(EffectKind::ToolOutput, handling);
-        if handling.is_honoured() || self.agent() == Agent::Copilot {
+        if handling.is_honoured() || fit == OutputFit::ContextToo {
             self.message.output = Some(text.to_owned());
         }
         if !handling.is_honoured() {
@@ -318,12 +328,14 @@ impl<'a> Composer<'a> {
             call.name,
             rewritten.text()
         );
-        if self.agent() == Agent::Codex && changes_more_than_command(call, &rewritten) {
-            self.lose(EffectKind::ToolInput, Handling::Denied);
-            self.deny(advice);
-            return;
-        }
-        match self.handle(EffectKind::ToolInput) {
+        let handling = match (self.agent().spec().rewrite_fit)(call, &rewritten) {
+            RewriteFit::AsHandled => self.handle(EffectKind::ToolInput),
+            RewriteFit::Impossible => {
+                self.lose(EffectKind::ToolInput, Handling::Denied);
+                Handling::Denied
+            }
+        };
+        match handling {
             Handling::Honoured => {
                 if let (Some(key), Some(changed)) = (self.request.call_key(), self.request.call_key_with(&rewritten)) {
                     self.session.keep_also_under(key, changed);
@@ -335,7 +347,7 @@ impl<'a> Composer<'a> {
     }
 
     fn finish(mut self) -> Answer {
-        if let Some(stopped) = self.message.stop_output.take() {
+        if let Some(stopped) = self.stop_output.take() {
             // The reason comes first: the model has to stop, whatever else the result says.
             let output = self.message.output.take();
             self.message.output =
@@ -347,7 +359,7 @@ impl<'a> Composer<'a> {
         }
         if self.message.stop.is_some() {
             match self.kind() {
-                // Without a deny Claude runs the tool and ends only then.
+                // Without a deny an agent may run the tool and end only then.
                 EventKind::BeforeTool => {
                     let text = stop_reason(self.message.stop.as_deref().unwrap_or_default());
                     self.deny(text);
@@ -369,7 +381,7 @@ impl<'a> Composer<'a> {
         }
         if let Some(deny) = &mut self.message.deny {
             self.session.stop_after_denied_prompt(self.request, deny);
-            // A rewrite beside a deny voids the answer in Codex. Context beside a deny is lost in most forms, so it becomes
+            // A rewrite beside a deny voids the answer in some agents. Context beside a deny is lost in most forms, so it becomes
             // part of the reason.
             self.message.input = None;
             self.message.ask = None;
@@ -388,7 +400,7 @@ impl<'a> Composer<'a> {
         for loss in &self.losses {
             *self.session.losses.entry(loss.name()).or_default() += 1;
         }
-        let mut answer = write::answer(self.request, &self.message);
+        let mut answer = self.form().write(&self.request.answered(), &self.message);
         if answer.stderr.is_none() {
             answer.stderr = self.report_unknown_names();
         }
@@ -413,17 +425,6 @@ impl<'a> Composer<'a> {
         let texts: Vec<String> = texts.collect();
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
-}
-
-/// Whether a rewrite of a shell call changes what Codex does not show and cannot change: its hooks know `command` alone.
-fn changes_more_than_command(call: &crate::tools::AgentToolCall, rewritten: &Json) -> bool {
-    if call.name != "Bash" {
-        return false;
-    }
-    let (old, new) = (call.agent_input.as_object().unwrap_or_default(), rewritten.as_object().unwrap_or_default());
-    let is_kept = |name: &str, value: &Json| name == "command" || old.get(name).is_some_and(|old| old.same_as(value));
-    let all_kept = new.iter().all(|(name, value)| is_kept(name, value));
-    !all_kept || new.get("command").and_then(Json::as_str).is_none()
 }
 
 /// The text of a replaced result: a text, or the text parts of a list of content.

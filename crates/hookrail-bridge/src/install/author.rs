@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::call::BridgeCommand;
 use super::edit::{commands_of, hooks_in};
 use super::syntax::{member, root, to_value};
-use crate::Agent;
+use crate::agents::Agent;
+use crate::settings::{Scope, SettingsLayout};
 
 /// Who wrote a file that stands where a file of hookrail's own belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +25,16 @@ pub enum FileAuthor {
 pub fn own_file_author(agent: Agent, path: &Path, text: &str) -> FileAuthor {
     let is_own = match agent.plugin_template() {
         Some(template) => text.lines().next() == template.lines().next(),
-        None if path.ends_with("gemini-extension.json") => is_own_manifest(text),
+        None if is_manifest(agent, path) => is_own_manifest(text),
         None => has_own_hooks_only(agent, text),
     };
     if is_own { FileAuthor::Hookrail } else { FileAuthor::Other }
+}
+
+fn is_manifest(agent: Agent, path: &Path) -> bool {
+    let layouts = [Scope::User, Scope::Project, Scope::System].map(agent.spec().install.layout);
+    let is_named = |layout| matches!(layout, SettingsLayout::Extension { manifest } if path.ends_with(manifest));
+    layouts.into_iter().any(is_named)
 }
 
 fn is_own_manifest(text: &str) -> bool {
@@ -79,7 +86,7 @@ mod tests {
             (copilot(""), FileAuthor::Other),
             ("hookrail".to_owned(), FileAuthor::Other),
         ] {
-            assert_eq!(author(Agent::Copilot, "hookrail.json", &text), expected, "{text}");
+            assert_eq!(author(Agent::copilot(), "hookrail.json", &text), expected, "{text}");
         }
         let manifest = "x/gemini-extension.json";
         for (text, expected) in [
@@ -87,9 +94,9 @@ mod tests {
             ("{\"name\": \"hookrail\", \"mcpServers\": {}}", FileAuthor::Other),
             ("{\"name\": \"mine\", \"version\": \"hookrail\"}", FileAuthor::Other),
         ] {
-            assert_eq!(author(Agent::Gemini, manifest, text), expected, "{text}");
+            assert_eq!(author(Agent::gemini(), manifest, text), expected, "{text}");
         }
-        for agent in [Agent::OpenCode, Agent::Pi] {
+        for agent in [Agent::opencode(), Agent::pi()] {
             let template = agent.plugin_template().unwrap_or_default();
             assert_eq!(author(agent, "hookrail.js", template), FileAuthor::Hookrail);
             assert_eq!(author(agent, "hookrail.js", &format!("// mine\n{template}")), FileAuthor::Other);

@@ -6,7 +6,7 @@
 
 use hookrail::hook::bridge_words;
 
-use crate::Agent;
+use crate::agents::Agent;
 
 /// A command line that does nothing but call the bridge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +81,9 @@ mod tests {
             assert_eq!(BridgeCommand::read(line).map(|call| call.program).as_deref(), program, "{line}");
         }
         let call = BridgeCommand::read("/x/hr bridge qwen --event Stop --deadline 1").unwrap();
-        assert!(call.is_installed_for(Agent::Qwen, "Stop"));
-        assert!(!call.is_installed_for(Agent::Qwen, "PreToolUse") && !call.is_installed_for(Agent::Claude, "Stop"));
+        assert!(call.is_installed_for(Agent::qwen(), "Stop"));
+        assert!(!call.is_installed_for(Agent::qwen(), "PreToolUse") && !call.is_installed_for(Agent::claude(), "Stop"));
         let by_hand = BridgeCommand::read("hookrail bridge qwen --event Stop").unwrap();
-        assert!(!by_hand.is_installed_for(Agent::Qwen, "Stop"));
+        assert!(!by_hand.is_installed_for(Agent::qwen(), "Stop"));
     }
 }

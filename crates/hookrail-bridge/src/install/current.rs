@@ -9,26 +9,9 @@ use hookrail::hook::denies_on_failure;
 use serde_json::{Map, Value};
 
 use super::call::BridgeCommand;
-use super::entries::{denies_failure, entry_value};
-use crate::Agent;
-
-/// A member in which an entry is not what an installation writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntryDifference {
-    /// The name of the member.
-    pub member: String,
-    /// What it means for hooks.
-    pub effect: DifferenceEffect,
-}
-
-/// What it means for hooks that an entry is not what an installation writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DifferenceEffect {
-    /// The agent may not ask the bridge, or may not wait for its answer.
-    Disarms,
-    /// The agent asks the bridge and waits for its answer.
-    Asks,
-}
+use super::entries::denies_failure;
+use crate::agents::Agent;
+use crate::settings::{DifferenceEffect, EntryDifference};
 
 /// The members that change neither whether the agent asks nor whether it waits.
 const HARMLESS: [&str; 5] = ["description", "name", "onFailure", "sequential", "statusMessage"];
@@ -39,7 +22,7 @@ pub(super) fn differences_in_file(agent: Agent, event: &str, group: &Value, hook
     // An event that this version does not know cannot be judged.
     let Some(known) = agent.find_event(event) else { return Vec::new() };
     let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str).unwrap_or_default();
-    let mut expected = entry_value(agent, &known, command, 0);
+    let mut expected = (agent.spec().install.entry)(&known, command, 0);
     let expected_hook = match expected.pointer_mut("/hooks/0") {
         Some(hook) => hook.as_object_mut(),
         None => expected.as_object_mut(),
@@ -134,7 +117,7 @@ mod tests {
             json!({ "hooks": [hook] })
         };
         let disarms = |member: &str| vec![(member.to_owned(), DifferenceEffect::Disarms)];
-        let claude = |group: &Value| found(Agent::Claude, "PreToolUse", group);
+        let claude = |group: &Value| found(Agent::claude(), "PreToolUse", group);
         assert_eq!(claude(&json!({ "hooks": [hook] })), []);
         assert_eq!(claude(&json!({ "matcher": "*", "hooks": [hook] })), []);
         assert_eq!(claude(&with("async", json!(false))), []);
@@ -155,7 +138,7 @@ mod tests {
         assert_eq!(claude(&with("command", json!("hookrail bridge codex"))), disarms("command"));
         // An entry of an earlier version is asked, and lets the operation happen if the program cannot run.
         assert_eq!(claude(&with("command", json!(call))), [("command".to_owned(), DifferenceEffect::Asks)]);
-        assert_eq!(found(Agent::Claude, "EventOfTomorrow", &hook), []);
+        assert_eq!(found(Agent::claude(), "EventOfTomorrow", &hook), []);
     }
 
     #[test]
@@ -163,8 +146,11 @@ mod tests {
         let command =
             denying_on_failure("/bin/hookrail bridge copilot --event preToolUse --deadline 48000", "it failed");
         let hook = json!({ "type": "command", "bash": command, "timeoutSec": 60 });
-        assert_eq!(found(Agent::Copilot, "preToolUse", &hook), []);
+        assert_eq!(found(Agent::copilot(), "preToolUse", &hook), []);
         let text = json!({ "type": "command", "bash": command, "timeoutSec": "60" });
-        assert_eq!(found(Agent::Copilot, "preToolUse", &text), [("timeoutSec".to_owned(), DifferenceEffect::Disarms)]);
+        assert_eq!(
+            found(Agent::copilot(), "preToolUse", &text),
+            [("timeoutSec".to_owned(), DifferenceEffect::Disarms)]
+        );
     }
 }

@@ -11,56 +11,15 @@ use serde_json::Value;
 
 use super::call::BridgeCommand;
 use super::current::is_current;
-use super::entries::{SettingsEntry, SettingsSyntax};
+use super::entries::SettingsEntry;
 use super::layout::{append, append_member, indentation, indented, quoted, with_line_ends};
 use super::syntax::{check_syntax, member, root, to_value};
-
-/// Why a settings file cannot be edited.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EditError {
-    /// The agent could not read the file as it is.
-    #[error("line {line}: {message}")]
-    Syntax {
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// The file begins with a byte order mark, which JSON does not allow.
-    #[error("it begins with a byte order mark")]
-    ByteOrderMark,
-    /// A part of the file is not what hooks need it to be.
-    #[error("`{key}` is not {expected}")]
-    Shape {
-        /// The part.
-        key: String,
-        /// What it has to be.
-        expected: &'static str,
-    },
-}
-
-/// A text that was inserted, or that took the place of another one.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Insertion {
-    /// Where, in bytes of the text before the insertion.
-    pub offset: usize,
-    /// What.
-    pub text: String,
-    /// The text that stood there before.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub replaced: String,
-}
-
-impl Insertion {
-    pub(super) fn apply(&self, text: &mut String) {
-        text.replace_range(self.offset..self.offset + self.replaced.len(), &self.text);
-    }
-}
+use crate::settings::{EditError, Insertion, SettingsSyntax, record_replacement};
 
 /// Adds entries to the text of a file, or updates them. `recorded` holds the changes of earlier calls. Returns the new text and
 /// all changes since before the first call.
 ///
-/// An entry that calls the bridge for the same agent and event is changed where it stands, because Codex CLI trusts a hook
+/// An entry that calls the bridge for the same agent and event is changed where it stands, because an agent may trust a hook
 /// by its position. Any other entry is added at the end of its list. Doing it twice changes nothing.
 ///
 /// # Errors
@@ -107,14 +66,6 @@ pub fn insert_entries(
     // The agent must be able to read the result too.
     check_syntax(&current, syntax)?;
     Ok((current, insertions))
-}
-
-/// Records that a text took the place of another. If the old text was itself part of an insertion, that insertion changes.
-pub fn record_replacement(insertions: &mut Vec<Insertion>, offset: usize, old: &str, new: &str) {
-    match insertions.iter_mut().find(|known| known.text.contains(old)) {
-        Some(known) => known.text = known.text.replacen(old, new, 1),
-        None => insertions.push(Insertion { offset, text: new.to_owned(), replaced: old.to_owned() }),
-    }
 }
 
 /// An entry that a file should have.

@@ -6,8 +6,10 @@ use hookrail::EventKind;
 use hookrail::hook::denying_on_failure;
 use serde_json::{Value, json};
 
-use super::places::{Locations, Scope, UnsupportedScope};
-use crate::{Agent, AgentEvent};
+use super::places::UnsupportedScope;
+use crate::agents::Agent;
+use crate::settings::{Locations, Scope, SettingsLayout, SettingsSyntax};
+use crate::spec::AgentEvent;
 
 /// What the person who installs chose.
 #[derive(Clone, Debug)]
@@ -57,24 +59,21 @@ impl InstallOptions {
     }
 
     /// The deadline for one event, which is shorter where the agent waits less than its settings say.
-    fn deadline_of_event(&self, agent: Agent, event: &AgentEvent) -> u64 {
-        let longest = agent.longest_wait_ms(event.kind).map(u64::from);
-        longest.map_or(self.deadline_ms(), |wait| self.deadline_ms().min(wait * 4 / 5))
+    fn deadline_of_event(&self, event: &AgentEvent) -> u64 {
+        let longest = event.longest_wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        longest.map_or(self.deadline_ms(), |wait| self.deadline_ms().min(wait / 5 * 4))
     }
 
     /// The agent's timeout for one event, in seconds.
-    fn seconds(&self, agent: Agent, event: &AgentEvent) -> u32 {
-        let longest = agent.longest_wait_ms(event.kind).map(|wait| wait.div_ceil(1000));
+    fn seconds(&self, event: &AgentEvent) -> u32 {
+        let longest = event.longest_wait.map(|wait| u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX));
         longest.map_or(self.timeout_seconds, |wait| self.timeout_seconds.min(wait))
     }
 
     fn command(&self, agent: Agent, event: &AgentEvent) -> String {
         let program = shell_quoted(&self.program.to_string_lossy());
-        let call = format!(
-            "{program} bridge {agent} --event {} --deadline {}",
-            event.name,
-            self.deadline_of_event(agent, event)
-        );
+        let call =
+            format!("{program} bridge {agent} --event {} --deadline {}", event.name, self.deadline_of_event(event));
         let call = self.bridge.iter().fold(call, |call, option| format!("{call} {}", option.flag()));
         if denies_failure(event) { denying_on_failure(&call, &failure_sentence(agent)) } else { call }
     }
@@ -141,27 +140,11 @@ pub enum SettingsFile {
     },
 }
 
-/// What an agent accepts in a settings file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettingsSyntax {
-    /// JSON and nothing else: a comment makes the agent ignore all hooks of the file.
-    StrictJson,
-    /// JSON with comments. A trailing comma makes the file unreadable.
-    JsonWithComments,
-    /// JSON with comments, trailing commas and the other liberties of JSON5: for files about whose reader nothing else is
-    /// known.
-    LenientJson,
-}
-
 impl SettingsSyntax {
     /// What an agent accepts in its JSON files.
     #[must_use]
     pub const fn of(agent: Agent) -> Self {
-        match agent {
-            Agent::Claude | Agent::Codex => Self::StrictJson,
-            Agent::Gemini | Agent::Qwen => Self::JsonWithComments,
-            Agent::Copilot | Agent::OpenCode | Agent::Pi => Self::LenientJson,
-        }
+        agent.spec().install.syntax
     }
 }
 
@@ -186,31 +169,32 @@ pub fn settings_files(
     locations: &Locations<'_>,
 ) -> Result<Vec<SettingsFile>, UnsupportedScope> {
     let path = locations.settings_path(agent, options.scope)?;
-    let entries = || entries(agent, options);
-    let shared =
-        || vec![SettingsFile::Shared { path: path.clone(), entries: entries(), syntax: SettingsSyntax::of(agent) }];
-    let own = |text: String| vec![SettingsFile::Own { path: path.clone(), text }];
-    Ok(match (agent, options.scope) {
-        (Agent::Claude, Scope::System) => own(pretty(&json!({ "hooks": grouped(&entries()) }))),
-        (Agent::Claude | Agent::Codex | Agent::Qwen, _) | (Agent::Gemini, Scope::Project | Scope::System) => shared(),
-        (Agent::Gemini, Scope::User) => {
-            let manifest = json!({ "name": "hookrail", "version": env!("CARGO_PKG_VERSION") });
-            let folder = path.parent().and_then(Path::parent).unwrap_or(&path).to_owned();
-            let mut files = own(pretty(&json!({ "hooks": grouped(&entries()) })));
-            files.push(SettingsFile::Own { path: folder.join("gemini-extension.json"), text: pretty(&manifest) });
-            files
+    let own_hooks = |path: PathBuf, version: Option<u32>| {
+        let mut document = json!({ "hooks": grouped(&entries(agent, options)) });
+        if let (Some(version), Some(members)) = (version, document.as_object_mut()) {
+            members.insert("version".to_owned(), json!(version));
         }
-        (Agent::Copilot, _) => own(pretty(&json!({ "version": 1, "hooks": grouped(&entries()) }))),
-        (Agent::OpenCode, _) => own(plugin_text(super::OPENCODE_PLUGIN, options)),
-        (Agent::Pi, _) => own(plugin_text(super::PI_EXTENSION, options)),
+        SettingsFile::Own { path, text: pretty(&document) }
+    };
+    Ok(match (agent.spec().install.layout)(options.scope) {
+        SettingsLayout::Shared => {
+            vec![SettingsFile::Shared { path, entries: entries(agent, options), syntax: SettingsSyntax::of(agent) }]
+        }
+        SettingsLayout::Own { version } => vec![own_hooks(path, version)],
+        SettingsLayout::Extension { manifest } => {
+            let text = pretty(&json!({ "name": "hookrail", "version": env!("CARGO_PKG_VERSION") }));
+            let folder = path.parent().and_then(Path::parent).unwrap_or(&path).join(manifest);
+            vec![own_hooks(path, None), SettingsFile::Own { path: folder, text }]
+        }
+        SettingsLayout::Plugin(template) => vec![SettingsFile::Own { path, text: plugin_text(template, options) }],
     })
 }
 
-/// The generated plugin: the asset with the program, the deadline and the options filled in.
-fn plugin_text(asset: &str, options: &InstallOptions) -> String {
+/// The generated plugin: the template with the program, the deadline and the options filled in.
+fn plugin_text(template: &str, options: &InstallOptions) -> String {
     let program = Value::from(options.program.to_string_lossy().into_owned());
     let flags: Vec<&str> = options.bridge.iter().map(|option| option.flag()).collect();
-    asset
+    template
         .replace("\"@PROGRAM@\"", &program.to_string())
         .replace("\"@DEADLINE@\"", &options.deadline_ms().to_string())
         .replace("\"@OPTIONS@\"", &json!(flags).to_string())
@@ -235,25 +219,8 @@ fn grouped(entries: &[SettingsEntry]) -> Value {
 fn entries(agent: Agent, options: &InstallOptions) -> Vec<SettingsEntry> {
     let entry = |event: &AgentEvent| {
         let command = options.command(agent, event);
-        let value = entry_value(agent, event, &command, options.seconds(agent, event));
+        let value = (agent.spec().install.entry)(event, &command, options.seconds(event));
         SettingsEntry { event: event.name, value, command }
     };
     options.wanted(agent).map(entry).collect()
-}
-
-pub(super) fn entry_value(agent: Agent, event: &AgentEvent, command: &str, seconds: u32) -> Value {
-    match agent {
-        Agent::Copilot => json!({ "type": "command", "bash": command, "timeoutSec": seconds }),
-        Agent::Gemini => {
-            let hook = json!({ "name": "hookrail", "type": "command", "command": command, "timeout": seconds * 1000 });
-            json!({ "hooks": [hook] })
-        }
-        // Claude can be told that a hook which fails blocks; without this word it lets the tool run.
-        Agent::Claude if event.guards_an_operation() => {
-            json!({ "hooks": [{ "type": "command", "command": command, "timeout": seconds, "onFailure": "block" }] })
-        }
-        Agent::Claude | Agent::Codex | Agent::Qwen | Agent::OpenCode | Agent::Pi => {
-            json!({ "hooks": [{ "type": "command", "command": command, "timeout": seconds }] })
-        }
-    }
 }

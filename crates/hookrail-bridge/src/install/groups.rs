@@ -5,9 +5,10 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::edit::{EditError, EntryChange, NewEntry, change_for, commands_of};
+use super::edit::{EntryChange, NewEntry, change_for, commands_of};
 use super::layout::{append_member, indentation, quoted};
 use super::syntax::{member, root, syntax_error};
+use crate::settings::EditError;
 
 /// A group of hooks, as text that can stand in a settings file: JSON in which each level is indented by two blanks. Comments
 /// are allowed.

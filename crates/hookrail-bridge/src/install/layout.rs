@@ -3,7 +3,7 @@
 use jsonc_parser::ast;
 use serde_json::Value;
 
-use super::edit::Insertion;
+use crate::settings::Insertion;
 
 pub(super) fn append_member(
     text: &str,

@@ -6,11 +6,11 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 
 use super::call::BridgeCommand;
-use super::edit::{EditError, Insertion, commands_of, members_of};
-use super::entries::SettingsSyntax;
+use super::edit::{commands_of, members_of};
 use super::layout::quoted;
 use super::syntax::{check_syntax, member, root};
-use crate::Agent;
+use crate::agents::Agent;
+use crate::settings::{EditError, Insertion, SettingsSyntax};
 
 /// Takes recorded changes back, if all of them are still there as they were made.
 #[must_use]
@@ -38,8 +38,8 @@ pub fn take_back(text: &str, insertions: &[Insertion]) -> Option<String> {
 ///
 /// The file cannot be read. Nothing is changed then.
 pub fn remove_entries(agent: Agent, text: &str, insertions: &[Insertion]) -> Result<String, EditError> {
-    // Taking an insertion back can leave a trailing comma if the user added a member before it. Claude Code and Gemini CLI do
-    // not read such a file, so a text that an agent could read must stay one.
+    // Taking an insertion back can leave a trailing comma if the user added a member before it. Some agents do not
+    // read such a file, so a text that an agent could read must stay one.
     let stays_readable = |before: &str| {
         let syntaxes = [SettingsSyntax::StrictJson, SettingsSyntax::JsonWithComments, SettingsSyntax::LenientJson];
         let mut accepted = syntaxes.into_iter().filter(|syntax| check_syntax(text, *syntax).is_ok());

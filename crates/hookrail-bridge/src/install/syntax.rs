@@ -7,9 +7,8 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::edit::EditError;
-use super::entries::SettingsSyntax;
-use crate::Agent;
+use crate::agents::Agent;
+use crate::settings::{EditError, SettingsSyntax};
 
 /// Reads a settings file as its agent does.
 ///
@@ -27,13 +26,17 @@ pub fn read_settings(text: &str, syntax: SettingsSyntax) -> Result<Value, EditEr
 ///
 /// The agent could not read the file.
 pub fn read_agent_file(agent: Agent, path: &Path, text: &str) -> Result<Value, EditError> {
-    if path.extension().is_some_and(|extension| extension == "toml") {
-        return toml::from_str(text).map_err(|error| {
+    let document = if path.extension().is_some_and(|extension| extension == "toml") {
+        toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             syntax_error(text, at, error.message().to_owned())
-        });
-    }
-    if text.trim().is_empty() { Ok(Value::Null) } else { read_settings(text, SettingsSyntax::of(agent)) }
+        })?
+    } else if text.trim().is_empty() {
+        Value::Null
+    } else {
+        read_settings(text, SettingsSyntax::of(agent))?
+    };
+    Ok((agent.spec().install.document)(path, document))
 }
 
 pub(super) fn to_value(value: &ast::Value<'_>) -> Value {
@@ -79,7 +82,7 @@ fn check_json(text: &str) -> Result<(), EditError> {
     }
 }
 
-/// The text with blanks in place of its comments, which is how Gemini CLI and Qwen Code read it. Lines keep their numbers.
+/// The text with blanks in place of its comments, which is how agents read it that allow them. Lines keep their numbers.
 fn without_comments(text: &str) -> Result<String, EditError> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::Separate, tokens: false };
     let parsed = parse_to_ast(text, &collect, &ParseOptions::default());

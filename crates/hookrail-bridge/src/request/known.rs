@@ -19,7 +19,7 @@ pub enum UnknownName {
 /// More unknown fields than this are not reported.
 const MAX_UNKNOWN_FIELDS: usize = 8;
 
-/// The members of all payloads of all agents, sorted.
+/// The members that several agents have, sorted.
 static FIELDS: &[&str] = &[
     "agent_id",
     "agent_transcript_path",
@@ -97,9 +97,10 @@ static FIELDS: &[&str] = &[
     "turn_index",
 ];
 
-/// The members of a payload that no known version of any agent sends.
-pub(super) fn unknown_fields(members: &JsonObject, event: &'static str) -> Vec<UnknownName> {
-    let unknown = members.iter().filter(|(name, _)| FIELDS.binary_search(name).is_err());
+/// The members of a payload that no known version of its agent sends. `others` are those that the agent alone has.
+pub(super) fn unknown_fields(members: &JsonObject, others: &[&str], event: &'static str) -> Vec<UnknownName> {
+    let is_known = |name: &str| FIELDS.binary_search(&name).is_ok() || others.contains(&name);
+    let unknown = members.iter().filter(|(name, _)| !is_known(name));
     let unknown = unknown.map(|(name, _)| UnknownName::Field { name: name.to_owned(), event });
     unknown.take(MAX_UNKNOWN_FIELDS).collect()
 }

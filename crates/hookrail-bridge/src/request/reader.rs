@@ -6,9 +6,10 @@ use hookrail::payload::ToolResponse;
 use hookrail::{Event, EventKind, Json, JsonKind, JsonObject};
 
 use super::{AgentRequest, Incoming, RequestError, UnknownName, first_text, known};
-use crate::Agent;
-use crate::events::AgentEvent;
-use crate::tools::{self, AgentToolCall};
+use crate::agents::Agent;
+use crate::spec::{AgentEvent, PayloadMembers};
+use crate::tool_call::AgentToolCall;
+use crate::tools;
 
 pub(super) struct Reader<'a> {
     pub(super) agent: Agent,
@@ -22,13 +23,18 @@ impl Reader<'_> {
         first_text(self.members, names)
     }
 
+    /// The names of the agent's members.
+    fn names(&self) -> &'static PayloadMembers {
+        &self.agent.spec().members
+    }
+
     pub(super) fn request(&self) -> Result<AgentRequest, RequestError> {
         let cwd = self.text(&["cwd"]).filter(|cwd| !cwd.is_empty()).map_or_else(|| PathBuf::from("."), PathBuf::from);
         let declared = self.agent.project_variables().iter().find_map(|name| (self.incoming.variable)(name));
         let mut request = AgentRequest {
             agent: self.agent,
             event: self.event,
-            session_id: self.text(&["session_id", "sessionId"]).unwrap_or_default(),
+            session_id: self.text(self.names().session).unwrap_or_default(),
             declared_project: declared.filter(|declared| !declared.is_empty()).map(PathBuf::from),
             cwd,
             events: Vec::new(),
@@ -36,7 +42,7 @@ impl Reader<'_> {
             agent_result: None,
             prompt: None,
             last_piece: None,
-            unknown: known::unknown_fields(self.members, self.event.name),
+            unknown: known::unknown_fields(self.members, self.names().others, self.event.name),
         };
         match self.event.kind {
             EventKind::Prompt if self.text(&["prompt"]).is_none() => return Err(RequestError::NoPrompt),
@@ -52,13 +58,13 @@ impl Reader<'_> {
     /// An event with everything that all events have.
     fn base(&self, request: &AgentRequest) -> Event {
         let mut event = Event::new(self.event.kind, &request.cwd).session(&request.session_id);
-        if let Some(path) = self.text(&["transcript_path", "transcriptPath"]) {
+        if let Some(path) = self.text(self.names().transcript) {
             event = event.transcript(path);
         }
         if let Some(time) = self.text(&["timestamp"]) {
             event = event.at_time(time);
         }
-        // Codex and Qwen name the model in every event, Claude in some.
+        // Some agents name the model in every event, some in a few.
         for (field, names) in [("model_id", ["model"]), ("agent_id", ["agent_id"]), ("agent_type", ["agent_type"])] {
             if let Some(text) = self.text(&names).filter(|text| !text.is_empty()) {
                 event = event.with_text(field, &text);
@@ -72,7 +78,7 @@ impl Reader<'_> {
         match self.event.kind {
             EventKind::SessionStart => {
                 let source = text(&["source"]);
-                // Other names for the same: Copilot's `new`, and `compact`, which LLxprt calls `compress`.
+                // Other names for the same: `new`, and `compact`, which LLxprt calls `compress`.
                 let neutral = match source.as_str() {
                     "new" | "" => "startup",
                     "compact" => "compress",
@@ -88,7 +94,7 @@ impl Reader<'_> {
             EventKind::Prompt => {
                 let prompt = text(&["prompt"]);
                 request.prompt = Some(prompt.clone());
-                let is_made = self.agent == Agent::Claude && is_machine_made(&prompt);
+                let is_made = self.is_machine_made(&prompt);
                 let event = event.with_text("prompt", &prompt);
                 if is_made { event.with_text("origin", "machine") } else { event }
             }
@@ -131,6 +137,10 @@ impl Reader<'_> {
         }
     }
 
+    fn is_machine_made(&self, prompt: &str) -> bool {
+        self.agent.spec().machine_made_prompts.iter().any(|mark| prompt.trim_start().starts_with(mark))
+    }
+
     /// Copies fields, under their neutral names. What is null is not there.
     fn copy(&self, event: Event, fields: &[(&str, &str)]) -> Event {
         let given = |own: &str| self.members.get(own).filter(|value| value.kind() != JsonKind::Null);
@@ -141,13 +151,12 @@ impl Reader<'_> {
     }
 
     fn tool_events(&self, request: &mut AgentRequest) -> Result<(), RequestError> {
-        let name = self.text(&["tool_name", "toolName", "tool"]).filter(|name| !name.is_empty());
+        let name = self.text(self.names().tool).filter(|name| !name.is_empty());
         let name = name.ok_or(RequestError::NoTool)?;
-        let own_input = ["tool_input", "toolArgs", "toolInput", "args", "input"];
-        let own_input = own_input.iter().find_map(|member| self.members.get(member)).cloned();
+        let own_input = self.names().input.iter().find_map(|member| self.members.get(member)).cloned();
         let input = self.tool_input(&name, own_input)?;
         let mut base = self.base(request);
-        if let Some(id) = self.text(&["tool_use_id", "tool_call_id", "toolCallId", "callID"]) {
+        if let Some(id) = self.text(self.names().call_id) {
             base = base.with_text("tool_call_id", &id);
         }
         let server = self.mcp_context();
@@ -172,7 +181,7 @@ impl Reader<'_> {
     /// The input of a tool as an object. A tool that is not known here may have none or another shape: an update of the agent
     /// must not stop all work. For a tool that is known, a guard would not see what it looks for.
     fn tool_input(&self, tool: &str, input: Option<Json>) -> Result<Json, RequestError> {
-        // Copilot has sent the arguments as a JSON text in earlier versions.
+        // Earlier versions of an agent sent the arguments as a JSON text.
         let input = input.map(|input| match input.as_str() {
             Some(text) => Json::parse(&text).ok().filter(|parsed| parsed.as_object().is_some()).unwrap_or(input),
             None => input,
@@ -201,8 +210,7 @@ impl Reader<'_> {
             let text = Json::string(&error);
             return (None, ToolResponse::new(text.clone(), text).with_error(&error));
         }
-        let names = ["tool_response", "toolResult", "tool_result", "output", "result"];
-        let Some(own) = names.iter().find_map(|name| self.members.get(name)) else {
+        let Some(own) = self.names().result.iter().find_map(|name| self.members.get(name)) else {
             return (None, ToolResponse::new(Json::string(""), Json::string("")));
         };
         let members = own.as_object();
@@ -219,21 +227,6 @@ impl Reader<'_> {
         };
         (Some(own.clone()), response)
     }
-}
-
-/// Prompts of Claude Code that begin with one of these are made by the agent, not typed by a user.
-const MACHINE_MADE: [&str; 7] = [
-    "<bash-input>",
-    "<bash-stderr>",
-    "<bash-stdout>",
-    "<local-command-caveat>",
-    "<local-command-stderr>",
-    "<local-command-stdout>",
-    "<task-notification>",
-];
-
-fn is_machine_made(prompt: &str) -> bool {
-    MACHINE_MADE.iter().any(|mark| prompt.trim_start().starts_with(mark))
 }
 
 /// The message of a result that says that the tool failed.

@@ -177,7 +177,7 @@ fn check(agent: Agent, case: Case) -> Vec<String> {
                 Pass::UnknownEvent { .. } => "unknown-event",
                 Pass::EmptyPrompt => "empty-prompt",
                 Pass::PieceOfResponse(_) => "piece-of-response",
-                Pass::CompressionCheck => "compression-check",
+                Pass::RepeatedEvent => "repeated-event",
             };
             if case.passes.as_deref() != Some(name) {
                 failures.push(format!("passes as `{name}`"));
@@ -240,7 +240,7 @@ fn every_field_of_a_recorded_payload_is_known() {
     for agent in Agent::ALL {
         let payloads: BTreeMap<String, Json> = read(&folder().join(format!("payloads/{agent}.json")));
         for (name, payload) in payloads {
-            let event = name.split('.').next().filter(|_| agent == Agent::Copilot);
+            let event = name.split('.').next().filter(|_| agent == Agent::copilot());
             let (payload, variable, noisy) = (payload.text().as_bytes(), &|_: &str| None, NoisyEvents::Fired);
             let incoming = Incoming { agent, event, payload, variable, noisy };
             let Ok(Reading::Fire(request)) = request::read(&incoming) else { continue };
@@ -285,7 +285,7 @@ fn context_of_a_rewritten_call_reaches_its_end() {
     let fire = |payload: &Value| {
         let text = payload.to_string();
         let variable = |_: &str| None;
-        let (agent, noisy) = (Agent::Gemini, NoisyEvents::Filtered);
+        let (agent, noisy) = (Agent::gemini(), NoisyEvents::Filtered);
         let incoming = Incoming { agent, event: None, payload: text.as_bytes(), variable: &variable, noisy };
         match request::read(&incoming) {
             Ok(Reading::Fire(request)) => request,
@@ -321,7 +321,7 @@ fn context_of_a_rewritten_call_reaches_its_end() {
 fn the_end_of_an_answer_is_never_denied_by_a_failure_of_the_bridge() {
     for agent in Agent::ALL {
         let Some(name) = agent.event_name(hookrail::EventKind::AgentEnd) else { continue };
-        let answer = Answer::denial(agent, agent.find_event(name), "late");
+        let answer = Answer::denial(agent.find_event(name), "late");
         assert_eq!((answer.status.code(), answer.stdout), (0, None), "{agent}");
     }
 }
@@ -332,7 +332,7 @@ fn a_prompt_of_pi_that_is_denied_at_the_deadline_denies_the_calls_that_follow_fr
     let payloads: BTreeMap<String, Json> = read(&folder().join("payloads/pi.json"));
     let fire = |name: &str| {
         let (payload, variable, noisy) = (payloads[name].text().as_bytes(), &|_: &str| None, NoisyEvents::Filtered);
-        match request::read(&Incoming { agent: Agent::Pi, event: None, payload, variable, noisy }) {
+        match request::read(&Incoming { agent: Agent::pi(), event: None, payload, variable, noisy }) {
             Ok(Reading::Fire(request)) => request,
             other => panic!("{other:?}"),
         }
@@ -358,7 +358,7 @@ fn a_prompt_of_pi_that_is_denied_at_the_deadline_denies_the_calls_that_follow_fr
 
 #[test]
 fn a_prompt_of_copilot_under_claudes_name_is_denied_in_the_form_that_blocks() {
-    let event = Agent::Copilot.find_event("UserPromptSubmit");
-    let answer = Answer::denial(Agent::Copilot, event, "no");
+    let event = Agent::copilot().find_event("UserPromptSubmit");
+    let answer = Answer::denial(event, "no");
     assert_eq!(answer.stdout.as_ref().map(value), Some(serde_json::json!({"decision": "block", "reason": "no"})));
 }

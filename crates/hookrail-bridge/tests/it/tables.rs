@@ -41,7 +41,7 @@ fn events(agent: Agent) -> Value {
         json!({
             "name": event.name,
             "kind": event.kind.name(),
-            "longestWaitMs": agent.longest_wait_ms(event.kind),
+            "longestWaitMs": event.longest_wait.map(|wait| u64::try_from(wait.as_millis()).unwrap()),
             "isFiltered": agent.is_filtered(event.kind),
             "streams": agent.streams(event.kind),
             "guards": event.guards_an_operation(),
@@ -97,9 +97,9 @@ fn answer(answer: &Answer) -> Value {
 /// How each event, and one that is not known, is denied, and answered when the hooks are late.
 fn denials(agent: Agent) -> Value {
     let mut denials = serde_json::Map::new();
-    denials.insert("(unknown)".to_owned(), answer(&Answer::denial(agent, None, "no")));
+    denials.insert("(unknown)".to_owned(), answer(&Answer::denial(None, "no")));
     for event in agent.events() {
-        denials.insert(event.name.to_owned(), answer(&Answer::denial(agent, Some(*event), "no")));
+        denials.insert(event.name.to_owned(), answer(&Answer::denial(Some(*event), "no")));
         let late = Answer::late(agent, *event, Lateness::Deadline(Duration::from_secs(1)));
         denials.insert(format!("{} (late)", event.name), answer(&late));
     }

@@ -1,8 +1,9 @@
 //! `hookrail doctor`: finds out whether an agent really calls hookrail, and what to do if it does not.
 
-use hookrail_app::doctor::{Check, CheckHealth, Doctor};
+use hookrail_app::doctor::Doctor;
 use hookrail_app::failure::Result;
 use hookrail_bridge::Agent;
+use hookrail_bridge::doctor::{CheckHealth, DoctorCheck};
 use serde_json::{Value, json};
 
 use crate::args::DoctorArgs;
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     let foreign = doctor.foreign_hooks(args.agent);
     if args.json {
         document.extend(foreign.iter().map(|found| {
-            let check = Check::fine(found.diagnostic.code.name(), &found.diagnostic.message);
+            let check = DoctorCheck::fine(found.diagnostic.code.name(), &found.diagnostic.message);
             as_json(found.agent, &check)
         }));
         output::json(&hookrail::Json::from(json!({ "checks": document })))?;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     Ok(if worst == CheckHealth::Error { Exit::Failed } else { Exit::Fine })
 }
 
-fn as_text(agent: Agent, checks: &[Check]) -> String {
+fn as_text(agent: Agent, checks: &[DoctorCheck]) -> String {
     let mut text = format!("{}\n", paint(HEADING, agent.title()));
     for check in checks {
         let mark = match check.health {
@@ -56,7 +57,7 @@ fn as_text(agent: Agent, checks: &[Check]) -> String {
     text
 }
 
-fn as_json(agent: &str, check: &Check) -> Value {
+fn as_json(agent: &str, check: &DoctorCheck) -> Value {
     let status = match check.health {
         CheckHealth::Fine => "ok",
         CheckHealth::Warning => "warning",

@@ -15,10 +15,6 @@ use crate::render::install as render;
 use crate::render::style::{GOOD, paint};
 use render::Question;
 
-/// Codex CLI trusts a hook by its position.
-const MOVED_HOOKS: &str =
-    "hooks that stood behind those of hookrail have a new position: Codex CLI asks to review them again\n";
-
 pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
     let installation = Installation::plan(&request(args))?;
     let title = args.agent.title();
@@ -38,7 +34,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
     let position = installation.write()?;
     let calls = paint(GOOD, format!("{title} now calls hookrail"));
     output::text(&format!("{calls}: {} written\n", counted(installation.changes.len(), "file")))?;
-    output::text(moved_hooks(position))?;
+    output::text(&moved_hooks(position))?;
     output::text(&advice)?;
     Ok(Exit::Fine)
 }
@@ -65,7 +61,7 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
         output::text("nothing was changed\n")?;
         return Ok(Exit::Failed);
     }
-    output::text(moved_hooks(removal.write()?))?;
+    output::text(&moved_hooks(removal.write()?))?;
     if !left.is_empty() {
         output::text(&left)?;
         return Ok(Exit::Failed);
@@ -100,10 +96,10 @@ fn passed_options(args: &PassedOptions) -> Vec<BridgeOption> {
     options.into_iter().filter(|(is_given, _)| *is_given).map(|(_, option)| option).collect()
 }
 
-fn moved_hooks(position: Position) -> &'static str {
+fn moved_hooks(position: Position) -> String {
     match position {
-        Position::Kept => "",
-        Position::Moved => MOVED_HOOKS,
+        Position::Kept => String::new(),
+        Position::Moved { consequence } => format!("{consequence}\n"),
     }
 }
 

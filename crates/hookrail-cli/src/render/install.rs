@@ -118,14 +118,7 @@ fn advice_line(agent: Agent, advice: &Advice) -> String {
             let why = format!("which {title} fires before every model call; it runs there only with `--noisy`");
             warning(hook, event, why)
         }
-        Advice::CodexReview => {
-            "Codex CLI runs a hook only after a review: start `codex` and accept \"Hooks need review\", or run \
-             `hookrail install codex --trust`. Until then `codex exec` skips the hooks without a word.\n"
-                .to_owned()
-        }
-        Advice::CopilotTrustedFolder => {
-            "Copilot CLI runs hooks of a project only in a trusted folder: start it with `--trust-folder`.\n".to_owned()
-        }
+        Advice::OfAgent(advice) => format!("{advice}\n"),
     }
 }
 

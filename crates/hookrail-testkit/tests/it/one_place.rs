@@ -39,7 +39,7 @@ const PLACES: [OnePlace; 4] = [
         files: &[
             "hookrail-spawn/src/user_folders.rs",
             // A name that another agent has in the same way, and names that are compared.
-            "hookrail-bridge/src/install/places.rs",
+            "hookrail-bridge/src/agents/opencode.rs",
             "hookrail-app/src/serve/settings.rs",
         ],
     },

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::Agent;
+use crate::agents::Agent;
 use crate::install::remove_entries;
 
 fn entry(event: &'static str, command: &str) -> SettingsEntry {
@@ -36,7 +36,7 @@ fn entries_are_added_once_and_taken_out_byte_for_byte() {
         }
         let (again, nothing) = insert_entries(&after, &entries(), SettingsSyntax::StrictJson, &insertions).unwrap();
         assert_eq!((again.as_str(), &nothing), (after.as_str(), &insertions));
-        assert_eq!(remove_entries(Agent::Claude, &after, &insertions).unwrap(), *text);
+        assert_eq!(remove_entries(Agent::claude(), &after, &insertions).unwrap(), *text);
     }
 }
 
@@ -46,7 +46,7 @@ fn comments_and_the_order_of_a_file_are_kept() {
         let text = format!("{{\n    // mine\n    \"b\": 1, // two\n    \"a\": 2{comma}\n}}\n");
         let (after, insertions) = insert_entries(&text, &entries(), syntax, &[]).unwrap();
         assert!(after.starts_with("{\n    // mine\n    \"b\": 1, // two\n    \"a\": 2,\n    \"hooks\": {"), "{after}");
-        assert_eq!(remove_entries(Agent::Claude, &after, &insertions).unwrap(), text);
+        assert_eq!(remove_entries(Agent::claude(), &after, &insertions).unwrap(), text);
     }
 }
 
@@ -58,7 +58,7 @@ fn entries_are_found_after_the_file_was_formatted_anew() {
     let value: serde_json::Value = serde_json::from_str(&after).unwrap();
     let minified = value.to_string();
     let removed: serde_json::Value =
-        serde_json::from_str(&remove_entries(Agent::Claude, &minified, &insertions).unwrap()).unwrap();
+        serde_json::from_str(&remove_entries(Agent::claude(), &minified, &insertions).unwrap()).unwrap();
     assert_eq!(removed["hooks"]["PreToolUse"], json!([{"hooks": [{"command": "mine"}]}]));
     assert_eq!(removed["hooks"].get("Stop"), None, "a list that was added goes with its entry");
 }
@@ -97,7 +97,7 @@ fn other_options_change_the_entries_where_they_stand() {
                 let stop = value["hooks"]["Stop"].as_array().unwrap();
                 assert!(stop[0].to_string().contains("hookrail") && stop[1].to_string().contains("theirs"));
             }
-            let removed = remove_entries(Agent::Claude, &second, &insertions).unwrap();
+            let removed = remove_entries(Agent::claude(), &second, &insertions).unwrap();
             if before == first {
                 assert_eq!(removed, *text);
             } else {
@@ -115,9 +115,10 @@ fn a_call_that_the_user_wrote_is_given_back() {
         "hookrail bridge codex"}]}], "Other": [{"hooks": [{"command": "/x/hookrail bridge claude"}]}]}}"#;
     let (after, insertions) = insert_entries(text, &with_deadline(1), SettingsSyntax::StrictJson, &[]).unwrap();
     assert_eq!(calls(&after), 5, "one call is changed and two are added: {after}");
-    assert_eq!(remove_entries(Agent::Claude, &after, &insertions).unwrap(), text);
+    assert_eq!(remove_entries(Agent::claude(), &after, &insertions).unwrap(), text);
     let minified = serde_json::from_str::<Value>(&after).unwrap().to_string();
-    let removed: Value = serde_json::from_str(&remove_entries(Agent::Claude, &minified, &insertions).unwrap()).unwrap();
+    let removed: Value =
+        serde_json::from_str(&remove_entries(Agent::claude(), &minified, &insertions).unwrap()).unwrap();
     assert_eq!(removed, serde_json::from_str::<Value>(text).unwrap());
 }
 
@@ -141,8 +142,8 @@ fn edits_of_the_user_survive() {
         let (after, insertions) = insert_entries(text, &with_deadline(1), strict, &[]).unwrap();
         assert!(after.contains(from), "{after}");
         let edited = after.replacen(from, to, 1);
-        let removed = remove_entries(Agent::Claude, &edited, &insertions).unwrap();
-        let with_comment = remove_entries(Agent::Claude, &format!("// mine\n{edited}"), &insertions).unwrap();
+        let removed = remove_entries(Agent::claude(), &edited, &insertions).unwrap();
+        let with_comment = remove_entries(Agent::claude(), &format!("// mine\n{edited}"), &insertions).unwrap();
         assert_eq!(with_comment, format!("// mine\n{removed}"), "comments do not make it less careful");
         let value: Value = serde_json::from_str(&removed).unwrap_or_else(|error| panic!("{error}: {removed}"));
         assert_eq!(value, serde_json::from_str::<Value>(expected).unwrap(), "{edited}");
@@ -167,7 +168,7 @@ proptest! {
     #[test]
     fn installing_and_uninstalling_is_the_identity(text in any_settings()) {
         let (after, insertions) = insert_entries(&text, &entries(), SettingsSyntax::StrictJson, &[]).unwrap();
-        prop_assert_eq!(remove_entries(Agent::Claude, &after, &insertions).unwrap(), text);
+        prop_assert_eq!(remove_entries(Agent::claude(), &after, &insertions).unwrap(), text);
     }
 
     #[test]
@@ -180,7 +181,7 @@ proptest! {
             (current, insertions) = insert_entries(&current, &with_deadline(deadline), strict, &insertions).unwrap();
             prop_assert_eq!(calls(&current), 3);
         }
-        prop_assert_eq!(remove_entries(Agent::Claude, &current, &insertions).unwrap(), text);
+        prop_assert_eq!(remove_entries(Agent::claude(), &current, &insertions).unwrap(), text);
     }
 }
 
@@ -202,12 +203,12 @@ fn an_entry_that_was_disarmed_is_repaired_where_it_stands() {
             let disarmed = disarm(&format!("{line}{end}"), &format!("{disarmed}{end}"));
             let (repaired, again) = insert_entries(&disarmed, &with_deadline(1), strict, &insertions).unwrap();
             assert_eq!(repaired, first);
-            assert_eq!(remove_entries(Agent::Claude, &repaired, &again).unwrap(), text);
+            assert_eq!(remove_entries(Agent::claude(), &repaired, &again).unwrap(), text);
             // With other options at the same time.
             let (other, again) = insert_entries(&disarmed, &with_deadline(2), strict, &insertions).unwrap();
             assert_eq!((calls(&other), other.matches("--deadline 2").count()), (3, 3), "{other}");
             assert!(!other.contains("async") && !other.contains("matcher"), "{other}");
-            let removed = remove_entries(Agent::Claude, &other, &again).unwrap();
+            let removed = remove_entries(Agent::claude(), &other, &again).unwrap();
             let value = |text: &str| serde_json::from_str::<Value>(text).ok();
             assert_eq!(value(&removed), value(&text), "{removed}");
         }
@@ -222,9 +223,9 @@ fn an_entry_of_the_user_with_the_same_command_is_given_back() {
     let text = json!({ "hooks": { "Stop": [own] } }).to_string();
     let (after, insertions) = insert_entries(&text, &entries(), strict, &[]).unwrap();
     assert!(!after.contains("matcher"), "{after}");
-    assert_eq!(remove_entries(Agent::Claude, &after, &insertions).unwrap(), text);
+    assert_eq!(remove_entries(Agent::claude(), &after, &insertions).unwrap(), text);
     let minified = serde_json::from_str::<Value>(&after).unwrap().to_string();
-    assert_eq!(remove_entries(Agent::Claude, &minified, &insertions).unwrap(), text);
+    assert_eq!(remove_entries(Agent::claude(), &minified, &insertions).unwrap(), text);
 }
 
 /// What the user may have changed in an entry does not keep it from being taken out, and nothing else changes.
@@ -241,7 +242,7 @@ fn an_edited_entry_is_taken_out_and_the_rest_stays_byte_for_byte() {
         ] {
             let edited = after.replace(from, to);
             assert_ne!(edited, after);
-            assert_eq!(remove_entries(Agent::Claude, &edited, &insertions).unwrap(), text, "{from} {to}");
+            assert_eq!(remove_entries(Agent::claude(), &edited, &insertions).unwrap(), text, "{from} {to}");
         }
     }
 }
@@ -259,8 +260,8 @@ fn a_hook_in_the_group_of_an_entry_stays() {
         // Another installation changes the entry inside of the group.
         let (again, grown) = insert_entries(&edited, &with_deadline(2), strict, &insertions).unwrap();
         assert_eq!((calls(&again), again.matches("theirs").count()), (3, 1), "{again}");
-        let twice = remove_entries(Agent::Claude, &again, &grown).unwrap();
-        let removed = remove_entries(Agent::Claude, &edited, &insertions).unwrap();
+        let twice = remove_entries(Agent::claude(), &again, &grown).unwrap();
+        let removed = remove_entries(Agent::claude(), &edited, &insertions).unwrap();
         assert_eq!(calls(&removed), 0, "{removed}");
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         assert_eq!(read(&twice), read(&removed));
@@ -276,10 +277,10 @@ fn a_call_of_the_user_is_given_back_although_the_entry_was_edited() {
     let text = r#"{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "hookrail bridge claude"}]}]}}"#;
     let (after, insertions) = insert_entries(text, &with_deadline(1), SettingsSyntax::StrictJson, &[]).unwrap();
     let edited = after.replace("--deadline 1", "--deadline 7");
-    assert_eq!(remove_entries(Agent::Claude, &edited, &insertions).unwrap(), text);
+    assert_eq!(remove_entries(Agent::claude(), &edited, &insertions).unwrap(), text);
     let mut grown: Value = serde_json::from_str(&edited).unwrap();
     grown["hooks"]["Stop"][0]["hooks"].as_array_mut().unwrap().push(json!({ "command": "theirs" }));
-    let removed = remove_entries(Agent::Claude, &grown.to_string(), &insertions).unwrap();
+    let removed = remove_entries(Agent::claude(), &grown.to_string(), &insertions).unwrap();
     let removed: Value = serde_json::from_str(&removed).unwrap();
     let mut expected: Value = serde_json::from_str(text).unwrap();
     expected["hooks"]["Stop"].as_array_mut().unwrap().push(json!({ "hooks": [{ "command": "theirs" }] }));
@@ -293,7 +294,7 @@ fn a_comment_before_an_edited_entry_stays_a_comment() {
     let syntax = SettingsSyntax::JsonWithComments;
     let (after, insertions) = insert_entries(text, &with_deadline(1), syntax, &[]).unwrap();
     let edited = after.replace("--deadline 1", "--deadline 7");
-    let removed = remove_entries(Agent::Claude, &edited, &insertions).unwrap();
+    let removed = remove_entries(Agent::claude(), &edited, &insertions).unwrap();
     assert_eq!(removed.matches("// mine").count(), 1, "{removed}");
     assert_eq!(calls(&removed), 0);
     let read = |text: &str| crate::install::read_settings(text, SettingsSyntax::LenientJson).unwrap();
@@ -313,5 +314,5 @@ fn a_renamed_program_is_not_added_twice() {
     let (first, insertions) = insert_entries("{}", &named(1), strict, &[]).unwrap();
     let (second, insertions) = insert_entries(&first, &named(2), strict, &insertions).unwrap();
     assert_eq!(second.matches("hookrail-0.2 bridge").count(), 3, "{second}");
-    assert_eq!(remove_entries(Agent::Claude, &second, &insertions).unwrap(), "{}");
+    assert_eq!(remove_entries(Agent::claude(), &second, &insertions).unwrap(), "{}");
 }

@@ -492,7 +492,7 @@ fn every_tool_that_writes_or_runs_reaches_the_guard_of_files_and_commands() {
     let patch = |word: &str| json!(format!("*** Begin Patch\n*** Delete File: {word}\n*** End Patch\n"));
     for (word, expected) in [("forbidden", Verdict::Denied), ("harmless", Verdict::Passes)] {
         let call = Call { tool: "apply_patch".to_owned(), input: patch(word) };
-        let verdict = row.bridge(Agent::Copilot, &call);
+        let verdict = row.bridge(Agent::copilot(), &call);
         assert_eq!(verdict, expected, "the text of a patch as the whole input, {word}");
     }
     assert_eq!(found, Vec::<String>::new());
@@ -506,7 +506,7 @@ fn a_hook_that_knows_patches_is_asked_about_file_tools_in_every_host() {
         assert_eq!(row.fire(&row.call, &[]).0, expected);
         assert_eq!(row.bus(std::slice::from_ref(&row.call)), [expected]);
         assert_eq!(row.agent(&row.call, AgentMode::Headless), expected);
-        for agent in [Agent::Claude, Agent::Copilot, Agent::Pi] {
+        for agent in [Agent::claude(), Agent::copilot(), Agent::pi()] {
             let call = row.in_words_of(agent.tools()).unwrap();
             assert_eq!(row.bridge(agent, &call), expected, "{agent}");
         }

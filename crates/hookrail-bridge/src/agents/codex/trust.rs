@@ -1,4 +1,4 @@
-//! Codex's own trust in hooks. Codex runs a hook only if the user's `config.toml` holds the hash of its entry, and
+//! Codex CLI's own trust in hooks. It runs a hook only if the user's `config.toml` holds the hash of its entry, and
 //! `codex exec` skips every other hook without a word.
 
 use std::collections::BTreeMap;
@@ -9,30 +9,43 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toml::Spanned;
 
-use super::call::BridgeCommand;
-use super::edit::{EditError, Insertion, record_replacement};
+use crate::doctor::{DoctorCheck, DoctorScene};
+use crate::settings::{AgentFile, EditError, Insertion, record_replacement};
+use crate::spec::{ExtendedTrust, TrustScene, TrustStore};
+
+pub(super) static STORE: TrustStore = TrustStore {
+    // Codex CLI looks for trust in the user's configuration, also for the hooks of a project.
+    file: |locations| super::user_folder(locations).join(CONFIG),
+    file_name: CONFIG,
+    extend,
+    hint: "review the hooks in `codex` instead of using `--trust`",
+    advice: "Codex CLI runs a hook only after a review: start `codex` and accept \"Hooks need review\", or run \
+             `hookrail install codex --trust`. Until then `codex exec` skips the hooks without a word.",
+    moved: "hooks that stood behind those of hookrail have a new position: Codex CLI asks to review them again",
+    summary: ["Codex CLI trusts these hooks", "Codex CLI's trust in these hooks goes too"],
+};
+
+const CONFIG: &str = "config.toml";
 
 /// The trust that Codex wants for one hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodexTrust {
+struct EntryTrust {
     /// The key in `[hooks.state]`: file, event, position of the group, position in the group.
-    pub key: String,
+    key: String,
     /// The hash of the entry.
-    pub hash: String,
+    hash: String,
 }
 
-impl CodexTrust {
+impl EntryTrust {
     /// The lines for `config.toml`.
-    #[must_use]
-    pub fn to_toml(&self) -> String {
+    fn to_toml(&self) -> String {
         let key = Value::from(self.key.as_str());
         format!("\n[hooks.state.{key}]\ntrusted_hash = \"{}\"\n", self.hash)
     }
 }
 
 /// The trust that the entries of the bridge in a `hooks.json` need. The text is the one that Codex will read.
-#[must_use]
-pub fn codex_trust(file: &Path, hooks_json: &str) -> Vec<CodexTrust> {
+fn needed_trust(file: &Path, hooks_json: &str, calls_bridge: impl Fn(&str) -> bool) -> Vec<EntryTrust> {
     let document: Value = serde_json::from_str(hooks_json).unwrap_or_default();
     let mut trust = Vec::new();
     let events = document.get("hooks").and_then(Value::as_object).into_iter().flatten();
@@ -41,11 +54,11 @@ pub fn codex_trust(file: &Path, hooks_json: &str) -> Vec<CodexTrust> {
             let hooks = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
             for (index, hook) in hooks.enumerate() {
                 let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
-                if BridgeCommand::read(command).is_none() {
+                if !calls_bridge(command) {
                     continue;
                 }
                 let event = snake_case(event);
-                trust.push(CodexTrust {
+                trust.push(EntryTrust {
                     key: format!("{}:{event}:{position}:{index}", file.display()),
                     hash: entry_hash(&event, group, hook),
                 });
@@ -57,7 +70,7 @@ pub fn codex_trust(file: &Path, hooks_json: &str) -> Vec<CodexTrust> {
 
 /// What Codex's `config.toml` says about a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrustState {
+enum TrustState {
     /// The hook runs.
     Trusted,
     /// The hook was trusted with another command or with other options, and does not run.
@@ -98,8 +111,7 @@ fn read_config(config: &str) -> Result<Config, EditError> {
 
 /// Whether Codex runs a hook with this `config.toml`. Codex looks for the key and then compares the hash, so a hash under
 /// another key counts for nothing.
-#[must_use]
-pub fn codex_trust_state(config: &str, trust: &CodexTrust) -> TrustState {
+fn trust_state(config: &str, trust: &EntryTrust) -> TrustState {
     let config = read_config(config).unwrap_or_default();
     let Some(state) = config.hooks.state.get(&trust.key) else { return TrustState::Unknown };
     if state.enabled == Some(false) {
@@ -112,17 +124,13 @@ pub fn codex_trust_state(config: &str, trust: &CodexTrust) -> TrustState {
     }
 }
 
-/// Makes Codex trust hooks: the new text of `config.toml`, and the record of everything that differs from the file as it was
-/// before hookrail changed it. A hash that Codex or an earlier installation wrote under the same key is replaced.
-///
-/// # Errors
-///
-/// The file cannot be read, or has no place for the hash. Nothing is changed then.
-pub fn trust_codex_hooks(
-    config: &str,
-    wanted: &[CodexTrust],
-    recorded: &[Insertion],
-) -> Result<(String, Vec<Insertion>), EditError> {
+/// Makes Codex CLI trust hooks. A hash that it or an earlier installation wrote under the same key is replaced.
+fn extend(scene: &TrustScene<'_>) -> ExtendedTrust {
+    let needed = |(file, text): &(&Path, &str)| needed_trust(file, text, scene.calls_bridge);
+    extended(scene.text, &scene.hooks.iter().flat_map(needed).collect::<Vec<_>>(), scene.recorded)
+}
+
+fn extended(config: &str, wanted: &[EntryTrust], recorded: &[Insertion]) -> ExtendedTrust {
     let mut current = config.to_owned();
     let mut insertions = recorded.to_vec();
     for trust in wanted {
@@ -149,6 +157,56 @@ pub fn trust_codex_hooks(
     }
     read_config(&current)?;
     Ok((current, insertions))
+}
+
+/// Whether the entries are trusted, and the project whose hooks they are.
+pub(super) fn check(scene: &DoctorScene<'_>) -> Vec<DoctorCheck> {
+    let is_project = |file: &AgentFile| file.path.starts_with(scene.project.join(".codex"));
+    let is_config =
+        |file: &&AgentFile| file.path.ends_with(CONFIG) && !is_project(file) && !file.path.starts_with("/etc");
+    let config = scene.files.iter().find(is_config);
+    let is_hooks = |file: &&AgentFile| {
+        file.path.ends_with("hooks.json") && !file.calls.is_empty() && !file.path.starts_with("/etc")
+    };
+    let mut checks = Vec::new();
+    for file in scene.files.iter().filter(is_hooks) {
+        checks.extend(entry_trust(config, file));
+        let projects = config.and_then(|config| config.document.get("projects"));
+        let level = projects.and_then(|projects| projects.get(scene.project.to_str()?)?.get("trust_level")?.as_str());
+        if is_project(file) && level != Some("trusted") {
+            let shown = scene.project.display();
+            let text = format!("Codex CLI reads hooks of `{shown}` only if the project is trusted");
+            checks.push(DoctorCheck::warning("folder-trust", text, "start `codex` in the project and trust it"));
+        }
+    }
+    checks
+}
+
+fn entry_trust(config: Option<&AgentFile>, file: &AgentFile) -> Vec<DoctorCheck> {
+    let text = config.map(|config| config.text.as_str()).unwrap_or_default();
+    let is_call = |command: &str| file.calls.iter().any(|call| call.command == command);
+    let needed = needed_trust(&file.path, &file.text, is_call);
+    let states: Vec<_> = needed.iter().map(|trust| trust_state(text, trust)).collect();
+    let shown = file.path.display();
+    let mut checks = Vec::new();
+    for (state, problem) in [
+        (TrustState::Unknown, "Codex CLI does not trust"),
+        (TrustState::Changed, "Codex CLI trusts an earlier version, and does not trust the current one, of"),
+        (TrustState::TurnedOff, "the user turned off"),
+    ] {
+        let entries = match states.iter().filter(|found| **found == state).count() {
+            0 => continue,
+            1 => "1 entry".to_owned(),
+            count => format!("{count} entries"),
+        };
+        let text = format!("{problem} {entries} in `{shown}`, which it skips without a word");
+        let review = "start `codex` and accept \"Hooks need review\", or run `hookrail install codex --trust`";
+        checks.push(DoctorCheck::error("trust", text, review));
+    }
+    if checks.is_empty() {
+        checks.push(DoctorCheck::fine("trust", format!("Codex CLI trusts every entry in `{shown}`")));
+    }
+    checks
 }
 
 /// The hash of the entry as Codex normalises it: members sorted, defaults filled in, no matcher if there is none.
@@ -186,8 +244,8 @@ mod tests {
     fn the_hash_is_the_one_that_codex_computes() {
         let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command",
             "command":"/bin/hookrail bridge codex --event PreToolUse","timeout":60}]}]}}"#;
-        let trust = codex_trust(Path::new("/home/user/.codex/hooks.json"), text);
-        let expected = CodexTrust {
+        let trust = needed_trust(Path::new("/home/user/.codex/hooks.json"), text, is_call);
+        let expected = EntryTrust {
             key: "/home/user/.codex/hooks.json:pre_tool_use:0:0".to_owned(),
             hash: "sha256:9f087c7bb1dd6890b9963160fe1c47c10f06e6a098c3f85aa3639a19293d7c89".to_owned(),
         };
@@ -200,8 +258,12 @@ mod tests {
         assert_eq!(plain, "sha256:82903ea5f1d8e24884f563a15e3b222403cfc58863b7710c540eb2d8b99d5329");
     }
 
-    fn trust(key: &str, hash: &str) -> CodexTrust {
-        CodexTrust { key: key.to_owned(), hash: hash.to_owned() }
+    fn is_call(command: &str) -> bool {
+        command.contains("hookrail bridge")
+    }
+
+    fn trust(key: &str, hash: &str) -> EntryTrust {
+        EntryTrust { key: key.to_owned(), hash: hash.to_owned() }
     }
 
     #[test]
@@ -214,9 +276,9 @@ mod tests {
             ("/h.json:stop:1:0", "sha256:1", TrustState::Unknown),
             ("/h.json:stop:2:0", "sha256:1", TrustState::TurnedOff),
         ] {
-            assert_eq!(codex_trust_state(config, &trust(key, hash)), state, "{key} {hash}");
+            assert_eq!(trust_state(config, &trust(key, hash)), state, "{key} {hash}");
         }
-        assert_eq!(codex_trust_state("[", &trust("a", "b")), TrustState::Unknown);
+        assert_eq!(trust_state("[", &trust("a", "b")), TrustState::Unknown);
     }
 
     #[test]
@@ -224,23 +286,23 @@ mod tests {
         let theirs = "model = \"x\"\n\n[hooks.state.\"/h.json:stop:0:0\"] # reviewed\ntrusted_hash = \"sha256:old\"\n";
         let wanted = |hash: &str| [trust("/h.json:stop:0:0", hash), trust("/h.json:pre_tool_use:0:0", hash)];
         for config in ["", "model = \"x\"", theirs] {
-            let (first, record) = trust_codex_hooks(config, &wanted("sha256:1"), &[]).unwrap();
-            let (again, same) = trust_codex_hooks(&first, &wanted("sha256:1"), &record).unwrap();
+            let (first, record) = extended(config, &wanted("sha256:1"), &[]).unwrap();
+            let (again, same) = extended(&first, &wanted("sha256:1"), &record).unwrap();
             assert_eq!((&again, &same), (&first, &record));
-            let (second, record) = trust_codex_hooks(&first, &wanted("sha256:2"), &record).unwrap();
+            let (second, record) = extended(&first, &wanted("sha256:2"), &record).unwrap();
             for trust in wanted("sha256:2") {
-                assert_eq!(codex_trust_state(&second, &trust), TrustState::Trusted, "{second}");
+                assert_eq!(trust_state(&second, &trust), TrustState::Trusted, "{second}");
             }
-            assert_eq!(super::super::take_back(&second, &record).as_deref(), Some(config));
+            assert_eq!(crate::install::take_back(&second, &record).as_deref(), Some(config));
         }
-        let error = trust_codex_hooks("model = [", &wanted("sha256:1"), &[]).unwrap_err();
+        let error = extended("model = [", &wanted("sha256:1"), &[]).unwrap_err();
         assert!(matches!(error, EditError::Syntax { line: 1, .. }), "{error}");
     }
 
     #[test]
     fn hooks_of_others_get_no_trust() {
         let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"command":"mine"}]},{"hooks":[{"command":"hookrail bridge codex"}]}]}}"#;
-        let trust = codex_trust(Path::new("/h.json"), text);
+        let trust = needed_trust(Path::new("/h.json"), text, is_call);
         assert_eq!(trust.iter().map(|trust| trust.key.as_str()).collect::<Vec<_>>(), ["/h.json:pre_tool_use:1:0"]);
     }
 }

@@ -1,0 +1,167 @@
+//! Qwen Code.
+
+use hookrail::EventKind;
+use hookrail::tools::ToolColumn;
+use serde_json::json;
+
+use super::claude;
+use super::tool_words::{COMMAND, FILE_PATH, PATTERN, PROMPT, URL, same, tool};
+use crate::effect::{EffectKind, Handling};
+use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, permission};
+use crate::settings::{AgentFile, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
+use crate::spec::{
+    AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, SamplePayload,
+    any_rewrite_fits, as_written, grouped_entry, payload_names_event, seconds, usual_handling,
+};
+
+pub(super) static SPEC: AgentSpec = AgentSpec {
+    name: "qwen",
+    title: "Qwen Code",
+    program: "qwen",
+    tested_version: "0.24.4",
+    tool_variables: &["QWEN_CODE", "QWEN_CODE_SESSION_ID"],
+    project_variables: &["QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    events: EVENTS,
+    other_events: &[],
+    evidence,
+    event_namer: payload_names_event,
+    members: PayloadMembers::USUAL,
+    machine_made_prompts: &[],
+    tools: &TOOLS,
+    other_tools: &[&claude::TOOLS],
+    handling,
+    questions: Questions::AsHandled,
+    rewrite_fit: any_rewrite_fits,
+    install: InstallSpec {
+        place: |scope, locations| match scope {
+            Scope::User => Some(locations.home.join(".qwen/settings.json")),
+            Scope::Project => Some(locations.project.join(".qwen/settings.json")),
+            Scope::System => None,
+        },
+        hook_files: |locations| {
+            [locations.project, locations.home].map(|folder| folder.join(".qwen/settings.json")).to_vec()
+        },
+        other_files: |_| Vec::new(),
+        syntax: SettingsSyntax::JsonWithComments,
+        layout: |_| SettingsLayout::Shared,
+        entry: grouped_entry,
+        document: as_written,
+        missing_program: |_| MissingProgram::Passes,
+        // It takes large numbers for milliseconds.
+        wait: |timeout| {
+            let timeout = timeout.unwrap_or(60.0);
+            Some(if timeout >= 1000.0 { seconds(timeout / 1000.0) } else { seconds(timeout) })
+        },
+        project_advice: None,
+        trust: None,
+    },
+    doctor: DoctorSpec { switched_off, ..DoctorSpec::NOTHING },
+    sample: |file| {
+        let members =
+            json!({ "hook_event_name": "PreToolUse", "tool_name": "read_file", "tool_input": { "file_path": file } });
+        SamplePayload { event: "PreToolUse", members }
+    },
+};
+
+static EVENTS: &[AgentEvent] = &[
+    AgentEvent::new("SessionStart", EventKind::SessionStart, &QwenForm),
+    AgentEvent::new("SessionEnd", EventKind::SessionEnd, &QwenForm),
+    AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &QwenForm),
+    AgentEvent::new("PreToolUse", EventKind::BeforeTool, &QwenForm),
+    AgentEvent::new("PostToolUse", EventKind::AfterTool, &QwenForm),
+    AgentEvent::new("PostToolUseFailure", EventKind::AfterTool, &QwenForm),
+    AgentEvent::new("PostToolBatch", EventKind::TurnEnd, &QwenForm),
+    AgentEvent::new("Stop", EventKind::AgentEnd, &QwenForm),
+    AgentEvent::new("PreCompact", EventKind::BeforeCompact, &QwenForm),
+    AgentEvent::new("PostCompact", EventKind::AfterCompact, &QwenForm),
+    AgentEvent::new("SubagentStart", EventKind::SubagentStart, &QwenForm),
+    AgentEvent::new("SubagentStop", EventKind::SubagentStop, &QwenForm),
+    AgentEvent::new("Notification", EventKind::Notification, &QwenForm),
+];
+
+static TOOLS: ToolColumn = ToolColumn {
+    whose: "Qwen Code",
+    tools: &[
+        same("write_file", &[FILE_PATH]),
+        tool("replace", "edit", &[FILE_PATH]),
+        same("read_file", &[FILE_PATH]),
+        same("run_shell_command", &[COMMAND]),
+        same("list_directory", &[("directory", &["path"])]),
+        same("glob", &[PATTERN]),
+        tool("search_file_content", "grep_search", &[PATTERN]),
+        same("search_file_content", &[PATTERN]),
+        same("web_fetch", &[URL]),
+        tool("task", "agent", &[PROMPT]),
+        same("todo_write", &[]),
+    ],
+    others: &["tool_search"],
+};
+
+/// It has Claude Code's names, and sends a time and a permission mode.
+fn evidence(payload: &PayloadView<'_>) -> Evidence {
+    let may_be_own = payload.named == SPEC.name || (payload.has("timestamp") && payload.has("permission_mode"));
+    Evidence::possible_if(payload.is_one_of(EVENTS) && may_be_own)
+}
+
+fn handling(event: EventKind, effect: EffectKind) -> Handling {
+    match (effect, event) {
+        // Without a terminal it denies by itself.
+        (EffectKind::Ask, EventKind::BeforeTool) | (EffectKind::Stop, EventKind::Prompt) => Handling::Honoured,
+        (EffectKind::Stop, EventKind::AfterTool) => Handling::ReplacesResult,
+        // No form of a rewrite is honoured: the tool would run with its original input.
+        (EffectKind::ToolInput, _) => Handling::Denied,
+        (EffectKind::ToolOutput, _) => Handling::AddedAsContext,
+        _ => usual_handling(event, effect),
+    }
+}
+
+fn switched_off(file: &AgentFile, _: &std::path::Path) -> Option<&'static str> {
+    if file.says("/hooksConfig/enabled", false) {
+        Some("hooksConfig.enabled")
+    } else if file.lists_hookrail("/hooksConfig/disabled") {
+        Some("hooksConfig.disabled")
+    } else {
+        file.says("/disableAllHooks", true).then_some("disableAllHooks")
+    }
+}
+
+/// A denial is status 2 with a text on standard error, the one form that nothing can void.
+#[derive(Debug)]
+struct QwenForm;
+
+impl AnswerForm for QwenForm {
+    fn write(&self, event: &AnsweredEvent<'_>, content: &AnswerContent) -> Answer {
+        match &content.deny {
+            Some(reason) if self.denies_by_status(event.kind) => Answer::of_status(reason),
+            _ => Answer::of_document(&members(event, content).0),
+        }
+    }
+
+    fn denies_by_status(&self, kind: EventKind) -> bool {
+        matches!(kind, EventKind::BeforeTool | EventKind::Prompt)
+    }
+}
+
+fn members(event: &AnsweredEvent<'_>, content: &AnswerContent) -> Members {
+    let (name, members) = (event.name, Members::new());
+    match event.kind {
+        EventKind::BeforeTool => {
+            let (decision, reason) = permission(content);
+            let specific = Members::new().text("permissionDecision", decision).text("permissionDecisionReason", reason);
+            members.specific(name, specific)
+        }
+        // A stop after a tool does not end the turn here, but the reason becomes the result, the whole result.
+        EventKind::AfterTool => match &content.output {
+            Some(output) => {
+                let context = content.context_text();
+                let text = context.map_or_else(|| output.clone(), |context| format!("{output}\n\n{context}"));
+                members.stop(Some(&text))
+            }
+            None => members.context(name, content),
+        },
+        EventKind::AgentEnd => members.block(content),
+        EventKind::Prompt => members.context(name, content).stop(content.stop.as_deref()),
+        EventKind::SessionStart => members.context(name, content),
+        _ => members,
+    }
+}
