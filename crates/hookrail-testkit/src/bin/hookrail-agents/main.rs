@@ -13,22 +13,32 @@ mod matrix;
 #[cfg(unix)]
 mod table;
 
+#[cfg(unix)]
+use std::path::Path;
 use std::process::ExitCode;
+
+#[cfg(unix)]
+use agent::LabAgent;
 
 /// Why a run has no result for an agent.
 type Error = Box<dyn std::error::Error>;
 
 #[cfg(unix)]
-const USAGE: &str = "usage: hookrail-agents HOOKRAIL AGENTS_FOLDER HOOKS_FOLDER [AGENT…]";
+const USAGE: &str = "usage: hookrail-agents HOOKRAIL AGENTS_FOLDER DATA_FOLDER [AGENT…]
+       hookrail-agents --packages DATA_FOLDER [AGENT…]";
 
 #[cfg(unix)]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [hookrail, agents, hooks, named @ ..] = arguments.as_slice() else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
+    let result = match arguments.as_slice() {
+        [option, data, named @ ..] if option == "--packages" => print_packages(Path::new(data), named),
+        [hookrail, agents, data, named @ ..] => run(hookrail, agents, data, named),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
     };
-    match run(hookrail, agents, hooks, named) {
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -44,31 +54,34 @@ fn main() -> ExitCode {
     ExitCode::from(2)
 }
 
+/// Prints what has to be installed for the agents: the folder, the package and the version, in one line each.
 #[cfg(unix)]
-fn run(hookrail: &str, agents: &str, hooks: &str, named: &[String]) -> Result<bool, Error> {
-    let absolute = |path: &str| std::fs::canonicalize(path).map_err(|error| format!("{path}: {error}"));
-    let (hookrail, agents, hooks) = (absolute(hookrail)?, absolute(agents)?, absolute(hooks)?);
-    let unknown = named.iter().find(|name| !agent::LabAgent::ALL.iter().any(|agent| agent.name() == name.as_str()));
-    if let Some(name) = unknown {
-        return Err(format!("`{name}` is not an agent").into());
+fn print_packages(data: &Path, named: &[String]) -> Result<bool, Error> {
+    for agent in LabAgent::load(&data.join("agents"), named)? {
+        for package in &agent.packages {
+            println!("{} {} {}", package.folder, package.package, package.version);
+        }
     }
-    let chosen = agent::LabAgent::ALL
-        .into_iter()
-        .filter(|agent| named.is_empty() || named.iter().any(|name| name == agent.name()));
-    let chosen: Vec<agent::LabAgent> = chosen.collect();
+    Ok(true)
+}
+
+#[cfg(unix)]
+fn run(hookrail: &str, agents: &str, data: &str, named: &[String]) -> Result<bool, Error> {
+    let absolute = |path: &str| std::fs::canonicalize(path).map_err(|error| format!("{path}: {error}"));
+    let (hookrail, agents, data) = (absolute(hookrail)?, absolute(agents)?, absolute(data)?);
+    let chosen = LabAgent::load(&data.join("agents"), named)?;
     if let Some(missing) = chosen.iter().find(|agent| !agent.program(&agents).exists()) {
-        return Err(
-            format!("{} is not installed: {} is missing", missing.name(), missing.program(&agents).display()).into()
-        );
+        let program = missing.program(&agents);
+        return Err(format!("{} is not installed: {} is missing", missing.name, program.display()).into());
     }
     let work = tempfile::Builder::new().prefix("hookrail-agents").tempdir()?;
     let mut table = table::Table::new(&chosen);
     for agent in &chosen {
-        for hooks_of in matrix::Hooks::ALL {
-            let root = work.path().join(format!("{}-{}", agent.name(), hooks_of.name()));
-            let lab = lab::Lab::create(&agents, &hookrail, root, &hooks.join(hooks_of.name()))?;
-            let cells = matrix::run(*agent, hooks_of, &lab);
-            table.add(*agent, hooks_of, cells);
+        for hooks in matrix::Hooks::ALL {
+            let root = work.path().join(format!("{}-{}", agent.name, hooks.name()));
+            let lab = lab::Lab::create(&agents, &hookrail, root, &data.join("hooks").join(hooks.name()))?;
+            let cells = matrix::run(agent, hooks, &lab);
+            table.add(agent, hooks, cells);
         }
     }
     print!("{table}");

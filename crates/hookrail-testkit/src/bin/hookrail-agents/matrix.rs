@@ -42,7 +42,7 @@ pub(crate) enum Cell {
     /// The agent applied it.
     Honoured,
     /// The agent cannot apply it, and did what the answer table says instead.
-    Replaced(&'static str),
+    Replaced(String),
     /// Neither.
     Failed(String),
 }
@@ -122,7 +122,7 @@ const OUTPUT: &str = "result-42";
 /// Makes a folder look like a project without hooks and goes into it. Claude Code stays there.
 const AWAY: &str = "mkdir -p away/.llxprt && echo '{}' > away/.llxprt/settings.json && cd away && pwd";
 
-fn script(agent: LabAgent, hooks: Hooks, folder: &Path) -> Script {
+fn script(agent: &LabAgent, hooks: Hooks, folder: &Path) -> Script {
     let write = |name: &str, content: &str| ScriptStep::call(agent.write(&folder.join(name), content));
     let mut steps = vec![write("deploy.key", "key"), write("plain.txt", "plain"), write("draft.txt", "DRAFT")];
     steps.extend(match hooks {
@@ -137,14 +137,14 @@ fn script(agent: LabAgent, hooks: Hooks, folder: &Path) -> Script {
 
 /// The results of a run.
 struct Traces<'a> {
-    agent: LabAgent,
+    agent: &'a LabAgent,
     hooks: Hooks,
     folder: PathBuf,
     server: &'a ModelServer,
 }
 
 /// Runs an agent once with the hooks of one dialect, and checks every effect.
-pub(crate) fn run(agent: LabAgent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
+pub(crate) fn run(agent: &LabAgent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
     let folder = hooks.start(&lab.project());
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
     let server = ModelServer::start(script(agent, hooks, &folder), Some(log))?;
@@ -152,13 +152,13 @@ pub(crate) fn run(agent: LabAgent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(H
     let before = lab.snapshot()?;
     lab.hookrail(&["trust", "grant", "--yes", "--project", &lab.project().to_string_lossy()])?;
     install(agent, lab)?;
-    lab.hookrail(&["uninstall", agent.name(), "--yes"])?;
+    lab.hookrail(&["uninstall", &agent.name, "--yes"])?;
     let untouched = compare(&before, &lab.snapshot()?);
     install(agent, lab)?;
     let mut command = agent.command(lab, "please work", server.port());
     command.current_dir(&folder);
     lab.run(command)?;
-    lab.hookrail(&["uninstall", agent.name(), "--yes"])?;
+    lab.hookrail(&["uninstall", &agent.name, "--yes"])?;
     let after = lab.snapshot()?;
     let traces = Traces { agent, hooks, folder, server: &server };
     let cells = hooks.wishes().iter().map(|wish| {
@@ -183,11 +183,9 @@ pub(crate) fn run(agent: LabAgent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(H
     Ok(cells.collect())
 }
 
-fn install(agent: LabAgent, lab: &Lab<'_>) -> Result<(), Error> {
-    let mut args = vec!["install", agent.name(), "--yes"];
-    if agent == LabAgent::Codex {
-        args.push("--trust");
-    }
+fn install(agent: &LabAgent, lab: &Lab<'_>) -> Result<(), Error> {
+    let mut args = vec!["install", &agent.name, "--yes"];
+    args.extend(agent.install_options.iter().map(String::as_str));
     lab.hookrail(&args)
 }
 
@@ -200,17 +198,20 @@ fn compare(before: &Snapshot, after: &Snapshot) -> Option<String> {
 
 /// The first settings file of the user that was changed. Agents write into their home directories, so other files are
 /// ignored, and so are lines that the agent itself has added to a file.
-fn compare_settings(agent: LabAgent, before: &Snapshot, after: &Snapshot, lab: &Lab<'_>) -> Option<String> {
+fn compare_settings(agent: &LabAgent, before: &Snapshot, after: &Snapshot, lab: &Lab<'_>) -> Option<String> {
     let left = after.iter().find(|(path, bytes)| {
         let is_settings =
             path.extension().is_some_and(|end| ["json", "toml", "js", "ts"].iter().any(|known| end == *known));
         let is_new = !before.contains_key(*path);
         is_new && is_settings && !path.starts_with(lab.home().join(".cache")) && calls_bridge(bytes)
     });
-    let changed = agent.user_files(0).into_iter().map(|file| lab.home().join(file.path)).find(|path| {
-        let (Some(old), Some(new)) = (before.get(path), after.get(path)) else { return true };
-        old != new && !(agent == LabAgent::Codex && new.starts_with(old) && !calls_bridge(new))
-    });
+    let is_changed = |file: &PathBuf| {
+        let path = lab.home().join(file);
+        let (Some(old), Some(new)) = (before.get(&path), after.get(&path)) else { return true };
+        let has_grown = agent.growing_files.contains(file) && new.starts_with(old) && !calls_bridge(new);
+        old != new && !has_grown
+    };
+    let changed = agent.user_files(0).into_iter().map(|file| file.path).find(is_changed);
     left.map(|(path, _)| path.clone()).or(changed).map(|path| format!("`{}` is not as it was", path.display()))
 }
 
@@ -267,19 +268,20 @@ impl Traces<'_> {
     }
 
     fn rewritten(&self, text: &str) -> Cell {
-        match (self.file("draft.txt"), self.agent) {
+        match (self.file("draft.txt"), self.agent.instead_of(self.hooks.name(), HookWish::Rewrite.name())) {
             (Some(found), _) if found == text => Cell::Honoured,
-            (None, LabAgent::Qwen) if self.model_saw(REWRITTEN + 1, text) => Cell::Replaced("denied, with advice"),
+            (None, Some(instead)) if self.model_saw(REWRITTEN + 1, text) => Cell::Replaced(instead.to_owned()),
             (found, _) => Cell::Failed(format!("the file holds {found:?}")),
         }
     }
 
     fn replaced(&self) -> Cell {
         let is_replaced = self.model_saw(SHELL + 1, &self.hook_text("replaced by"));
-        match (is_replaced, self.model_saw(SHELL + 1, OUTPUT), self.agent) {
+        let instead = self.agent.instead_of(self.hooks.name(), HookWish::Replace.name());
+        match (is_replaced, self.model_saw(SHELL + 1, OUTPUT), instead) {
             (true, false, _) => Cell::Honoured,
-            (true, true, LabAgent::Qwen) => Cell::Replaced("added as context"),
-            (true, true, _) => Cell::Failed("the model also saw the original result".to_owned()),
+            (true, true, Some(instead)) => Cell::Replaced(instead.to_owned()),
+            (true, true, None) => Cell::Failed("the model also saw the original result".to_owned()),
             (false, _, _) => Cell::Failed("the model did not see the new result".to_owned()),
         }
     }
@@ -287,9 +289,11 @@ impl Traces<'_> {
     fn context_given(&self) -> Cell {
         // The plugin adds its context at the prompt, the command hook after the shell command.
         let step = if self.hooks == Hooks::Xcode { 0 } else { SHELL + 1 };
-        match self.model_saw(step, &self.hook_text("context by")) {
-            true => Cell::Honoured,
-            false => Cell::Failed("the model did not see the context".to_owned()),
+        let instead = self.agent.instead_of(self.hooks.name(), HookWish::Context.name());
+        match (self.model_saw(step, &self.hook_text("context by")), instead) {
+            (true, _) => Cell::Honoured,
+            (false, Some(instead)) => Cell::Replaced(instead.to_owned()),
+            (false, None) => Cell::Failed("the model did not see the context".to_owned()),
         }
     }
 
@@ -302,6 +306,6 @@ impl Traces<'_> {
             return Cell::Failed("a tool ran after the stop".to_owned());
         }
         let asked_again = self.server.requests().iter().any(|request| request.step == Some(SHELL + 2));
-        if asked_again { Cell::Replaced("denied until the next prompt") } else { Cell::Honoured }
+        if asked_again { Cell::Replaced("denied until the next prompt".to_owned()) } else { Cell::Honoured }
     }
 }
