@@ -9,7 +9,7 @@ use crate::hook::files::command::agent_folders;
 
 /// The folders of a project and of a home directory in which agents keep hooks. They are protected whole.
 pub fn hook_folders() -> impl Iterator<Item = &'static str> {
-    agent_folders().chain([".qwen", ".copilot", ".pi", ".opencode"])
+    agent_folders().chain([".qwen", ".copilot", ".pi", ".opencode", ".factory"])
 }
 
 /// Folders inside of those in which an agent keeps plans, memories, checkouts and transcripts, and no hooks.
@@ -20,6 +20,7 @@ const WORK_FOLDERS: &[(&str, &[&str])] = &[
     (".qwen", &["tmp", "todos", "projects"]),
     (".copilot", &["session-state"]),
     (".opencode", &["plans"]),
+    (".factory", &["sessions", "logs"]),
 ];
 
 /// Whether a folder inside of a folder of hooks holds an agent's work.
@@ -46,6 +47,8 @@ const OFTEN_LINKED: &[&str] = &[
     ".pi/agent/extensions",
     ".opencode/plugin",
     ".opencode/plugins",
+    ".factory/settings.json",
+    ".factory/hooks.json",
     ".hookrail/config.toml",
     ".hookrail/rules.toml",
 ];

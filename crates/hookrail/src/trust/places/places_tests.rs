@@ -45,6 +45,8 @@ fn what_agents_read_is_protected_whether_it_exists_or_not() {
         ".gemini/settings.json",
         ".gemini/extensions/hookrail/hooks/hooks.json",
         ".qwen/settings.json",
+        ".factory/settings.json",
+        ".factory/hooks.json",
         ".copilot/hooks/hookrail.json",
         ".pi/agent/extensions/hookrail.ts",
         ".opencode/plugin/hookrail.js",
