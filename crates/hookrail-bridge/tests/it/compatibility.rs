@@ -86,8 +86,40 @@ fn check(page: &str, table: &str) {
     assert!(text == current, "docs/agents/{page} is not current: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-bridge`");
 }
 
+/// Compares a run of lines, those that `is_row` accepts, with what they must be, or writes them when HOOKRAIL_BLESS=1.
+fn check_rows(page: &str, is_row: impl Fn(&str) -> bool, rows: &[String]) {
+    let file = root().join("docs").join(page);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let first = lines.iter().position(|line| is_row(line)).unwrap_or_else(|| panic!("docs/{page} has no agents"));
+    let count = lines.iter().skip(first).take_while(|line| is_row(line)).count();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let current = [&lines[..first], &rows, &lines[first + count..]].concat().join("\n") + "\n";
+    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
+        std::fs::write(&file, &current).unwrap();
+        return;
+    }
+    assert!(text == current, "docs/{page} is not current: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-bridge`");
+}
+
+/// The lists of pages have every agent.
+fn check_lists() {
+    let rows = |row: &dyn Fn(Agent) -> String| Agent::ALL.map(row).to_vec();
+    let is_item = |line: &str| line.starts_with("  - [") && line.contains("](agents/");
+    check_rows("SUMMARY.md", is_item, &rows(&|agent| format!("  - [{}](agents/{agent}.md)", agent.title())));
+    let is_link = |line: &str| line.starts_with("  [") && line.contains("](agents/");
+    let last = Agent::ALL[Agent::ALL.len() - 1];
+    let end = |agent| if agent == last { "" } else { "," };
+    check_rows("README.md", is_link, &rows(&|agent| format!("  [{}](agents/{agent}.md){}", agent.title(), end(agent))));
+    let is_version = |line: &str| line.starts_with("| ") && line.contains(".md) | ");
+    let version = |agent: Agent| format!("| {} | [{agent}]({agent}.md) | {} |", agent.title(), agent.tested_version());
+    check_rows("agents/README.md", is_version, &rows(&version));
+}
+
 #[test]
 fn the_pages_about_agents_are_current() {
+    // One test for all pages: two would write one of them at the same time.
+    check_lists();
     check("README.md", &all_agents());
     for agent in Agent::ALL {
         check(&format!("{}.md", agent.name()), &one_agent(agent));

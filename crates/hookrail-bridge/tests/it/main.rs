@@ -11,4 +11,5 @@
 mod callers;
 mod compatibility;
 mod conformance;
+mod names;
 mod tables;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::markdown::{Block, DOCUMENTS, blocks};
+use super::markdown::{Block, blocks, documents};
 use super::sandbox::{ProgramOutput, Sandbox, missing};
 
 /// The projects of a document, by name. What their commands left running ends with them.
@@ -29,9 +29,9 @@ struct Entry {
 #[test]
 fn commands_print_and_end_as_shown() {
     let mut count = 0;
-    for name in DOCUMENTS {
+    for name in documents() {
         let mut projects = Projects::default();
-        for block in blocks(name) {
+        for block in blocks(&name) {
             let Some(project) = block.value("project") else {
                 assert_ne!(block.language, "console", "{}: names no project", block.place);
                 continue;

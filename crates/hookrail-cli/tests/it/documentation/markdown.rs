@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hookrail_bridge::Agent;
+
 /// The root of the repository.
 pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -13,8 +15,14 @@ pub(super) fn document(name: &str) -> String {
     fs::read_to_string(root().join("docs").join(name)).unwrap()
 }
 
-/// The documents whose blocks are executed by the modules beside this one. Others have tests of their own.
-pub(super) const DOCUMENTS: &[&str] = &[
+/// The documents whose blocks are executed by the modules beside this one: these, and the page of each agent. Others have tests
+/// of their own.
+pub(super) fn documents() -> impl Iterator<Item = String> {
+    let agents = Agent::ALL.into_iter().map(|agent| format!("agents/{agent}.md"));
+    DOCUMENTS.iter().map(|name| (*name).to_owned()).chain(agents)
+}
+
+const DOCUMENTS: &[&str] = &[
     #[cfg(feature = "fleet")]
     "fleet.md",
     #[cfg(feature = "otel")]
@@ -22,13 +30,6 @@ pub(super) const DOCUMENTS: &[&str] = &[
     "journal.md",
     "hooks.md",
     "inspect.md",
-    "agents/claude.md",
-    "agents/codex.md",
-    "agents/gemini.md",
-    "agents/qwen.md",
-    "agents/copilot.md",
-    "agents/opencode.md",
-    "agents/pi.md",
     "cookbook.md",
     "embedding.md",
     "differences.md",

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::markdown::{DOCUMENTS, blocks, document};
+use super::markdown::{blocks, document, documents};
 use super::sandbox::Sandbox;
 use super::scripts::GUIDES;
 
 #[test]
 fn settings_pass_the_check_without_findings() {
     let mut count = 0;
-    for name in DOCUMENTS {
-        for block in blocks(name).iter().filter(|block| block.language == "json") {
+    for name in documents() {
+        for block in blocks(&name).iter().filter(|block| block.language == "json") {
             let known = ["stdin", "project"].iter().any(|word| block.value(word).is_some());
             assert!(block.has("settings") || known, "{}: a JSON block without a check", block.place);
             if !block.has("settings") {
@@ -38,14 +38,15 @@ fn settings_pass_the_check_without_findings() {
 
 #[test]
 fn every_block_has_a_language_that_some_test_knows() {
-    for name in DOCUMENTS {
-        let indented = document(name).lines().any(|line| line.starts_with(' ') && line.trim_start().starts_with("```"));
+    for name in documents() {
+        let indented =
+            document(&name).lines().any(|line| line.starts_with(' ') && line.trim_start().starts_with("```"));
         assert!(!indented, "docs/{name}: a block that is indented is not found by these tests");
-        for block in blocks(name) {
+        for block in blocks(&name) {
             let known = ["console", "json", "sh", "python", "js", "ts", "rust", "text", "toml", "yaml"];
             assert!(known.contains(&block.language.as_str()), "{}: `{}`", block.place, block.language);
             if matches!(block.language.as_str(), "sh" | "python" | "js" | "ts") {
-                let executed = GUIDES.contains(name) && block.value("event").is_some();
+                let executed = GUIDES.contains(&name.as_str()) && block.value("event").is_some();
                 assert!(executed || block.value("file").is_some(), "{}: never executed", block.place);
             }
         }
