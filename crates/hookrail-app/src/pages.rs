@@ -51,6 +51,7 @@ pub static PAGES: &[Page] = &pages! {
     "agents/copilot", "Use hookrail in Copilot CLI";
     "agents/opencode", "Use hookrail in OpenCode";
     "agents/pi", "Use hookrail in pi";
+    "agents/droid", "Use hookrail in Droid";
     "embedding", "Build hookrail into an agent";
     "bus", "Talk to hookrail from another program";
     "hooks", "Find the page about command hooks that you need";

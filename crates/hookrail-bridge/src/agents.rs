@@ -3,6 +3,7 @@
 mod claude;
 mod codex;
 mod copilot;
+mod droid;
 mod gemini;
 mod opencode;
 mod pi;
@@ -39,7 +40,7 @@ macro_rules! agents {
     };
 }
 
-agents! { claude, codex, gemini, qwen, copilot, opencode, pi }
+agents! { claude, codex, gemini, qwen, copilot, opencode, pi, droid }
 
 /// A coding agent whose own hooks can call hookrail.
 #[derive(Clone, Copy)]

@@ -6,6 +6,7 @@ use serde_json::{Map, json};
 
 const COPILOT: (&str, &str) = ("COPILOT_CLI", "1");
 const GEMINI: (&str, &str) = ("GEMINI_SESSION_ID", "s");
+const DROID: (&str, &str) = ("DROID_PROJECT_DIR", "/p");
 
 /// The agent that answers a payload with these members.
 fn caller(named: &str, event: &str, members: &[&str], environment: &[(&str, &str)]) -> Option<Agent> {
@@ -56,6 +57,8 @@ fn a_payload_is_answered_for_the_agent_that_sent_it() {
         ("copilot", "PreToolUse", copilot, &[COPILOT], "copilot"),
         ("opencode", "tool.execute.before", &[], none, "opencode"),
         ("pi", "tool_call", &["toolName"], none, "pi"),
+        ("droid", "PreToolUse", claude, &[DROID], "droid"),
+        ("droid", "PreToolUse", claude, none, "droid"),
         // Its variables do not count where another agent started it.
         ("claude", "PreToolUse", claude, &[COPILOT], "claude"),
         ("claude", "PreToolUse", &["transcript_path"], &[COPILOT], "claude"),
@@ -82,6 +85,10 @@ fn a_payload_is_answered_for_the_agent_that_sent_it() {
         ("claude", "PreToolUse", codex, &[COPILOT], "codex"),
         ("qwen", "PreToolUse", codex, none, "codex"),
         ("copilot", "PreToolUse", codex, none, "codex"),
+        ("claude", "PreToolUse", claude, &[DROID], "droid"),
+        ("codex", "PreToolUse", codex, &[DROID], "codex"),
+        ("qwen", "PreToolUse", qwen, &[DROID], "qwen"),
+        ("droid", "PreToolUse", codex, none, "codex"),
         // An event that the named agent does not have is another agent's.
         ("gemini", "PreToolUse", claude, none, "claude"),
         ("pi", "PreToolUse", claude, none, "claude"),
