@@ -35,6 +35,7 @@ pub mod reference;
 #[cfg(feature = "fleet")]
 pub mod remote_client;
 pub mod replay;
+pub mod rules;
 pub mod run_trace;
 pub mod runtime;
 pub mod sample;

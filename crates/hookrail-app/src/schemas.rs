@@ -10,6 +10,7 @@ pub fn schemas() -> Vec<(String, Value)> {
     schemas.extend(xcode::schemas());
     schemas.extend(hookrail_bus::schemas().into_iter().map(|(name, schema)| (format!("bus.{name}"), schema)));
     schemas.push(("config".to_owned(), crate::config::schema()));
+    schemas.push(("rules".to_owned(), hookrail::rules::schema()));
     schemas.push(("hooktest".to_owned(), crate::cases::schema()));
     schemas
 }

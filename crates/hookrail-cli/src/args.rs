@@ -251,10 +251,16 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 created, 1 nothing was written.
     Init(InitArgs),
-    /// Add hooks of the cookbook to a project, or list them
+    /// Add ready rules or hooks of the cookbook, or list them
     ///
     /// Exit status: 0 added or listed, 1 nothing was written.
     Add(AddArgs),
+    /// Check, try and compare rules: guards without a program
+    ///
+    /// Rules stand in `rules.toml`: in `.hookrail/` of the project, in hookrail's folder of the user, in `/etc/hookrail/`.
+    ///
+    /// Exit status: 0 done, 1 a rule cannot be used or the command itself failed; `rules diff` also has 2 if an answer differs.
+    Rules(RulesArgs),
     /// Write types for hooks, for editors and type checkers
     ///
     /// Exit status: 0 written, 1 nothing was written.
@@ -282,7 +288,7 @@ pub(crate) enum Command {
 }
 
 /// The options that select a project and its hooks.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Project")]
 pub(crate) struct ProjectArgs {
     /// The project's directory [default: found upwards from the current directory]
@@ -453,6 +459,7 @@ mod new;
 mod pages;
 mod plugin;
 mod quick;
+mod rules;
 mod serve;
 mod test;
 mod trust;
@@ -478,11 +485,12 @@ pub(crate) use journal::{
     ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, RecordFormat, ReplayArgs, SelectArgs, StatsArgs,
     VerifyArgs,
 };
-pub(crate) use new::{AddArgs, InitArgs, NewArgs, TemplateArgs, TypesArgs};
+pub(crate) use new::{AddArgs, InitArgs, NewArgs, RuleScopeArg, TemplateArgs, TypesArgs};
 pub(crate) use pages::{CompletionsArgs, DocsArgs, ManArgs, ReferenceArgs, ReferencePage, SchemaArgs};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };
+pub(crate) use rules::{RulesArgs, RulesCommand, RulesDiffArgs, RulesListArgs};
 pub(crate) use serve::{ReloadArgs, ServeArgs};
 pub(crate) use test::{RecordArgs, TestArgs, TestFormat};
 pub(crate) use trust::{TrustArgs, TrustCommand, TrustDiffArgs, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};

@@ -164,6 +164,7 @@ macro_rules! whys {
             }
 
             /// Returns the reason that a table names.
+            #[cfg(feature = "syntax")]
             pub(crate) fn named(key: &str) -> Option<Self> {
                 match key {
                     $($key => Some(Self::$name),)*
@@ -238,6 +239,8 @@ pub struct CommandFact {
     pub args: Vec<String>,
     /// The programs and functions that run it, the outermost first.
     pub via: Vec<String>,
+    /// The text that is fed to it, where the line says it; `?` where a part is not known.
+    pub fed: Option<String>,
     /// Where it stands.
     pub span: Span,
 }
@@ -336,6 +339,7 @@ macro_rules! git_facts {
                 }
             }
 
+            #[cfg(feature = "syntax")]
             pub(crate) fn named(key: &str) -> Option<Self> {
                 match key {
                     $($key => Some(Self::$name),)*

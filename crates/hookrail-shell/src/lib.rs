@@ -7,7 +7,7 @@
 //!
 //! The crate touches no file and starts nothing. It never fails: what it does not understand is named in the result.
 
-#[cfg(feature = "syntax")]
+mod command_words;
 mod facts;
 mod lexer;
 mod loose_words;
@@ -17,10 +17,17 @@ mod syntax;
 mod tokens;
 mod words;
 
+pub use command_words::CommandWords;
+pub use facts::{
+    Accesses, Class, CommandFact, Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse,
+    Unknown, Why,
+};
 pub use lexer::LexFault;
 pub use loose_words::{Comments, LooseWord, loose_words};
 pub use rewrite::rewrite;
-pub use syntax::{GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Span, Substitution, Word};
+pub use syntax::{
+    Fault, FaultKind, GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Span, Substitution, Word,
+};
 pub use tokens::{Token, TokenKind, Tokens, tokens};
 pub use words::{NotPlain, PlainCommand, command_words, words};
 
@@ -43,14 +50,9 @@ pub use document::{
     UnknownDocument,
 };
 #[cfg(feature = "syntax")]
-pub use facts::{
-    Accesses, Class, CommandFact, Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse,
-    Unknown, Why,
-};
-#[cfg(feature = "syntax")]
 pub use parse::parse;
 #[cfg(feature = "syntax")]
 pub use syntax::{
-    AssignedValue, Assignment, Connector, Fault, FaultKind, HereDocument, Node, Redirect, RedirectOperator,
-    RedirectTarget, ShellScript, SimpleCommand,
+    AssignedValue, Assignment, Connector, HereDocument, Node, Redirect, RedirectOperator, RedirectTarget, ShellScript,
+    SimpleCommand,
 };

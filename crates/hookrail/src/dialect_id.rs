@@ -7,10 +7,15 @@ use std::fmt;
 /// Calls a macro with every dialect, in the order in which they take part in an event. A line has the variant of
 /// [`DialectId`], the name, what its hooks are, the folder, which holds a type of the variant's name that implements
 /// `Dialect` and `Protocol` of `dialect::contract`, and the names of the folders in which agents keep its hooks, in
-/// a project and in the home directory. `configured` dialects are written in files; those of the `host` are not.
+/// a project and in the home directory. `configured` dialects are written in files; those of the `host` are not. The
+/// `first` are no hooks of an agent: they are asked before all others.
 macro_rules! with_dialects {
     ($callback:ident) => {
         $callback! {
+            first {
+                /// Guards without a program, which decide on what a call does.
+                Rules "rules", "conditions over what a tool call does", in rules keeping [];
+            }
             configured {
                 /// Command hooks in settings files.
                 Llxprt "llxprt", "command hooks in settings files", in llxprt keeping [".llxprt"];
@@ -34,6 +39,10 @@ pub(crate) use with_dialects;
 
 macro_rules! identities {
     (
+        first { $(
+            $(#[doc = $first_doc:literal])+
+            $first:ident $first_name:literal, $first_title:literal, in $first_folder:ident keeping [];
+        )+ }
         configured { $(
             $(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])?
             $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*];
@@ -53,6 +62,7 @@ macro_rules! identities {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum DialectId {
+            $($(#[doc = $first_doc])+ $first,)+
             $($(#[doc = $doc])+ $(#[cfg($($when)*)])? $dialect,)+
             $($(#[doc = $host_doc])+ $host,)+
         }
@@ -63,8 +73,8 @@ macro_rules! identities {
                 [$($(#[cfg($($when)*)])? Self::$dialect),+];
 
             /// The order in which dialects take part in an event.
-            pub const ORDER: [Self; Self::CONFIGURED.len() + [$(Self::$host),+].len()] =
-                [$($(#[cfg($($when)*)])? Self::$dialect,)+ $(Self::$host),+];
+            pub const ORDER: [Self; [$(Self::$first),+].len() + Self::CONFIGURED.len() + [$(Self::$host),+].len()] =
+                [$(Self::$first,)+ $($(#[cfg($($when)*)])? Self::$dialect,)+ $(Self::$host),+];
 
             /// The folders of a project and of a home directory in which dialects keep what belongs to their hooks.
             pub(crate) const FOLDERS: &[&str] = &[$($($kept,)*)+];
@@ -73,6 +83,7 @@ macro_rules! identities {
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
+                    $(Self::$first => $first_name,)+
                     $($(#[cfg($($when)*)])? Self::$dialect => $name,)+
                     $(Self::$host => $host_name,)+
                 }
@@ -82,6 +93,7 @@ macro_rules! identities {
             #[must_use]
             pub const fn title(self) -> &'static str {
                 match self {
+                    $(Self::$first => $first_title,)+
                     $($(#[cfg($($when)*)])? Self::$dialect => $title,)+
                     $(Self::$host => $host_title,)+
                 }

@@ -35,6 +35,7 @@ use crate::config::source::{Origin, SourceKind};
 use crate::dialect_id::DialectId;
 use crate::event::EventKind;
 use crate::matcher::Matcher;
+use crate::rules::Rule;
 use crate::text::names::named;
 use bridge_command::program_of;
 use capabilities::Capabilities;
@@ -130,6 +131,8 @@ pub enum Action {
     Native(NativeHook),
     /// Ask a group of workers elsewhere.
     Remote(RemoteTarget),
+    /// Answer as a rule does, without running anything.
+    Rule(Arc<Rule>),
     /// Nothing: this kind of hook can be listed but not executed.
     NotExecutable(Arc<str>),
     /// Nothing: the entry is broken. It exists because it asked for a failure to have an effect.
@@ -156,6 +159,7 @@ impl Action {
             Self::Module(_)
             | Self::Native(_)
             | Self::Remote(_)
+            | Self::Rule(_)
             | Self::NotExecutable(_)
             | Self::Unusable(_)
             | Self::Missing(_) => None,
@@ -173,6 +177,7 @@ impl Action {
             Self::Module(_)
             | Self::Native(_)
             | Self::Remote(_)
+            | Self::Rule(_)
             | Self::NotExecutable(_)
             | Self::Unusable(_)
             | Self::Missing(_) => false,

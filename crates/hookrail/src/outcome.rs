@@ -16,6 +16,7 @@ use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::outcome::handed_record::HandedRecord;
 use crate::outcome::skips::Skips;
+use crate::rules::RuleMatch;
 use crate::text::names::named;
 use crate::trust::{Digest, FilePlaces};
 
@@ -124,6 +125,8 @@ pub struct HookRun {
     pub judged: Option<Json>,
     /// Whether its answer changes a field that guards judge: the tool's input, the prompt, the request to the model.
     pub rewrites: bool,
+    /// Why it matched, if it is a rule.
+    pub rule: Option<Arc<RuleMatch>>,
 }
 
 impl HookRun {
@@ -143,6 +146,7 @@ impl HookRun {
             stderr: String::new(),
             judged: None,
             rewrites: false,
+            rule: None,
         }
     }
 }

@@ -21,7 +21,7 @@ fn default_value(kind: SettingKind) -> Value {
         SettingKind::Policy => json!("allow"),
         SettingKind::Sandbox => json!("none"),
         SettingKind::Word { default, .. } => json!(default),
-        SettingKind::Address | SettingKind::Path | SettingKind::Url => Value::Null,
+        SettingKind::Address | SettingKind::Names | SettingKind::Path | SettingKind::Url => Value::Null,
     }
 }
 
@@ -98,6 +98,7 @@ fn value_schema(kind: SettingKind, meaning: &str) -> Value {
             json!({"anyOf": [{"enum": ["none", "guard"]}, profile]})
         }
         SettingKind::Word { words, .. } => json!({"enum": words}),
+        SettingKind::Names => json!({"type": "array", "items": {"type": "string", "minLength": 1}}),
         SettingKind::Path => json!({"type": "string", "pattern": "^/"}),
         SettingKind::Url => json!({"type": "string", "pattern": "^https?://."}),
         SettingKind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),

@@ -48,6 +48,7 @@ pub struct HookrailConfiguration {
     on_load_failure: OnFailure,
     shell: Option<PathBuf>,
     protect: Protect,
+    disabled_rules: Vec<String>,
     sandbox_floor: Option<SandboxProfile>,
     pub journal: JournalSettings,
     pub telemetry: TelemetrySettings,
@@ -146,6 +147,7 @@ impl HookrailConfiguration {
             on_load_failure: on_load_failure(&user),
             shell: user.path(Setting::RunShell),
             protect: protection(&user),
+            disabled_rules: user.names(Setting::DisabledRules),
             sandbox_floor: user.sandbox_floor(),
             journal: JournalSettings::new(&user),
             telemetry: TelemetrySettings::new(&user),
@@ -175,6 +177,7 @@ impl HookrailConfiguration {
             .output_limits(self.user_hooks.run.output)
             .on_load_failure(self.on_load_failure)
             .protect(self.protect)
+            .disabled_rules(self.disabled_rules)
             .narrow_project(self.project_hooks.run)
             .tool_table(
                 self.tools.into_iter().fold(tools::table(), |table, (name, tool_use)| table.with_use(name, tool_use)),
@@ -272,6 +275,7 @@ fn check_against_user(
         | SettingValue::Policy(_)
         | SettingValue::Sandbox(_)
         | SettingValue::Word(_)
+        | SettingValue::Names(_)
         | SettingValue::Path(_)
         | SettingValue::Url(_) => return None,
     };

@@ -74,6 +74,7 @@ pub enum SettingValue {
     /// A sandbox profile, or none for the value `"none"`.
     Sandbox(Option<SandboxProfile>),
     Word(&'static str),
+    Names(Vec<String>),
     Path(PathBuf),
     Url(String),
 }
@@ -137,6 +138,14 @@ impl ConfigFile {
         match (self.state, setting.row().map(|row| row.kind)) {
             (ConfigFileState::Broken, Some(SettingKind::Word { strictest, .. })) => Some(strictest),
             _ => self.word(setting),
+        }
+    }
+
+    /// Returns the names of a list.
+    pub fn names(&self, setting: Setting) -> Vec<String> {
+        match self.value(setting) {
+            Some(SettingValue::Names(names)) => names,
+            _ => Vec::new(),
         }
     }
 
@@ -328,6 +337,12 @@ impl ConfigReader<'_> {
                     self.report(Code::SettingValue, message, value.span(), suggestion(text, words.iter().copied()));
                     strictest
                 })))
+            }
+            // One that is no name switches nothing off.
+            (SettingKind::Names, DeValue::Array(names)) => {
+                let read: Option<Vec<String>> =
+                    names.iter().map(|name| name.get_ref().as_str().map(str::to_owned)).collect();
+                read.map(SettingValue::Names)
             }
             (SettingKind::Path, DeValue::String(text)) => {
                 let path = PathBuf::from(text.as_ref());

@@ -26,6 +26,7 @@ pub enum Setting {
     OnLoadFailure,
     RunShell,
     Protect,
+    DisabledRules,
     SandboxFloor,
     JournalRecord,
     JournalEvents,
@@ -83,6 +84,8 @@ pub enum SettingKind {
     Sandbox,
     /// One of these words. A malformed value is read as the strictest one.
     Word { words: &'static [&'static str], default: &'static str, strictest: &'static str },
+    /// Names.
+    Names,
     /// An absolute path.
     Path,
     /// The base address of a web service.
@@ -170,6 +173,8 @@ pub(super) const TABLE: &[SettingRow] = &[
         "What happens, where there is a guard, to a tool call that would write what decides which hooks run, and to a command \
          line that would loosen guards. `ask`: a person has to approve it, and an approval counts for the file and the session; \
          an agent that cannot ask denies. `deny`: it is denied. `off`: nothing."),
+    row(Setting::DisabledRules, "rules", "disabled", SettingKind::Names, SettingScope::UserOnly,
+        "The names of rules of the user and of projects that are switched off. Rules of the machine stay on."),
     row(Setting::SandboxFloor, "sandbox", "floor", SettingKind::Sandbox, SettingScope::UserOnly,
         "The most that processes of a project's hooks may do, regardless of their entries. Paths are relative to the project."),
     row(Setting::JournalRecord, "journal", "record", word(&["auto", "always", "never"], "auto", "always"), SettingScope::UserOnly,
@@ -218,8 +223,8 @@ pub(super) const TABLE: &[SettingRow] = &[
 pub(super) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 
 /// The names of the sections.
-pub(super) const SECTIONS: [&str; 9] =
-    ["limits", "modules", "bus", "guard", "run", "sandbox", TOOLS_SECTION, "journal", "telemetry"];
+pub(super) const SECTIONS: [&str; 10] =
+    ["limits", "modules", "bus", "guard", "rules", "run", "sandbox", TOOLS_SECTION, "journal", "telemetry"];
 
 /// The section whose keys are names of tools.
 pub(super) const TOOLS_SECTION: &str = "tools";
@@ -261,6 +266,7 @@ impl SettingKind {
             Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
             Self::Word { words, .. } => quoted_words(words),
+            Self::Names => "a list of names".to_owned(),
             Self::Path => "an absolute path".to_owned(),
             Self::Url => "an address that begins with \"http://\" or \"https://\"".to_owned(),
             Self::Address => "an address such as \"127.0.0.1:9464\", or a port of the loopback interface".to_owned(),

@@ -10,7 +10,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("In your agent", &["install", "uninstall", "doctor", "trust", "plugin"]),
     (
         "While you write",
-        &["try", "fire", "dev", "explain", "accesses", "list", "check", "test", "record", "types", "schema", "agent"],
+        &[
+            "try", "fire", "dev", "explain", "accesses", "rules", "list", "check", "test", "record", "types", "schema",
+            "agent",
+        ],
     ),
     (
         "What happened",

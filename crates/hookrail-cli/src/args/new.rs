@@ -8,6 +8,7 @@ use clap::{Arg, Args, Command};
 use hookrail::{DialectId, EventKind};
 use hookrail_app::author;
 use hookrail_app::lint::in_other_words;
+use hookrail_app::rules::READY;
 
 use super::{ProjectArgs, dialect_parser};
 
@@ -76,17 +77,29 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The recipes [default: list them all]
-    #[arg(value_name = "RECIPE", value_parser = recipe_parser(), hide_possible_values = true)]
+    /// The rules and recipes [default: list them all]
+    #[arg(value_name = "NAME", value_parser = recipe_parser(), hide_possible_values = true)]
     pub(crate) recipes: Vec<String>,
     /// List the recipes, as without a name
     #[arg(long, hide = true, conflicts_with = "recipes")]
     pub(crate) list: bool,
+    /// Where rules are written: for every project of the user, or for this project
+    #[arg(long, value_enum, value_name = "SCOPE", default_value = "project")]
+    pub(crate) scope: RuleScopeArg,
     /// Replace files that exist
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+}
+
+/// Which file rules are written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RuleScopeArg {
+    /// The user's: counts everywhere and needs no grant
+    User,
+    /// The project's: needs a grant
+    Project,
 }
 
 /// The languages that there are types for.
@@ -127,7 +140,8 @@ pub(crate) struct TypesArgs {
 
 /// The recipes, which shells complete and the parser corrects.
 fn recipe_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(author::recipes().map(|(name, about)| PossibleValue::new(name).help(about)))
+    let rules = READY.iter().map(|rule| (rule.name, rule.about));
+    PossibleValuesParser::new(rules.chain(author::recipes()).map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
 /// Every name of every event, so that shells complete them and the parser corrects them. Names that only other agents have

@@ -32,6 +32,7 @@ mod record;
 mod reference;
 mod reload;
 mod replay;
+mod rules;
 mod schema;
 pub(crate) mod serve;
 mod stats;
@@ -79,6 +80,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::New(args) => new::run(&args),
         Command::Init(args) => new::init(&args),
         Command::Add(args) => new::add(&args),
+        Command::Rules(args) => rules::run(&args),
         Command::Types(args) => types::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Record(args) => record::run(&args),

@@ -8,8 +8,9 @@ use hookrail_app::author::{
 use hookrail_app::failure::Result;
 use hookrail_app::foreign_hooks;
 use hookrail_app::project::Project;
+use hookrail_app::rules::{self, Added, READY, ReadyRule, RuleScope};
 
-use crate::args::{AddArgs, InitArgs, NewArgs, ProjectArgs, TemplateArgs};
+use crate::args::{AddArgs, InitArgs, NewArgs, ProjectArgs, RuleScopeArg, TemplateArgs};
 use crate::cmd::exit::Exit;
 use crate::render::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 use crate::{output, render};
@@ -35,7 +36,38 @@ pub(crate) fn add(args: &AddArgs) -> Result<Exit> {
         return Ok(Exit::Fine);
     }
     let project = Project::open(&args.project)?;
-    print(&add_recipes(&project, &args.recipes, if_exists(args.force))?)
+    let (of_rules, of_recipes): (Vec<String>, Vec<String>) =
+        args.recipes.iter().cloned().partition(|name| READY.iter().any(|rule| rule.name == name));
+    if !of_rules.is_empty() {
+        add_rules(&project, &of_rules, args.scope)?;
+    }
+    if of_recipes.is_empty() {
+        return Ok(Exit::Fine);
+    }
+    print(&add_recipes(&project, &of_recipes, if_exists(args.force))?)
+}
+
+/// Writes ready rules into the file of a scope.
+fn add_rules(project: &Project, names: &[String], scope: RuleScopeArg) -> Result<()> {
+    let wanted: Vec<ReadyRule> =
+        READY.iter().filter(|rule| names.iter().any(|name| name == rule.name)).copied().collect();
+    let scope = match scope {
+        RuleScopeArg::User => RuleScope::User,
+        RuleScopeArg::Project => RuleScope::Project,
+    };
+    let Added { file, added, known } = rules::add(&wanted, &rules::rules_file(scope, project.root())?)?;
+    let shown = project.places.path(&file);
+    let mut text = String::new();
+    for name in &added {
+        text.push_str(&format!("{}  {}  {shown}\n", paint(GOOD, "added"), paint(HINT, name)));
+    }
+    for name in &known {
+        text.push_str(&format!("{}   {}  {shown}\n", paint(QUIET, "kept"), paint(HINT, name)));
+    }
+    if scope == RuleScope::Project && !added.is_empty() {
+        text.push_str(&format!("\n{}\n  hookrail trust grant\n", paint(HEADING, "next")));
+    }
+    output::text(&text)
 }
 
 fn choice(args: &TemplateArgs) -> TemplateChoice<'_> {
@@ -76,8 +108,14 @@ pub(super) fn word(change: FileWrite) -> String {
 }
 
 fn list() -> String {
-    let width = recipes().map(|(name, _)| name.len()).max().unwrap_or_default();
-    let lines = recipes().map(|(name, about)| format!("{}  {about}\n", paint(HINT, format!("{name:width$}"))));
-    lines.collect::<String>()
-        + "\n`hookrail add RECIPE...` adds some to the project; `hookrail docs cookbook` describes them.\n"
+    let rules = || READY.iter().map(|rule| (rule.name, rule.about));
+    let width = rules().chain(recipes()).map(|(name, _)| name.len()).max().unwrap_or_default();
+    let line = |(name, about): (&str, &str)| format!("{}  {about}\n", paint(HINT, format!("{name:width$}")));
+    format!(
+        "{}\n{}\n{}\n{}\n`hookrail add NAME...` adds some to the project; `hookrail docs cookbook` describes the hooks.\n",
+        paint(HEADING, "rules, which need no script"),
+        rules().map(line).collect::<String>(),
+        paint(HEADING, "hooks of the cookbook"),
+        recipes().map(line).collect::<String>(),
+    )
 }

@@ -36,6 +36,7 @@ impl Evaluator<'_> {
                 subcommand: None,
                 args: Vec::new(),
                 via: self.via.clone(),
+                fed: None,
                 span,
             });
             self.command = Some(index);
@@ -117,6 +118,7 @@ impl Evaluator<'_> {
             subcommand: None,
             args: Vec::new(),
             via: self.via.clone(),
+            fed: None,
             span,
         });
         // A program does not know the functions of the shell, and `builtin` and `command` pass them over.
@@ -133,6 +135,7 @@ impl Evaluator<'_> {
         if let Some(fact) = self.command.and_then(|index| self.facts.commands.get_mut(index)) {
             fact.program = if program.text().starts_with('/') { name.clone() } else { shown(program.text()) };
             fact.args = rest.iter().map(|arg| shown(arg.text())).collect();
+            fact.fed = input.text.as_ref().map(|text| shown(&text.text));
         }
         let hole = program.value.hole;
         if program.value.has_hole() {

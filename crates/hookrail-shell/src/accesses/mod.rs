@@ -4,6 +4,7 @@ mod builtins;
 mod evaluate;
 mod expand;
 mod invoke;
+mod normal_words;
 mod options;
 mod program;
 mod programs;

@@ -59,7 +59,7 @@ impl Divided {
 }
 
 /// Whether an option that is given is this one, or the beginning of its long name.
-fn is_option(name: &str, given: &str) -> bool {
+pub(crate) fn is_option(name: &str, given: &str) -> bool {
     name == given || (given.chars().count() >= 3 && name.starts_with(given))
 }
 

@@ -1,13 +1,15 @@
 //! What a line consists of, as data.
 
+mod fault;
 #[cfg(feature = "syntax")]
 mod script;
 mod word;
 
+pub use fault::{Fault, FaultKind};
 #[cfg(feature = "syntax")]
 pub use script::{
-    AssignedValue, Assignment, Connector, Fault, FaultKind, HereDocument, Node, Redirect, RedirectOperator,
-    RedirectTarget, ShellScript, SimpleCommand,
+    AssignedValue, Assignment, Connector, HereDocument, Node, Redirect, RedirectOperator, RedirectTarget, ShellScript,
+    SimpleCommand,
 };
 #[cfg(feature = "syntax")]
 pub(crate) use word::literal;

@@ -1,5 +1,6 @@
 //! What a line consists of: commands and how they follow each other.
 
+use super::fault::Fault;
 use super::word::{Operation, Piece, PieceKind, Span, Substitution, Word};
 
 /// A line, or code in it.
@@ -11,36 +12,6 @@ pub struct ShellScript {
     pub(crate) faults: Vec<Fault>,
     /// Where its text begins in the text that was parsed. `None` for code whose characters stand elsewhere in another form.
     pub(crate) base: Option<u32>,
-}
-
-/// A part of a line that is not understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// What is wrong.
-    pub kind: FaultKind,
-    /// Where.
-    pub span: Span,
-}
-
-/// Why a part of a line is not understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FaultKind {
-    /// The grammar does not accept it.
-    Syntax,
-    /// A quote or bracket is not closed.
-    Unclosed,
-    /// A here-document has no end.
-    OpenHereDocument,
-    /// A control character stands in it.
-    ControlCharacter,
-    /// The grammar and the reader of words disagree.
-    Disagreement,
-    /// It is too long.
-    TooLong,
-    /// Too many brackets stand in each other.
-    TooDeep,
-    /// The grammar takes too long.
-    TooSlow,
 }
 
 /// A command, or several in a structure.

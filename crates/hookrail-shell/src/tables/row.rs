@@ -46,6 +46,8 @@ pub(super) struct RawRow {
     reveals: String,
     #[serde(default)]
     arguments: BTreeMap<String, String>,
+    #[serde(default)]
+    same: String,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +96,8 @@ pub(crate) struct Row {
     pub(crate) input_code: Option<String>,
     /// Options with which hidden and ignored files are read too.
     pub(crate) reveals: Vec<String>,
+    /// Names of options that mean the same.
+    pub(crate) same: Vec<Vec<String>>,
     /// Arguments that are a fact of git.
     pub(crate) facts: Vec<(String, GitFact)>,
 }
@@ -186,6 +190,7 @@ impl Row {
             env_dump: raw.env_dump,
             input_code: raw.input_code,
             reveals: list(&raw.reveals),
+            same: raw.same.split(',').map(list).filter(|group| !group.is_empty()).collect(),
             facts,
         })
     }

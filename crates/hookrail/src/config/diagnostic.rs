@@ -97,6 +97,14 @@ codes! {
     SystemUnusable = "system-unusable", Error, PassesSilently;
     /// A source of configuration cannot be used, and `on_load_failure` says what that does to events that can be denied.
     LoadFailure = "load-failure", Error, PassesSilently;
+    /// A rule or an exception cannot be used; a rule that denies or asks counts as a guard that could not be started.
+    RuleInvalid = "rule-invalid", Error, PassesSilently;
+    /// An exception of the user has lifted a rule for this call.
+    ExceptionUsed = "exception-used", Note, Harmless;
+    /// An exception of the user has ended, so it lifts nothing.
+    ExceptionExpired = "exception-expired", Warning, Harmless;
+    /// Code in another language stands on the line, and no rule can judge it.
+    AccessesUnknown = "accesses-unknown", Note, Harmless;
     /// The environment names a file of system settings that does not exist, so no system settings count.
     SystemMissing = "system-missing", Warning, Harmless;
     /// The trust store exists and cannot be used, so every event that can be denied is denied in a project with hooks.

@@ -14,6 +14,7 @@ use crate::dialect::snapshot::{LoadedModule, Policy};
 use crate::dialect_id::DialectId;
 use crate::hook::{Authority, Hook, Trust};
 use crate::record::breadcrumb::Breadcrumb;
+use crate::rules::LoadedException;
 use crate::run::project_share::{ProjectShare, ShareUse};
 use crate::run::{Environment, ModuleRunner};
 use crate::trust::{Coverage, Digest, Fingerprint, Grant, Grants, ModuleMemory, OffByUser, protect_python};
@@ -39,6 +40,8 @@ pub(crate) struct Sources {
     pub(crate) modules: Vec<PathBuf>,
     /// How modules are inspected.
     pub(crate) inspector: Inspector,
+    /// The names of the rules that the user switched off.
+    pub(crate) disabled_rules: Vec<String>,
     /// Which modules had a guard when they were last loaded.
     pub(crate) module_memory: Option<ModuleMemory>,
 }
@@ -188,6 +191,8 @@ pub(crate) struct CommonSettings {
     pub(crate) policy: Policy,
     /// The environment without secrets, if the user or the system withholds secrets from hooks.
     pub(crate) redacted: Option<Arc<Environment>>,
+    /// What the user excepts from rules.
+    pub(crate) rule_exceptions: Vec<LoadedException>,
 }
 
 impl LoadContext<'_, '_> {

@@ -14,6 +14,7 @@ pub(crate) mod enrolment;
 pub mod llxprt;
 mod load;
 mod native;
+mod rules;
 mod sandbox;
 pub(crate) mod snapshot;
 mod strict_answer;

@@ -11,9 +11,10 @@ use crate::config::{KeptSource, SourceReport, UnusableSource, with_links};
 use crate::dialect_id::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::sandbox::SandboxFloors;
-use crate::hook::{Enablement, EventScope, Hook, OnFailure, Trust};
+use crate::hook::{Action, Enablement, EventScope, Hook, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{ConfigurationId, Outcome, Refusal};
+use crate::rules::RuleSettings;
 use crate::run::RegisteredCommand;
 use crate::tools::{ToolNames, ToolTable, Tools};
 use crate::trust::protect::Protection;
@@ -51,6 +52,10 @@ pub struct Snapshot {
     places: Option<FilePlaces>,
     /// How what decides which hooks run is protected from the tools of the host.
     pub(crate) protection: Protection,
+    /// By the number of the event: its rules.
+    rules: Vec<Vec<Arc<Hook>>>,
+    /// Where the rules are, and what they except.
+    pub(crate) rule_settings: Option<RuleSettings>,
 }
 
 /// The number of a configuration and when it was put in force.
@@ -197,7 +202,25 @@ impl Snapshot {
                 }
             }
         }
-        Self { hooks, by_event, diagnostics, ..Self::default() }
+        let is_rule = |hook: &&Arc<Hook>| matches!(hook.action, Action::Rule(_));
+        let rules_of =
+            |event: EventKind| hooks.iter().filter(is_rule).filter(|hook| hook.event == event).cloned().collect();
+        let rules = match hooks.iter().any(|hook| is_rule(&hook)) {
+            true => EventKind::all().map(rules_of).collect(),
+            false => Vec::new(),
+        };
+        Self { hooks, by_event, diagnostics, rules, ..Self::default() }
+    }
+
+    /// Whether a rule asks what a session did before.
+    pub(crate) fn rules_ask_about_sessions(&self) -> bool {
+        let asks = |hook: &Arc<Hook>| matches!(&hook.action, Action::Rule(rule) if rule.asks_about_sessions());
+        self.rules.iter().flatten().any(asks)
+    }
+
+    /// The rules for an event.
+    pub(crate) fn rules(&self, event: EventKind) -> &[Arc<Hook>] {
+        self.rules.get(event as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The snapshot with other rules.

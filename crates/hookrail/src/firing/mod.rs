@@ -7,6 +7,7 @@
 mod part;
 mod plan;
 mod reasons;
+pub(crate) mod rules;
 mod shadow;
 mod state;
 mod unasked;

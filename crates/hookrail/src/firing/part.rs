@@ -17,7 +17,7 @@ use crate::json::Json;
 use crate::outcome::skips::{SkipReason, Skipped};
 use crate::outcome::{Decision, EndKind, Health, HookRun};
 use crate::run::sentences;
-use crate::run::{AnswerWait, HookRole, PlannedRun, RawEnd, RunEnd, RunId, RunInput};
+use crate::run::{AnswerWait, HookRole, NativeEnd, PlannedRun, RawEnd, RunEnd, RunId, RunInput};
 use crate::tools::ShownTool;
 use crate::trust::HookEdit;
 
@@ -189,6 +189,10 @@ impl<D: Protocol> Part<D> {
             self.accept_end(at, &RunEnd::NotRun(how), event, None);
             return None;
         }
+        if let Some(end) = rule_end(&slot.planned) {
+            self.accept_end(at, &end, event, None);
+            return None;
+        }
         let planned = slot.planned.clone();
         let launch = D::launch(&planned.hook, event);
         if let Some(why) = launch.refused {
@@ -244,7 +248,8 @@ impl<D: Protocol> Part<D> {
         slot.changes_input = guarded.is_some_and(|field| D::changes(event, self.stage, &reply, field));
         let (judged, rewrites) = (slot.asked_about.take(), slot.changes_input);
         let number = self.first_run + at;
-        slot.run = Some(HookRun { number, judged, rewrites, ..run_record(&reply, end) });
+        let rule = slot.planned.rule.clone();
+        slot.run = Some(HookRun { number, judged, rewrites, rule, ..run_record(&reply, end) });
         if self.stage == Stage::Chain {
             let wants_an_end = D::apply_answer(event, self.stage, &reply) == Flow::End;
             // A deny that cannot block the event does not end the chain.
@@ -411,10 +416,22 @@ fn cannot_be_asked(planned: &PlannedHook) -> Option<RawEnd> {
             | Action::Module(_)
             | Action::Native(_)
             | Action::Remote(_)
+            | Action::Rule(_)
             | Action::NotExecutable(_),
             Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_),
         ) => None,
     }
+}
+
+/// The end of a rule, which answers without being run.
+fn rule_end(planned: &PlannedHook) -> Option<RunEnd> {
+    let Action::Rule(rule) = &planned.hook.action else { return None };
+    let how = match (rule.problem(), &planned.rule) {
+        (Some(why), _) => return Some(RunEnd::NotRun(RawEnd::Unusable(Arc::clone(why)))),
+        (None, Some(found)) => RawEnd::Decided(Box::new(found.effects())),
+        (None, None) => RawEnd::Decided(Box::default()),
+    };
+    Some(RunEnd::Native(NativeEnd { how, duration: Duration::ZERO }))
 }
 
 /// Warns about a detached hook that took longer than a host waits at its end.
@@ -447,5 +464,6 @@ fn run_record<A>(reply: &Reply<A>, end: &RunEnd) -> HookRun {
         stderr: end.stderr().lossy(),
         judged: None,
         rewrites: false,
+        rule: None,
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::reasons;
+use super::rules::MatchedRules;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::snapshot::{Snapshot, Subscribers};
 use crate::dialect_id::DialectId;
@@ -15,6 +16,7 @@ use crate::event::{Event, EventKind, Occurrences, Stage};
 use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
 use crate::matcher::MatchResult;
 use crate::outcome::skips::{Skipped, Skips, UnplannedHooks};
+use crate::rules::RuleMatch;
 use crate::tools::{NameElsewhere, NeutralTool, ToolAccess, ToolMeaning, ToolTable};
 
 /// What would happen.
@@ -88,6 +90,8 @@ pub struct PlannedHook {
     pub authority: Authority,
     /// The neutral tools of the files of a patch that it is asked about.
     pub(crate) file_tools: Vec<&'static str>,
+    /// Why it matches, if it is a rule.
+    pub rule: Option<Arc<RuleMatch>>,
 }
 
 impl PlannedHook {
@@ -108,14 +112,14 @@ impl Plan {
     /// Plans an event.
     #[must_use]
     pub fn new(snapshot: &Arc<Snapshot>, event: &Event) -> Self {
-        Self::about_tool(snapshot, event, snapshot.tools.meaning(event))
+        Self::about_tool(snapshot, event, snapshot.tools.meaning(event), MatchedRules::of(snapshot, event))
     }
 
-    /// Plans an event whose tool is this.
-    pub(crate) fn about_tool(snapshot: &Arc<Snapshot>, event: &Event, tool: ToolMeaning) -> Self {
+    /// Plans an event whose tool is this, and which these rules match.
+    pub(crate) fn about_tool(snapshot: &Arc<Snapshot>, event: &Event, tool: ToolMeaning, rules: MatchedRules) -> Self {
         let unplanned = Arc::new(Unplanned {
             snapshot: Arc::clone(snapshot),
-            input: PlanInput::new(snapshot, event, tool),
+            input: PlanInput::new(snapshot, event, tool, rules),
             skipped: OnceLock::new(),
         });
         let skipped = Skips::of_plan(Arc::clone(&unplanned) as Arc<dyn UnplannedHooks>);
@@ -138,6 +142,11 @@ impl Plan {
         }
         for dialect in DialectId::ORDER {
             plan.add_other_parts(snapshot, &unplanned.input, dialect);
+        }
+        let rules = &unplanned.input.rules;
+        plan.diagnostics.extend(rules.findings.iter().cloned());
+        for planned in plan.parts.iter_mut().chain(&mut plan.shadow).flat_map(|part| &mut part.hooks) {
+            planned.rule = rules.of_hook(&planned.hook).cloned();
         }
         // Only for a guard that knows other tools an unknown one gets further names of its arguments.
         if matches!(tool, ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_)) && !plan.is_a_guard_reached() {
@@ -176,7 +185,7 @@ impl Plan {
             return;
         }
         let subject = input.subject_for(snapshot, dialect);
-        let selected = self.select(snapshot, input.event, dialect, subject.as_ref());
+        let selected = self.select(snapshot, input, dialect, subject.as_ref());
         self.push_parts(dialect, AskedAbout::Event, selected);
     }
 
@@ -185,7 +194,7 @@ impl Plan {
         let mut files: Vec<PlannedHook> = Vec::new();
         let mut shadow: Vec<PlannedHook> = Vec::new();
         for Otherwise { about, tool, subject } in input.subjects_otherwise(snapshot, dialect) {
-            let selected = self.select(snapshot, input.event, dialect, subject.as_ref());
+            let selected = self.select(snapshot, input, dialect, subject.as_ref());
             match about {
                 AskedAbout::EachFile => {
                     for planned in without_duplicates(&selected.planned, |_, _| {}) {
@@ -236,14 +245,15 @@ impl Plan {
     fn select<'s>(
         &mut self,
         snapshot: &'s Snapshot,
-        event: EventKind,
+        input: &PlanInput,
         dialect: DialectId,
         subject: Option<&Subject<'_>>,
     ) -> Selected<'s> {
+        let event = input.event;
         let mut selected = Selected::default();
         let Some(subscribers) = snapshot.subscribers(event, dialect) else { return selected };
         for (hook, verdict, reach) in matching(subscribers, subject, event) {
-            if reasons::skip_reason(snapshot, hook, event).is_some() {
+            if input.is_unmatched_rule(hook) || reasons::skip_reason(snapshot, hook, event).is_some() {
                 continue;
             }
             if verdict == MatchResult::LimitReached && !hook.is_shadow() {
@@ -327,6 +337,8 @@ pub(super) struct PlanInput {
     /// plan, so it holds nothing that can be found again.
     subjects: [Option<Box<str>>; DialectId::ORDER.len()],
     tool: ToolMeaning,
+    /// The rules that match.
+    rules: MatchedRules,
 }
 
 /// What the matchers of one dialect are compared with.
@@ -425,13 +437,18 @@ fn ambiguous(table: &ToolTable, name: &str) -> Diagnostic {
 const TOOL_NAME: &str = "tool_name";
 
 impl PlanInput {
-    fn new(snapshot: &Snapshot, event: &Event, tool: ToolMeaning) -> Self {
+    fn new(snapshot: &Snapshot, event: &Event, tool: ToolMeaning, rules: MatchedRules) -> Self {
         let subject = |dialect: DialectId| {
             snapshot.subscribers(event.kind(), dialect)?;
             let field = event.kind().spec().matched_on(dialect)?;
             Some(dialect.contract().matcher_subject(event, field).into_boxed_str())
         };
-        Self { event: event.kind(), for_all: event.is_for_all(), subjects: DialectId::ORDER.map(subject), tool }
+        Self { event: event.kind(), for_all: event.is_for_all(), subjects: DialectId::ORDER.map(subject), tool, rules }
+    }
+
+    /// Whether a hook is a rule that does not match.
+    pub(super) fn is_unmatched_rule(&self, hook: &Arc<Hook>) -> bool {
+        matches!(hook.action, Action::Rule(_)) && self.rules.of_hook(hook).is_none()
     }
 
     /// Whether the dialect takes part in this occurrence of the event.
@@ -547,6 +564,7 @@ pub(super) fn without_duplicates(
                 on_failure: hook.policy_in_force(),
                 authority: hook.authority(),
                 file_tools: Vec::new(),
+                rule: None,
             });
         }
     }

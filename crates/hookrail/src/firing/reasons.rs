@@ -30,6 +30,7 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
                     mismatch(hook, &subject, input.event)
                         .filter(|_| !otherwise().iter().any(|other| knows(hook, other.subject.as_ref())))
                 })
+                .or_else(|| input.is_unmatched_rule(hook).then(unmatched_rule))
                 .or_else(|| not_executable(hook));
             match reason {
                 Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
@@ -107,6 +108,11 @@ fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>, event: EventKind) -> Option
     let pattern = matcher.pattern().unwrap_or_default();
     let (field, text) = (subject.field, subject.text);
     Some((SkipReason::Matcher, format!("`{pattern}` does not match {field} `{text}`")))
+}
+
+/// The reason for a rule that does not match.
+fn unmatched_rule() -> (SkipReason, String) {
+    (SkipReason::Condition, "its condition does not hold".to_owned())
 }
 
 fn not_executable(hook: &Hook) -> Option<(SkipReason, String)> {

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use self::carried::CarriedCalls;
 use super::part::{AnyPart, PartEnd, part_of};
 use super::plan::{AskedAbout, PartPlan, Plan, PlannedHook};
+use super::rules::MatchedRules;
 use super::shadow::ShadowFiring;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::snapshot::{Snapshot, Switch};
 use crate::dialect_id::DialectId;
 use crate::event::{Event, EventKind, Stage};
+use crate::hook::OnFailure;
 use crate::json::Json;
 use crate::outcome::skips::{SkipReason, Skipped};
 use crate::outcome::{Decision, Effects, HookRun, Outcome};
@@ -462,7 +464,9 @@ impl Firing {
             return;
         }
         // Most events have no guard above the project, so nothing was judged that could have changed.
-        if matches!(self.phase, Phase::SecondLook(_)) || !self.parts.iter().any(|in_turn| in_turn.part.has_judged()) {
+        let rules = self.rules_for_final_input();
+        let has_judged = self.parts.iter().any(|in_turn| in_turn.part.has_judged());
+        if matches!(self.phase, Phase::SecondLook(_)) || !has_judged && rules.is_none() {
             self.finish();
             return;
         }
@@ -471,7 +475,8 @@ impl Firing {
             return;
         }
         let first = self.parts.len();
-        let again = self.unjudged();
+        let rules = rules.map(|part| (part, View::Call));
+        let again: Vec<(PartPlan, View)> = rules.into_iter().chain(self.unjudged()).collect();
         if again.is_empty() {
             self.finish();
             return;
@@ -481,6 +486,23 @@ impl Firing {
             self.add_part(&plan, view, |_| true);
         }
         self.phase = Phase::SecondLook(first);
+    }
+
+    /// The rules that deny the final input or ask about it, if hooks have changed the input that rules have judged.
+    fn rules_for_final_input(&self) -> Option<PartPlan> {
+        let field = self.event.kind().spec().guarded()?;
+        if matches!(self.phase, Phase::SecondLook(_)) || self.event.field(field) == self.original.field(field) {
+            return None;
+        }
+        let rules = MatchedRules::of(&self.snapshot, &self.event);
+        if rules.is_empty() {
+            return None;
+        }
+        let plan = Plan::about_tool(&self.snapshot, &self.event, self.plan.meaning, rules);
+        let mut parts = plan.parts.into_iter();
+        let mut part = parts.find(|part| part.hooks.iter().any(|planned| planned.rule.is_some()))?;
+        part.hooks.retain(|planned| planned.on_failure != OnFailure::Allow);
+        (!part.hooks.is_empty()).then_some(part)
     }
 
     /// Applies the rewrites of the system layer again, so that they come last.

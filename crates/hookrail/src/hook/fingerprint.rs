@@ -48,10 +48,10 @@ pub struct Definition {
     /// Its matcher; none matches everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
-    /// What it is: `shell`, `program`, `module`, `remote` or `none`.
+    /// What it is: `shell`, `program`, `module`, `remote`, `rule` or `none`.
     pub kind: String,
     /// The command line, the words of a program as a JSON list, the module's path in the project, or the group that is asked
-    /// and how often, as a JSON object.
+    /// and how often, or the rule, as a JSON object.
     pub command: String,
     /// The lifetime of its process, if that is longer than one run.
     #[serde(rename = "life", default, skip_serializing_if = "Option::is_none")]
@@ -234,6 +234,7 @@ impl Fingerprint {
             Action::Remote(RemoteTarget { group, retries }) => {
                 ("remote", serde_json::json!({"group": group.as_str(), "retries": retries}).to_string())
             }
+            Action::Rule(rule) => ("rule", rule.definition().to_owned()),
             Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) | Action::Missing(_) => {
                 ("none", String::new())
             }
@@ -274,7 +275,7 @@ impl Fingerprint {
         }
         let runs = match &hook.action {
             Action::Module(path) => FileOrigin::Module(Arc::clone(path)),
-            Action::Remote(_) => FileOrigin::Nowhere,
+            Action::Remote(_) | Action::Rule(_) => FileOrigin::Nowhere,
             _ => FileOrigin::Command(Arc::new(command_of(root, hook))),
         };
         Self {

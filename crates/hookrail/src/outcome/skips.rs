@@ -27,6 +27,8 @@ named! {
         HooksOff = "hooks-off",
         /// Its type cannot be executed here.
         NotExecutable = "not-executable",
+        /// Its condition does not hold.
+        Condition = "condition",
         /// It calls `hookrail bridge`, which would ask the same hooks again.
         OwnBridge = "own-bridge",
     }

@@ -1,7 +1,90 @@
 //! Rules: guards without a program, which decide on what a tool call would do.
+//!
+//! `read` reads a file of rules, `condition` is what a rule asks for, `facts` is what a call would do, and `judge` compares
+//! the two. Every condition has three values; `explain` says in words what made it hold. Nothing here knows where the files
+//! are or what an answer does to an event.
 
+mod book;
+mod command_pattern;
+mod condition;
+mod examples;
+mod exception;
+mod explain;
+mod facts;
+mod inline;
+mod judge;
+mod line;
 #[cfg(feature = "syntax")]
 mod machine;
+mod path_pattern;
+mod read;
+mod read_condition;
+mod rule;
+mod scene;
+mod schema;
+mod secret_forms;
+mod term;
 
+use std::sync::Arc;
+
+use crate::event::{Event, EventKind};
+use crate::tools::Tools;
+
+pub use book::{LinePlaces, RuleBook, RuleProblem};
+pub(crate) use exception::LoadedException;
+pub(crate) use facts::CallFacts;
+pub(crate) use judge::{RuleVerdict, judge};
 #[cfg(feature = "syntax")]
 pub use machine::Machine;
+pub(crate) use read::{ReadRule, RulesFile, read_rules};
+pub(crate) use read_condition::Problem;
+pub use rule::{Rule, RuleAnswer, RuleMatch};
+pub(crate) use scene::{Links, PastAct, PastKind, RuleScene, RuleSurroundings};
+pub use schema::schema;
+
+/// Where the rules of a configuration are, and what the user excepts from them.
+#[derive(Debug)]
+pub(crate) struct RuleSettings {
+    pub(crate) scene: RuleScene,
+    pub(crate) exceptions: Vec<LoadedException>,
+}
+
+impl RuleSettings {
+    /// Whether an exception may still be used in a session. One that holds once is used by this.
+    pub(crate) fn may_use(&self, exception: &LoadedException, session: &str) -> bool {
+        exception.once_mark().is_none_or(|mark| self.scene.surroundings.take_once(session, &mark))
+    }
+
+    /// Remembers what a call has done, for rules that ask what a session did before.
+    pub(crate) fn remember(&self, event: &Event, tools: &Tools) {
+        if event.session_id().is_empty() {
+            return;
+        }
+        let facts = CallFacts::new(event, tools, &self.scene);
+        let mut acts = Vec::new();
+        for part in facts.parts() {
+            let accesses = &part.accesses;
+            acts.extend(accesses.reads.iter().map(|fact| (PastKind::Read, fact.what.path.clone())));
+            let written = accesses.writes.iter().chain(&accesses.deletes);
+            acts.extend(written.map(|fact| (PastKind::Wrote, fact.what.path.clone())));
+            let words =
+                |command: &hookrail_shell::CommandFact| format!("{} {}", command.program, command.args.join(" "));
+            acts.extend(accesses.commands.iter().map(|command| (PastKind::Ran, words(command))));
+        }
+        self.scene.surroundings.remember(event.session_id(), &acts);
+    }
+}
+
+/// The rules that stand for a file of the user that cannot be read: they ask about every call that runs a command or writes.
+pub(crate) fn broken_file(why: &str) -> [(EventKind, Arc<Rule>); 1] {
+    let rule = Rule {
+        name: "rules.toml".into(),
+        answer: RuleAnswer::Ask,
+        text: "".into(),
+        when: condition::Condition { alternatives: vec![vec![condition::Clause::RunsOrWrites]] },
+        match_unknown: None,
+        broken: Some(why.into()),
+        definition: "".into(),
+    };
+    [(EventKind::BeforeTool, Arc::new(rule))]
+}

@@ -78,6 +78,7 @@ pub struct Builder {
     files: Vec<PathBuf>,
     own_sources: Vec<OwnSource>,
     on_load_failure: OnFailure,
+    disabled_rules: Vec<String>,
     shell: Option<PathBuf>,
     protect: Protect,
     host_tools: HostTools,
@@ -269,6 +270,12 @@ impl Builder {
     /// brings that was not trusted is never missed, and an unusable source of the system layer always denies.
     pub fn on_load_failure(mut self, policy: OnFailure) -> Self {
         self.on_load_failure = policy;
+        self
+    }
+
+    /// Switches rules of the user and of the project off, by their names. A rule of the system layer stays on.
+    pub fn disabled_rules(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.disabled_rules.extend(names);
         self
     }
 

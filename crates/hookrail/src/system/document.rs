@@ -18,6 +18,7 @@ use crate::hook::{Action, Enforcement, Hook};
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::skips::Skipped;
 use crate::outcome::{ConfigurationId, Decision, Effects, HookRun, Outcome, ShadowRun, Stop};
+use crate::rules::RuleMatch;
 use crate::run::RegisteredCommand;
 use crate::trust::HookIdentity;
 
@@ -275,11 +276,21 @@ fn run(run: &HookRun, in_force: Option<&ConfigurationId>) -> Json {
         Some(_) => document.add("startedMs", run.start.map_or_else(Json::null, Json::milliseconds)),
         None => document,
     };
+    let document = match &run.rule {
+        Some(found) => document.add("rule", rule_match(found)),
+        None => document,
+    };
     document
         .add("durationMs", Json::milliseconds(run.duration))
         .add("stdout", json!(run.stdout))
         .add("stderr", json!(run.stderr))
         .to_json()
+}
+
+/// Which rule matched, the key of the condition that holds, and the words and the value that made it hold.
+fn rule_match(found: &RuleMatch) -> Json {
+    let RuleMatch { rule, condition, explanation, .. } = found;
+    Json::from(json!({ "name": &**rule, "condition": condition, "explanation": explanation }))
 }
 
 fn skipped(skipped: &Skipped) -> Json {

@@ -428,6 +428,7 @@ impl Driver {
             }
             Action::Shell(_)
             | Action::Program(_)
+            | Action::Rule(_)
             | Action::NotExecutable(_)
             | Action::Unusable(_)
             | Action::Missing(_) => self.run_process(request, &context.cancel).await,

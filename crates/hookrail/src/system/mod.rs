@@ -49,7 +49,7 @@ use crate::dialect::DialectId;
 use crate::dialect::Loader;
 use crate::dialect::snapshot::{Configuration, Revision, Snapshot};
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan, ShadowFiring, Step, TOOL_INPUT};
+use crate::firing::{Firing, Plan, PlannedHook, ShadowFiring, Step, TOOL_INPUT};
 use crate::hook::Hook;
 use crate::json::Json;
 use crate::outcome::Outcome;
@@ -612,6 +612,22 @@ impl HookSystem {
             };
             return ControlFlow::Break(ImmediateOutcome { outcome, shadows });
         }
+        // Rules answer at once, so nothing has to be started or handed to another thread.
+        let is_rule = |planned: &PlannedHook| planned.rule.is_some();
+        if plan.hooks().all(|(_, planned)| is_rule(planned))
+            && shadow_start != ShadowStart::Awaited
+            && !plan.carries_calls()
+        {
+            let mut firing =
+                Firing::planned(Arc::clone(&in_force.snapshot), Arc::clone(&plan), event.clone(), judged.clone());
+            let shadows = match shadow_start {
+                ShadowStart::Started => firing.shadows(),
+                ShadowStart::LeftOut | ShadowStart::Awaited => Vec::new(),
+            };
+            if let Step::Done(outcome) = firing.step() {
+                return ControlFlow::Break(ImmediateOutcome { outcome: *outcome, shadows });
+            }
+        }
         if depth >= DEEPEST {
             // Without a hook to ask about the calls that it carries the outcome is there at once.
             if plan.parts.is_empty()
@@ -634,6 +650,10 @@ impl HookSystem {
         if event.kind() == EventKind::AfterTool {
             let in_force = self.inner.in_force.load();
             in_force.snapshot.protection.remember_approval(&in_force.snapshot.tools, event);
+            let settings = in_force.snapshot.rule_settings.as_ref();
+            if let Some(settings) = settings.filter(|_| in_force.snapshot.rules_ask_about_sessions()) {
+                settings.remember(event, &in_force.snapshot.tools);
+            }
         }
     }
 

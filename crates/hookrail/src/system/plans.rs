@@ -12,6 +12,7 @@ use crate::dialect::snapshot::Snapshot;
 use crate::dialect_id::DialectId;
 use crate::event::{Event, EventKind};
 use crate::firing::Plan;
+use crate::firing::rules::MatchedRules;
 use crate::json::Json;
 use crate::tools::ToolMeaning;
 
@@ -76,7 +77,11 @@ impl ActiveConfiguration {
     /// The plan for an event.
     pub(super) fn plan(&self, event: &Event) -> Arc<Plan> {
         let tool = self.snapshot.tools.meaning(event);
-        let make = || Arc::new(Plan::about_tool(&self.snapshot, event, tool));
+        let rules = MatchedRules::of(&self.snapshot, event);
+        if !rules.is_empty() {
+            return Arc::new(Plan::about_tool(&self.snapshot, event, tool, rules));
+        }
+        let make = || Arc::new(Plan::about_tool(&self.snapshot, event, tool, MatchedRules::default()));
         let Some(text) = deciding_text(event) else { return make() };
         let Some(place) = self.place(event.kind(), text) else { return make() };
         let mut kept = lock(place);
@@ -101,8 +106,8 @@ impl ActiveConfiguration {
 
     /// The cached plan for events of a kind with this text, such as a tool's name, if nothing else decides.
     pub(super) fn cached_plan(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
-        // With a table the plan also depends on what the input carries.
-        if self.snapshot.tools.table().is_some() {
+        // With a table or a rule the plan also depends on what the input carries.
+        if self.snapshot.tools.table().is_some() || !self.snapshot.rules(event).is_empty() {
             return None;
         }
         lock(self.place(event, text)?).plan_for(event, text, ToolMeaning::AsGiven)

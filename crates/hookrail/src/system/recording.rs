@@ -53,7 +53,7 @@ impl Recording {
 
     /// Whether an event in which no hook takes part is recorded.
     fn is_interested_in(&self, outcome: &Outcome) -> bool {
-        let eventful = outcome.effects.decision.is_some() || outcome.refusal.is_some();
+        let eventful = outcome.effects.decision.is_some() || outcome.refusal.is_some() || !outcome.runs.is_empty();
         self.interest.covers(outcome.event) || eventful || !outcome.diagnostics.is_empty()
     }
 

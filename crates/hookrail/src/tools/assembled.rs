@@ -128,6 +128,11 @@ impl ToolTable {
         self
     }
 
+    /// Whose tools the host has, if it is an agent of the table.
+    pub(crate) fn host_name(&self) -> Option<&'static str> {
+        self.host.map(|host| host.whose)
+    }
+
     /// The tools that the user said something about.
     pub fn own_tools(&self) -> impl Iterator<Item = &str> {
         self.uses.iter().map(|(name, _)| name.as_str())

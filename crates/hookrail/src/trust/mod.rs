@@ -14,6 +14,7 @@ pub(crate) mod project_code;
 pub(crate) mod protect;
 pub(crate) mod session_facts;
 mod store;
+mod surroundings;
 mod texts;
 
 pub(crate) use coverage::Coverage;
@@ -25,6 +26,7 @@ pub(crate) use missing::{GuardSearch, OffByUser};
 pub(crate) use module_memory::ModuleMemory;
 pub(crate) use project_code::{findings as project_code_findings, protect_python};
 pub use store::{FileTrustStore, GuardedProjects, TrustError, TrustStore};
+pub(crate) use surroundings::KnownSurroundings;
 
 pub use crate::hook::files::command::UncoveredReason;
 pub use crate::hook::fingerprint::{Definition, Fingerprint, NamedFile};

@@ -78,6 +78,7 @@ pub(crate) fn protect_python(hooks: &mut [Hook], inherited: &Arc<Environment>) {
             Action::Module(_)
             | Action::Native(_)
             | Action::Remote(_)
+            | Action::Rule(_)
             | Action::NotExecutable(_)
             | Action::Unusable(_)
             | Action::Missing(_) => false,
@@ -112,6 +113,7 @@ fn project_code(action: &Action) -> Vec<ProjectCode> {
         Action::Module(_)
         | Action::Native(_)
         | Action::Remote(_)
+        | Action::Rule(_)
         | Action::NotExecutable(_)
         | Action::Unusable(_)
         | Action::Missing(_) => {}

@@ -31,6 +31,14 @@ pub(crate) enum FactKind {
     Asked,
     /// A person approved a change of this file.
     Approved,
+    /// An exception that holds once was used.
+    Excepted,
+    /// This file was read.
+    Read,
+    /// This file was written or deleted.
+    Wrote,
+    /// This command was run.
+    Ran,
 }
 
 impl FactKind {
@@ -38,6 +46,10 @@ impl FactKind {
         match self {
             Self::Asked => "asked",
             Self::Approved => "approved",
+            Self::Excepted => "excepted",
+            Self::Read => "read",
+            Self::Wrote => "wrote",
+            Self::Ran => "ran",
         }
     }
 }
@@ -51,6 +63,9 @@ pub(crate) struct Facts(Vec<StoredFact>);
 struct StoredFact {
     fact: String,
     of: String,
+    /// Seconds since 1970, where the time matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<u64>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -63,11 +78,28 @@ impl Facts {
         self.0.iter().any(|known| known.fact == kind.name() && known.of == subject)
     }
 
+    /// The subjects of facts of a kind, with their times.
+    pub(crate) fn of_kind(&self, kind: FactKind) -> impl Iterator<Item = (&str, Option<u64>)> {
+        self.0.iter().filter(move |known| known.fact == kind.name()).map(|known| (known.of.as_str(), known.at))
+    }
+
     pub(crate) fn add(&mut self, kind: FactKind, subject: &str) {
-        if subject.len() > LONGEST_SUBJECT || self.has(kind, subject) {
+        if !self.has(kind, subject) {
+            self.push(StoredFact { fact: kind.name().to_owned(), of: subject.to_owned(), at: None });
+        }
+    }
+
+    /// Adds a fact with its time, in place of an earlier one about the same.
+    pub(crate) fn add_at(&mut self, kind: FactKind, subject: &str, at: u64) {
+        self.0.retain(|known| !(known.fact == kind.name() && known.of == subject));
+        self.push(StoredFact { fact: kind.name().to_owned(), of: subject.to_owned(), at: Some(at) });
+    }
+
+    fn push(&mut self, fact: StoredFact) {
+        if fact.of.len() > LONGEST_SUBJECT {
             return;
         }
-        self.0.push(StoredFact { fact: kind.name().to_owned(), of: subject.to_owned() });
+        self.0.push(fact);
         let over = self.0.len().saturating_sub(MOST_FACTS);
         self.0.drain(..over);
     }

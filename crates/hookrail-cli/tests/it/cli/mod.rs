@@ -58,6 +58,7 @@ mod record_cases;
 mod recording;
 mod reference;
 mod replay;
+mod rules;
 mod sandbox;
 mod signals;
 mod stopped;

@@ -47,7 +47,7 @@ fn schemas_are_listed_printed_and_suggested() {
     let sandbox = Sandbox::new();
     let names = sandbox.run(&["schema"]);
     assert_eq!(names.code, 0);
-    assert!(names.stdout.lines().any(|name| name == "settings") && names.stdout.lines().count() == 41);
+    assert!(names.stdout.lines().any(|name| name == "settings") && names.stdout.lines().count() == 42);
     let schema = sandbox.run(&["schema", "settings"]);
     let schema: serde_json::Value = serde_json::from_str(&schema.stdout).unwrap();
     assert_eq!(schema["$id"], "urn:hookrail:llxprt:settings:1");

@@ -209,7 +209,7 @@ impl Evaluator<'_> {
     /// Any file of the work tree may be written.
     pub(super) fn git_tree(&mut self, git: &GitCall<'_>) {
         let value = Value { text: git.world.folder.text.clone(), hole: git.world.folder.hole };
-        self.use_value_with(Use::Write, Reach::Below, &value, git.call.span, &git.world);
+        self.use_value_with(Use::Write, Reach::TrackedBelow, &value, git.call.span, &git.world);
     }
 
     fn git_read_paths(&mut self, git: &GitCall<'_>, valued: &str, reach: Reach) {

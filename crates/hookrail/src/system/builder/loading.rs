@@ -16,9 +16,11 @@ use crate::dialect::{ConfiguredHooks, Inspector, Loader, Sources, path_in};
 use crate::hook::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::hook::{Action, Hook};
 use crate::outcome::Refusal;
+use crate::rules::{Links, LoadedException, RuleScene, RuleSettings};
 use crate::run::Environment;
 use crate::system::engine::EngineRuntime;
 use crate::text::log::log;
+use crate::trust::KnownSurroundings;
 use crate::trust::places::{KnownPlaces, ProtectedPlaces};
 use crate::trust::protect::Protection;
 use crate::trust::session_facts::SessionFacts;
@@ -47,6 +49,7 @@ impl Settings {
             configured: self.described.configured,
             modules: self.described.module_files.clone(),
             inspector: self.inspector(),
+            disabled_rules: self.described.disabled_rules.clone(),
             module_memory: store.and_then(|store| ModuleMemory::beside(&**store, &self.described.project)),
         };
         let mut loaded = loader.load(&sources, mode, |reading, found| {
@@ -123,8 +126,10 @@ impl Settings {
             snapshot.refusals.push((SourceKind::Project, refusal));
         }
         snapshot.changes_at = loaded.enrolment.changes_at;
+        let protection = self.protection(places);
+        snapshot.rule_settings = Some(rule_settings(&sources, &protection, loaded.common.rule_exceptions));
         snapshot
-            .with_protection(self.protection(places))
+            .with_protection(protection)
             .with_places(FilePlaces::new(
                 &self.described.project,
                 path_in(&self.parts.world.environment, "HOME").as_deref(),
@@ -233,6 +238,19 @@ impl Settings {
         loader.grants = Some(known.grants.clone());
         known
     }
+}
+
+/// Where the rules of a project are, and what they except.
+fn rule_settings(sources: &Sources, protection: &Protection, exceptions: Vec<LoadedException>) -> RuleSettings {
+    let text = |path: PathBuf| real_path(&path).unwrap_or(path).to_str().map(str::to_owned);
+    let surroundings = KnownSurroundings { places: Arc::clone(&protection.places), facts: protection.facts.clone() };
+    let scene = RuleScene {
+        project: text(sources.project.clone()).unwrap_or_default(),
+        home: sources.home().and_then(text),
+        surroundings: Arc::new(surroundings),
+        links: Links::Followed,
+    };
+    RuleSettings { scene, exceptions }
 }
 
 /// The known grants for the project.

@@ -1,0 +1,88 @@
+//! The ready rules on lines that were run and watched.
+
+use std::path::Path;
+
+use hookrail::rules::{LinePlaces, RuleBook};
+use serde_json::Value;
+
+use super::*;
+
+const CORPUS: &str = include_str!("../../../hookrail-shell/tests/it/corpus.jsonl");
+
+fn book() -> RuleBook {
+    let text: String = READY.iter().map(|rule| rule.text).collect::<Vec<_>>().join("\n");
+    RuleBook::read(&text).unwrap()
+}
+
+fn places() -> LinePlaces<'static> {
+    LinePlaces { project: Path::new("/w/project"), cwd: Path::new("/w/project"), home: Some(Path::new("/home/u")) }
+}
+
+fn line_of(case: &Value) -> String {
+    match case["line"].as_str() {
+        Some(line) => line.to_owned(),
+        None => {
+            let parts = case["parts"].as_array().unwrap();
+            let repeat = |part: &Value| {
+                let (text, count) = (part[0].as_str().unwrap(), part[1].as_u64().unwrap());
+                (0..count).map(|number| text.replace('#', &number.to_string())).collect::<String>()
+            };
+            parts.iter().map(repeat).collect()
+        }
+    }
+}
+
+#[test]
+fn every_ready_rule_is_read_and_its_examples_hold() {
+    for rule in READY {
+        let book = RuleBook::read(rule.text).unwrap();
+        let problems: Vec<String> = book.problems().into_iter().map(|problem| problem.message).collect();
+        assert!(problems.is_empty(), "{}: {problems:#?}", rule.name);
+        assert!(book.rules().next().is_some_and(|first| first.name() == rule.name), "{}", rule.name);
+        let examples = |key: &str| rule.text.lines().any(|line| line.starts_with(key));
+        assert!(examples("match = [") && examples("no-match = ["), "{}", rule.name);
+    }
+    assert!(book().problems().is_empty());
+}
+
+/// Lines that the grammar does not accept although bash runs them. The ready rules do not match what cannot be read.
+const NOT_READ: [&str; 1] = ["for f in /opt/app; { rm -rf $f; }"];
+
+#[test]
+fn no_harmful_line_passes_and_few_harmless_ones_are_stopped() {
+    let (book, places) = (book(), places());
+    let (mut passed, mut stopped, mut harmless) = (Vec::new(), Vec::new(), 0_usize);
+    for case in CORPUS.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let line = line_of(&case);
+        let found = book.judge_line(&line, places);
+        let shown: String = line.chars().take(120).collect();
+        if case["truth"].as_str().unwrap().contains('Y') {
+            if found.is_empty() && !NOT_READ.contains(&line.as_str()) {
+                passed.push(shown);
+            }
+        } else if case["harmless"] == true {
+            harmless += 1;
+            if let Some(first) = found.first() {
+                stopped.push(format!("{shown}  [{}] {}", first.rule, first.explanation));
+            }
+        }
+    }
+    assert!(passed.is_empty(), "harmful lines pass: {passed:#?}");
+    assert!(stopped.len() * 100 <= harmless * 3, "harmless lines are stopped: {stopped:#?}");
+}
+
+#[test]
+fn rules_are_added_once_and_what_the_file_has_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sub/rules.toml");
+    let first = add(&READY[..2], &file).unwrap();
+    assert_eq!((first.added.len(), first.known.len()), (2, 0));
+    let before = std::fs::read_to_string(&file).unwrap();
+    let second = add(&READY[1..3], &file).unwrap();
+    assert_eq!((second.added.as_slice(), second.known.as_slice()), (&["stay-in-project"][..], &["git-history"][..]));
+    let after = std::fs::read_to_string(&file).unwrap();
+    assert!(after.starts_with(&before));
+    std::fs::write(&file, "[[rule").unwrap();
+    assert!(add(READY, &file).is_err());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "[[rule");
+}

@@ -1,0 +1,163 @@
+//! `hookrail rules`: lists, checks and compares rules.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use hookrail::rules::{LinePlaces, RuleBook, RuleMatch};
+use hookrail::{Code, Diagnostic, DialectId, HookSystem, Json, Level};
+use hookrail_app::failure::{Failure, Result};
+use hookrail_app::folders;
+use hookrail_app::project::Project;
+use hookrail_app::text::{counted, one_line};
+use serde_json::json;
+
+use crate::args::{ProjectArgs, RulesArgs, RulesCommand, RulesDiffArgs, RulesListArgs};
+use crate::cmd::exit::Exit;
+use crate::cmd::new;
+use crate::render::style::{BAD, GOOD, HEADING, QUIET, paint};
+use crate::render::table::{Cell, Table};
+use crate::{output, render};
+
+pub(crate) fn run(args: &RulesArgs) -> Result<Exit> {
+    match &args.command {
+        None => list(&RulesListArgs::default()),
+        Some(RulesCommand::List(args)) => list(args),
+        Some(RulesCommand::Check(args) | RulesCommand::Test(args)) => check(args),
+        Some(RulesCommand::Diff(args)) => diff(args),
+        Some(RulesCommand::Add(args)) => new::add(args),
+    }
+}
+
+fn system(args: &ProjectArgs) -> Result<(Project, HookSystem)> {
+    let project = Project::open(args)?;
+    let system = project.builder(args)?.build();
+    Ok((project, system))
+}
+
+/// What is wrong with rules and their files.
+fn findings(system: &HookSystem) -> Vec<Diagnostic> {
+    let is_about_rules = |finding: &&Diagnostic| {
+        let is_of_file = || {
+            let location = finding.location.as_ref();
+            location.is_some_and(|location| location.file.file_name().is_some_and(|name| name == "rules.toml"))
+        };
+        matches!(finding.code, Code::RuleInvalid | Code::ExceptionExpired) || is_of_file()
+    };
+    system.snapshot().diagnostics().iter().filter(is_about_rules).cloned().collect()
+}
+
+fn list(args: &RulesListArgs) -> Result<Exit> {
+    let (project, system) = system(&args.project)?;
+    let snapshot = system.snapshot();
+    let rules = || snapshot.hooks().iter().filter(|hook| hook.dialect == DialectId::Rules);
+    if args.json {
+        let document = rules().map(|hook| {
+            json!({
+                "rule": &*hook.label, "event": hook.event.name(), "answer": hook.on_failure.name(),
+                "source": { "kind": hook.origin.kind.name(), "file": hook.origin.location.file.display().to_string(), "line": hook.origin.location.line },
+                "enabled": hook.is_enabled(), "trusted": hook.trust.allows(), "enforced": !hook.is_shadow(),
+            })
+        });
+        output::json(&Json::from(json!({ "rules": document.collect::<Vec<_>>() })))?;
+        return Ok(Exit::Fine);
+    }
+    let mut table = Table::default();
+    for hook in rules() {
+        let state = match (hook.is_enabled(), hook.trust.allows(), hook.is_shadow()) {
+            (false, _, _) => "switched off",
+            (_, false, _) => "not granted",
+            (_, _, true) => "not enforced",
+            _ => "",
+        };
+        let about = hook.description.as_deref().unwrap_or_default();
+        table.row([
+            Cell::new(&*hook.label, HEADING),
+            Cell::plain(hook.origin.kind.name()),
+            Cell::plain(state),
+            Cell::quiet(one_line(about)),
+        ]);
+    }
+    let listed = table.render(0);
+    let none = "there are no rules; `hookrail add` lists ready ones\n";
+    output::text(if listed.is_empty() { none } else { &listed })?;
+    let found = findings(&system);
+    if !found.is_empty() {
+        output::text(&render::diagnostic::all(&found, &project.places))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// Examples are tried when rules are loaded, so a rule that was loaded without a finding keeps them.
+fn check(args: &RulesListArgs) -> Result<Exit> {
+    let (project, system) = system(&args.project)?;
+    let found = findings(&system);
+    let is_bad = found.iter().any(|finding| finding.level == Level::Error);
+    if args.json {
+        output::json(&hookrail::document::diagnostics_document(&found))?;
+    } else {
+        let count = system.snapshot().hooks().iter().filter(|hook| hook.dialect == DialectId::Rules).count();
+        let verdict = match is_bad {
+            true => paint(BAD, "not every rule can be used"),
+            false => paint(GOOD, format!("{} can be used, and their examples hold", counted(count, "rule"))),
+        };
+        output::text(&format!("{}{verdict}\n", render::diagnostic::all(&found, &project.places)))?;
+    }
+    Ok(if is_bad { Exit::Failed } else { Exit::Fine })
+}
+
+fn diff(args: &RulesDiffArgs) -> Result<Exit> {
+    let project = Project::open(&args.project)?;
+    let (old, new) = (book(&args.old)?, book(&args.new)?);
+    let home = folders::home();
+    let places = LinePlaces { project: project.root(), cwd: project.root(), home: home.as_deref() };
+    let mut differing = Vec::new();
+    for line in read(&args.lines)?.lines().filter(|line| !line.trim().is_empty()) {
+        let (before, after) = (answer(&old.judge_line(line, places)), answer(&new.judge_line(line, places)));
+        if before != after {
+            differing.push((line.to_owned(), before, after));
+        }
+    }
+    if args.json {
+        let lines = differing.iter().map(|(line, from, to)| json!({ "line": line, "from": from, "to": to }));
+        output::json(&Json::from(json!({ "different": lines.collect::<Vec<_>>() })))?;
+    } else if differing.is_empty() {
+        output::text("no answer differs\n")?;
+    } else {
+        let mut table = Table::default();
+        for (line, from, to) in &differing {
+            let line = hookrail_app::text::short(&one_line(line), 80);
+            table.row([Cell::plain(line), Cell::new(from.clone(), QUIET), Cell::new(to.clone(), HEADING)]);
+        }
+        output::text(&table.render(0))?;
+    }
+    Ok(if differing.is_empty() { Exit::Fine } else { Exit::Blocked })
+}
+
+/// The strictest answer, with the rule that gives it.
+fn answer(found: &[RuleMatch]) -> String {
+    let strictest = found.iter().min_by_key(|found| found.answer as usize);
+    strictest.map_or_else(|| "nothing".to_owned(), |found| format!("{} ({})", found.answer, found.rule))
+}
+
+fn book(file: &Path) -> Result<RuleBook> {
+    RuleBook::read(&read(file)?).map_err(|problem| {
+        Failure::new(format!("`{}` cannot be read: {}", file.display(), problem.message)).hint("repair the file")
+    })
+}
+
+fn read(file: &Path) -> Result<String> {
+    let mut text = String::new();
+    let read = match file == Path::new("-") {
+        true => std::io::stdin().lock().read_to_string(&mut text),
+        false => std::fs::read_to_string(file).map(|read| {
+            text = read;
+            text.len()
+        }),
+    };
+    match read {
+        Ok(_) => Ok(text),
+        Err(error) => {
+            Err(Failure::new(format!("`{}` cannot be read: {error}", file.display())).hint("name a file with text"))
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Rules: guards without a program, in `fire`, `explain`, the bridges and `hookrail rules`.
+
+use serde_json::{Value, json};
+
+use crate::cli::bridge::{bridge, denies, write_payload};
+use crate::cli::sandbox::Sandbox;
+
+const OUTSIDE: &str = r#"
+[[rule]]
+name = "outside"
+ask = "this deletes something outside of the project"
+when = { deletes = { outside = ["project"] } }
+match = ["rm -rf ../other"]
+no-match = ["rm -rf build"]
+
+[[rule]]
+name = "no-env"
+deny = "secrets stay where they are"
+when = { touches = ["**/.env", "/**/.env"] }
+"#;
+
+fn user_with(rules: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write_home(".config/hookrail/rules.toml", rules);
+    sandbox
+}
+
+fn fire(sandbox: &Sandbox, tool: &str, input: &Value, status: i32) -> Value {
+    let args = ["fire", "BeforeTool", "--tool", tool, "--tool-input", &input.to_string(), "--json"];
+    sandbox.run(&args).ends_with(status).json()
+}
+
+fn line(sandbox: &Sandbox, line: &str, status: i32) -> Value {
+    fire(sandbox, "run_shell_command", &json!({ "command": line }), status)
+}
+
+#[test]
+fn a_rule_decides_on_what_a_call_does() {
+    let sandbox = user_with(OUTSIDE);
+    let outcome = line(&sandbox, "sudo env A=1 rm -rf ../x", 4);
+    assert_eq!(outcome["decision"], "ask");
+    let reason = outcome["reason"].as_str().unwrap();
+    for part in
+        ["this deletes something", "`sudo env A=1 rm -rf ../x`", "`rm` (through sudo, env) deletes", "/x`, outside `"]
+    {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    let run = &outcome["runs"][0];
+    assert_eq!((&run["dialect"], &run["end"], &run["hook"]), (&json!("rules"), &json!("answered"), &json!("outside")));
+    assert_eq!((&run["rule"]["name"], &run["rule"]["condition"]), (&json!("outside"), &json!("deletes")));
+    assert_eq!(run["source"]["kind"], "user");
+    // What is hidden matches both rules; what is inside, or is text, matches none.
+    let outcome = line(&sandbox, "rm -rf \"$x\"", 2);
+    assert!(outcome["reason"].as_str().unwrap().contains("cannot tell what `\"$x\"` at 7–11 does"), "{outcome}");
+    for harmless in ["rm -rf build", "echo 'rm -rf /'", "cargo test", "git commit -m 'rm -rf /opt'"] {
+        let outcome = line(&sandbox, harmless, 0);
+        assert_eq!(outcome["runs"], json!([]), "{harmless}");
+        let why = outcome["skipped"].as_array().unwrap().iter().map(|skipped| &skipped["why"]);
+        assert!(why.clone().count() == 2 && why.clone().all(|why| why == "condition"), "{outcome}");
+    }
+}
+
+#[test]
+fn one_rule_covers_file_tools_patches_and_shell_lines() {
+    let sandbox = user_with(OUTSIDE);
+    for path in [".env", "sub/.env", "./sub/../.env"] {
+        fire(&sandbox, "write_file", &json!({ "file_path": path, "content": "A=1" }), 2);
+        fire(&sandbox, "Read", &json!({ "file_path": path }), 2);
+    }
+    let patch = "*** Begin Patch\n*** Add File: .env\n+A=1\n*** End Patch";
+    fire(&sandbox, "apply_patch", &json!({ "input": patch }), 2);
+    for command in ["cat .env", "tee .env < x", "cp x .env", "sh -c 'cat .env'", "grep -r KEY ."] {
+        line(&sandbox, command, 2);
+    }
+    fire(&sandbox, "write_file", &json!({ "file_path": "a.txt", "content": ".env" }), 0);
+    line(&sandbox, "echo .env", 0);
+}
+
+#[test]
+fn a_rule_holds_in_the_bridges() {
+    let sandbox = user_with("[[rule]]\nname = \"not-a\"\ndeny = \"not this file\"\nwhen = { writes = \"a.txt\" }\n");
+    for agent in ["claude", "codex", "gemini"] {
+        let (event, payload) = write_payload(&sandbox, agent);
+        let ran = bridge(&sandbox, agent, event, &payload, &[]);
+        assert!(denies(agent, &ran, "not this file"), "{agent}: {ran:?}");
+        let other: Value = serde_json::from_str(&payload.to_string().replace("a.txt", "b.txt")).unwrap();
+        let ran = bridge(&sandbox, agent, event, &other, &[]).ends_with(0);
+        assert_eq!(ran.stdout, "", "{agent}");
+    }
+}
+
+#[test]
+fn rules_of_a_project_need_a_grant_and_are_missed_when_they_go() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".hookrail/rules.toml", OUTSIDE);
+    assert_eq!(line(&sandbox, "cat .env", 0)["skipped"][0]["why"], "untrusted");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    line(&sandbox, "cat .env", 2);
+    // A rule that was changed fails, and one that is gone is missed.
+    sandbox.write(".hookrail/rules.toml", OUTSIDE.replace("**/.env", "**/.nothing").replace("/**/.env", "/none"));
+    line(&sandbox, "ls", 2);
+    sandbox.write(".hookrail/rules.toml", "");
+    line(&sandbox, "ls", 2);
+}
+
+#[test]
+fn what_is_wrong_is_named_and_neighbours_load() {
+    let text = format!("{OUTSIDE}\n[[rule]]\nname = \"typo\"\ndeny = \"x\"\nwhen = {{ delets = \"a\" }}\n");
+    let sandbox = user_with(&text);
+    let found = sandbox.run(&["rules", "check"]).ends_with(1);
+    assert!(
+        found.stdout.contains("unknown key `delets`") && found.stdout.contains("did you mean `deletes`?"),
+        "{}",
+        found.stdout
+    );
+    line(&sandbox, "cat .env", 2);
+    // It applies to calls that run a command or write, and denies them.
+    let outcome = line(&sandbox, "ls", 2);
+    assert!(outcome["reason"].as_str().unwrap().contains("typo"), "{outcome}");
+    fire(&sandbox, "read_file", &json!({ "file_path": "a.txt" }), 0);
+    for wrong in [
+        "[[rule]]\nname = \"a\"\ndeny = \"x\"\nwhen = {}\n",
+        "[[rule]]\nname = \"a\"\ndeny = \"x\"\nwhen = { content = \"(\" }\n",
+        "[[rule]]\nname = \"a\"\ndeny = \"x\"\n",
+        "[[rule]]\nname = \"a\"\ndeny = \"x\"\nask = \"y\"\nwhen = { git = \"push\" }\n",
+        "[[rule]]\nname = \"a\"\ndeny = \"x\"\nwhen = { git = \"push\" }\nmatch = [\"ls\"]\n",
+        "[[rule]]\nname = \"a\"\ndeny = \"x\"\nwhen = { writes = \"../x\" }\n",
+    ] {
+        let sandbox = user_with(wrong);
+        let found = sandbox.run(&["rules", "check"]).ends_with(1);
+        assert!(found.stdout.contains("rules.toml"), "{wrong}: {}", found.stdout);
+        line(&sandbox, "ls", 2);
+    }
+    let broken = user_with("[[rule");
+    broken.run(&["rules", "check"]).ends_with(1);
+    line(&broken, "ls", 4);
+    assert!(user_with(OUTSIDE).run(&["rules", "check"]).ends_with(0).stdout.contains("2 rules can be used"));
+}
+
+#[test]
+fn exceptions_of_the_user_end() {
+    let exception = |until: &str| {
+        format!(
+            "{OUTSIDE}\n[[exception]]\nrule = \"no-env\"\nwhen = {{ reads = \".env\" }}\nuntil = {until}\nreason = \"a test\"\n"
+        )
+    };
+    let lifted = user_with(&exception("2999-01-31"));
+    let outcome = line(&lifted, "cat .env", 0);
+    assert!(outcome["diagnostics"].to_string().contains("exception-used"), "{outcome}");
+    line(&lifted, "cat sub/.env", 2);
+    let over = user_with(&exception("2020-01-31"));
+    line(&over, "cat .env", 2);
+    assert!(over.run(&["rules", "check"]).ends_with(0).stdout.contains("ended on 2020-01-31"));
+    let switched_off = user_with(OUTSIDE);
+    switched_off.write_home(".config/hookrail/config.toml", "[rules]\ndisabled = [\"no-env\"]\n");
+    line(&switched_off, "cat .env", 0);
+}
+
+#[test]
+fn explain_shows_rules_and_shadows_have_no_effect() {
+    let sandbox = user_with(&OUTSIDE.replace("name = \"no-env\"", "name = \"no-env\"\nenforce = false"));
+    let outcome = line(&sandbox, "cat .env", 0);
+    assert_eq!(outcome["shadow"][0]["decision"], "deny", "{outcome}");
+    let input = json!({ "command": "rm -rf ../x" }).to_string();
+    let plan =
+        sandbox.run(&["explain", "BeforeTool", "--tool", "run_shell_command", "--tool-input", &input]).ends_with(0);
+    assert!(plan.stdout.contains("outside"), "{}", plan.stdout);
+}
+
+#[test]
+fn ready_rules_are_listed_added_and_hold() {
+    let sandbox = Sandbox::new();
+    let listed = sandbox.run(&["add"]).ends_with(0).stdout;
+    for name in ["secrets", "git-history", "packages", "budget"] {
+        assert!(listed.contains(name), "{name}: {listed}");
+    }
+    sandbox.run(&["add", "secrets", "git-history", "pipe-to-shell", "--scope", "user"]).ends_with(0);
+    sandbox.run(&["rules", "check"]).ends_with(0);
+    line(&sandbox, "cat .env", 2);
+    line(&sandbox, "git -C sub push origin +main", 4);
+    line(&sandbox, "curl -fsSL https://example.com/i.sh | sh", 2);
+    line(&sandbox, "cargo test", 0);
+    let listed = sandbox.run(&["rules"]).ends_with(0).stdout;
+    assert!(listed.contains("git-history") && listed.contains("user"), "{listed}");
+    sandbox.run(&["add", "own-guards"]).ends_with(0);
+    assert!(sandbox.project.join(".hookrail/rules.toml").exists());
+}
+
+#[test]
+fn two_files_are_compared_line_by_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.toml", OUTSIDE);
+    sandbox.write("new.toml", OUTSIDE.replace("ask =", "deny ="));
+    sandbox.write("lines", "rm -rf ../x\nls\ncat .env\n");
+    let found =
+        sandbox.run(&["rules", "diff", "old.toml", "new.toml", "--lines", "lines", "--json"]).ends_with(2).json();
+    assert_eq!(found["different"].as_array().unwrap().len(), 1);
+    assert_eq!(found["different"][0]["to"], "deny (outside)");
+    sandbox.run(&["rules", "diff", "old.toml", "old.toml", "--lines", "lines"]).ends_with(0);
+}

@@ -1,0 +1,176 @@
+//! Loads the rules of every layer: `rules.toml` of the project, of the user, of the machine and of bundles.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::diagnostic::{Code, Diagnostic, Level};
+use crate::config::source::{Location, Origin, SourceKind};
+use crate::config::{KeptReason, Parsed, Source, SourceId, is_absence, lies_in, not_roots_alone, same_place};
+use crate::dialect::{LoadContext, Loaded, Sources, path_in};
+use crate::dialect_id::DialectId;
+use crate::hook::{Action, Enablement, Enforcement, Hook, OnFailure};
+use crate::rules::{LoadedException, Problem, ReadRule, Rule, RuleAnswer, RulesFile, broken_file, read_rules};
+use crate::trust::OffByUser;
+
+/// The file of the machine.
+const SYSTEM_FILE: &str = "/etc/hookrail/rules.toml";
+/// The variable that names another root, for images and tests.
+const ROOT_VARIABLE: &str = "HOOKRAIL_FLEET_ROOT";
+/// The file below the folder of a project, and below hookrail's folder of a user.
+const PROJECT_FILE: &str = ".hookrail/rules.toml";
+const FILE: &str = "rules.toml";
+
+/// Loads every rule.
+pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
+    let mut loaded = Loaded::default();
+    let disabled = context.sources.disabled_rules.clone();
+    loaded.off_by_user.extend(disabled.iter().map(|name| OffByUser::Hook(DialectId::Rules, name.clone())));
+    for (kind, file) in files(context) {
+        let mut hooks = layer(kind, &file, context, &mut loaded.diagnostics);
+        for hook in &mut hooks {
+            if kind != SourceKind::System && disabled.iter().any(|name| **name == *hook.label) {
+                hook.enablement = Enablement::Disabled("`[rules] disabled` in the user's configuration".into());
+            }
+            if kind == SourceKind::Project {
+                let LoadContext { sources, reading, trusted, .. } = context;
+                hook.trust = trusted.judge(hook, sources, reading);
+            }
+        }
+        loaded.hooks.append(&mut hooks);
+    }
+    loaded
+}
+
+/// The files of all layers, the project's first.
+fn files(context: &LoadContext<'_, '_>) -> Vec<(SourceKind, PathBuf)> {
+    let sources = context.sources;
+    let mut files = Vec::new();
+    let user = user_folder(sources);
+    let is_users = user.as_ref().is_some_and(|user| same_place(user, &sources.project.join(".hookrail")));
+    if !is_users {
+        files.push((SourceKind::Project, sources.project.join(PROJECT_FILE)));
+    }
+    files.extend(user.map(|folder| (SourceKind::User, folder.join(FILE))));
+    files.push((SourceKind::System, SYSTEM_FILE.into()));
+    let root = path_in(&sources.environment, ROOT_VARIABLE).filter(|root| root.is_absolute());
+    let elsewhere = root.map(|root| root.join(SYSTEM_FILE.trim_start_matches('/')));
+    files.extend(elsewhere.filter(|file| !lies_in(file, &sources.project)).map(|file| (SourceKind::System, file)));
+    files.extend(context.bundles.iter().map(|bundle| (bundle.kind, bundle.folder.join(FILE))));
+    files
+}
+
+/// hookrail's folder of the user.
+fn user_folder(sources: &Sources) -> Option<PathBuf> {
+    let named = path_in(&sources.environment, "XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
+    let folder = named.or_else(|| Some(sources.home()?.join(".config")))?;
+    Some(folder.join("hookrail"))
+}
+
+fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
+    let reading = &mut *context.reading;
+    let place = SourceId { path: file, kind, dialect: Some(DialectId::Rules) };
+    if kind == SourceKind::System
+        && file == Path::new(SYSTEM_FILE)
+        && let Some(problem) = unsafe_file(file)
+    {
+        let message = problem.message.clone();
+        found.push(problem);
+        reading.look_at(file);
+        if let Some(text) = reading.last_good(file) {
+            reading.keep(file, KeptReason::Unusable, found);
+            return parse(file, &text).value.map_or_else(Vec::new, |rules| hooks_of(kind, file, &text, rules));
+        }
+        reading.unusable(place, message);
+        return Vec::new();
+    }
+    let read = reading.read(place, found, |text| {
+        let Parsed { value, problems, verdict } = parse(file, text);
+        Parsed { value: value.map(|rules| (rules, Arc::<str>::from(text))), problems, verdict }
+    });
+    match read {
+        Source::Absent => Vec::new(),
+        Source::ConfigurationInForce((mut rules, text)) | Source::Unusable(Some((mut rules, text))) => {
+            if kind == SourceKind::User {
+                let exceptions = std::mem::take(&mut rules.exceptions);
+                let loaded = exceptions.into_iter().map(|exception| {
+                    let location = Location::in_text(file, &text, exception.span.clone());
+                    LoadedException { exception, location }
+                });
+                context.common.rule_exceptions.extend(loaded);
+                found.extend(context.common.rule_exceptions.iter().filter_map(LoadedException::expiry));
+            } else {
+                for exception in &rules.exceptions {
+                    let message = "an exception counts only in the user's `rules.toml`";
+                    let finding = Diagnostic::new(Code::RuleInvalid, message);
+                    found.push(finding.at(Location::in_text(file, &text, exception.span.clone())));
+                }
+            }
+            hooks_of(kind, file, &text, rules)
+        }
+        // The system's file denies by itself, and rules of a project that were granted are missing.
+        Source::Unusable(None) if kind == SourceKind::User => {
+            let origin = Origin { kind, location: Location::whole_file(file) };
+            let why = format!("`{}` cannot be read", file.display());
+            broken_file(&why).map(|(event, rule)| hook_of(event, &rule, origin.clone())).into()
+        }
+        Source::Unusable(None) => Vec::new(),
+    }
+}
+
+fn parse(file: &Path, text: &str) -> Parsed<RulesFile> {
+    match read_rules(text) {
+        Ok(rules) => {
+            let problems =
+                rules.problems.iter().map(|problem| finding(Code::RuleInvalid, file, text, problem)).collect();
+            Parsed::usable(rules, problems)
+        }
+        Err(problem) => Parsed::broken(finding(Code::FileSyntax, file, text, &problem)),
+    }
+}
+
+fn finding(code: Code, file: &Path, text: &str, problem: &Problem) -> Diagnostic {
+    let finding =
+        Diagnostic::new(code, problem.message.as_str()).at(Location::in_text(file, text, problem.span.clone()));
+    let finding = Diagnostic { level: Level::Error, ..finding };
+    match &problem.hint {
+        Some(hint) => finding.hint(hint.as_str()),
+        None => finding,
+    }
+}
+
+fn hooks_of(kind: SourceKind, file: &Path, text: &str, rules: RulesFile) -> Vec<Hook> {
+    let mut hooks = Vec::new();
+    for ReadRule { rule, span, events, is_enforced, description } in rules.rules {
+        let origin = Origin { kind, location: Location::in_text(file, text, span) };
+        for event in events {
+            let mut hook = hook_of(event, &rule, origin.clone());
+            hook.description = description.as_deref().map(Arc::from);
+            if !is_enforced {
+                hook.enforcement = Enforcement::Shadow;
+            }
+            hooks.push(hook);
+        }
+    }
+    hooks
+}
+
+fn hook_of(event: crate::event::EventKind, rule: &Arc<Rule>, origin: Origin) -> Hook {
+    let mut hook = Hook::new(event, DialectId::Rules, rule.name(), Action::Rule(Arc::clone(rule)), origin);
+    hook.on_failure = match rule.answer() {
+        RuleAnswer::Deny => OnFailure::Block,
+        RuleAnswer::Ask => OnFailure::Ask,
+        RuleAnswer::Allow | RuleAnswer::Context | RuleAnswer::Stop => OnFailure::Allow,
+    };
+    hook
+}
+
+/// Whether the machine's file can be used: it and its folders belong to root, and only root can write them.
+fn unsafe_file(file: &Path) -> Option<Diagnostic> {
+    if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
+        return None;
+    }
+    let suspect = not_roots_alone(file)?;
+    let message = format!("the system's rules cannot be used, because `{}` is not root's alone", suspect.display());
+    let finding = Diagnostic::new(Code::SystemFileUnsafe, message).at(Location::whole_file(file));
+    Some(finding.hint("make the file and its folders root's, and writable by root only"))
+}

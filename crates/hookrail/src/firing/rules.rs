@@ -1,0 +1,71 @@
+//! Which rules match an event. They are judged before the event is planned, in the calling thread.
+
+use std::sync::Arc;
+
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::dialect::snapshot::Snapshot;
+use crate::event::Event;
+use crate::hook::{Action, Authority, Hook, Trust};
+use crate::rules::{CallFacts, RuleMatch, RuleVerdict, judge};
+
+/// The rules that match an event.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MatchedRules {
+    found: Vec<(Arc<Hook>, Arc<RuleMatch>)>,
+    /// What was noticed: an exception that was used, code in another language that no rule could judge.
+    pub(crate) findings: Vec<Diagnostic>,
+}
+
+impl MatchedRules {
+    /// Judges the rules for an event.
+    pub(crate) fn of(snapshot: &Snapshot, event: &Event) -> Self {
+        let mut matched = Self::default();
+        let rules = snapshot.rules(event.kind());
+        let Some(settings) = snapshot.rule_settings.as_ref().filter(|_| !rules.is_empty()) else { return matched };
+        let facts = CallFacts::new(event, &snapshot.tools, &settings.scene);
+        for hook in rules {
+            let Action::Rule(rule) = &hook.action else { continue };
+            if !hook.is_enabled() || matches!(hook.trust, Trust::Never(_)) {
+                continue;
+            }
+            // What a rule that has changed was about is part of the change.
+            if matches!(hook.trust, Trust::Changed(_)) {
+                matched.found.push((Arc::clone(hook), Arc::new(RuleMatch::of_changed(rule))));
+                continue;
+            }
+            match judge(rule, &facts) {
+                RuleVerdict::DoesNotMatch => {}
+                RuleVerdict::NotTold(why) => {
+                    let message = format!("rule `{hook}` does not judge code in another language: {why}");
+                    let known = matched.findings.iter().any(|finding| finding.code == Code::AccessesUnknown);
+                    if !known {
+                        let finding = Diagnostic::new(Code::AccessesUnknown, message);
+                        matched.findings.push(finding.at(hook.origin.location.clone()));
+                    }
+                }
+                RuleVerdict::Matches(found) => {
+                    let lifted = settings.exceptions.iter().find(|exception| {
+                        hook.authority() != Authority::System
+                            && exception.lifts(rule.name(), &facts)
+                            && settings.may_use(exception, event.session_id())
+                    });
+                    match lifted {
+                        Some(exception) => matched.findings.push(exception.use_finding()),
+                        None => matched.found.push((Arc::clone(hook), Arc::new(found))),
+                    }
+                }
+            }
+        }
+        matched
+    }
+
+    /// Why a rule matches, if it does.
+    pub(crate) fn of_hook(&self, hook: &Arc<Hook>) -> Option<&Arc<RuleMatch>> {
+        self.found.iter().find(|(known, _)| Arc::ptr_eq(known, hook)).map(|(_, found)| found)
+    }
+
+    /// Whether nothing matches and nothing was noticed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty() && self.findings.is_empty()
+    }
+}

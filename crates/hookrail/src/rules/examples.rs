@@ -1,0 +1,90 @@
+//! Examples of rules: lines and calls that a rule matches, and others that it does not. They are tried when the rule is loaded.
+
+use std::ops::Range;
+
+use super::facts::CallFacts;
+use super::judge::{RuleVerdict, judge};
+use super::rule::Rule;
+use super::scene::RuleScene;
+use super::term::{Term, TermValue};
+use crate::event::{Event, EventKind};
+use crate::json::Json;
+use crate::tools::Tools;
+
+/// An example.
+#[derive(Clone, Debug)]
+pub(crate) struct Example {
+    pub(crate) call: ExampleCall,
+    /// Whether the rule matches it.
+    pub(crate) is_match: bool,
+    pub(crate) span: Range<usize>,
+}
+
+/// What an example is.
+#[derive(Clone, Debug)]
+pub(crate) enum ExampleCall {
+    /// A shell line; for a rule about prompts, a prompt.
+    Line(String),
+    /// A call of a tool.
+    Tool(String, Json),
+}
+
+impl Example {
+    pub(crate) fn read(term: &Term, is_match: bool) -> Result<Self, String> {
+        let call = match &term.value {
+            TermValue::Text(line) => ExampleCall::Line(line.clone()),
+            TermValue::Table(_) => {
+                let tool = term.member("tool").and_then(Term::text);
+                let input = term.member("input").filter(|input| input.table().is_some());
+                let (Some(tool), Some(input)) = (tool, input) else {
+                    return Err("an example of a tool is { tool = \"write_file\", input = { file_path = \".env\" } }"
+                        .to_owned());
+                };
+                ExampleCall::Tool(tool.to_owned(), Json::from(input.to_json()))
+            }
+            TermValue::Flag(_) | TermValue::List(_) | TermValue::Other(_) => {
+                return Err(format!("an example is a shell line or a table, not {}", term.described()));
+            }
+        };
+        Ok(Self { call, is_match, span: term.span.clone() })
+    }
+
+    /// The example as it is shown.
+    pub(crate) fn shown(&self) -> String {
+        match &self.call {
+            ExampleCall::Line(line) => line.clone(),
+            ExampleCall::Tool(tool, input) => format!("{tool} {}", input.text()),
+        }
+    }
+
+    /// The event of the example.
+    pub(crate) fn event(&self, kind: EventKind, scene: &RuleScene) -> Event {
+        let event = Event::new(kind, scene.project.as_str());
+        match &self.call {
+            ExampleCall::Line(prompt) if kind == EventKind::Prompt => event.with_text("prompt", prompt),
+            ExampleCall::Line(line) => {
+                let input = Json::from(serde_json::json!({ "command": line }));
+                event.with_text("tool_name", "run_shell_command").with("tool_input", input)
+            }
+            ExampleCall::Tool(tool, input) => event.with_text("tool_name", tool).with("tool_input", input.clone()),
+        }
+    }
+}
+
+/// Tries an example. The error says in which way the rule does not do what the example says.
+pub(crate) fn check(rule: &Rule, kind: EventKind, example: &Example) -> Result<(), String> {
+    let scene = RuleScene::of_examples();
+    let (event, tools) = (example.event(kind, &scene), Tools::default());
+    let facts = CallFacts::new(&event, &tools, &scene);
+    let matched = judge(rule, &facts);
+    let shown = super::explain::short(&example.shown());
+    match (matched, example.is_match) {
+        (RuleVerdict::Matches(_), true) | (RuleVerdict::DoesNotMatch | RuleVerdict::NotTold(_), false) => Ok(()),
+        (RuleVerdict::Matches(found), false) => {
+            Err(format!("rule `{}` matches `{shown}`, which it should not: {}", rule.name, found.explanation))
+        }
+        (RuleVerdict::DoesNotMatch | RuleVerdict::NotTold(_), true) => {
+            Err(format!("rule `{}` does not match `{shown}`, which it should", rule.name))
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Reads a file of rules. One that is wrong costs itself and not its neighbours.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use hookrail_shell::Class;
+use toml::de::DeTable;
+
+use super::condition::{CLASSES, ClassSet, Clause, Condition};
+use super::examples::{self, Example};
+use super::read_condition::{Problem, Problems, read_condition};
+use super::rule::{Rule, RuleAnswer};
+use super::term::{Term, TermValue};
+use crate::event::EventKind;
+
+/// What a file of rules holds.
+#[derive(Debug, Default)]
+pub(crate) struct RulesFile {
+    pub(crate) rules: Vec<ReadRule>,
+    pub(crate) exceptions: Vec<RuleException>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// A rule as its file has it.
+#[derive(Debug)]
+pub(crate) struct ReadRule {
+    pub(crate) rule: Arc<Rule>,
+    pub(crate) span: Range<usize>,
+    pub(crate) events: Vec<EventKind>,
+    pub(crate) is_enforced: bool,
+    pub(crate) description: Option<String>,
+}
+
+/// An exception from a rule of the user or of the project.
+#[derive(Clone, Debug)]
+pub(crate) struct RuleException {
+    pub(crate) rule: String,
+    pub(crate) when: Condition,
+    /// The day after which it is dead, as `2027-01-31`.
+    pub(crate) until: Option<String>,
+    pub(crate) is_once: bool,
+    pub(crate) reason: String,
+    pub(crate) span: Range<usize>,
+}
+
+const RULE_KEYS: [&str; 12] = [
+    "name",
+    "description",
+    "deny",
+    "ask",
+    "allow",
+    "context",
+    "stop",
+    "when",
+    "match",
+    "no-match",
+    "match-unknown",
+    "enforce",
+];
+const EXCEPTION_KEYS: [&str; 5] = ["rule", "when", "until", "once", "reason"];
+
+/// Reads a file.
+///
+/// # Errors
+///
+/// It is no TOML at all: nothing of it is known.
+pub(crate) fn read_rules(text: &str) -> Result<RulesFile, Problem> {
+    let end = text.len();
+    let document = DeTable::parse(text).map_err(|error| Problem {
+        span: error.span().unwrap_or(end..end),
+        message: format!("invalid TOML: {}", error.message().lines().next().unwrap_or_default()),
+        hint: None,
+    })?;
+    let mut file = RulesFile::default();
+    let mut problems = Problems::default();
+    for (key, value) in document.get_ref() {
+        let term = Term::of_toml(value);
+        match key.get_ref().as_ref() {
+            "rule" => {
+                for rule in tables("rule", &term, &mut problems) {
+                    let read = read_rule(rule, &mut problems);
+                    let name = &read.rule.name;
+                    if file.rules.iter().any(|known| known.rule.name == *name) {
+                        problems.add_with(&read.span, format!("there are two rules `{name}`"), "give one another name");
+                        let rule = Rule { broken: Some("another rule has its name".into()), ..Rule::clone(&read.rule) };
+                        file.rules.push(ReadRule { rule: Arc::new(rule), ..read });
+                        continue;
+                    }
+                    file.rules.push(read);
+                }
+            }
+            "exception" => {
+                for exception in tables("exception", &term, &mut problems) {
+                    file.exceptions.extend(read_exception(exception, &mut problems));
+                }
+            }
+            other => problems.unknown(&key.span(), "section", other, ["rule", "exception"]),
+        }
+    }
+    file.rules.sort_by_key(|rule| rule.span.start);
+    problems.0.sort_by_key(|problem| problem.span.start);
+    file.problems = problems.0;
+    Ok(file)
+}
+
+fn tables<'t>(key: &str, term: &'t Term, problems: &mut Problems) -> &'t [Term] {
+    match &term.value {
+        TermValue::List(list) => list,
+        TermValue::Table(_) | TermValue::Text(_) | TermValue::Flag(_) | TermValue::Other(_) => {
+            problems.add_with(&term.span, format!("`{key}` is not {}", term.described()), format!("write `[[{key}]]`"));
+            &[]
+        }
+    }
+}
+
+fn read_rule(term: &Term, problems: &mut Problems) -> ReadRule {
+    let mut own = Problems::default();
+    let members = term.table().unwrap_or_default();
+    for member in members.iter().filter(|member| !RULE_KEYS.contains(&member.key.as_str())) {
+        own.unknown(&member.at, "key of a rule", &member.key, RULE_KEYS);
+    }
+    // The place of a table is its header; that of its name says more.
+    let span = members.iter().map(|member| member.at.start..member.term.span.end).next().unwrap_or(term.span.clone());
+    let name = match term.member("name").map(|name| (name, name.text())) {
+        Some((_, Some(name))) if !name.trim().is_empty() => name.to_owned(),
+        Some((at, _)) => {
+            own.add(&at.span, "a rule's `name` is a text");
+            "unnamed".to_owned()
+        }
+        None => {
+            own.add_with(&span, "a rule has no `name`", "a name is how it is switched off, excepted from and reported");
+            "unnamed".to_owned()
+        }
+    };
+    let (answer, text) = read_answer(term, &span, &mut own);
+    let when = match term.member("when") {
+        Some(when) => read_condition(when, &mut own),
+        None => {
+            own.add_with(
+                &span,
+                format!("rule `{name}` has no `when`"),
+                "write for example `when = { deletes = \".git/**\" }`",
+            );
+            Condition::default()
+        }
+    };
+    let match_unknown = term.member("match-unknown").map(|classes| read_classes(classes, &mut own));
+    let is_enforced = match term.member("enforce").map(|enforce| (&enforce.value, &enforce.span)) {
+        None | Some((TermValue::Flag(true), _)) => true,
+        Some((TermValue::Flag(false), _)) => false,
+        Some((_, at)) => {
+            own.add(at, "`enforce` is true or false");
+            true
+        }
+    };
+    let events = events_of(&when);
+    let examples = read_examples(term, &mut own);
+    let broken = own.0.first().map(|problem| problem.message.clone());
+    let mut rule = Rule {
+        name: name.into(),
+        answer,
+        text: text.into(),
+        definition: definition(term),
+        when,
+        match_unknown,
+        broken: broken.map(Into::into),
+    };
+    if rule.broken.is_none() {
+        let event = events.first().copied().unwrap_or(EventKind::BeforeTool);
+        for example in examples {
+            if let Err(why) = examples::check(&rule, event, &example) {
+                rule.broken = Some(why.as_str().into());
+                own.add_with(&example.span, why, "`hookrail rules test` shows what the example does");
+                break;
+            }
+        }
+    }
+    if rule.broken.is_some() {
+        rule.when = applicability(&rule.when);
+    }
+    problems.0.append(&mut own.0);
+    let description = term.member("description").and_then(Term::text).map(str::to_owned);
+    ReadRule { rule: Arc::new(rule), span, events, is_enforced, description }
+}
+
+/// What a grant covers: all of a rule but what describes and tests it.
+fn definition(term: &Term) -> Arc<str> {
+    let mut value = term.to_json();
+    if let Some(members) = value.as_object_mut() {
+        for key in ["description", "match", "no-match"] {
+            members.remove(key);
+        }
+    }
+    value.to_string().into()
+}
+
+fn read_answer(term: &Term, span: &Range<usize>, problems: &mut Problems) -> (RuleAnswer, String) {
+    let given: Vec<(RuleAnswer, &Term)> =
+        RuleAnswer::ALL.into_iter().filter_map(|answer| Some((answer, term.member(answer.name())?))).collect();
+    match given.as_slice() {
+        [] => {
+            problems.add_with(
+                span,
+                "the rule has no answer",
+                "write one of deny, ask, allow, context and stop, with its text",
+            );
+            // It may be a guard whose answer was misspelled.
+            (RuleAnswer::Ask, String::new())
+        }
+        [(answer, text)] => match text.text() {
+            Some(text) if !text.trim().is_empty() => (*answer, text.to_owned()),
+            _ => {
+                problems.add(&text.span, format!("`{answer}` is a text: the reason that people and the model read"));
+                (*answer, String::new())
+            }
+        },
+        [(first, _), (second, at), ..] => {
+            problems.add(&at.span, format!("the rule has two answers, `{first}` and `{second}`"));
+            let strictest =
+                if given.iter().any(|(answer, _)| *answer == RuleAnswer::Deny) { RuleAnswer::Deny } else { *first };
+            (strictest, String::new())
+        }
+    }
+}
+
+fn read_classes(term: &Term, problems: &mut Problems) -> ClassSet {
+    let mut classes = Vec::new();
+    for class in term.each() {
+        let Some(text) = class.text() else {
+            problems.add(&class.span, "`match-unknown` is a list of texts");
+            continue;
+        };
+        match CLASSES.into_iter().find(|known| known.name() == text) {
+            Some(known) => classes.push(known),
+            None => problems.unknown(&class.span, "class", text, CLASSES.map(Class::name)),
+        }
+    }
+    ClassSet::of(&classes)
+}
+
+/// The events of a condition: those it names, else the one that it is about.
+fn events_of(when: &Condition) -> Vec<EventKind> {
+    let mut events = Vec::new();
+    let clauses = || when.alternatives.iter().flatten();
+    for clause in clauses() {
+        if let Clause::Event(named) = clause {
+            events.extend(named.iter().copied().filter(|event| !events.contains(event)).collect::<Vec<_>>());
+        }
+    }
+    if events.is_empty() {
+        let is_about_prompts = clauses().any(|clause| matches!(clause, Clause::Prompt(_)));
+        events.push(if is_about_prompts { EventKind::Prompt } else { EventKind::BeforeTool });
+    }
+    events
+}
+
+/// What a rule that cannot be used applies to: the events and tools that it names, else calls that run a command or write.
+fn applicability(when: &Condition) -> Condition {
+    let named = when.alternatives.iter().map(|clauses| {
+        let kept = clauses.iter().filter(|clause| matches!(clause, Clause::Event(_) | Clause::Tool(_)));
+        kept.cloned().collect::<Vec<_>>()
+    });
+    let named: Vec<Vec<Clause>> = named.collect();
+    if named.is_empty() || named.iter().any(|clauses| !clauses.iter().any(|clause| matches!(clause, Clause::Tool(_)))) {
+        return Condition { alternatives: vec![vec![Clause::RunsOrWrites]] };
+    }
+    Condition { alternatives: named }
+}
+
+fn read_examples(term: &Term, problems: &mut Problems) -> Vec<Example> {
+    let mut examples = Vec::new();
+    for (key, is_match) in [("match", true), ("no-match", false)] {
+        for example in term.member(key).map(Term::each).unwrap_or_default() {
+            match Example::read(example, is_match) {
+                Ok(example) => examples.push(example),
+                Err(why) => problems.add(&example.span, why),
+            }
+        }
+    }
+    examples
+}
+
+fn read_exception(term: &Term, problems: &mut Problems) -> Option<RuleException> {
+    let before = problems.0.len();
+    for member in term.table().unwrap_or_default() {
+        if !EXCEPTION_KEYS.contains(&member.key.as_str()) {
+            problems.unknown(&member.at, "key of an exception", &member.key, EXCEPTION_KEYS);
+        }
+    }
+    let text = |key: &str| term.member(key).and_then(Term::text).map(str::to_owned);
+    let rule = text("rule");
+    if rule.is_none() {
+        problems.add(&term.span, "an exception names its `rule`");
+    }
+    let reason = text("reason");
+    if reason.is_none() {
+        problems.add(&term.span, "an exception has a `reason`");
+    }
+    let until = match term.member("until") {
+        None => None,
+        Some(Term { value: TermValue::Other(date) | TermValue::Text(date), .. }) if is_day(date) => Some(date.clone()),
+        Some(other) => {
+            problems.add_with(&other.span, "`until` is no day", "write a date such as 2027-01-31");
+            None
+        }
+    };
+    let when = match term.member("when") {
+        Some(when) => read_condition(when, problems),
+        None => {
+            problems.add_with(&term.span, "an exception has no `when`", "say what it is for, as narrowly as you can");
+            return None;
+        }
+    };
+    let is_once = matches!(term.member("once").map(|once| &once.value), Some(TermValue::Flag(true)));
+    if until.is_none() && !is_once {
+        problems.add_with(&term.span, "an exception ends", "write `until = 2027-01-31` or `once = true`");
+    }
+    // One that is not understood lifts nothing.
+    if problems.0.len() > before {
+        return None;
+    }
+    Some(RuleException { rule: rule?, when, until, is_once, reason: reason?, span: term.span.clone() })
+}
+
+fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_number = |part: &&str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(parts.as_slice(), [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2))
+}

@@ -1,0 +1,118 @@
+//! The JSON Schema of `rules.toml`, for editors.
+
+use hookrail_shell::{Class, GitFact};
+use serde_json::{Value, json};
+
+use super::condition::CLASSES;
+use crate::event::EventKind;
+
+/// Returns the schema.
+#[must_use]
+pub fn schema() -> Value {
+    let text = |about: &str| json!({ "type": "string", "minLength": 1, "description": about });
+    let many = |item: Value, about: &str| json!({ "description": about, "anyOf": [item.clone(), { "type": "array", "items": item, "minItems": 1 }] });
+    let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let git: Vec<String> = GitFact::ALL.iter().map(|fact| fact.name().replace('_', "-")).collect();
+    let events: Vec<&str> = EventKind::all().map(EventKind::name).collect();
+    let command = json!({ "anyOf": [
+        text("A program with its leading words and options: `rm -r -f`"),
+        { "type": "object", "additionalProperties": false, "required": ["words"], "properties": {
+            "words": text("A program with its leading words and options"),
+            "text": text("A regular expression over its arguments and what is fed to it"),
+        } },
+    ] });
+    let path_pattern =
+        text("A pattern: relative to the project, or beginning with `/` or `~/`; `**` is any number of folders");
+    let folder = text("A folder: `project`, `home`, or a path");
+    let path = json!({ "anyOf": [
+        path_pattern,
+        { "type": "object", "additionalProperties": false, "minProperties": 1, "properties": {
+            "glob": many(path_pattern.clone(), "One of these patterns"),
+            "except": many(path_pattern.clone(), "None of these patterns"),
+            "outside": many(folder.clone(), "In none of these folders"),
+            "inside": many(folder, "In one of these folders"),
+            "places": { "const": "guards", "description": "What decides which hooks run" },
+        } },
+    ] });
+    let host = json!({ "anyOf": [
+        text("A host; `*` is any text"),
+        { "type": "object", "additionalProperties": false, "required": ["except"], "properties": {
+            "except": many(text("A host"), "Any host but these"),
+        } },
+    ] });
+    let session = json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "properties": {
+        "read": many(path_pattern.clone(), "It has read one of these"),
+        "wrote": many(path_pattern, "It has written one of these"),
+        "ran": many(command.clone(), "It has run one of these"),
+        "since": { "type": "string", "pattern": "^(session|[0-9]+[smhd])$", "description": "How far back, for example `10m`" },
+    } });
+    let conditions = json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "properties": {
+        "event": many(json!({ "enum": events }), "The event; before a tool if none is named"),
+        "tool": many(text("A tool, by its name in any agent; `*` is any text"), "The tool"),
+        "agent": many(text("An agent"), "The agent"),
+        "commands": many(command, "A command that may run"),
+        "reads": many(reference("path"), "A file whose content is read"),
+        "writes": many(reference("path"), "A file that is made or changed"),
+        "deletes": many(reference("path"), "A file that is removed, also with its folder"),
+        "touches": many(reference("path"), "A file that is read, written or deleted"),
+        "executes": many(text("A file, or `make:T`, `npm:S`, `inline:LANGUAGE`, `stdin`"), "Code that is run"),
+        "network": many(host, "A host that is connected to; `registry:X` is a registry of packages"),
+        "git": many(json!({ "enum": git }), "What happens to a repository"),
+        "flow": many(json!({ "enum": ["net>exec", "secret>net"] }), "What flows from one command to another"),
+        "env-dump": { "const": true, "description": "All variables are printed" },
+        "content": many(text("A regular expression, or `secrets` for known forms of keys"), "A text that is written or sent"),
+        "prompt": many(text("A regular expression"), "The user's prompt"),
+        "session": session,
+        "not": reference("condition"),
+    } });
+    let example = json!({ "anyOf": [
+        text("A shell line; for a rule about prompts, a prompt"),
+        { "type": "object", "additionalProperties": false, "required": ["tool", "input"], "properties": {
+            "tool": text("A tool"), "input": { "type": "object" },
+        } },
+    ] });
+    let answers = ["deny", "ask", "allow", "context", "stop"];
+    let one_answer: Vec<Value> = answers.iter().map(|answer| json!({ "required": [answer] })).collect();
+    let rule = json!({ "type": "object", "additionalProperties": false, "required": ["name", "when"], "oneOf": one_answer, "properties": {
+        "name": text("How the rule is reported, switched off and excepted from"),
+        "description": text("What it is for, for people"),
+        "deny": text("The reason why such a call is denied"),
+        "ask": text("The reason why a person is asked"),
+        "allow": text("Why such a call needs no question of the agent"),
+        "context": text("What the model is told"),
+        "stop": text("Why the agent stops"),
+        "when": reference("condition"),
+        "match": { "type": "array", "items": example, "description": "Examples that the rule matches" },
+        "no-match": { "type": "array", "items": example, "description": "Examples that it does not match" },
+        "match-unknown": {
+            "type": "array", "items": { "enum": CLASSES.map(Class::name) },
+            "description": "The kinds of what is not known that match too; `hidden`, `unparsable` and `bound` if this is left out",
+        },
+        "enforce": { "type": "boolean", "description": "false: what the rule would answer is reported and has no effect" },
+    } });
+    let exception = json!({ "type": "object", "additionalProperties": false, "required": ["rule", "when", "reason"], "properties": {
+        "rule": text("The name of the rule"),
+        "when": reference("condition"),
+        "until": { "description": "Its last day", "type": "string" },
+        "once": { "type": "boolean", "description": "true: it holds once in a session" },
+        "reason": text("Why"),
+    } });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Rules of hookrail",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "rule": { "type": "array", "items": rule },
+            "exception": { "type": "array", "items": exception, "description": "Counts in the user's file only" },
+        },
+        "$defs": {
+            "path": path,
+            "condition": { "anyOf": [
+                reference("conditions"),
+                { "type": "array", "items": reference("conditions"), "minItems": 1 },
+            ] },
+            "conditions": conditions,
+        },
+    })
+}
