@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail::rules::Machine;
+use hookrail::rules::FileSystemLinks;
 use hookrail::sources::without_dots;
 use hookrail_shell::{Accesses, Scene, accesses, parse};
 
@@ -36,7 +36,8 @@ pub fn of_line(line: &str, places: LinePlaces<'_>) -> Result<Accesses> {
         None => find_project(&cwd, folders::home().as_deref()),
     };
     let home = places.home.map(absolute).transpose()?.or_else(folders::home).unwrap_or_default();
-    let scene = Scene { project: text(&project)?, cwd: text(&cwd)?, home: text(&home)?, surroundings: &Machine };
+    let scene =
+        Scene { project: text(&project)?, cwd: text(&cwd)?, home: text(&home)?, surroundings: &FileSystemLinks };
     Ok(accesses(&parse(line), &scene))
 }
 

@@ -28,6 +28,7 @@ pub static PAGES: &[Page] = &pages! {
     "tutorial/plugin-hook", "Write your first plugin with a hook";
     "tutorial/module-hook", "Write your first module hook";
     "tutorial/embedding", "Build the engine into a small Rust program";
+    "rules", "Guard without a script";
     "cookbook", "Copy a hook that does what you need";
     "how-to/develop-hooks", "See what a hook does while you write it";
     "how-to/debug-hooks", "Find out why a hook does not work";

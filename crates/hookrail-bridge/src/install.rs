@@ -24,7 +24,7 @@ pub use crate::settings::{
     AgentFile, DifferenceEffect, EditError, EntryDifference, FilePlace, Insertion, InstalledCall, Locations,
     MissingProgram, Scope, SettingsSyntax, record_replacement,
 };
-pub use crate::spec::{TrustScene, TrustStore};
+pub use crate::spec::{HookConsent, TrustScene};
 pub use author::{FileAuthor, own_file_author};
 pub use edit::insert_entries;
 pub use entries::{BridgeOption, InstallOptions, SettingsEntry, SettingsFile, settings_files};

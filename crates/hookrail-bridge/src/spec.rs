@@ -216,7 +216,7 @@ impl PayloadMembers {
 pub enum Questions {
     /// Never.
     AsHandled,
-    /// Before a tool, if a user is at the agent's terminal. What is denied because nobody can be asked is also shown as a
+    /// Before a tool, if a user is at the agent's terminal. What is denied because no user can be asked is also shown as a
     /// message: the agent does not show the reason.
     AtTerminal,
 }
@@ -304,11 +304,11 @@ pub struct InstallSpec {
     /// What the user has to know about hooks of a project.
     pub project_advice: Option<&'static str>,
     /// The agent's own trust in hooks.
-    pub trust: Option<&'static TrustStore>,
+    pub trust: Option<&'static HookConsent>,
 }
 
 /// A file of the user without whose consent an agent skips a hook.
-pub struct TrustStore {
+pub struct HookConsent {
     /// The file.
     pub file: fn(&Locations<'_>) -> PathBuf,
     /// Its name.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookrail::rules::RuleBook;
+use hookrail_spawn::{Replace, replace_file};
 
 use crate::config::user_file;
 use crate::failure::{Failure, Result};
@@ -98,10 +99,7 @@ pub fn add(rules: &[ReadyRule], file: &Path) -> Result<Added> {
     }
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|error| unwritable(file, &error))?;
-    // A reader sees the old or the new rules and never a part of them.
-    let beside = tempfile::NamedTempFile::new_in(folder).map_err(|error| unwritable(file, &error))?;
-    std::fs::write(beside.path(), text).map_err(|error| unwritable(file, &error))?;
-    beside.persist(file).map_err(|error| unwritable(file, &error.error))?;
+    replace_file(file, text.as_bytes(), &Replace::KEPT).map_err(|error| unwritable(file, &error))?;
     Ok(added)
 }
 

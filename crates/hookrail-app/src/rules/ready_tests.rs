@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookrail::rules::{LinePlaces, RuleBook};
+use hookrail::rules::{CallPlaces, RuleBook};
 use serde_json::Value;
 
 use super::*;
@@ -14,8 +14,8 @@ fn book() -> RuleBook {
     RuleBook::read(&text).unwrap()
 }
 
-fn places() -> LinePlaces<'static> {
-    LinePlaces { project: Path::new("/w/project"), cwd: Path::new("/w/project"), home: Some(Path::new("/home/u")) }
+fn places() -> CallPlaces<'static> {
+    CallPlaces { project: Path::new("/w/project"), cwd: Path::new("/w/project"), home: Some(Path::new("/home/u")) }
 }
 
 fn line_of(case: &Value) -> String {

@@ -52,6 +52,7 @@ const COMMANDS: &[QuickCommand] = quick_commands! {
     #[cfg(feature = "inspect")] "inspect" Inspect InspectArgs,
     "journal" Journal JournalArgs,
     "replay" Replay ReplayArgs,
+    "rules" Rules RulesArgs,
     #[cfg(feature = "fleet")] "bundle" Bundle BundleArgs,
     #[cfg(feature = "fleet")] "fleet" Fleet FleetArgs,
     "new" New NewArgs,

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use hookrail::rules::{LinePlaces, RuleBook, RuleMatch};
+use hookrail::rules::{CallPlaces, RuleBook, RuleMatch};
 use hookrail::{Code, Diagnostic, DialectId, HookSystem, Json, Level};
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::folders;
@@ -109,7 +109,7 @@ fn diff(args: &RulesDiffArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let (old, new) = (book(&args.old)?, book(&args.new)?);
     let home = folders::home();
-    let places = LinePlaces { project: project.root(), cwd: project.root(), home: home.as_deref() };
+    let places = CallPlaces { project: project.root(), cwd: project.root(), home: home.as_deref() };
     let mut differing = Vec::new();
     for line in read(&args.lines)?.lines().filter(|line| !line.trim().is_empty()) {
         let (before, after) = (answer(&old.judge_line(line, places)), answer(&new.judge_line(line, places)));

@@ -17,11 +17,11 @@ use crate::tools::Tools;
 /// The rules of one file.
 ///
 /// ```
-/// use hookrail::rules::{LinePlaces, RuleBook};
+/// use hookrail::rules::{CallPlaces, RuleBook};
 ///
 /// let text = "[[rule]]\nname = \"a\"\ndeny = \"no\"\nwhen = { tool = \"run_shell_command\" }\n";
 /// let book = RuleBook::read(text).unwrap();
-/// let places = LinePlaces { project: "/p".as_ref(), cwd: "/p".as_ref(), home: None };
+/// let places = CallPlaces { project: "/p".as_ref(), cwd: "/p".as_ref(), home: None };
 /// assert_eq!(&*book.judge_line("ls", places)[0].rule, "a");
 /// ```
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl From<&Problem> for RuleProblem {
 
 /// Where a line would run.
 #[derive(Clone, Copy, Debug)]
-pub struct LinePlaces<'p> {
+pub struct CallPlaces<'p> {
     /// The project's directory.
     pub project: &'p Path,
     /// The working directory.
@@ -79,14 +79,14 @@ impl RuleBook {
 
     /// The rules that match a shell line before it runs. No file is looked at.
     #[must_use]
-    pub fn judge_line(&self, line: &str, places: LinePlaces<'_>) -> Vec<RuleMatch> {
+    pub fn judge_line(&self, line: &str, places: CallPlaces<'_>) -> Vec<RuleMatch> {
         let input = Json::from(serde_json::json!({ "command": line }));
         self.judge_call("run_shell_command", input, places)
     }
 
     /// The rules that match a call of a tool before it runs. No file is looked at.
     #[must_use]
-    pub fn judge_call(&self, tool: &str, input: Json, places: LinePlaces<'_>) -> Vec<RuleMatch> {
+    pub fn judge_call(&self, tool: &str, input: Json, places: CallPlaces<'_>) -> Vec<RuleMatch> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let scene = RuleScene {
             project: text(places.project),

@@ -9,11 +9,11 @@ use super::scene::RuleScene;
 pub(crate) fn accesses_of_line(line: &str, cwd: &str, scene: &RuleScene) -> Accesses {
     use hookrail_shell::{CommandSurroundings, Scene, accesses, parse};
 
-    use super::machine::Machine;
+    use super::file_system_links::FileSystemLinks;
     use super::scene::Links;
 
     let surroundings: &dyn CommandSurroundings = match scene.links {
-        Links::Followed => &Machine,
+        Links::Followed => &FileSystemLinks,
         Links::Ignored => &(),
     };
     let home = scene.home.as_deref().unwrap_or_default();

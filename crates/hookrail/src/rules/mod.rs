@@ -11,11 +11,11 @@ mod examples;
 mod exception;
 mod explain;
 mod facts;
+#[cfg(feature = "syntax")]
+mod file_system_links;
 mod inline;
 mod judge;
 mod line;
-#[cfg(feature = "syntax")]
-mod machine;
 mod path_pattern;
 mod read;
 mod read_condition;
@@ -30,12 +30,12 @@ use std::sync::Arc;
 use crate::event::{Event, EventKind};
 use crate::tools::Tools;
 
-pub use book::{LinePlaces, RuleBook, RuleProblem};
+pub use book::{CallPlaces, RuleBook, RuleProblem};
 pub(crate) use exception::LoadedException;
 pub(crate) use facts::CallFacts;
-pub(crate) use judge::{RuleVerdict, judge};
 #[cfg(feature = "syntax")]
-pub use machine::Machine;
+pub use file_system_links::FileSystemLinks;
+pub(crate) use judge::{RuleVerdict, judge};
 pub(crate) use read::{ReadRule, RulesFile, read_rules};
 pub(crate) use read_condition::Problem;
 pub use rule::{Rule, RuleAnswer, RuleMatch};

@@ -11,9 +11,9 @@ use toml::Spanned;
 
 use crate::doctor::{DoctorCheck, DoctorScene};
 use crate::settings::{AgentFile, EditError, Insertion, record_replacement};
-use crate::spec::{ExtendedTrust, TrustScene, TrustStore};
+use crate::spec::{ExtendedTrust, HookConsent, TrustScene};
 
-pub(super) static STORE: TrustStore = TrustStore {
+pub(super) static STORE: HookConsent = HookConsent {
     // Codex CLI looks for trust in the user's configuration, also for the hooks of a project.
     file: |locations| super::user_folder(locations).join(CONFIG),
     file_name: CONFIG,

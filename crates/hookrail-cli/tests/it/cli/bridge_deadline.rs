@@ -101,7 +101,7 @@ fn a_lock_that_another_process_holds_does_not_hold_up_the_answer() {
     let held = File::open(files.first().unwrap()).unwrap();
     held.lock().unwrap();
     let ran = bridge(&sandbox, "codex", event, &payload, &["--deadline", "500"]).ends_with(2);
-    assert!(ran.stderr.contains("another process holds it"), "{ran:?}");
+    assert!(ran.stderr.contains("another process holds the lock"), "{ran:?}");
     held.unlock().unwrap();
     // The journal waits for its lock without asking whether an agent can wait.
     let held = File::open(sandbox.home.join(".local/state/hookrail/journal/lock")).unwrap();

@@ -113,7 +113,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
     10 | [notes]
        |  ^^^^^
        |
-       = help: the sections are `limits`, `modules`, `bus`, `guard`, `run`, `sandbox`, `tools`, `journal`, `telemetry`
+       = help: the sections are `limits`, `modules`, `bus`, `guard`, `rules`, `run`, `sandbox`, `tools`, `journal`, `telemetry`
 
     1 error, 4 warnings: 1 hook in 1 file
     "#);

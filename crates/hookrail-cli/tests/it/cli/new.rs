@@ -146,7 +146,7 @@ fn an_event_may_have_the_name_that_another_agent_has_for_it() {
     };
     assert_eq!(
         told(&["--event", "Stop"]),
-        "note: `Stop` of Claude Code, Codex CLI and Qwen Code is called `AfterAgent` here\n"
+        "note: `Stop` of Claude Code, Codex CLI, Qwen Code and Droid is called `AfterAgent` here\n"
     );
     assert!(told(&["--event", "PreToolUse"]).ends_with(" is called `BeforeTool` here\n"));
     assert!(told(&["--event", "Stop", "--lang", "typescript"]).ends_with(" is called `agent_end` here\n"));
@@ -155,7 +155,7 @@ fn an_event_may_have_the_name_that_another_agent_has_for_it() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(sandbox.run(&["new", "a", "--dialect", "xcode", "--event", "Stop"]).ends_with(1).stderr, @r"
     error: the dialect xcode has no event `Stop`
-    hint: `Stop` of Claude Code, Codex CLI and Qwen Code is `AfterAgent` with `--dialect llxprt`, or `agent_end` with `--dialect xcsh`
+    hint: `Stop` of Claude Code, Codex CLI, Qwen Code and Droid is `AfterAgent` with `--dialect llxprt`, or `agent_end` with `--dialect xcsh`
     hint: its events are SessionStart, SessionEnd, UserPromptSubmit, TurnComplete, PreToolUse, PostToolUse, PreCompact, PostCompact, SubagentStart, SubagentStop
     ");
     assert_eq!(std::fs::read_dir(&sandbox.project).unwrap().count(), 0);
@@ -358,8 +358,9 @@ fn every_recipe_can_be_added_to_one_project_and_passes_its_tests() {
     let listed = sandbox.run(&["add"]).ends_with(0).stdout;
     assert_eq!(sandbox.run(&["add", "--list"]).ends_with(0).stdout, listed);
     assert_eq!(std::fs::read_dir(&sandbox.project).unwrap().count(), 0, "a list writes nothing");
+    let (_, hooks) = listed.split_once("hooks of the cookbook\n").unwrap();
     let names: Vec<&str> =
-        listed.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next()).collect();
+        hooks.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next()).collect();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hooks");
     let mut known: Vec<String> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

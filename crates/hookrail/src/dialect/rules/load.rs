@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hookrail_spawn::UserFolders;
+
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::source::{Location, Origin, SourceKind};
 use crate::config::{KeptReason, Parsed, Source, SourceId, is_absence, lies_in, not_roots_alone, same_place};
@@ -61,9 +63,7 @@ fn files(context: &LoadContext<'_, '_>) -> Vec<(SourceKind, PathBuf)> {
 
 /// hookrail's folder of the user.
 fn user_folder(sources: &Sources) -> Option<PathBuf> {
-    let named = path_in(&sources.environment, "XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
-    let folder = named.or_else(|| Some(sources.home()?.join(".config")))?;
-    Some(folder.join("hookrail"))
+    UserFolders::of(&sources.environment).configuration.map(|folder| folder.join("hookrail"))
 }
 
 fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {

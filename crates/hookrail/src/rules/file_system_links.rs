@@ -6,19 +6,19 @@ use hookrail_shell::CommandSurroundings;
 
 use crate::config::real_path;
 
-/// The machine on which a line would run. Only symbolic links are followed: what a variable of the environment will be when
+/// The file system on which a line would run. Only symbolic links are followed: what a variable of the environment will be when
 /// an agent runs the line is not known.
 ///
 /// ```
-/// use hookrail::rules::Machine;
+/// use hookrail::rules::FileSystemLinks;
 /// use hookrail_shell::CommandSurroundings as _;
 ///
-/// assert_eq!(Machine.real_path("/nowhere/at/all"), None);
+/// assert_eq!(FileSystemLinks.real_path("/nowhere/at/all"), None);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Machine;
+pub struct FileSystemLinks;
 
-impl CommandSurroundings for Machine {
+impl CommandSurroundings for FileSystemLinks {
     fn real_path(&self, path: &str) -> Option<String> {
         // What stands behind a pattern is not known, so nothing there is a link that could be followed.
         let (fixed, rest) = match path.find(['*', '?', '[']) {
