@@ -88,7 +88,7 @@ pub use hook::{Hook, OnFailure, remote};
 #[doc(hidden)]
 pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};
-pub use outcome::{Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun, Stop};
+pub use outcome::{Asker, Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun, Stop};
 pub use run::{CancelToken, Environment, ModuleRunner};
 pub use system::{Builder, Fire, FireOptions, HookSystem, Host, HostError, document};
 #[doc(hidden)]

@@ -85,6 +85,17 @@ impl Health {
     }
 }
 
+named! {
+    /// Who requires that a person approves an operation. The order is the order of strength.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Asker {
+        /// Hooks that are no guards. A hook that answers the host's question can answer theirs.
+        Hook = "hook",
+        /// A guard, a rule or the engine itself. Only a person answers.
+        Guard = "guard",
+    }
+}
+
 /// One hook that was run.
 ///
 /// ```
@@ -327,6 +338,20 @@ impl Outcome {
         self.effects.llm_request = None;
         self.native_request = None;
         self.native_response = None;
+    }
+
+    /// Who requires that a person approves the operation, if the decision is to ask.
+    #[must_use]
+    pub fn asked_by(&self) -> Option<Asker> {
+        if self.effects.decision != Some(Decision::Ask) {
+            return None;
+        }
+        let of_engine = |found: &Diagnostic| matches!(found.code, Code::ProtectedPlace | Code::LoosensGuard);
+        let mut asking = self.runs.iter().filter(|run| run.decision == Some(Decision::Ask)).peekable();
+        // What cannot be told to be a hook's is the engine's.
+        let by_hooks = self.refusal.is_none() && !self.diagnostics.iter().any(of_engine) && asking.peek().is_some();
+        let is_plain = by_hooks && !asking.any(|run| run.hook.guards(self.event));
+        Some(if is_plain { Asker::Hook } else { Asker::Guard })
     }
 
     /// Whether the operation must not happen.

@@ -208,3 +208,18 @@ fn a_question_without_a_user_is_a_deny() {
     assert!(!world.exists("a.txt"));
     assert!(world.read("told.json").contains("permission is needed for write_file"));
 }
+
+#[test]
+fn a_rule_answers_the_question_of_a_hook_but_not_that_of_a_rule() {
+    let hook = answer(r#"{"decision":"ask","reason":"sure?"}"#);
+    let asked = [("BeforeTool", WRITE, hook.as_str()), ("Notification", "", "touch asked")];
+    let allow =
+        "[[rule]]\nname = \"let\"\nallow = \"yes\"\nwhen = { event = \"permission-request\", tool = \"write_file\" }\n";
+    let ask = "[[rule]]\nname = \"no\"\nask = \"why?\"\nwhen = { writes = \"a.txt\" }\n";
+    for (rules, is_asked) in [(allow.to_owned(), false), (format!("{allow}{ask}"), true)] {
+        let world = World::with(&asked, one_call(WRITE, write(), json!({})));
+        world.write_home(".config/hookrail/rules.toml", &rules);
+        let ran = world.say("go").ends_with(0);
+        assert_eq!((world.exists("a.txt"), world.exists("asked")), (!is_asked, is_asked), "{}", ran.stdout);
+    }
+}

@@ -203,8 +203,9 @@ impl Snapshot {
             }
         }
         let is_rule = |hook: &&Arc<Hook>| matches!(hook.action, Action::Rule(_));
+        let takes_part = |hook: &Hook, event: EventKind| events_of(hook).any(|other| other == event);
         let rules_of =
-            |event: EventKind| hooks.iter().filter(is_rule).filter(|hook| hook.event == event).cloned().collect();
+            |event: EventKind| hooks.iter().filter(is_rule).filter(|hook| takes_part(hook, event)).cloned().collect();
         let rules = match hooks.iter().any(|hook| is_rule(&hook)) {
             true => EventKind::all().map(rules_of).collect(),
             false => Vec::new(),
@@ -498,8 +499,11 @@ fn is_standing(code: Code) -> bool {
 
 /// The events a hook takes part in.
 fn events_of(hook: &Hook) -> impl Iterator<Item = EventKind> {
-    EventKind::all().filter(|kind| match hook.scope {
-        EventScope::One => *kind == hook.event,
+    // No hook answers the host's question about a call in the place of a person if a rule denies the call or asks about it.
+    let is_strict_rule = matches!(hook.action, Action::Rule(_)) && hook.on_failure != OnFailure::Allow;
+    let judges_questions = is_strict_rule && hook.event == EventKind::BeforeTool;
+    EventKind::all().filter(move |kind| match hook.scope {
+        EventScope::One => *kind == hook.event || (judges_questions && *kind == EventKind::PermissionRequest),
         EventScope::Unknown => kind.spec().column(hook.dialect).is_some(),
     })
 }

@@ -30,6 +30,12 @@ impl EventSpec {
         self.gating
     }
 
+    /// Whether the event comes before a call of a tool and can keep it from happening.
+    #[must_use]
+    pub fn guards_a_call(&self) -> bool {
+        self.gating && self.field("tool_input").is_some()
+    }
+
     /// Whether the event gives hooks a part of the conversation, which they may repeat in what they print.
     #[must_use]
     pub fn has_conversation(&self) -> bool {

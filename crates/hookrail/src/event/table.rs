@@ -156,6 +156,24 @@ events! {
         judged: tool_input,
         rewritable: tool_input,
     }
+    /// The host is about to ask its user whether a tool may run. To allow the event is to answer in the place of the user.
+    PermissionRequest {
+        name: "permission-request",
+        fires: "before the host asks its user whether a tool may run",
+        gating: true,
+        fields: [
+            tool_name: Text needed non_empty,
+            tool_input: Object needed,
+            tool_call_id: Text optional,
+            permission_suggestions: List optional,
+            mcp_context: Object optional,
+            agent_id: Text optional,
+            agent_type: Text optional,
+        ],
+        subject: tool_name,
+        judged: tool_input,
+        rewritable: tool_input,
+    }
     /// A tool has run.
     AfterTool {
         name: "after-tool",

@@ -44,10 +44,12 @@ impl MatchedRules {
                     }
                 }
                 RuleVerdict::Matches(found) => {
+                    // An exception that holds once was used when the call itself was judged.
+                    let is_used = event.kind() != hook.event;
                     let lifted = settings.exceptions.iter().find(|exception| {
                         hook.authority() != Authority::System
                             && exception.lifts(rule.name(), &facts)
-                            && settings.may_use(exception, event.session_id())
+                            && (is_used || settings.may_use(exception, event.session_id()))
                     });
                     match lifted {
                         Some(exception) => matched.findings.push(exception.use_finding()),

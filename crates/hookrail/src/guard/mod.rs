@@ -12,6 +12,7 @@ mod lifecycle;
 mod model;
 mod model_tools;
 mod notes;
+mod permission;
 mod prompt;
 mod receipt;
 mod tool;

@@ -3,7 +3,6 @@
 use std::future::Future;
 
 use super::Guard;
-use super::approval::Operation;
 use super::notes::Notes;
 use super::receipt::{Receipt, digest};
 use crate::event::EventKind;
@@ -143,7 +142,7 @@ impl Guard {
         if let Some(input) = before.effects.tool_input.clone() {
             result.input = input;
         }
-        if let Some(reason) = self.refusal_reason(Operation::named(&call.tool), &result.input, &before).await {
+        if let Some(reason) = self.refusal_of_call(&call, before, &mut result).await {
             return result.denied(&reason);
         }
         // An agent that must stop does not start another tool.
@@ -173,7 +172,7 @@ impl Guard {
         result
     }
 
-    fn tool_event(&self, kind: EventKind, call: &ToolCall, input: &Json) -> crate::event::Event {
+    pub(super) fn tool_event(&self, kind: EventKind, call: &ToolCall, input: &Json) -> crate::event::Event {
         let event = self
             .event(kind)
             .with_text("tool_name", &call.tool)
@@ -223,7 +222,7 @@ impl ToolResult {
     }
 
     /// Adds the parts of an outcome that are applied in the same way for every event.
-    fn add(&mut self, outcome: &Outcome) {
+    pub(super) fn add(&mut self, outcome: &Outcome) {
         self.receipt.add(outcome);
         self.notes.add(&outcome.effects);
         if self.stop.is_none() {

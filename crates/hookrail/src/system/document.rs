@@ -107,6 +107,11 @@ fn outcome_members(outcome: &Outcome, most_skipped: usize, named: Option<&Config
         .raw("result", result.as_ref())
         .add_dialect_members(|dialect| dialect.contract().outcome_members(outcome))
         .list("runs", outcome.runs.iter().map(|one| run(one, named)));
+    // Only outcomes that ask have the member.
+    let document = match outcome.asked_by() {
+        None => document,
+        Some(asker) => document.add("askedBy", json!(asker.name())),
+    };
     // Only outcomes of events with such hooks have the member.
     let document = match outcome.shadow.is_empty() {
         true => document,

@@ -83,7 +83,8 @@ impl Protection {
 
     /// What the engine itself says about a call of this tool; nothing about most.
     pub(crate) fn judge_call(&self, tools: &Tools, event: &Event, tool: ToolMeaning) -> Option<OwnJudgement> {
-        if event.kind() != EventKind::BeforeTool || !self.is_active() {
+        // What a person has to approve is not approved by a hook that answers the host's question.
+        if !event.kind().spec().guards_a_call() || !self.is_active() {
             return None;
         }
         let targets = tools.targets(event, tool);

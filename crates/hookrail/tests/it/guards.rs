@@ -10,7 +10,7 @@ use hookrail::guard::{
 };
 use hookrail::sources::SourceKind;
 use hookrail::trust::Digest;
-use hookrail::{Decision, Environment, EventKind, Hook, HookSystem, Json};
+use hookrail::{Decision, Effects, Environment, EventKind, Hook, HookSystem, Json, NativeHook, OnFailure};
 use pretty_assertions::assert_eq;
 
 fn environment() -> Environment {
@@ -107,6 +107,63 @@ fn ask_shows_the_final_input_and_the_answer_counts() {
     let (_dir, without_user) = guard(&hooks);
     let result = run(without_user.tool_call(call(), |_| async { Ok(ToolOutput::text("ran")) }));
     assert_eq!(result.end, ToolEnd::Denied, "without an approver a question is a deny");
+}
+
+/// The end of a call about which a user's hook asks, the input that it ran with, and how often the person was asked. `question` is
+/// what a closure says when the host is about to ask; `policy` is that of the hook that asks; `guard` is asked about every call.
+fn asked_about(
+    question: &Effects,
+    policy: OnFailure,
+    guarded: impl Fn(&Json) -> Effects + Send + Sync + 'static,
+) -> (ToolEnd, String, usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut asking = hook(EventKind::BeforeTool, r#"echo '{"decision":"ask","reason":"sure?"}'"#, SourceKind::User);
+    asking.on_failure = policy;
+    let question = question.clone();
+    let answering = NativeHook::new(move |_| question.clone());
+    let guarding = NativeHook::new(move |call| guarded(call.event.field("tool_input").unwrap()));
+    let system = HookSystem::builder(dir.path())
+        .environment(environment())
+        .hook(asking)
+        .hook(Hook::native(EventKind::PermissionRequest, "answers", answering))
+        .hook(Hook::native(EventKind::BeforeTool, "guards", guarding))
+        .build();
+    let shown: Arc<Mutex<Vec<String>>> = Arc::default();
+    let person = Person { answer: Approval::Refused("no thanks".into()), shown: Arc::clone(&shown) };
+    let guard = Guard::new(system, "session").approver(person);
+    let result = run(guard.tool_call(call(), |permit| async move { Ok(ToolOutput::text(permit.input().text())) }));
+    let content = result.content.as_str().unwrap();
+    (result.end, content, shown.lock().unwrap().len())
+}
+
+#[test]
+fn a_hook_can_answer_the_question_to_the_user_but_not_that_of_a_guard() {
+    let original = r#"{"path":"a","n":1.0}"#.to_owned();
+    let (allow, refused) = (OnFailure::Allow, "the user refused: no thanks".to_owned());
+    let any = |_: &Json| Effects::none();
+    assert_eq!(asked_about(&Effects::none(), allow, any), (ToolEnd::Denied, refused.clone(), 1));
+    assert_eq!(asked_about(&Effects::allow(), allow, any), (ToolEnd::Ran, original, 0));
+    assert_eq!(asked_about(&Effects::allow(), OnFailure::Ask, any), (ToolEnd::Denied, refused.clone(), 1));
+    assert_eq!(asked_about(&Effects::ask("really?"), allow, any), (ToolEnd::Denied, refused, 1));
+    assert_eq!(asked_about(&Effects::deny("not that"), allow, any), (ToolEnd::Denied, "not that".to_owned(), 0));
+    let stop = Effects::allow().and_stop("budget");
+    assert_eq!(asked_about(&stop, allow, any), (ToolEnd::Denied, "budget".to_owned(), 0));
+}
+
+#[test]
+fn a_call_that_is_changed_in_the_answer_to_the_question_is_judged_again() {
+    let (allow, changed) = (OnFailure::Allow, r#"{"path":"b"}"#);
+    let answer = Effects::allow().with_tool_input(json(changed));
+    let any = |_: &Json| Effects::none();
+    assert_eq!(asked_about(&answer, allow, any), (ToolEnd::Ran, changed.to_owned(), 0));
+    let denies = move |input: &Json| if input.text() == changed { Effects::deny("not b") } else { Effects::none() };
+    assert_eq!(asked_about(&answer, allow, denies), (ToolEnd::Denied, "not b".to_owned(), 0));
+    let again = move |input: &Json| match input.text() == changed {
+        true => Effects::none().with_tool_input(json(r#"{"path":"c"}"#)),
+        false => Effects::none(),
+    };
+    let why = "a hook wants to change an input that was changed after it had answered";
+    assert_eq!(asked_about(&answer, allow, again), (ToolEnd::Denied, why.to_owned(), 0));
 }
 
 #[test]

@@ -198,3 +198,53 @@ fn two_files_are_compared_line_by_line() {
     assert_eq!(found["different"][0]["to"], "deny (outside)");
     sandbox.run(&["rules", "diff", "old.toml", "old.toml", "--lines", "lines"]).ends_with(0);
 }
+
+/// Answers the questions about every `rm` line of which all is known.
+const ALLOWED: &str = r#"
+[[rule]]
+name = "cleaning"
+allow = "the user lets the agent remove files"
+when = { event = "permission-request", commands = "rm" }
+"#;
+
+/// What Claude Code is told about a shell line.
+fn told_claude(sandbox: &Sandbox, event: &str, line: &str) -> String {
+    let payload = json!({
+        "session_id": "s", "cwd": sandbox.project, "transcript_path": "/t", "permission_mode": "default",
+        "hook_event_name": event, "tool_name": "Bash", "tool_input": { "command": line },
+    });
+    bridge(sandbox, "claude", event, &payload, &[]).ends_with(0).stdout
+}
+
+#[test]
+fn a_rule_answers_the_question_of_the_host_unless_another_denies_or_asks() {
+    let sandbox = user_with(&format!("{OUTSIDE}{ALLOWED}"));
+    let fire = |line: &str, status| {
+        let input = json!({ "command": line }).to_string();
+        let args = ["fire", "permission-request", "--tool", "run_shell_command", "--tool-input", &input, "--json"];
+        sandbox.run(&args).ends_with(status).json()
+    };
+    let allowed = fire("rm -rf build", 0);
+    assert_eq!((&allowed["decision"], &allowed["askedBy"]), (&json!("allow"), &Value::Null));
+    let asked = fire("rm -rf ../x", 4);
+    assert_eq!((&asked["decision"], &asked["askedBy"]), (&json!("ask"), &json!("guard")), "{asked}");
+    // What is hidden is not allowed, and matches what denies and asks.
+    fire("rm -rf \"$x\"", 2);
+    fire("rm .env", 2);
+    // What no rule knows is the host's to ask.
+    assert_eq!(fire("cargo test", 0)["decision"], Value::Null);
+    let answer = |line: &str| told_claude(&sandbox, "PermissionRequest", line);
+    assert!(answer("rm -rf build").contains(r#""behavior":"allow""#));
+    assert!(answer("rm .env").contains(r#""behavior":"deny""#));
+    assert_eq!(answer("rm -rf ../x"), "");
+}
+
+#[test]
+fn an_exception_that_holds_once_lets_the_question_about_the_same_call_be_answered() {
+    let exception =
+        "\n[[exception]]\nrule = \"outside\"\nreason = \"moving\"\nonce = true\nwhen = { commands = \"rm\" }\n";
+    let sandbox = user_with(&format!("{OUTSIDE}{ALLOWED}{exception}"));
+    assert_eq!(told_claude(&sandbox, "PreToolUse", "rm -rf ../x"), "");
+    assert!(told_claude(&sandbox, "PermissionRequest", "rm -rf ../x").contains("allow"));
+    assert!(told_claude(&sandbox, "PreToolUse", "rm -rf ../x").contains(r#""permissionDecision":"ask""#));
+}

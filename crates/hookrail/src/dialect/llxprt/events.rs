@@ -80,7 +80,7 @@ columns! {
         fold: MergeRule::LastWins,
     }
     [
-        AgentStart, TurnStart, TurnEnd, ModelRoundEnd, Compacting, AfterCompact, AutoCompactionStart,
+        AgentStart, TurnStart, TurnEnd, PermissionRequest, ModelRoundEnd, Compacting, AfterCompact, AutoCompactionStart,
         AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SubagentStart, SubagentStop, SessionBeforeSwitch,
         SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,
         TodoReminder,

@@ -26,7 +26,7 @@ columns! {
     }
     AfterTool => BASE { name: "tool/told", fields: [tool_name, tool_response] }
     [
-        SessionStart, SessionEnd, Prompt, AgentStart, AgentEnd, TurnStart, TurnEnd, ModelRoundEnd, BeforeModel,
+        PermissionRequest, SessionStart, SessionEnd, Prompt, AgentStart, AgentEnd, TurnStart, TurnEnd, ModelRoundEnd, BeforeModel,
         AfterModel, ToolSelection, BeforeCompact, Compacting, AfterCompact, AutoCompactionStart,
         AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SubagentStart, SubagentStop, SessionBeforeSwitch,
         SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,

@@ -48,7 +48,7 @@ columns! {
     SubagentStart => NOTIFY_ONLY { name: "SubagentStart", fields: [agent] }
     SubagentStop => NOTIFY_ONLY { name: "SubagentStop", fields: [agent, duration_ms, outcome, token_usage] }
     [
-        AgentStart, AgentEnd, TurnStart, TurnEnd, BeforeModel, AfterModel, ToolSelection, Compacting,
+        PermissionRequest, AgentStart, AgentEnd, TurnStart, TurnEnd, BeforeModel, AfterModel, ToolSelection, Compacting,
         AutoCompactionStart, AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SessionBeforeSwitch,
         SessionSwitch, SessionBeforeBranch, SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered,
         TodoReminder, Notification,

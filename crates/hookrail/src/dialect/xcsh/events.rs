@@ -76,7 +76,7 @@ columns! {
     SessionTree => BASE { name: "session_tree", fields: [new_leaf_id, old_leaf_id, summary_entry, from_extension] }
     RuleTriggered => BASE { name: "ttsr_triggered", fields: [rules] }
     TodoReminder => BASE { name: "todo_reminder", fields: [todos, attempt, max_attempts] }
-    [ModelRoundEnd, AfterModel, ToolSelection, SubagentStart, SubagentStop, Notification] => None
+    [PermissionRequest, ModelRoundEnd, AfterModel, ToolSelection, SubagentStart, SubagentStop, Notification] => None
 }
 
 /// The members of a handler's result that mean something in an event. In every other event results are ignored.
@@ -100,6 +100,7 @@ pub fn result_members(kind: EventKind) -> &'static [&'static str] {
         | EventKind::TurnStart
         | EventKind::TurnEnd
         | EventKind::ModelRoundEnd
+        | EventKind::PermissionRequest
         | EventKind::AfterModel
         | EventKind::ToolSelection
         | EventKind::AfterCompact
