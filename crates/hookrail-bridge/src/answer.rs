@@ -7,7 +7,7 @@ mod compose;
 
 use std::time::Duration;
 
-use hookrail::{Decision, Effects, EventKind};
+use hookrail::{Asker, Decision, Effects, EventKind};
 
 use crate::agents::Agent;
 use crate::effect::{EffectKind, Handling};
@@ -25,6 +25,8 @@ pub struct EventResult {
     pub effects: Effects,
     /// The hook that denied, for the model.
     pub denied_by: Option<String>,
+    /// Who requires approval, if the decision is to ask.
+    pub asked_by: Option<Asker>,
 }
 
 /// The options that the user chose when installing the bridge.

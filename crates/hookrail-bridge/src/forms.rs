@@ -10,8 +10,8 @@ use std::fmt;
 use hookrail::{Decision, EventKind, Json, JsonObject};
 
 use crate::loss::Loss;
-pub(crate) use claude::{ClaudeForm, claude_members, claude_output};
-pub(crate) use members::{Members, given_text, permission};
+pub(crate) use claude::{ClaudeForm, QUESTION, claude_members, claude_output};
+pub(crate) use members::{Members, denied_question, given_text, permission};
 pub(crate) use plugin::PluginForm;
 
 /// The exit status of the bridge.

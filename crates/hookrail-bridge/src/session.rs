@@ -61,6 +61,9 @@ pub struct BridgeSession {
     pub call_context: BTreeMap<String, String>,
     /// The calls that were rewritten while a text waits for them: the key that the call has now, and the key of its text.
     pub rewritten_calls: BTreeSet<(String, String)>,
+    /// The calls about which a guard asks the user, by their keys. While there is one, no hook answers a question of the agent:
+    /// it does not say which call it asks about.
+    pub asked_calls: BTreeSet<String>,
     /// Texts that wait for the next event that can carry context.
     pub next_context: Vec<String>,
     /// A stop that the agent's protocol cannot express.
@@ -105,6 +108,13 @@ impl BridgeSession {
                 self.next_context.push(text);
                 self.next_context.iter_mut().for_each(|text| cut(text, LONGEST_TEXT));
             }
+        }
+    }
+
+    /// Remembers that a guard asks the user about a call. Of too many one is kept: each has the same effect.
+    pub(crate) fn keep_asked(&mut self, call: String) {
+        if self.asked_calls.len() < MAX_WAITING {
+            self.asked_calls.insert(call);
         }
     }
 

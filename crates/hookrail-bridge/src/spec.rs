@@ -242,7 +242,9 @@ pub(crate) fn usual_handling(event: EventKind, effect: EffectKind) -> Handling {
         (
             EffectKind::Deny,
             EventKind::BeforeTool | EventKind::Prompt | EventKind::AgentEnd | EventKind::BeforeModel,
-        ) => Honoured,
+        )
+        // The agent asks its user here, unless a hook answers.
+        | (EffectKind::Allow | EffectKind::Deny | EffectKind::Ask, EventKind::PermissionRequest) => Honoured,
         // A deny after the tool cannot undo it, and forwarded as it is it would replace the result in some agents.
         (EffectKind::Deny, EventKind::AfterTool) => AddedAsContext,
         // Where a denial has no form, nothing can take the place of the question.

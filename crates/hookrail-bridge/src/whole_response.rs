@@ -70,7 +70,7 @@ mod tests {
     fn wanting(text: &str) -> [EventResult; 1] {
         let response = json!({ "text": text, "candidates": [{ "content": { "parts": [text] } }] });
         let effects = Effects { llm_response: Some(Json::from(response)), ..Effects::none() };
-        [EventResult { effects, denied_by: None }]
+        [EventResult { effects, ..EventResult::default() }]
     }
 
     #[test]

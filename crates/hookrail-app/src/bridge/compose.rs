@@ -69,7 +69,7 @@ mod tests {
         };
         let Ok(Reading::Fire(request)) = request::read(&incoming) else { panic!("nothing is fired") };
         let fired = Fired {
-            results: vec![EventResult { effects, denied_by: None }],
+            results: vec![EventResult { effects, ..EventResult::default() }],
             warnings: vec!["the event was not recorded".to_owned()],
             load_failures: vec!["`a.json` cannot be used".to_owned()],
             ..Fired::default()

@@ -18,7 +18,7 @@ use super::deadline::Deadline;
 use super::served::ServedRecording;
 #[cfg(unix)]
 use super::server;
-use super::{BridgeCall, recorded_host, shadow_process, with_session_memory};
+use super::{BridgeCall, recorded_host, second_look, shadow_process, with_session_memory};
 use crate::failure::{Failure, Result};
 use crate::journal::{RecordDefault, Recording, survive_file_size_limit};
 use crate::project::Project;
@@ -58,7 +58,7 @@ pub(super) struct FiredEvent {
 impl FiredEvent {
     #[cfg(unix)]
     pub(super) fn denied(reason: &str) -> Self {
-        let result = EventResult { effects: Effects::deny(reason), denied_by: None };
+        let result = EventResult { effects: Effects::deny(reason), ..EventResult::default() };
         Self { result, untrusted: Vec::new(), errors: Vec::new() }
     }
 }
@@ -80,7 +80,7 @@ pub fn event_result(outcome: &Outcome) -> EventResult {
     let aggregated = AggregatedHookResult::from_outcome(outcome);
     let specific = aggregated.final_output.and_then(|output| output.hook_specific_output);
     let effects = with_context_before_tool(outcome.effects.clone(), outcome.event, specific.as_ref());
-    EventResult { effects, denied_by }
+    EventResult { effects, denied_by, asked_by: outcome.asked_by() }
 }
 
 /// The effects with the context that an LLxprt hook gave before a tool. LLxprt itself does not use it there, so the engine has
@@ -97,6 +97,14 @@ pub(super) fn with_context_before_tool(
 }
 
 impl Fired {
+    /// Adds what guards say about the calls that hooks have changed.
+    fn take_second_look(&mut self, again: Self) {
+        self.untrusted.extend(again.untrusted);
+        self.errors.extend(again.errors);
+        self.warnings.extend(again.warnings);
+        second_look::restrict(&mut self.results, again.results);
+    }
+
     fn add(&mut self, event: FiredEvent) {
         self.untrusted.extend(event.untrusted);
         self.errors.extend(event.errors);
@@ -112,7 +120,7 @@ pub(super) struct RunningHooks {
 }
 
 /// What is still there of hooks when their event is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LeftHooks {
     /// Nothing, or hooks that no event waits for.
     Detached,
@@ -158,12 +166,13 @@ pub(super) fn fire(
         // Without a handler a signal ends this process as the system does it.
         let mut interrupts = Interrupts::listen().ok();
         let all = async {
-            let rest = fire_on_server(call, deadline, project, request, &mut fired).await?;
-            if !rest.is_empty() {
-                let (own, recording) = own_system(project, request.agent)?;
-                fired.warnings.extend(recording.warning());
-                fired.journal = recording.journal().cloned();
-                left = fire_each(system.insert(own), rest, &mut fired).await;
+            left = ask_hooks(call, deadline, project, request, &mut system, &mut fired).await?;
+            let changed = second_look::changed_calls(request, &fired.results);
+            if !changed.events.is_empty() {
+                let mut again = Fired::default();
+                let also_left = ask_hooks(call, deadline, project, &changed, &mut system, &mut again).await?;
+                left = left.max(also_left);
+                fired.take_second_look(again);
             }
             Ok::<(), Failure>(())
         };
@@ -194,6 +203,31 @@ pub(super) fn fire(
         }
     }
     Ok((fired, RunningHooks { runtime, system, left }))
+}
+
+/// Asks the hooks about the events of a request, those of a running server if there is one.
+async fn ask_hooks(
+    call: &BridgeCall,
+    deadline: Deadline,
+    project: &Project,
+    request: &AgentRequest,
+    system: &mut Option<HookSystem>,
+    fired: &mut Fired,
+) -> Result<LeftHooks> {
+    let rest = fire_on_server(call, deadline, project, request, fired).await?;
+    if rest.is_empty() {
+        return Ok(LeftHooks::Detached);
+    }
+    let own = match system {
+        Some(own) => own,
+        None => {
+            let (own, recording) = own_system(project, request.agent)?;
+            fired.warnings.extend(recording.warning());
+            fired.journal = recording.journal().cloned();
+            system.insert(own)
+        }
+    };
+    Ok(fire_each(own, rest, fired).await)
 }
 
 /// What is wrong with the sources that cannot be used, if the outcome names it among its errors. A server names the errors of

@@ -15,6 +15,7 @@ mod notices;
 mod open;
 mod read;
 mod record;
+mod second_look;
 #[cfg(unix)]
 mod served;
 #[cfg(unix)]

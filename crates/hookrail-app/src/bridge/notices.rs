@@ -59,7 +59,7 @@ pub(super) fn told_user(request: &AgentRequest, text: &str) -> EventResult {
             Effects { additional_context: Some(told), ..none }
         }
     };
-    EventResult { effects, denied_by: None }
+    EventResult { effects, ..EventResult::default() }
 }
 
 /// Tells that hooks are not asked because their source cannot be used: at the start of a session, else once at the first

@@ -59,6 +59,7 @@ pub(super) fn open(
     if kind == EventKind::Prompt {
         session.prompt = request.prompt.clone().unwrap_or_default();
         session.agent_end_denials = 0;
+        session.asked_calls.clear();
     }
     let pieces = request.last_piece.as_ref().and_then(|last| session.take_pieces(last));
     let request = with_prompt(request, &session);

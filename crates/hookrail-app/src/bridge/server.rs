@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hookrail::document::read_effects;
 use hookrail::plan::SkipReason;
-use hookrail::{Decision, Event, EventKind, Json, JsonObject, Level};
+use hookrail::{Asker, Decision, Event, EventKind, Json, JsonObject, Level};
 use hookrail_bridge::{Agent, EventResult};
 use hookrail_bus::transport::{ConnectError, connect_to_own_program};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request};
@@ -195,12 +195,13 @@ fn read_outcome(event: EventKind, document: &JsonObject) -> Option<FiredEvent> {
     let errors = listed("diagnostics").filter_map(|found| found.as_object());
     let errors = errors.filter(|found| is(found, "level", Level::Error.name()));
     let denied_by = denier.and_then(|run| text(&run, "hook"));
+    let asked_by = Asker::ALL.iter().copied().find(|asker| is(document, "askedBy", asker.name()));
     let member = |object: &JsonObject, name: &str| object.get(name).and_then(Json::as_object);
     let output = member(document, "aggregated").and_then(|aggregated| member(&aggregated, "finalOutput"));
     let specific = output.and_then(|output| member(&output, "hookSpecificOutput"));
     let effects = with_context_before_tool(read_effects(document)?, event, specific.as_ref());
     Some(FiredEvent {
-        result: EventResult { effects, denied_by },
+        result: EventResult { effects, denied_by, asked_by },
         untrusted: untrusted.filter_map(|skipped| text(&skipped, "hook")).collect(),
         errors: errors.filter_map(|found| text(&found, "message")).collect(),
     })

@@ -36,7 +36,7 @@ pub(super) fn trust_notices(
     let mut notices = Notices::default();
     for text in never.into_iter().chain(edited).chain(passed_over) {
         if denies {
-            notices.results.push(EventResult { effects: Effects::deny(&text), denied_by: None });
+            notices.results.push(EventResult { effects: Effects::deny(&text), ..EventResult::default() });
         } else {
             notices.results.push(told_user(request, &text));
             notices.warnings.push(text);

@@ -16,11 +16,12 @@ use crate::text::visible;
 /// bridge itself needs prompts, results and ends to keep what an agent cannot do at once, so a choice by the hooks at hand
 /// could lose a guard. The other events cost a process for every model call or turn and are added when a hook at hand wants
 /// them.
-const EVENTS: [EventKind; 7] = [
+const EVENTS: [EventKind; 8] = [
     EventKind::SessionStart,
     EventKind::SessionEnd,
     EventKind::Prompt,
     EventKind::BeforeTool,
+    EventKind::PermissionRequest,
     EventKind::AfterTool,
     EventKind::AgentEnd,
     EventKind::BeforeCompact,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::tool_words::{COMMAND, FILE_PATH, PATTERN, PROMPT, URL, tool};
 use crate::doctor::ManagedSettings;
 use crate::effect::{EffectKind, Handling};
-use crate::forms::ClaudeForm;
+use crate::forms::{ClaudeForm, QUESTION};
 use crate::settings::{AgentFile, FilePlace, Locations, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, SamplePayload,
@@ -79,6 +79,7 @@ static EVENTS: &[AgentEvent] = &[
     AgentEvent::new("SessionEnd", EventKind::SessionEnd, &ClaudeForm).waits_at_most(Duration::from_millis(1500)),
     AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &ClaudeForm),
     AgentEvent::new("PreToolUse", EventKind::BeforeTool, &ClaudeForm),
+    AgentEvent::new(QUESTION, EventKind::PermissionRequest, &ClaudeForm),
     AgentEvent::new("PostToolUse", EventKind::AfterTool, &ClaudeForm),
     AgentEvent::new("PostToolUseFailure", EventKind::AfterTool, &ClaudeForm),
     AgentEvent::new("PostToolBatch", EventKind::TurnEnd, &ClaudeForm),

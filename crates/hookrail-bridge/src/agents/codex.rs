@@ -13,7 +13,7 @@ use super::claude;
 use super::tool_words::{COMMAND, same, tool};
 use crate::doctor::{DoctorCheck, DoctorScene, ManagedSettings};
 use crate::effect::{EffectKind, Handling};
-use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, given_text};
+use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, QUESTION, denied_question, given_text};
 use crate::settings::{AgentFile, FilePlace, Locations, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, RewriteFit,
@@ -74,6 +74,7 @@ static EVENTS: &[AgentEvent] = &[
     AgentEvent::new("SessionEnd", EventKind::SessionEnd, &CodexForm).waits_at_most(Duration::from_secs(1)),
     AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &CodexForm),
     AgentEvent::new("PreToolUse", EventKind::BeforeTool, &CodexForm),
+    AgentEvent::new(QUESTION, EventKind::PermissionRequest, &CodexForm),
     AgentEvent::new("PostToolUse", EventKind::AfterTool, &CodexForm),
     AgentEvent::new("Stop", EventKind::AgentEnd, &CodexForm),
     AgentEvent::new("PreCompact", EventKind::BeforeCompact, &CodexForm),
@@ -117,6 +118,8 @@ fn handling(event: EventKind, effect: EffectKind) -> Handling {
         | (EffectKind::Context, EventKind::BeforeTool)
         | (EffectKind::SystemMessage, _) => Handling::Honoured,
         (EffectKind::Stop, EventKind::AfterTool) => Handling::ReplacesResult,
+        // That it takes another input with the answer to its question is not known.
+        (EffectKind::ToolInput, EventKind::PermissionRequest) => Handling::Denied,
         // It ignores a question and runs the tool, and voids a whole answer that has `suppressOutput`.
         _ => usual_handling(event, effect),
     }
@@ -170,6 +173,10 @@ impl AnswerForm for CodexForm {
         }
     }
 
+    fn denial_document(&self, kind: EventKind, reason: &str) -> Option<Json> {
+        (kind == EventKind::PermissionRequest).then(|| denied_question(QUESTION, reason))
+    }
+
     fn denies_by_status(&self, kind: EventKind) -> bool {
         matches!(kind, EventKind::BeforeTool | EventKind::Prompt)
     }
@@ -187,6 +194,7 @@ fn members(event: &AnsweredEvent<'_>, content: &AnswerContent) -> Members {
                 .text("additionalContext", content.context_text().as_deref());
             members.specific(event.name, specific)
         }
+        EventKind::PermissionRequest => members.answered_question(event.name, content),
         EventKind::AfterTool => {
             let output = content.output.as_deref().map(given_text);
             let members = members.text("decision", output.map(|_| "block")).text("reason", output);

@@ -74,6 +74,7 @@ static EVENTS: &[AgentEvent] = &[
     AgentEvent::new("sessionEnd", EventKind::SessionEnd, &CopilotForm),
     AgentEvent::new("userPromptSubmitted", EventKind::Prompt, &CopilotForm),
     AgentEvent::new("preToolUse", EventKind::BeforeTool, &CopilotForm),
+    AgentEvent::new("permissionRequest", EventKind::PermissionRequest, &CopilotForm),
     AgentEvent::new("postToolUse", EventKind::AfterTool, &CopilotForm),
     AgentEvent::new("postToolUseFailure", EventKind::AfterTool, &CopilotForm),
     AgentEvent::new("agentStop", EventKind::AgentEnd, &CopilotForm),
@@ -88,6 +89,7 @@ static CLAUDE_EVENTS: &[AgentEvent] = &[
     AgentEvent::new("SessionEnd", EventKind::SessionEnd, &FormUnderClaudeNames),
     AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &FormUnderClaudeNames),
     AgentEvent::new("PreToolUse", EventKind::BeforeTool, &FormUnderClaudeNames),
+    AgentEvent::new("PermissionRequest", EventKind::PermissionRequest, &FormUnderClaudeNames),
     AgentEvent::new("PostToolUse", EventKind::AfterTool, &FormUnderClaudeNames),
     AgentEvent::new("PostToolUseFailure", EventKind::AfterTool, &FormUnderClaudeNames),
     AgentEvent::new("PostToolBatch", EventKind::TurnEnd, &FormUnderClaudeNames),
@@ -155,6 +157,8 @@ fn handling(event: EventKind, effect: EffectKind) -> Handling {
         // Without a terminal it denies by itself.
         (EffectKind::Allow | EffectKind::Ask, EventKind::BeforeTool) | (EffectKind::Prompt, _) => Handling::Honoured,
         (EffectKind::Stop, EventKind::AfterTool) => Handling::ReplacesResult,
+        // What it asks about has another form than the call, and cannot be changed.
+        (EffectKind::ToolInput, EventKind::PermissionRequest) => Handling::Denied,
         _ => usual_handling(event, effect),
     }
 }
@@ -241,6 +245,7 @@ fn denial(kind: EventKind, reason: &str) -> JsonObject {
     let members = Members::new();
     match kind {
         EventKind::Prompt | EventKind::AgentEnd => members.text("decision", Some("block")).text("reason", Some(reason)),
+        EventKind::PermissionRequest => members.text("behavior", Some("deny")).text("message", Some(reason)),
         _ => members.text("permissionDecision", Some("deny")).text("permissionDecisionReason", Some(reason)),
     }
     .0
@@ -258,6 +263,7 @@ fn members(event: &AnsweredEvent<'_>, content: &AnswerContent) -> JsonObject {
             let members = members.text("permissionDecision", decision).text("permissionDecisionReason", reason);
             members.value("modifiedArgs", content.input.clone()).0
         }
+        EventKind::PermissionRequest => members.text("behavior", content.allow.then_some("allow")).0,
         EventKind::AfterTool => {
             let result = content.output.as_deref().map(|text| {
                 let result = Members::new().text("resultType", Some(&result_type(event)));

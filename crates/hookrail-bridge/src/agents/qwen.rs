@@ -1,13 +1,13 @@
 //! Qwen Code.
 
-use hookrail::EventKind;
 use hookrail::tools::ToolColumn;
+use hookrail::{EventKind, Json};
 use serde_json::json;
 
 use super::claude;
 use super::tool_words::{COMMAND, FILE_PATH, PATTERN, PROMPT, URL, same, tool};
 use crate::effect::{EffectKind, Handling};
-use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, permission};
+use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, QUESTION, denied_question, permission};
 use crate::settings::{AgentFile, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, SamplePayload,
@@ -68,6 +68,7 @@ static EVENTS: &[AgentEvent] = &[
     AgentEvent::new("SessionEnd", EventKind::SessionEnd, &QwenForm),
     AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &QwenForm),
     AgentEvent::new("PreToolUse", EventKind::BeforeTool, &QwenForm),
+    AgentEvent::new(QUESTION, EventKind::PermissionRequest, &QwenForm),
     AgentEvent::new("PostToolUse", EventKind::AfterTool, &QwenForm),
     AgentEvent::new("PostToolUseFailure", EventKind::AfterTool, &QwenForm),
     AgentEvent::new("PostToolBatch", EventKind::TurnEnd, &QwenForm),
@@ -108,6 +109,8 @@ fn handling(event: EventKind, effect: EffectKind) -> Handling {
         // Without a terminal it denies by itself.
         (EffectKind::Ask, EventKind::BeforeTool) | (EffectKind::Stop, EventKind::Prompt) => Handling::Honoured,
         (EffectKind::Stop, EventKind::AfterTool) => Handling::ReplacesResult,
+        // It takes another input with the answer to its question.
+        (EffectKind::ToolInput, EventKind::PermissionRequest) => Handling::Honoured,
         // No form of a rewrite is honoured: the tool would run with its original input.
         (EffectKind::ToolInput, _) => Handling::Denied,
         (EffectKind::ToolOutput, _) => Handling::AddedAsContext,
@@ -137,6 +140,10 @@ impl AnswerForm for QwenForm {
         }
     }
 
+    fn denial_document(&self, kind: EventKind, reason: &str) -> Option<Json> {
+        (kind == EventKind::PermissionRequest).then(|| denied_question(QUESTION, reason))
+    }
+
     fn denies_by_status(&self, kind: EventKind) -> bool {
         matches!(kind, EventKind::BeforeTool | EventKind::Prompt)
     }
@@ -159,6 +166,7 @@ fn members(event: &AnsweredEvent<'_>, content: &AnswerContent) -> Members {
             }
             None => members.context(name, content),
         },
+        EventKind::PermissionRequest => members.answered_question(name, content),
         EventKind::AgentEnd => members.block(content),
         EventKind::Prompt => members.context(name, content).stop(content.stop.as_deref()),
         EventKind::SessionStart => members.context(name, content),

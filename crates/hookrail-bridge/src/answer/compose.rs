@@ -1,6 +1,6 @@
 //! Takes the effects of the hooks one by one and decides, by the answer table, how each of them is expressed.
 
-use hookrail::{Decision, Effects, EventKind, Json};
+use hookrail::{Asker, Decision, Effects, EventKind, Json};
 
 use super::{AllowPolicy, Answer, AnswerOptions, Attendance, EventResult, stop_reason};
 use crate::agents::Agent;
@@ -28,6 +28,7 @@ impl<'a> Composer<'a> {
 
     pub(super) fn compose(mut self, results: &[EventResult]) -> Answer {
         self.take_waiting_context();
+        self.forget_question();
         for result in results {
             self.take_effects(result);
         }
@@ -86,6 +87,15 @@ impl<'a> Composer<'a> {
         self.message.deny.is_some() && self.form().denies_by_status(self.kind())
     }
 
+    /// A call that has ended is not asked about any more.
+    fn forget_question(&mut self) {
+        if self.kind() == EventKind::AfterTool
+            && let Some(call) = self.request.call_key()
+        {
+            self.session.asked_calls.remove(&call);
+        }
+    }
+
     fn take_waiting_context(&mut self) {
         if self.agent().handling(self.kind(), EffectKind::Context).is_honoured() {
             let key = self.request.call_key().filter(|_| self.kind() == EventKind::AfterTool);
@@ -113,7 +123,7 @@ impl<'a> Composer<'a> {
             tool_config,
             result,
         } = &event_result.effects;
-        self.take_decision(*decision, reason.as_deref(), event_result.denied_by.as_deref());
+        self.take_decision(*decision, reason.as_deref(), event_result);
         if let Some(stop) = stop {
             self.take_stop(&stop.reason);
         }
@@ -161,26 +171,37 @@ impl<'a> Composer<'a> {
         }
     }
 
-    fn take_decision(&mut self, decision: Option<Decision>, reason: Option<&str>, hook: Option<&str>) {
+    fn take_decision(&mut self, decision: Option<Decision>, reason: Option<&str>, result: &EventResult) {
         let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
         match decision {
             None => {}
             // Not a loss: the agent asks its own question, which a hook without an objection does not want to skip.
             Some(Decision::Allow) => {
-                let opted_in = self.options.allow == AllowPolicy::SkipsPrompt;
-                self.message.allow = opted_in && self.agent().handling(self.kind(), EffectKind::Allow).is_honoured();
+                let may_allow = match self.kind() {
+                    // The question of a guard is for a person.
+                    EventKind::PermissionRequest => self.session.asked_calls.is_empty(),
+                    _ => self.options.allow == AllowPolicy::SkipsPrompt,
+                };
+                self.message.allow = may_allow && self.agent().handling(self.kind(), EffectKind::Allow).is_honoured();
             }
             Some(Decision::Ask) => {
                 let question = reason.unwrap_or("a hook requires approval").to_owned();
                 match self.handle(EffectKind::Ask) {
-                    Handling::Honoured => self.message.ask = Some(question),
+                    Handling::Honoured => {
+                        if result.asked_by == Some(Asker::Guard)
+                            && let Some(call) = self.request.call_key()
+                        {
+                            self.session.keep_asked(call);
+                        }
+                        self.message.ask = Some(question);
+                    }
                     Handling::Denied | Handling::DeniedUntilPrompt => self.deny_question(&question),
                     _ => {}
                 }
             }
             Some(Decision::Deny) => {
                 let text = reason.unwrap_or("a hook denied this").to_owned();
-                self.take_deny(text, hook);
+                self.take_deny(text, result.denied_by.as_deref());
             }
         }
     }
@@ -219,7 +240,7 @@ impl<'a> Composer<'a> {
             return;
         }
         match (self.handle(EffectKind::Deny), hook) {
-            (Handling::Honoured, Some(hook)) if self.kind() == EventKind::BeforeTool => {
+            (Handling::Honoured, Some(hook)) if self.kind().spec().guards_a_call() => {
                 self.deny(format!("denied by hook `{hook}`: {reason}"));
             }
             (Handling::Honoured | Handling::DeniedUntilPrompt, _) => self.deny(reason),
@@ -329,8 +350,11 @@ impl<'a> Composer<'a> {
             rewritten.text()
         );
         let handling = match (self.agent().spec().rewrite_fit)(call, &rewritten) {
-            RewriteFit::AsHandled => self.handle(EffectKind::ToolInput),
-            RewriteFit::Impossible => {
+            // The agent takes another input only as a part of the answer to its question.
+            RewriteFit::AsHandled if self.kind() != EventKind::PermissionRequest || self.message.allow => {
+                self.handle(EffectKind::ToolInput)
+            }
+            RewriteFit::AsHandled | RewriteFit::Impossible => {
                 self.lose(EffectKind::ToolInput, Handling::Denied);
                 Handling::Denied
             }

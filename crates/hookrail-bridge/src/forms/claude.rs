@@ -2,7 +2,10 @@
 
 use hookrail::{EventKind, Json, JsonObject};
 
-use super::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, OutputFit, permission};
+use super::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, OutputFit, denied_question, permission};
+
+/// The event at which agents with this form can be answered in the place of their user.
+pub(crate) const QUESTION: &str = "PermissionRequest";
 
 #[derive(Debug)]
 pub(crate) struct ClaudeForm;
@@ -10,6 +13,10 @@ pub(crate) struct ClaudeForm;
 impl AnswerForm for ClaudeForm {
     fn write(&self, event: &AnsweredEvent<'_>, content: &AnswerContent) -> Answer {
         Answer::of_document(&claude_members(event, content))
+    }
+
+    fn denial_document(&self, kind: EventKind, reason: &str) -> Option<Json> {
+        (kind == EventKind::PermissionRequest).then(|| denied_question(QUESTION, reason))
     }
 
     fn fit_output(&self, event: &AnsweredEvent<'_>, text: &str) -> OutputFit {
@@ -32,6 +39,7 @@ pub(crate) fn claude_members(event: &AnsweredEvent<'_>, content: &AnswerContent)
                 .text("additionalContext", context.as_deref());
             members.specific(name, specific)
         }
+        EventKind::PermissionRequest => members.answered_question(name, content),
         EventKind::Prompt | EventKind::AgentEnd => members.block(content).context(name, content),
         EventKind::AfterTool => {
             let output = content.output.as_deref().and_then(|text| claude_output(event, text));

@@ -46,6 +46,17 @@ impl Members {
         self.text("decision", denied).text("reason", content.deny.as_deref())
     }
 
+    /// Adds the answer to a question that the agent would ask its user. Without one the agent asks.
+    pub(crate) fn answered_question(self, event: &str, content: &AnswerContent) -> Self {
+        let answer = Self::new();
+        let answer = match (&content.deny, content.allow) {
+            (Some(reason), _) => answer.text("behavior", Some("deny")).text("message", Some(reason)),
+            (None, true) => answer.text("behavior", Some("allow")).value("updatedInput", content.input.clone()),
+            (None, false) => return self,
+        };
+        self.specific(event, Self::new().value("decision", Some(answer.0.to_json())))
+    }
+
     pub(crate) fn stop(self, reason: Option<&str>) -> Self {
         match reason {
             Some(_) => self.value("continue", Some(Json::boolean(false))).text("stopReason", reason),
@@ -67,4 +78,10 @@ pub(crate) fn permission(content: &AnswerContent) -> (Option<&'static str>, Opti
 /// The text that replaces a result. An agent that gets an empty one gives the model the original.
 pub(crate) fn given_text(output: &str) -> &str {
     if output.trim().is_empty() { "a hook replaced this result by an empty text" } else { output }
+}
+
+/// The document that denies what the agent would ask its user about. Agents show the user nothing of a denial by status.
+pub(crate) fn denied_question(event: &str, reason: &str) -> Json {
+    let content = AnswerContent { deny: Some(reason.to_owned()), ..AnswerContent::default() };
+    Members::new().answered_question(event, &content).0.to_json()
 }

@@ -46,7 +46,9 @@ impl Reader<'_> {
         };
         match self.event.kind {
             EventKind::Prompt if self.text(&["prompt"]).is_none() => return Err(RequestError::NoPrompt),
-            EventKind::BeforeTool | EventKind::AfterTool => self.tool_events(&mut request)?,
+            EventKind::BeforeTool | EventKind::PermissionRequest | EventKind::AfterTool => {
+                self.tool_events(&mut request)?;
+            }
             _ => {
                 let event = self.fields(self.base(&request), &mut request);
                 request.events.push(event);
@@ -163,6 +165,10 @@ impl Reader<'_> {
         let is_mcp = server.is_some() || name.starts_with("mcp_");
         if let Some(server) = server {
             base = base.with("mcp_context", server);
+        }
+        if self.event.kind == EventKind::PermissionRequest {
+            let suggested = |own| ("permission_suggestions", own);
+            base = self.copy(base, &["permission_suggestions", "permissionSuggestions"].map(suggested));
         }
         if self.event.kind == EventKind::AfterTool {
             let (result, response) = self.tool_response();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hookrail::{Decision, Effects, Event, Json};
+use hookrail::{Asker, Decision, Effects, Event, Json};
 use hookrail_bridge::{
     Agent, AllowPolicy, Answer, AnswerOptions, Attendance, BridgeSession, EventResult, Incoming, Lateness, NoisyEvents,
     OnError, Pass, Reading, UnknownName, request,
@@ -79,6 +79,7 @@ struct SaidInCase {
     decision: Option<String>,
     reason: Option<String>,
     denied_by: Option<String>,
+    asked_by: Option<String>,
     stop: Option<String>,
     system_message: Option<String>,
     suppress_output: bool,
@@ -120,7 +121,9 @@ impl SaidInCase {
             tool_config: self.tool_config,
             result: None,
         };
-        EventResult { effects, denied_by: self.denied_by }
+        let asker = |name: String| Asker::ALL.into_iter().find(|asker| asker.name() == name);
+        let asked_by = self.asked_by.map(|name| asker(name).expect("a kind of asker"));
+        EventResult { effects, denied_by: self.denied_by, asked_by }
     }
 }
 
@@ -301,7 +304,7 @@ fn context_of_a_rewritten_call_reaches_its_end() {
             additional_context: Some("formatted".to_owned()),
             ..Effects::none()
         };
-        let said = [EventResult { effects, denied_by: None }];
+        let said = [EventResult { effects, ..EventResult::default() }];
         let answer = Answer::compose(&fire(&before), &said, AnswerOptions::default(), &mut session);
         assert!(answer.stdout.is_some());
         let mut after = before.clone();

@@ -265,7 +265,7 @@ fn a_failure_blocks_prompts_and_tools_in_claude_and_nothing_else() {
     let settings: Value = serde_json::from_str(&files(&sandbox.home)[".claude/settings.json"]).unwrap();
     let blocks = |(event, groups): (&String, &Value)| groups[0]["hooks"][0].get("onFailure").map(|_| event.clone());
     let blocking: BTreeSet<String> = settings["hooks"].as_object().unwrap().iter().filter_map(blocks).collect();
-    assert_eq!(blocking, BTreeSet::from(["PreToolUse".to_owned(), "UserPromptSubmit".to_owned()]));
+    assert_eq!(blocking, ["PermissionRequest", "PreToolUse", "UserPromptSubmit"].map(str::to_owned).into());
 }
 
 /// An empty variable counts as one that is not set.
@@ -334,7 +334,8 @@ fn the_events_can_be_chosen() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["install", "codex", "--yes", "--events", "before-model"]).ends_with(1);
     assert!(
-        ran.stderr.contains("does not fire `before-model`") && ran.stderr.contains("before-tool, after-tool"),
+        ran.stderr.contains("does not fire `before-model`")
+            && ran.stderr.contains("before-tool, permission-request, after-tool"),
         "{ran:?}"
     );
     let ran = sandbox.run(&["install", "pi", "--yes", "--events", "before-tool"]).ends_with(1);

@@ -7,11 +7,12 @@ fn an_installation_says_what_it_means_and_one_line_for_each_event() {
     let sandbox = Sandbox::new();
     let dry = sandbox.run(&["install", "claude", "--dry-run"]).ends_with(0).stdout;
     insta::assert_snapshot!(dry, @r"
-    8 events of Claude Code will ask hookrail; ~/.claude/settings.json is created; undo: `hookrail uninstall claude`
+    9 events of Claude Code will ask hookrail; ~/.claude/settings.json is created; undo: `hookrail uninstall claude`
       +  SessionStart        hookrail bridge claude
       +  SessionEnd          hookrail bridge claude
       +  UserPromptSubmit    hookrail bridge claude  blocks on failure
       +  PreToolUse          hookrail bridge claude  blocks on failure
+      +  PermissionRequest   hookrail bridge claude  blocks on failure
       +  PostToolUse         hookrail bridge claude
       +  PostToolUseFailure  hookrail bridge claude
       +  Stop                hookrail bridge claude
@@ -25,11 +26,12 @@ fn an_installation_says_what_it_means_and_one_line_for_each_event() {
     let again = sandbox.run(&["install", "claude", "--dry-run"]).ends_with(0).stdout;
     assert!(!again.contains("will ask hookrail") && again.contains("nothing to change"), "{again}");
     insta::assert_snapshot!(sandbox.run(&["uninstall", "claude", "--dry-run"]).ends_with(0).stdout, @r"
-    8 events of Claude Code will no longer ask hookrail; ~/.claude/settings.json is removed; undo: `hookrail install claude`
+    9 events of Claude Code will no longer ask hookrail; ~/.claude/settings.json is removed; undo: `hookrail install claude`
       -  SessionStart        hookrail bridge claude
       -  SessionEnd          hookrail bridge claude
       -  UserPromptSubmit    hookrail bridge claude
       -  PreToolUse          hookrail bridge claude
+      -  PermissionRequest   hookrail bridge claude
       -  PostToolUse         hookrail bridge claude
       -  PostToolUseFailure  hookrail bridge claude
       -  Stop                hookrail bridge claude
