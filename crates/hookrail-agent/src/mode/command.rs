@@ -13,6 +13,8 @@ use crate::view::ViewEvent;
 pub(super) enum AfterCommand {
     Continue,
     End(EndReason),
+    /// A hook stopped the agent, for this reason.
+    Stopped(String),
 }
 
 const HELP: &[(&str, &str)] = &[
@@ -96,7 +98,7 @@ pub(super) async fn run(agent: &ReferenceAgent, line: &str) -> AfterCommand {
 fn after_move(agent: &ReferenceAgent, moved: Result<MoveOutcome, AgentError>) -> AfterCommand {
     match moved {
         Ok(MoveOutcome::Done(None)) => AfterCommand::Continue,
-        Ok(MoveOutcome::Done(Some(_))) => AfterCommand::End(EndReason::Other),
+        Ok(MoveOutcome::Done(Some(stop))) => AfterCommand::Stopped(stop.reason),
         Ok(MoveOutcome::Nothing) => note(agent, "the agent is already there"),
         Ok(MoveOutcome::Cancelled(reason)) => {
             agent.view().show(&ViewEvent::Warning {
@@ -113,10 +115,10 @@ async fn compact(agent: &ReferenceAgent, instructions: &str) -> AfterCommand {
     let instructions = Some(instructions.trim()).filter(|text| !text.is_empty());
     match agent.compact(CompactionCause::Manual, instructions).await {
         CompactionOutcome::Nothing => note(agent, "there is nothing to compact yet"),
-        CompactionOutcome::Done { stop: Some(_), .. } => AfterCommand::End(EndReason::Other),
+        CompactionOutcome::Done { stop: Some(stop), .. } => AfterCommand::Stopped(stop.reason),
         CompactionOutcome::Cancelled(_, Some(stop)) => {
             agent.view().show(&ViewEvent::Stopped { reason: &stop.reason });
-            AfterCommand::End(EndReason::Other)
+            AfterCommand::Stopped(stop.reason)
         }
         CompactionOutcome::Done { stop: None, .. }
         | CompactionOutcome::Cancelled(_, None)

@@ -33,7 +33,7 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
     }
     terminal.restore();
     driver.end(&agent, &end, reason).await;
-    // The end of each prompt was shown. Only a stop at the start of the session sets the exit status.
+    // The end of each prompt was shown. Only a stop that ends the agent sets the exit status.
     driver.exit_unless_cut_off(
         &agent,
         if matches!(end, TurnEnd::Stopped(_)) { AgentExit::Stopped } else { AgentExit::Fine },
@@ -80,8 +80,13 @@ async fn converse(driver: &mut Driver, agent: &ReferenceAgent, terminal: &Termin
             continue;
         }
         if line.starts_with('/') {
-            if let Some(AfterCommand::End(why)) = driver.drive(agent, command::run(agent, &line)).await {
-                return why;
+            match driver.drive(agent, command::run(agent, &line)).await {
+                Some(AfterCommand::End(why)) => return why,
+                Some(AfterCommand::Stopped(why)) => {
+                    *end = TurnEnd::Stopped(why);
+                    return EndReason::Other;
+                }
+                Some(AfterCommand::Continue) | None => {}
             }
             if !driver.is_over(agent) {
                 driver.drive(agent, agent.follow_up()).await;

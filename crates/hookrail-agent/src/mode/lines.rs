@@ -73,9 +73,16 @@ pub(super) async fn run(setup: AgentSetup) -> Result<AgentExit, AgentError> {
             }
         };
         if line.starts_with('/') {
-            if let Some(AfterCommand::End(why)) = driver.drive(&agent, command::run(&agent, &line)).await {
-                reason = why;
-                break;
+            match driver.drive(&agent, command::run(&agent, &line)).await {
+                Some(AfterCommand::End(why)) => {
+                    reason = why;
+                    break;
+                }
+                Some(AfterCommand::Stopped(why)) => {
+                    (end, reason) = (TurnEnd::Stopped(why), EndReason::Other);
+                    break;
+                }
+                Some(AfterCommand::Continue) | None => {}
             }
             if !driver.is_over(&agent)
                 && let Some(Some(ended)) = driver.drive(&agent, agent.follow_up()).await

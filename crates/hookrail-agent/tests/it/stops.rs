@@ -20,7 +20,7 @@ fn one_answer() -> Value {
 fn a_stop_while_a_summary_is_made_stops_and_is_no_summary() {
     for event in ["BeforeModel", "AfterModel"] {
         let world = World::with(&[(event, "", &about_summary(STOP))], one_answer());
-        let ran = world.lines(&[], &["first", "/compact"]);
+        let ran = world.lines(&[], &["first", "/compact", "second"]).ends_with(3);
         assert!(ran.shown("compacted").is_empty(), "{event}: {}", ran.stdout);
         assert_eq!(ran.texts("stopped", "reason"), ["budget"], "{event}: {}", ran.stdout);
         let session = std::fs::read_to_string(world.sessions().last().unwrap()).unwrap();
@@ -34,9 +34,18 @@ fn a_stop_while_a_summary_is_made_stops_and_is_no_summary() {
 #[test]
 fn a_stop_before_a_compaction_stops_it_with_its_reason() {
     let world = World::with(&[("PreCompress", "", &format!("cat >/dev/null; echo '{STOP}'"))], one_answer());
-    let ran = world.lines(&[], &["first", "/compact"]);
+    let ran = world.lines(&[], &["first", "/compact"]).ends_with(3);
     assert!(ran.shown("compacted").is_empty(), "{}", ran.stdout);
     assert_eq!(ran.texts("stopped", "reason"), ["budget"], "{}", ran.stdout);
+}
+
+#[test]
+fn a_stop_at_the_start_of_another_session_ends_the_agent_with_its_status() {
+    let stop = format!("if grep -q '\"source\": *\"clear\"'; then echo '{STOP}'; fi");
+    let world = World::with(&[("SessionStart", "", &stop)], one_answer());
+    let ran = world.lines(&[], &["first", "/clear", "second"]).ends_with(3);
+    assert_eq!(ran.texts("stopped", "reason"), ["budget"], "{}", ran.stdout);
+    world.lines(&[], &["first"]).ends_with(0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! the old file or the new one.
 
 use std::collections::BTreeMap;
-use std::fs::Metadata;
+use std::fs::{Metadata, Permissions};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,34 @@ impl Fix {
 /// Applies the changes to files of the project, one file after the other. A file outside of it is left alone: it belongs
 /// to another project, to the user or to the system.
 pub fn apply(root: &Path, findings: &[Finding]) -> FixReport {
+    let mut report = FixReport::default();
+    for (file, fixes) in by_file(findings) {
+        let refuse = |why: String| (file.to_owned(), why);
+        match plan_file(root, file, &fixes) {
+            Ok(planned) => match planned.write(file) {
+                Ok(()) => {
+                    report.fixed += planned.count;
+                    report.refused.extend(planned.refused.into_iter().map(refuse));
+                }
+                Err(error) => report.refused.push(refuse(error.to_string())),
+            },
+            Err(error) => report.refused.push(refuse(error.to_string())),
+        }
+    }
+    report
+}
+
+/// How many changes [`apply`] would make.
+pub fn count_possible(root: &Path, findings: &[Finding]) -> usize {
+    by_file(findings)
+        .into_iter()
+        .filter_map(|(file, fixes)| plan_file(root, file, &fixes).ok())
+        .map(|planned| planned.count)
+        .sum()
+}
+
+/// The different changes of each file.
+fn by_file(findings: &[Finding]) -> BTreeMap<&Path, Vec<&Fix>> {
     let mut by_file: BTreeMap<&Path, Vec<&Fix>> = BTreeMap::new();
     for fix in findings.iter().filter_map(|finding| finding.fix.as_ref()) {
         let of_file = by_file.entry(fix.file()).or_default();
@@ -79,30 +107,28 @@ pub fn apply(root: &Path, findings: &[Finding]) -> FixReport {
             of_file.push(fix);
         }
     }
-    let mut report = FixReport::default();
-    for (file, fixes) in by_file {
-        match fix_file(root, file, &fixes) {
-            Ok(FixedFile { count, refused }) => {
-                report.fixed += count;
-                report.refused.extend(refused.into_iter().map(|why| (file.to_owned(), why)));
-            }
-            Err(error) => report.refused.push((file.to_owned(), error.to_string())),
-        }
-    }
-    report
+    by_file
 }
 
-/// What became of the changes of one file.
-struct FixedFile {
+/// What a file would become.
+struct PlannedFile {
+    permissions: Permissions,
+    /// Its new text, if that changes.
+    text: Option<String>,
+    /// How many changes are made.
     count: usize,
-    /// Why changes were not made.
+    /// Why the others are not made.
     refused: Vec<String>,
 }
 
-/// How many of the findings [`apply`] would try to make go away.
-pub fn count_possible(root: &Path, findings: &[Finding]) -> usize {
-    let is_possible = |finding: &&Finding| finding.fix.as_ref().is_some_and(|fix| changeable(root, fix.file()).is_ok());
-    findings.iter().filter(is_possible).count()
+impl PlannedFile {
+    fn write(&self, file: &Path) -> io::Result<()> {
+        match &self.text {
+            Some(text) => write_atomically(file, text, Some(self.permissions.clone())),
+            None if self.count == 0 => Ok(()),
+            None => std::fs::set_permissions(file, self.permissions.clone()),
+        }
+    }
 }
 
 /// A file that may be changed, or why it is left alone.
@@ -118,7 +144,7 @@ fn changeable(root: &Path, file: &Path) -> io::Result<Metadata> {
     Ok(about)
 }
 
-fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<FixedFile> {
+fn plan_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<PlannedFile> {
     let about = changeable(root, file)?;
     let mut edits: Vec<(Range<usize>, &str)> = Vec::new();
     let mut permissions = about.permissions();
@@ -130,23 +156,21 @@ fn fix_file(root: &Path, file: &Path, fixes: &[&Fix]) -> io::Result<FixedFile> {
             Fix::ConvertLineEndings(_) => converts = true,
         }
     }
-    let count = fixes.len();
     if edits.is_empty() && !converts {
-        std::fs::set_permissions(file, permissions)?;
-        return Ok(FixedFile { count, refused: Vec::new() });
+        return Ok(PlannedFile { permissions, text: None, count: fixes.len(), refused: Vec::new() });
     }
     let whole = std::fs::read_to_string(file)?;
     let (mark, text) = whole.strip_prefix('\u{feff}').map_or(("", whole.as_str()), |text| ("\u{feff}", text));
     let refused = refuse_repeated_keys(text, &mut edits);
-    if count == refused.len() {
-        return Ok(FixedFile { count: 0, refused });
+    let count = fixes.len() - refused.len();
+    if count == 0 {
+        return Ok(PlannedFile { permissions, text: None, count, refused });
     }
     let mut new = edited(text, edits)?;
     if converts {
         new = new.replace("\r\n", "\n");
     }
-    write_atomically(file, &format!("{mark}{new}"), Some(permissions))?;
-    Ok(FixedFile { count: count - refused.len(), refused })
+    Ok(PlannedFile { permissions, text: Some(format!("{mark}{new}")), count, refused })
 }
 
 /// Takes out the edits that would give a key the name of another key of the same object: of two equal keys only one

@@ -52,13 +52,9 @@ pub(crate) fn list(snapshot: &Snapshot, commands: &[CommandOffer], places: &Path
     }
     out.push_str(&command_list(commands, places));
     out.push_str(&list_hints(snapshot));
-    if is_empty {
-        let is_broken = snapshot.diagnostics().iter().any(|finding| finding.level == Level::Error);
-        let next = match is_broken {
-            true => "a file of the configuration cannot be used; run `hookrail check` to see what is wrong",
-            false => "run `hookrail init` to create a first one",
-        };
-        out.push_str(&hint(next));
+    let is_broken = || snapshot.diagnostics().iter().any(|finding| finding.level == Level::Error);
+    if is_empty && !is_broken() {
+        out.push_str(&hint("run `hookrail init` to create a first one"));
     }
     out + &trust_hint(snapshot.hooks().iter())
 }

@@ -48,7 +48,7 @@ fn warnings_for_people() {
       |
       = help: write a positive number, as in `"timeout": 60000`
 
-    2 warnings: 1 hook in 1 file; `hookrail check --fix` can repair 1
+    2 warnings: 1 hook in 1 file
     "#);
 }
 
@@ -231,11 +231,17 @@ fn a_fix_never_makes_two_equal_keys() {
   "beforeShellExecution": [{"hooks": [{"type": "command", "command": "true"}]}]}}
 "#;
     let sandbox = Sandbox::with_settings(settings);
+    let announced = |sandbox: &Sandbox| {
+        let said = sandbox.run(&["check"]).stdout;
+        said.rsplit_once("can repair ").map(|(_, count)| count.trim().to_owned())
+    };
+    assert_eq!(announced(&sandbox), None, "what `--fix` refuses is not announced");
     let ran = sandbox.run(&["check", "--fix"]);
     assert_eq!(sandbox.read(".llxprt/settings.json"), settings);
     assert!(ran.stderr.contains("the key \"BeforeTool\" is there already"), "{ran:?}");
     let two = settings.replace("BeforeTool", "beforeReadFile");
     let sandbox = Sandbox::with_settings(&two);
+    assert_eq!(announced(&sandbox).as_deref(), Some("1"));
     sandbox.run(&["check", "--fix"]);
     assert_eq!(sandbox.read(".llxprt/settings.json"), two.replace("beforeReadFile", "BeforeTool"));
 }

@@ -28,7 +28,8 @@ fn sandbox() -> Sandbox {
 #[test]
 fn a_broken_configuration_is_no_reason_to_create_a_first_hook() {
     let broken = Sandbox::with_settings("{").run(&["list", "--trust-project"]).ends_with(0);
-    assert!(broken.stdout.contains("hookrail check") && !broken.stdout.contains("hookrail init"), "{}", broken.stdout);
+    assert_eq!(broken.stdout.matches("hookrail check").count(), 1, "{}", broken.stdout);
+    assert!(!broken.stdout.contains("hookrail init"), "{}", broken.stdout);
     let empty = Sandbox::with_settings("{}").run(&["list", "--trust-project"]).ends_with(0);
     assert!(empty.stdout.contains("hookrail init"), "{}", empty.stdout);
 }
