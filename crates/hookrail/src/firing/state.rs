@@ -1,24 +1,25 @@
 //! The state machine of one fired event.
 
 mod carried;
+mod patch_files;
+mod rewrites;
+mod second_look;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use self::carried::CarriedCalls;
+use self::patch_files::PatchFiles;
 use super::part::{AnyPart, PartEnd, part_of};
 use super::plan::{AskedAbout, PartPlan, Plan, PlannedHook};
-use super::rules::MatchedRules;
 use super::shadow::ShadowFiring;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::snapshot::{Snapshot, Switch};
 use crate::dialect_id::DialectId;
-use crate::event::{Event, EventKind, Stage};
-use crate::hook::OnFailure;
+use crate::event::{Event, Stage};
 use crate::json::Json;
 use crate::outcome::skips::{SkipReason, Skipped};
 use crate::outcome::{Decision, Effects, HookRun, Outcome};
-use crate::payload::{ModelResponse, request_with_changes, response_with_changes, response_with_only_text};
 use crate::run::{PlannedRun, RunEnd, RunId};
 use crate::tools::{ShownTool, View};
 use crate::trust::protect::OwnJudgement;
@@ -39,7 +40,7 @@ pub struct Firing {
     /// The event after all parts. A second look at the final input must leave it unchanged.
     settled: Event,
     parts: Vec<PartInTurn>,
-    files: Files,
+    files: PatchFiles,
     phase: Phase,
     waiting: BTreeSet<RunId>,
     outcome: Outcome,
@@ -54,15 +55,6 @@ struct PartInTurn {
     stage: Stage,
     view: View,
     part: Box<dyn AnyPart>,
-}
-
-/// The files of a patch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Files {
-    /// Hooks are asked about them after the patch itself; those that match both are asked about what is named here.
-    Ahead(AskedAbout),
-    /// There are none, or their parts are among the others.
-    InTurn,
 }
 
 /// The state of an event.
@@ -138,7 +130,7 @@ impl Firing {
     }
 
     fn begin(snapshot: Arc<Snapshot>, plan: Arc<Plan>, event: Event, outcome: Outcome, first_run: usize) -> Self {
-        let files = Files::of(&snapshot, &plan, &event);
+        let files = PatchFiles::of(&snapshot, &plan, &event);
         let mut firing = Self {
             snapshot,
             plan,
@@ -163,7 +155,7 @@ impl Firing {
                 AskedAbout::EachFile => continue,
             };
             firing.add_part(part, view, |planned| {
-                planned.file_tools.is_empty() || files != Files::Ahead(AskedAbout::EachFile)
+                planned.file_tools.is_empty() || files != PatchFiles::Ahead(AskedAbout::EachFile)
             });
         }
         firing
@@ -182,49 +174,6 @@ impl Firing {
         if count > 0 {
             self.next_run += count;
             self.parts.push(PartInTurn { dialect, stage, view, part });
-        }
-    }
-
-    /// The hooks that are asked about the files of a patch, part by part.
-    fn asked_about_files(&self) -> Vec<(PartPlan, Vec<PlannedHook>)> {
-        let Files::Ahead(both) = self.files else { return Vec::new() };
-        let is_asked = |part: &PartPlan| match part.about {
-            AskedAbout::EachFile => true,
-            AskedAbout::Event => both == AskedAbout::EachFile,
-            AskedAbout::Patch => false,
-        };
-        let asked = |part: &PartPlan| {
-            let hooks: Vec<PlannedHook> =
-                part.hooks.iter().filter(|planned| !planned.file_tools.is_empty()).cloned().collect();
-            (part.clone(), hooks)
-        };
-        let parts = self.plan.parts.iter().filter(|part| is_asked(part)).map(asked);
-        parts.filter(|(_, hooks)| !hooks.is_empty()).collect()
-    }
-
-    /// Adds a part for each file of the patch, as hooks that were asked about the patch itself left it.
-    fn add_files(&mut self) {
-        let asked = self.asked_about_files();
-        self.files = Files::InTurn;
-        if asked.is_empty() {
-            return;
-        }
-        let files = match self.snapshot.tools.files_of_patch(&self.event) {
-            Ok(files) => files,
-            Err(unreadable) => {
-                let why = unreadable.to_string();
-                for planned in asked.iter().flat_map(|(_, hooks)| hooks) {
-                    self.outcome.skipped.extend([Skipped::new(&planned.hook, SkipReason::ChainEnded, why.as_str())]);
-                }
-                self.refuse(self.parts.len(), Diagnostic::new(Code::PatchUnusable, why), "the patch cannot be read");
-                return;
-            }
-        };
-        for (part, hooks) in asked {
-            let part = PartPlan { hooks, ..part };
-            for (at, tool) in files.tools.iter().enumerate() {
-                self.add_part(&part, View::File(at), |planned| planned.file_tools.contains(tool));
-            }
         }
     }
 
@@ -457,125 +406,6 @@ impl Firing {
         self.finish();
     }
 
-    /// Applies the system layer's rewrites last, and asks guards again about an input that they have not judged.
-    fn after_last_part(&mut self) {
-        if self.files != Files::InTurn {
-            self.add_files();
-            return;
-        }
-        // Most events have no guard above the project, so nothing was judged that could have changed.
-        let rules = self.rules_for_final_input();
-        let has_judged = self.parts.iter().any(|in_turn| in_turn.part.has_judged());
-        if matches!(self.phase, Phase::SecondLook(_)) || !has_judged && rules.is_none() {
-            self.finish();
-            return;
-        }
-        if let Err(why) = self.reapply_floor() {
-            self.refuse(self.parts.len(), Diagnostic::new(Code::PatchUnusable, why), "a rewrite cannot be applied");
-            return;
-        }
-        let first = self.parts.len();
-        let rules = rules.map(|part| (part, View::Call));
-        let again: Vec<(PartPlan, View)> = rules.into_iter().chain(self.unjudged()).collect();
-        if again.is_empty() {
-            self.finish();
-            return;
-        }
-        self.settled = self.event.clone();
-        for (plan, view) in again {
-            self.add_part(&plan, view, |_| true);
-        }
-        self.phase = Phase::SecondLook(first);
-    }
-
-    /// The rules that deny the final input or ask about it, if hooks have changed the input that rules have judged.
-    fn rules_for_final_input(&self) -> Option<PartPlan> {
-        let field = self.event.kind().spec().guarded()?;
-        if matches!(self.phase, Phase::SecondLook(_)) || self.event.field(field) == self.original.field(field) {
-            return None;
-        }
-        let rules = MatchedRules::of(&self.snapshot, &self.event);
-        if rules.is_empty() {
-            return None;
-        }
-        let plan = Plan::about_tool(&self.snapshot, &self.event, self.plan.meaning, rules);
-        let mut parts = plan.parts.into_iter();
-        let mut part = parts.find(|part| part.hooks.iter().any(|planned| planned.rule.is_some()))?;
-        part.hooks.retain(|planned| planned.on_failure != OnFailure::Allow);
-        (!part.hooks.is_empty()).then_some(part)
-    }
-
-    /// Applies the rewrites of the system layer again, so that they come last.
-    fn reapply_floor(&mut self) -> Result<(), String> {
-        for PartInTurn { dialect, view, part, .. } in &self.parts {
-            let shown = self.snapshot.tools.show(*dialect, self.plan.tool, *view, &mut self.event);
-            let shown = shown.map_err(|why| why.to_string())?;
-            part.reapply_floor(&mut self.event);
-            shown.restore_event(&mut self.event).map_err(|unfit| unfit.to_string())?;
-        }
-        Ok(())
-    }
-
-    /// The guards that have not judged what the event has now, each as a part of its own.
-    fn unjudged(&self) -> Vec<(PartPlan, View)> {
-        let mut again = Vec::new();
-        for (at, PartInTurn { dialect, view, part, .. }) in self.parts.iter().enumerate() {
-            let mut in_their_words = self.event.clone();
-            // What cannot be shown is not what was judged, so the event as it is stands for it.
-            let _ = self.snapshot.tools.show(*dialect, self.plan.tool, *view, &mut in_their_words);
-            let later = self.parts.iter().skip(at + 1).filter_map(|in_turn| in_turn.part.least_changing()).min();
-            for planned in part.unjudged(&in_their_words, later) {
-                let about = AskedAbout::Event;
-                let plan = PartPlan { dialect: *dialect, stage: Stage::Chain, about, hooks: vec![planned] };
-                again.push((plan, *view));
-            }
-        }
-        again
-    }
-
-    /// Applies the result of asking guards again. It can only restrict: a rewrite becomes a deny, and is undone.
-    fn take_second_look(&mut self, dialect: DialectId, mut end: PartEnd, is_unfit: bool) {
-        let Some(field) = self.event.kind().spec().guarded() else { return };
-        // A hook that adds context to a prompt a second time does not demand a change.
-        let can_demand = self.event.kind().spec().rewritable.is_some();
-        let demands_change = can_demand && (is_unfit || !is_same(self.event.field(field), self.settled.field(field)));
-        self.event = self.settled.clone();
-        let folded = std::mem::take(&mut end.folded);
-        // Destructured: whether a new effect restricts has to be decided here.
-        let Effects {
-            decision,
-            reason,
-            stop,
-            suppress_output,
-            system_message: _,
-            clear_context: _,
-            additional_context: _,
-            tool_input: _,
-            tool_output: _,
-            prompt: _,
-            messages: _,
-            entries: _,
-            llm_request: _,
-            llm_response: _,
-            tool_config: _,
-            result: _,
-        } = folded.effects;
-        let mut effects = Effects { decision, reason, stop, suppress_output, ..Effects::default() };
-        if demands_change && let Some(run) = end.runs.first() {
-            let message =
-                format!("guard `{}` wants to change an input that was changed after it had answered", run.hook);
-            let location = run.hook.origin.location.clone();
-            end.diagnostics.push(Diagnostic::new(Code::RewriteAfterGuard, message.clone()).at(location));
-            effects = Effects { decision: Some(Decision::Deny), reason: Some(message), ..effects };
-        }
-        end.diagnostics.extend(folded.diagnostics);
-        if let Some(second) = folded.detail {
-            second.amend(&mut self.outcome, &effects);
-        }
-        end.folded.effects = effects;
-        self.take_part(dialect, end, false);
-    }
-
     /// Determines what was rewritten between the first and the last part, and ends the event.
     fn finish(&mut self) {
         self.outcome.skipped.append(&self.plan.skipped);
@@ -593,57 +423,6 @@ impl Firing {
             add_judgement(&mut self.outcome, judged);
         }
     }
-
-    fn finalize_rewrites(&mut self) {
-        let changed = |field: &str| {
-            let now = self.event.field(field)?;
-            (self.original.field(field) != Some(now)).then(|| now.clone())
-        };
-        let effects = &mut self.outcome.effects;
-        if effects.decision == Some(Decision::Deny) {
-            effects.tool_input = None;
-            effects.prompt = None;
-            effects.llm_request = None;
-            return;
-        }
-        effects.tool_input = changed("tool_input");
-        effects.llm_request = changed("llm_request");
-        effects.prompt = changed("prompt").and_then(|prompt| prompt.as_str());
-        if let Some(response) = changed("llm_response") {
-            effects.llm_response = Some(response);
-        }
-        self.outcome.native_request = native(&self.original, "llm_request", "contents")
-            .zip(effects.llm_request.as_ref())
-            .map(|(base, changed)| request_with_changes(changed, base));
-        self.outcome.native_response = native(&self.original, "llm_response", "candidates")
-            .zip(effects.llm_response.as_ref())
-            .map(|(base, changed)| response_with_changes(changed, base));
-        // After a stop nothing of the model's response may be used but the reason: no text and no tool call.
-        if self.event.kind() == EventKind::AfterModel
-            && let Some(stop) = &effects.stop
-        {
-            self.outcome.native_response = native(&self.original, "llm_response", "candidates")
-                .map(|base| response_with_only_text(base, &stop.reason));
-            effects.llm_response = Some(ModelResponse::of_text(&stop.reason).to_json());
-        }
-    }
-}
-
-impl Files {
-    /// Whether hooks are asked about files of a patch, and about what those are asked that match the patch and the files: where
-    /// the patch itself names files, about them.
-    fn of(snapshot: &Snapshot, plan: &Plan, event: &Event) -> Self {
-        if !plan.hooks().any(|(_, planned)| !planned.file_tools.is_empty()) {
-            return Self::InTurn;
-        }
-        let in_parts = snapshot.tools.files_of_patch(event).is_ok_and(|files| files.is_in_parts);
-        Self::Ahead(if in_parts { AskedAbout::EachFile } else { AskedAbout::Event })
-    }
-}
-
-/// A document of the host in the form of its provider, which is recognised by that member.
-fn native<'e>(event: &'e Event, field: &str, member: &str) -> Option<&'e Json> {
-    event.field(field).filter(|document| document.as_object().is_some_and(|members| members.get(member).is_some()))
 }
 
 /// The diagnostics about an event before any hook is asked.
@@ -675,13 +454,4 @@ fn add_judgement(outcome: &mut Outcome, judged: Option<OwnJudgement>) {
 fn repeated_key_finding(key: String) -> Diagnostic {
     let message = format!("duplicate key `{key}` in the tool input; a hook and the tool may read different values");
     Diagnostic::new(Code::InputDuplicateKey, message).hint("write every key once")
-}
-
-/// Whether two values mean the same. An answer that only formats the input differently demands no change.
-fn is_same(one: Option<&Json>, two: Option<&Json>) -> bool {
-    match (one, two) {
-        (Some(one), Some(two)) => one.same_as(two),
-        (None, None) => true,
-        (Some(_), None) | (None, Some(_)) => false,
-    }
 }

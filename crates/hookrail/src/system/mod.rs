@@ -4,6 +4,7 @@
 //! thread nor a runtime of the host drives. It is a guest in the process of the host:
 //! no signal handlers, no change of directory or environment, no global state.
 
+mod admission;
 mod builder;
 mod detached;
 pub mod document;
@@ -17,6 +18,7 @@ mod options;
 mod parker;
 mod plans;
 mod recording;
+mod reloads;
 mod remote;
 mod run_starts;
 mod runtime_pool;
@@ -38,34 +40,27 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
 use hookrail_spawn::{CancelToken, lock};
 
 use crate::config::LoadMode;
 use crate::config::diagnostic::Diagnostic;
-use crate::dialect::DialectId;
 use crate::dialect::Loader;
-use crate::dialect::snapshot::{Configuration, Revision, Snapshot};
+use crate::dialect::snapshot::{Configuration, Snapshot};
 use crate::event::{Event, EventKind, EventSet};
-use crate::firing::{Firing, Plan, PlannedHook, ShadowFiring, Step, TOOL_INPUT};
+use crate::firing::{Firing, Plan};
 use crate::hook::Hook;
-use crate::json::Json;
 use crate::outcome::Outcome;
 use crate::trust::places::ProtectedPlaces;
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
 use options::Detached;
 use recording::{PendingRecord, RecordedOutcome};
-use shadow::{ImmediateOutcome, ShadowStart};
 
 /// How deep hooks may start agents that fire hooks. Two levels are in use (a hook that asks an agent for a review); a
 /// third is most likely an endless recursion.
 const DEEPEST: u32 = 3;
-
-/// After a load that lacked resources, events load again at most this often.
-const RETRY_AFTER: Duration = Duration::from_millis(25);
 
 /// The hooks of one project, ready to take part in events. Cloning shares everything.
 ///
@@ -161,18 +156,6 @@ impl HookSystem {
         system
     }
 
-    /// Has the next event load again after a module registered a handler while it ran: the handler counts from then on.
-    fn hear_of_late_handlers(&self) {
-        let Some(runner) = &self.parts().modules else { return };
-        let inner = Arc::downgrade(&self.inner);
-        runner.tell_of_late_handlers(Arc::new(move || {
-            if let Some(inner) = inner.upgrade() {
-                inner.late_handlers.store(true, Ordering::SeqCst);
-                inner.want_every_event();
-            }
-        }));
-    }
-
     /// The project's directory.
     #[must_use]
     pub fn project(&self) -> &Path {
@@ -238,85 +221,6 @@ impl HookSystem {
         paths.sort();
         paths.dedup();
         paths
-    }
-
-    fn load(&self, mode: LoadMode) -> Vec<Diagnostic> {
-        // The lock is held until the new snapshot is in force, so that of two concurrent reloads the later one wins.
-        let mut loader = lock(&self.inner.loader);
-        self.load_with(&mut loader, mode)
-    }
-
-    fn load_with(&self, loader: &mut Loader, mode: LoadMode) -> Vec<Diagnostic> {
-        let native = lock(&self.inner.native).clone();
-        let mut snapshot = self.inner.settings.load(loader, native, mode);
-        let before = self.snapshot();
-        snapshot.revision = if before.is_same_configuration(&snapshot) {
-            before.revision
-        } else {
-            Revision { number: before.revision.number + 1, loaded_at: SystemTime::now() }
-        };
-        let diagnostics = snapshot.diagnostics().to_vec();
-        let load_again = snapshot.sources.try_again;
-        // An event that no hook wants has to trigger the repeated load too.
-        let wanted = if load_again { u64::MAX } else { snapshot.wanted().bits() };
-        self.parts().pool.retain_hooks(snapshot.hooks());
-        self.inner.in_force.store(Arc::new(plans::ActiveConfiguration::new(snapshot)));
-        self.inner.wanted.store(wanted, Ordering::Relaxed);
-        self.inner.noted.store(wanted | self.recorded_without_hooks().bits(), Ordering::Relaxed);
-        if self.inner.late_handlers.load(Ordering::SeqCst) {
-            self.inner.want_every_event();
-        }
-        self.inner.load_again.store(load_again, Ordering::Relaxed);
-        diagnostics
-    }
-
-    /// The events that are recorded although no hook takes part in them.
-    fn recorded_without_hooks(&self) -> EventSet {
-        let mut events = EventSet::EMPTY;
-        if let Some(recording) = &self.parts().recording {
-            EventKind::all().filter(|kind| recording.interest.covers(*kind)).for_each(|kind| events.insert(kind));
-        }
-        events
-    }
-
-    /// Repeats a load before an event when time alone has changed what it means: a bundle has expired.
-    fn load_what_is_due(&self) {
-        let is_due = || self.snapshot_is_due(SystemTime::now());
-        if is_due() {
-            let mut loader = lock(&self.inner.loader);
-            // Another event may have done it while this one waited.
-            if is_due() {
-                self.load_with(&mut loader, LoadMode::Refresh);
-            }
-        }
-    }
-
-    fn snapshot_is_due(&self, now: SystemTime) -> bool {
-        self.inner.in_force.load().snapshot.changes_at.is_some_and(|at| at <= now)
-    }
-
-    /// Loads again before an event when a module has registered a handler since the last load.
-    fn load_late_handlers(&self) {
-        if !self.inner.late_handlers.load(Ordering::SeqCst) {
-            return;
-        }
-        let mut loader = lock(&self.inner.loader);
-        if self.inner.late_handlers.swap(false, Ordering::SeqCst) {
-            self.load_with(&mut loader, LoadMode::Refresh);
-        }
-    }
-
-    /// Repeats a load that lacked resources before an event, but not more often than the interval.
-    fn load_what_was_missed(&self) {
-        if !self.inner.load_again.load(Ordering::Relaxed) {
-            return;
-        }
-        let mut loader = lock(&self.inner.loader);
-        let is_due = loader.last_retry.is_none_or(|last| last.elapsed() >= RETRY_AFTER);
-        if is_due && self.inner.load_again.load(Ordering::Relaxed) {
-            self.load_with(&mut loader, LoadMode::Refresh);
-            loader.last_retry = Some(Instant::now());
-        }
     }
 
     /// Adds a hook that is code of the embedding program. It takes part from now on, after all configured ones.
@@ -521,139 +425,6 @@ impl HookSystem {
         match pending {
             Some(pending) => pending.record_outcome(outcome),
             None => outcome.into(),
-        }
-    }
-
-    /// The outcome of an event about a tool, if it is known before the event is made: its plan is cached and runs no
-    /// hook.
-    fn known_outcome(&self, kind: EventKind, tool: &str, input: &Json) -> Option<Outcome> {
-        if self.inner.load_again.load(Ordering::Relaxed) || self.inner.shut_down.load(Ordering::Relaxed) {
-            return None;
-        }
-        // A recorder wants the whole event.
-        if self.parts().recording.is_some() {
-            return None;
-        }
-        let in_force = self.inner.in_force.load();
-        if in_force.snapshot.protection.is_active() {
-            return None;
-        }
-        let plan = in_force.cached_plan(kind, tool).filter(|plan| plan.is_empty())?;
-        Some(Firing::without_hooks(&in_force.snapshot, &plan, Some(input), None))
-    }
-
-    /// Plans an event, unless its outcome is known without asking a hook. Such an outcome is recorded here.
-    fn admit(&self, event: Event, detached: Detached) -> ControlFlow<RecordedOutcome, Box<Firing>> {
-        self.load_late_handlers();
-        self.load_what_was_missed();
-        self.load_what_is_due();
-        if !self.used_by.may_fire(event.kind()) {
-            return ControlFlow::Break(Outcome::untouched(event.kind()).into());
-        }
-        let in_force = self.inner.in_force.load();
-        let Some(recording) = &self.parts().recording else {
-            return self.plan(&in_force, event, detached).map_break(|ImmediateOutcome { outcome, shadows }| {
-                if !shadows.is_empty() {
-                    self.start_shadows(self.parts().notify.next_id(), shadows);
-                }
-                outcome.into()
-            });
-        };
-        let id = self.parts().notify.next_id();
-        let pending = PendingRecord::new(recording, Arc::clone(&in_force.snapshot), event.clone(), id);
-        match self.plan(&in_force, event, detached) {
-            ControlFlow::Break(ImmediateOutcome { outcome, shadows }) if shadows.is_empty() => {
-                ControlFlow::Break(pending.record_untouched(outcome))
-            }
-            ControlFlow::Break(ImmediateOutcome { outcome, shadows }) => {
-                let outcome = pending.record_outcome(outcome);
-                self.start_shadows(id, shadows);
-                ControlFlow::Break(outcome)
-            }
-            ControlFlow::Continue(firing) => {
-                // The event is recorded by what drives it.
-                pending.give_up();
-                ControlFlow::Continue(firing)
-            }
-        }
-    }
-
-    fn plan(
-        &self,
-        in_force: &plans::ActiveConfiguration,
-        event: Event,
-        detached: Detached,
-    ) -> ControlFlow<ImmediateOutcome, Box<Firing>> {
-        let kind = event.kind();
-        if self.inner.shut_down.load(Ordering::Relaxed) {
-            // After a shutdown no guard answers, and that must not count as an allow.
-            return ControlFlow::Break(Outcome::abandoned(kind).into());
-        }
-        let plan = in_force.plan(&event);
-        let protection = &in_force.snapshot.protection;
-        let judged = protection.judge_call(&in_force.snapshot.tools, &event, plan.meaning);
-        if let Some(judged) = &judged {
-            protection.remember_question(&event, judged);
-        }
-        let depth = self.parts().world.depth;
-        // If no hook would run there is no recursion to end, and a shadow hook is left out there.
-        let shadow_start = match detached {
-            _ if depth >= DEEPEST => ShadowStart::LeftOut,
-            Detached::LeftOut => ShadowStart::LeftOut,
-            Detached::LeftAlone => ShadowStart::Started,
-            Detached::Awaited if plan.shadow.is_empty() => ShadowStart::LeftOut,
-            Detached::Awaited => ShadowStart::Awaited,
-        };
-        if plan.parts.is_empty() && shadow_start != ShadowStart::Awaited && !plan.carries_calls() {
-            let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT), judged);
-            let shadows = match shadow_start {
-                ShadowStart::Started => ShadowFiring::of_event(&in_force.snapshot, &plan, &event),
-                ShadowStart::LeftOut | ShadowStart::Awaited => Vec::new(),
-            };
-            return ControlFlow::Break(ImmediateOutcome { outcome, shadows });
-        }
-        // Rules answer at once, so nothing has to be started or handed to another thread.
-        let is_rule = |planned: &PlannedHook| planned.rule.is_some();
-        if plan.hooks().all(|(_, planned)| is_rule(planned))
-            && shadow_start != ShadowStart::Awaited
-            && !plan.carries_calls()
-        {
-            let mut firing =
-                Firing::planned(Arc::clone(&in_force.snapshot), Arc::clone(&plan), event.clone(), judged.clone());
-            let shadows = match shadow_start {
-                ShadowStart::Started => firing.shadows(),
-                ShadowStart::LeftOut | ShadowStart::Awaited => Vec::new(),
-            };
-            if let Step::Done(outcome) = firing.step() {
-                return ControlFlow::Break(ImmediateOutcome { outcome: *outcome, shadows });
-            }
-        }
-        if depth >= DEEPEST {
-            // Without a hook to ask about the calls that it carries the outcome is there at once.
-            if plan.parts.is_empty()
-                && let Step::Done(outcome) = Firing::planned(Arc::clone(&in_force.snapshot), plan, event, judged).step()
-            {
-                return ControlFlow::Break((*outcome).into());
-            }
-            let mut outcome = Outcome::too_deep(kind, depth);
-            let effects = outcome.effects.clone();
-            for dialect in DialectId::ORDER {
-                dialect.contract().record_refusal(&mut outcome, &effects);
-            }
-            return ControlFlow::Break(outcome.into());
-        }
-        ControlFlow::Continue(Box::new(Firing::planned(Arc::clone(&in_force.snapshot), plan, event, judged)))
-    }
-
-    /// Remembers an approval, if the event says that a tool ran about which the engine had asked.
-    fn remember_approval(&self, event: &Event) {
-        if event.kind() == EventKind::AfterTool {
-            let in_force = self.inner.in_force.load();
-            in_force.snapshot.protection.remember_approval(&in_force.snapshot.tools, event);
-            let settings = in_force.snapshot.rule_settings.as_ref();
-            if let Some(settings) = settings.filter(|_| in_force.snapshot.rules_ask_about_sessions()) {
-                settings.remember(event, &in_force.snapshot.tools);
-            }
         }
     }
 
