@@ -285,8 +285,10 @@ impl Row {
         let mut terminal = OnTerminal::of(command.env("TERM", "xterm"), "");
         terminal.sees("/help");
         terminal.types("go\r");
-        while terminal.sees_one_of(&["done", QUESTION]) == 1 {
+        if terminal.sees_one_of(&["done", QUESTION]) == 1 {
+            // The line of the question is drawn again with the answer, so it is not waited for a second time.
             terminal.types("n\r");
+            terminal.sees_one_of(&["done"]);
         }
         terminal.types("/exit\r");
         terminal.everything()
