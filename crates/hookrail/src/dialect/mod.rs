@@ -20,6 +20,7 @@ pub(crate) mod snapshot;
 mod strict_answer;
 #[cfg(test)]
 mod test_dialect;
+mod tool_choice;
 pub mod xcode;
 pub(crate) mod xcsh;
 

@@ -326,3 +326,17 @@ fn with_candidate_text(old: &Json, new: &Json) -> Json {
     }
     candidate.to_json()
 }
+
+/// The rewritten request with the host's own `contents` updated to match it, if the host gave those: hooks of later
+/// dialects see tool calls and images too.
+pub(crate) fn request_with_contents(request: Json, current: &Json) -> Json {
+    let has_contents = current.as_object().is_some_and(|current| current.get("contents").is_some());
+    let with_changes = has_contents.then(|| request_with_changes(&request, current)).and_then(|full| full.as_object());
+    match (request.as_object(), with_changes.and_then(|full| full.get("contents").cloned())) {
+        (Some(mut members), Some(contents)) => {
+            members.set("contents", contents);
+            members.to_json()
+        }
+        _ => request,
+    }
+}

@@ -15,8 +15,8 @@ pub use model_request::{ModelMessage, ModelRequest, ModelRole};
 pub use model_response::ModelResponse;
 pub use tool_response::ToolResponse;
 
-pub(crate) use lay_over::{common_subsequence, response_with_only_text};
+pub(crate) use lay_over::{common_subsequence, request_with_contents, response_with_only_text};
 pub(crate) use model_response::{
-    answered_response, candidate_with_text, has_other_parts, response_with_text_and_candidates,
+    answered_response, candidate_with_text, has_other_parts, response_with_text_and_candidates, shown_response,
 };
 pub(crate) use parts::{content_of_texts, entries_of, list, object};

@@ -54,6 +54,16 @@ pub(crate) fn answered_response(response: &Json) -> Option<Json> {
     with_text_and_candidates(response, ToolCalls::Kept)
 }
 
+/// The response as hooks know it: `text`, `candidates`, `usageMetadata`, and text only.
+pub(crate) fn shown_response(response: &Json) -> Json {
+    let Some(object) = response_with_text_and_candidates(response).and_then(|response| response.as_object()) else {
+        return response.clone();
+    };
+    let known = ["text", "candidates", "usageMetadata"];
+    let shown = object.iter().filter(|(key, _)| known.contains(key));
+    shown.map(|(key, value)| (key, value.clone())).collect::<JsonObject>().to_json()
+}
+
 /// Whether an answered response has parts that are neither text nor a tool call. They have no effect.
 pub(crate) fn has_other_parts(response: &Json) -> bool {
     let candidates = response.as_object().and_then(|response| response.get("candidates")?.as_array());

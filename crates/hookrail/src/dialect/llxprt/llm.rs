@@ -1,8 +1,7 @@
 //! Model requests and responses as hooks of this dialect see them: text only.
 
-use serde::{Deserialize, Serialize};
-
 use super::model;
+use crate::dialect::tool_choice::HookToolConfig;
 use crate::json::{Json, JsonObject};
 use crate::payload::{ModelMessage, ModelRequest, ModelRole};
 
@@ -106,46 +105,5 @@ impl LlmResponse {
     #[must_use]
     pub fn to_json(&self) -> Json {
         self.0.clone()
-    }
-}
-
-/// Which tools a model may call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HookToolConfig {
-    /// How the model chooses.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<HookToolMode>,
-    /// The only tools it may call; none does not restrict it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed_function_names: Option<Vec<String>>,
-}
-
-/// How a model chooses tools, from the least to the most restrictive mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum HookToolMode {
-    /// It may call tools.
-    Auto,
-    /// It must call one.
-    Any,
-    /// It must not call any.
-    None,
-}
-
-impl HookToolConfig {
-    /// Reads a configuration; what cannot be read is left out.
-    #[must_use]
-    pub fn read(config: &JsonObject) -> Self {
-        Self {
-            mode: config.get("mode").and_then(Json::decode),
-            allowed_function_names: config.get("allowedFunctionNames").and_then(Json::decode),
-        }
-    }
-
-    /// The configuration as JSON.
-    #[must_use]
-    pub fn to_json(&self) -> Json {
-        Json::of(self).unwrap_or_else(|_| Json::null())
     }
 }

@@ -41,6 +41,7 @@ mod tools;
 pub use super::command_hooks::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };
+pub use super::tool_choice::{HookToolConfig, HookToolMode};
 pub use crate::payload::{request_with_changes as from_hook_request, response_with_changes as from_hook_response};
 pub use aggregate::{AggregatedHookResult, ProcessedHookResult};
 pub use disabled_list::{DisabledListError, set_disabled};
@@ -51,7 +52,7 @@ pub use input::{
     PreCompressInput, SessionEndInput, SessionStartInput,
 };
 pub use layers::has_system_layer;
-pub use llm::{HookToolConfig, HookToolMode, LlmRequest, LlmResponse};
+pub use llm::{LlmRequest, LlmResponse};
 pub use model::{to_hook_request, to_hook_response};
 pub use output::{
     AfterModelHookOutput, BeforeModelHookOutput, BeforeToolHookOutput, BeforeToolSelectionHookOutput, DefaultHookOutput,

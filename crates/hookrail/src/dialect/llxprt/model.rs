@@ -6,7 +6,7 @@
 use crate::json::{Json, JsonKind, JsonObject};
 use crate::payload::{
     ModelMessage, ModelRequest, ModelRole, answered_response, candidate_with_text, content_of_texts, list,
-    response_with_text_and_candidates,
+    response_with_text_and_candidates, shown_response,
 };
 
 /// What a hook's answer changes of the request it was sent.
@@ -28,12 +28,7 @@ pub fn to_hook_request(request: &Json) -> Json {
 /// The response as hooks know it: `text`, `candidates`, `usageMetadata`, and text only.
 #[must_use]
 pub fn to_hook_response(response: &Json) -> Json {
-    let Some(object) = response_with_text_and_candidates(response).and_then(|response| response.as_object()) else {
-        return response.clone();
-    };
-    let known = ["text", "candidates", "usageMetadata"];
-    let shown = object.iter().filter(|(key, _)| known.contains(key));
-    shown.map(|(key, value)| (key, value.clone())).collect::<JsonObject>().to_json()
+    shown_response(response)
 }
 
 /// Works out what an answer changes. Of the two views the one that differs from what was sent counts, and the first

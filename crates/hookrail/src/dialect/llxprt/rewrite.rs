@@ -8,21 +8,7 @@ use crate::event::{Event, EventKind, Stage};
 use crate::hook::Authority;
 use crate::json::Json;
 use crate::outcome::{Decision, EndKind};
-use crate::payload::request_with_changes;
-
-/// The rewritten request with the host's own `contents` updated to match it, if the host gave those: hooks of later
-/// dialects see tool calls and images too.
-fn with_contents(request: Json, current: &Json) -> Json {
-    let has_contents = current.as_object().is_some_and(|current| current.get("contents").is_some());
-    let with_changes = has_contents.then(|| request_with_changes(&request, current)).and_then(|full| full.as_object());
-    match (request.as_object(), with_changes.and_then(|full| full.get("contents").cloned())) {
-        (Some(mut members), Some(contents)) => {
-            members.set("contents", contents);
-            members.to_json()
-        }
-        _ => request,
-    }
-}
+use crate::payload::request_with_contents;
 
 /// Applies one answer's rewrite to the event the hook was asked about.
 pub(super) fn apply_answer(event: &mut Event, stage: Stage, reply: &Reply<Answer>) -> Flow {
@@ -62,7 +48,7 @@ fn rewrite(event: &mut Event, sent: &Event, stage: Stage, output: &HookOutput) {
             let change = model::request_change(&or_empty(sent, "llm_request"), answer);
             let current = or_empty(event, "llm_request");
             if let Some(request) = change.apply(&current) {
-                event.set_request(with_contents(request, &current));
+                event.set_request(request_with_contents(request, &current));
             }
         }
         EventKind::AfterModel => {

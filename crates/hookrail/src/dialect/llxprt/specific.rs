@@ -1,11 +1,11 @@
 //! The members of `hookSpecificOutput`: which there are, what they must be, and on which events they do something.
 
-use super::llm::HookToolMode;
 use super::model;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::DialectId;
 use crate::dialect::answer_words::AnswerFields;
 use crate::dialect::command_hooks::{FOREIGN_FIELDS, HookOutput};
+use crate::dialect::tool_choice::HookToolMode;
 use crate::event::{Abilities, EventKind};
 use crate::json::{Json, JsonKind, JsonObject};
 

@@ -1,8 +1,8 @@
 //! Combines the tool configurations of several hooks: lists are united, and the most restrictive mode wins.
 
-use super::llm::{HookToolConfig, HookToolMode};
 use super::tool_names::TOOLS;
 use crate::dialect::command_hooks::{Answer, HookOutput};
+use crate::dialect::tool_choice::{HookToolConfig, narrowed, union};
 use crate::dialect::{DialectId, FoldContext, Reply};
 use crate::hook::Authority;
 use crate::tools::{Tools, offered_tools};
@@ -72,41 +72,12 @@ fn in_snake_case(name: &str) -> String {
     spelled
 }
 
-/// The configuration without the tools that a list of the system layer leaves out.
-fn narrowed(mut config: HookToolConfig, floors: &[Vec<String>]) -> HookToolConfig {
-    if let Some(allowed) = &mut config.allowed_function_names {
-        allowed.retain(|name| floors.iter().all(|floor| floor.contains(name)));
-    }
-    config
-}
-
-fn union(configs: Vec<HookToolConfig>) -> HookToolConfig {
-    let mode = configs.iter().filter_map(|config| config.mode).max().unwrap_or(HookToolMode::Auto);
-    let lists: Vec<Vec<String>> = configs.into_iter().filter_map(|config| config.allowed_function_names).collect();
-    let allowed_function_names = match mode {
-        HookToolMode::None => Some(Vec::new()),
-        HookToolMode::Auto | HookToolMode::Any => (!lists.is_empty()).then(|| lists.concat()),
-    };
-    let sorted = allowed_function_names.map(|mut names| {
-        names.sort_unstable();
-        names.dedup();
-        names
-    });
-    HookToolConfig { mode: Some(mode), allowed_function_names: sorted }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::json::Json;
     use crate::tools::{ToolNames, ToolTable};
-
-    fn check(configs: &[&str], expected: &str) {
-        let read = |text: &&str| HookToolConfig::read(&Json::parse(text).unwrap().as_object().unwrap());
-        assert_eq!(union(configs.iter().map(read).collect()).to_json().text(), expected);
-    }
 
     #[test]
     fn a_name_is_what_is_offered_then_what_the_table_says_then_spelled_as_the_original_does() {
@@ -139,28 +110,5 @@ mod tests {
             let offered: Vec<String> = offered.iter().map(|name| (*name).to_owned()).collect();
             assert_eq!(known_name(given, &tools, &offered), known, "{given} among {offered:?}");
         }
-    }
-
-    #[test]
-    fn none_takes_everything_away() {
-        check(
-            &[r#"{"mode":"NONE"}"#, r#"{"mode":"AUTO","allowedFunctionNames":["a"]}"#],
-            r#"{"mode":"NONE","allowedFunctionNames":[]}"#,
-        );
-    }
-
-    #[test]
-    fn lists_are_united_and_sorted() {
-        check(
-            &[r#"{"allowedFunctionNames":["b","a"]}"#, r#"{"mode":"ANY","allowedFunctionNames":["b","c"]}"#],
-            r#"{"mode":"ANY","allowedFunctionNames":["a","b","c"]}"#,
-        );
-    }
-
-    #[test]
-    fn a_missing_list_restricts_nothing_and_an_empty_one_everything() {
-        check(&[r#"{"mode":"ANY"}"#], r#"{"mode":"ANY"}"#);
-        check(&[r#"{"allowedFunctionNames":[]}"#], r#"{"mode":"AUTO","allowedFunctionNames":[]}"#);
-        check(&[r#"{}"#, r#"{"allowedFunctionNames":["x"]}"#], r#"{"mode":"AUTO","allowedFunctionNames":["x"]}"#);
     }
 }
