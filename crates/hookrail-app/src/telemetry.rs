@@ -82,7 +82,7 @@ mod export {
     };
 
     use super::{Builder, CallerJournal, Code, Diagnostic, Journal, TelemetrySettings};
-    use crate::config::system_telemetry;
+    use crate::config::{system_files, system_telemetry};
     use crate::text::counted;
 
     #[derive(Clone, Debug)]
@@ -91,16 +91,10 @@ mod export {
         shutdown: Duration,
     }
 
-    /// The directories that stand for the root of the machine.
-    fn roots() -> impl Iterator<Item = PathBuf> {
-        let named = std::env::var_os("HOOKRAIL_FLEET_ROOT").map(PathBuf::from);
-        [PathBuf::from("/")].into_iter().chain(named.filter(|root| root.is_absolute()))
-    }
-
     pub(super) fn start(settings: &TelemetrySettings, findings: &mut Vec<Diagnostic>) -> Option<RunningTelemetry> {
         // The system's settings count as a whole: a user who adds `inputs = true` must not send inputs to the collector of
         // the system.
-        let of_system = roots().find_map(|root| system_telemetry(&root.join("etc/hookrail/config.toml"), findings));
+        let of_system = system_files().iter().find_map(|file| system_telemetry(file, findings));
         let settings = of_system.as_ref().unwrap_or(settings);
         let (endpoint, place) = settings.endpoint.as_ref()?;
         match options(settings, endpoint, place).and_then(|options| {

@@ -9,7 +9,8 @@ use hookrail::module::CAPABILITY_NAMES;
 use hookrail::tools::ToolUse;
 
 use super::table::{
-    POLICIES, SECTIONS, SettingKind, SettingScope, TOOLS_MEANING, TOOLS_SECTION, quoted_words, settings_of_section,
+    POLICIES, SECTIONS, SWITCHABLE_DIALECTS, SettingKind, SettingScope, TOOLS_MEANING, TOOLS_SECTION, quoted_words,
+    settings_of_section,
 };
 
 /// Returns the value of a setting that no file sets.
@@ -21,7 +22,9 @@ fn default_value(kind: SettingKind) -> Value {
         SettingKind::Policy => json!("allow"),
         SettingKind::Sandbox => json!("none"),
         SettingKind::Word { default, .. } => json!(default),
-        SettingKind::Address | SettingKind::Names | SettingKind::Path | SettingKind::Url => Value::Null,
+        SettingKind::Address | SettingKind::Names | SettingKind::Dialects | SettingKind::Path | SettingKind::Url => {
+            Value::Null
+        }
     }
 }
 
@@ -37,6 +40,7 @@ pub fn reference() -> String {
         for row in settings_of_section(section) {
             let files = match row.scope {
                 SettingScope::UserOnly => "user",
+                SettingScope::UserAndSystem => "user, system",
                 SettingScope::UserAndProject => "user, project",
             };
             let default = match default_value(row.kind) {
@@ -99,6 +103,7 @@ fn value_schema(kind: SettingKind, meaning: &str) -> Value {
         }
         SettingKind::Word { words, .. } => json!({"enum": words}),
         SettingKind::Names => json!({"type": "array", "items": {"type": "string", "minLength": 1}}),
+        SettingKind::Dialects => json!({"type": "array", "items": {"enum": SWITCHABLE_DIALECTS}}),
         SettingKind::Path => json!({"type": "string", "pattern": "^/"}),
         SettingKind::Url => json!({"type": "string", "pattern": "^https?://."}),
         SettingKind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),

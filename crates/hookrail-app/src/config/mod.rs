@@ -8,6 +8,7 @@ mod describe;
 mod journal;
 mod modules;
 mod read;
+mod system;
 mod table;
 mod telemetry;
 
@@ -30,6 +31,8 @@ pub use describe::{reference, schema};
 pub use journal::{JournalSettings, RecordWhen};
 use modules::{ModuleLimits, TwoTierModuleRunner};
 use read::{ConfigFile, ConfigFileState, ConfiguredSetting, SettingValue};
+pub use system::system_files;
+pub use table::SWITCHABLE_DIALECTS;
 use table::{Setting, SettingScope};
 pub use telemetry::TelemetrySettings;
 #[cfg(feature = "otel")]
@@ -49,13 +52,30 @@ pub struct HookrailConfiguration {
     shell: Option<PathBuf>,
     protect: Protect,
     disabled_rules: Vec<String>,
+    enabled_dialects: Vec<EnabledDialect>,
     sandbox_floor: Option<SandboxProfile>,
     pub journal: JournalSettings,
     pub telemetry: TelemetrySettings,
     tools: Vec<(String, ToolUse)>,
     /// The user's file, if there is a place for one.
     user_file: Option<PathBuf>,
+    /// The system's files that exist.
+    system_files: Vec<PathBuf>,
     files: Vec<(PathBuf, Vec<Diagnostic>)>,
+}
+
+/// A dialect that is off unless a file switches it on, and the file that does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnabledDialect {
+    pub name: String,
+    pub by: EnablingFile,
+}
+
+/// The file that switches a dialect on. What the system's file switches on, the user cannot switch off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnablingFile {
+    User,
+    System(PathBuf),
 }
 
 /// What one hook may use and do.
@@ -96,7 +116,7 @@ pub fn user_file() -> Option<PathBuf> {
 }
 
 /// Returns the path of the user's file, unless it lies in the project, which must not configure this program as its user does.
-fn user_file_for(project: &Path) -> Option<PathBuf> {
+pub fn user_file_for(project: &Path) -> Option<PathBuf> {
     let environment = std::env::vars_os().collect();
     let problems = user_folder_problems(&environment, project);
     let is_unusable = |folder: &Path| problems.iter().any(|problem| problem.value == folder);
@@ -127,6 +147,16 @@ impl HookrailConfiguration {
             files.push((file, std::mem::take(&mut user.findings)));
         }
         let user_hooks = HookLimits::default().overridden_by(&user);
+        let system = system::load(project);
+        let of_system = system.iter().flat_map(|system| {
+            let by = EnablingFile::System(system.file.clone());
+            system.enabled.iter().map(move |name| EnabledDialect { name: name.clone(), by: by.clone() })
+        });
+        let of_user = user.names(Setting::EnabledDialects).into_iter();
+        let of_user = of_user.map(|name| EnabledDialect { name, by: EnablingFile::User });
+        let enabled_dialects = of_system.chain(of_user).collect();
+        let system_files = system.iter().map(|system| system.file.clone()).collect();
+        files.extend(system.into_iter().map(|system| (system.file, system.findings)));
         let file = project_file(project);
         let mut project_config = read_project_file(&file, trust);
         let findings =
@@ -148,11 +178,13 @@ impl HookrailConfiguration {
             shell: user.path(Setting::RunShell),
             protect: protection(&user),
             disabled_rules: user.names(Setting::DisabledRules),
+            enabled_dialects,
             sandbox_floor: user.sandbox_floor(),
             journal: JournalSettings::new(&user),
             telemetry: TelemetrySettings::new(&user),
             tools: user.tools.into_iter().map(|tool| (tool.name, tool.tool_use)).collect(),
             user_file,
+            system_files,
             files,
         }
     }
@@ -165,6 +197,11 @@ impl HookrailConfiguration {
     /// Returns the problems of both files.
     pub fn findings(&self) -> Vec<Diagnostic> {
         self.files.iter().flat_map(|(_, findings)| findings.iter().cloned()).collect()
+    }
+
+    /// Returns the dialects that are switched on; one may be named by several files.
+    pub fn enabled_dialects(&self) -> &[EnabledDialect] {
+        &self.enabled_dialects
     }
 
     /// Applies the configuration to the builder of a hook system.
@@ -194,6 +231,10 @@ impl HookrailConfiguration {
         if let Some(file) = self.user_file {
             let checked = file.clone();
             builder = builder.described_by_source(file, move |text| read::check_config(&checked, text));
+        }
+        for file in self.system_files {
+            let checked = file.clone();
+            builder = builder.described_by_system_source(file, move |text| system::check(&checked, text));
         }
         self.files.into_iter().fold(builder, |builder, (file, findings)| builder.described_by(file, findings))
     }
@@ -255,7 +296,7 @@ fn check_against_user(
     user_hooks: &HookLimits,
 ) -> Option<Diagnostic> {
     let key = configured.row.key;
-    if configured.row.scope == SettingScope::UserOnly {
+    if configured.row.scope != SettingScope::UserAndProject {
         return Some(only_the_user(key, configured.location.clone()));
     }
     let message = match &configured.value {

@@ -18,7 +18,8 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::table::{
-    POLICIES, SECTIONS, Setting, SettingKind, SettingRow, TOOLS_SECTION, quoted_words, settings_of_section,
+    POLICIES, SECTIONS, SWITCHABLE_DIALECTS, Setting, SettingKind, SettingRow, TOOLS_SECTION, quoted_words,
+    settings_of_section,
 };
 
 /// The consequence of a malformed list of capabilities.
@@ -344,6 +345,15 @@ impl ConfigReader<'_> {
                     names.iter().map(|name| name.get_ref().as_str().map(str::to_owned)).collect();
                 read.map(SettingValue::Names)
             }
+            (SettingKind::Dialects, DeValue::Array(names)) => {
+                Some(SettingValue::Names(names.iter().filter_map(|name| self.read_dialect(name)).collect()))
+            }
+            // Its guards must not be lost to a pair of brackets.
+            (SettingKind::Dialects, DeValue::String(_)) => {
+                let message = format!("`{name}` must be {}; it is read as a list of one", row.kind.expected());
+                self.report(Code::SettingType, message, value.span(), None);
+                Some(SettingValue::Names(self.read_dialect(value).into_iter().collect()))
+            }
             (SettingKind::Path, DeValue::String(text)) => {
                 let path = PathBuf::from(text.as_ref());
                 path.is_absolute().then_some(SettingValue::Path(path))
@@ -385,6 +395,21 @@ impl ConfigReader<'_> {
                 self.report(Code::SettingValue, message, value.span(), near);
             }
         }
+    }
+
+    /// Reads the name of a dialect that can be switched on.
+    fn read_dialect(&mut self, name: &Spanned<DeValue<'_>>) -> Option<String> {
+        let written = name.get_ref().as_str();
+        let known = written.and_then(|word| SWITCHABLE_DIALECTS.into_iter().find(|known| *known == word));
+        if known.is_none() {
+            let shown = written
+                .map_or_else(|| described(name.get_ref()).to_owned(), |word| format!("`{}`", word.escape_debug()));
+            let message = format!("{shown} is not a dialect that can be switched on");
+            let hint = written.and_then(|word| suggestion(word, SWITCHABLE_DIALECTS));
+            let hint = hint.unwrap_or_else(|| format!("these are {}", listed(&SWITCHABLE_DIALECTS)));
+            self.report(Code::SettingValue, message, name.span(), Some(hint));
+        }
+        known.map(str::to_owned)
     }
 
     /// Reads a list of capabilities. A malformed entry allows nothing.

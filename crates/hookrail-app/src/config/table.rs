@@ -27,6 +27,7 @@ pub enum Setting {
     RunShell,
     Protect,
     DisabledRules,
+    EnabledDialects,
     SandboxFloor,
     JournalRecord,
     JournalEvents,
@@ -86,6 +87,8 @@ pub enum SettingKind {
     Word { words: &'static [&'static str], default: &'static str, strictest: &'static str },
     /// Names.
     Names,
+    /// Names of dialects that can be switched on.
+    Dialects,
     /// An absolute path.
     Path,
     /// The base address of a web service.
@@ -97,6 +100,8 @@ pub enum SettingKind {
 pub enum SettingScope {
     /// Only the user's file, because the setting affects more than one project.
     UserOnly,
+    /// The user's file and the system's; a project has no say.
+    UserAndSystem,
     /// The user's file, and a trusted project's file for the project's own hooks.
     UserAndProject,
 }
@@ -175,6 +180,9 @@ pub(super) const TABLE: &[SettingRow] = &[
          an agent that cannot ask denies. `deny`: it is denied. `off`: nothing."),
     row(Setting::DisabledRules, "rules", "disabled", SettingKind::Names, SettingScope::UserOnly,
         "The names of rules of the user and of projects that are switched off. Rules of the machine stay on."),
+    row(Setting::EnabledDialects, "dialects", "enabled", SettingKind::Dialects, SettingScope::UserAndSystem,
+        "The dialects of other agents whose hooks take part, which are off otherwise; `hookrail enable` writes this. What the \
+         system's file switches on stays on."),
     row(Setting::SandboxFloor, "sandbox", "floor", SettingKind::Sandbox, SettingScope::UserOnly,
         "The most that processes of a project's hooks may do, regardless of their entries. Paths are relative to the project."),
     row(Setting::JournalRecord, "journal", "record", word(&["auto", "always", "never"], "auto", "always"), SettingScope::UserOnly,
@@ -223,8 +231,11 @@ pub(super) const TABLE: &[SettingRow] = &[
 pub(super) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 
 /// The names of the sections.
-pub(super) const SECTIONS: [&str; 10] =
-    ["limits", "modules", "bus", "guard", "rules", "run", "sandbox", TOOLS_SECTION, "journal", "telemetry"];
+pub(super) const SECTIONS: [&str; 11] =
+    ["limits", "modules", "bus", "guard", "rules", "dialects", "run", "sandbox", TOOLS_SECTION, "journal", "telemetry"];
+
+/// The dialects that are off until they are switched on.
+pub const SWITCHABLE_DIALECTS: [&str; 3] = ["claude", "gemini", "codex"];
 
 /// The section whose keys are names of tools.
 pub(super) const TOOLS_SECTION: &str = "tools";
@@ -267,6 +278,7 @@ impl SettingKind {
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
             Self::Word { words, .. } => quoted_words(words),
             Self::Names => "a list of names".to_owned(),
+            Self::Dialects => format!("a list of {}", quoted_words(&SWITCHABLE_DIALECTS)),
             Self::Path => "an absolute path".to_owned(),
             Self::Url => "an address that begins with \"http://\" or \"https://\"".to_owned(),
             Self::Address => "an address such as \"127.0.0.1:9464\", or a port of the loopback interface".to_owned(),

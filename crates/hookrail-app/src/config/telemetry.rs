@@ -12,6 +12,8 @@ use hookrail::{Code, Diagnostic};
 use super::read::ConfigFile;
 #[cfg(feature = "otel")]
 use super::read::{ConfigFileState, read_config_file};
+#[cfg(feature = "otel")]
+use super::system::unsafe_file;
 use super::table::Setting;
 
 /// The settings of telemetry. The crate that exports is not part of every build, so that they are plain values here.
@@ -45,29 +47,22 @@ impl TelemetrySettings {
     }
 }
 
-/// Reads the system's file, of which only `[telemetry]` counts; none if it has no such section. A file that cannot be used
-/// exports nothing, because it may have been meant to keep the user's settings from exporting.
+/// Reads the settings of telemetry in the system's file; none if it has no such section. A file that cannot be used exports
+/// nothing, because it may have been meant to keep the user's settings from exporting.
 #[cfg(feature = "otel")]
 pub fn system_telemetry(file: &Path, findings: &mut Vec<Diagnostic>) -> Option<TelemetrySettings> {
-    let about = file.symlink_metadata().ok()?;
-    let is_safe = about.is_file() && hookrail_spawn::is_ours_alone(&about);
+    file.symlink_metadata().ok()?;
+    let unsafe_file = unsafe_file(file);
     let mut read = ConfigFile { state: ConfigFileState::Broken, ..ConfigFile::default() };
-    if is_safe {
+    if unsafe_file.is_none() {
         read = read_config_file(file);
-    } else {
-        let message = format!("`{}` is a link, or other users can change it", file.display());
-        findings.push(Diagnostic::new(Code::SystemFileUnsafe, message).at(Location::whole_file(file)));
     }
+    findings.extend(unsafe_file);
     let is_broken = read.state == ConfigFileState::Broken;
-    findings.extend(read.findings.drain(..).map(|finding| match finding.location {
-        // What a broken file of the user means for modules is not true of this one.
-        Some(place) if is_broken => Diagnostic::new(Code::TelemetryUnusable, finding.message).at(place),
-        _ => finding,
-    }));
-    for other in read.values.iter().filter(|configured| configured.row.section != "telemetry") {
-        let message = format!("`{}` can only be set in the user configuration", other.row.key);
-        let finding = Diagnostic::new(Code::ConfigUserOnly, message).at(other.location.clone());
-        findings.push(finding.hint("the system's file has one section, `[telemetry]`"));
+    // What is wrong with a file that can be used is reported with the configuration.
+    for finding in read.findings.drain(..).filter(|_| is_broken) {
+        let unusable = Diagnostic::new(Code::TelemetryUnusable, finding.message);
+        findings.extend(finding.location.map(|place| unusable.at(place)));
     }
     let has_section = read.values.iter().any(|configured| configured.row.section == "telemetry");
     (is_broken || has_section).then(|| TelemetrySettings::new(&read))

@@ -21,6 +21,7 @@ use super::recording::{Recording, TRACE};
 use super::remote::RemoteAccess;
 use super::shadow::{ShadowParts, StartElsewhere};
 use crate::config::diagnostic::Diagnostic;
+use crate::config::source::SourceKind;
 use crate::config::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
 use crate::dialect::snapshot::Switch;
 use crate::dialect::{self, Bundles, ConfiguredHooks, DialectId, Plugins, path_in, text_in};
@@ -105,6 +106,7 @@ type OnRedaction = Arc<dyn Fn() + Send + Sync>;
 #[derive(Clone)]
 struct OwnSource {
     file: PathBuf,
+    kind: SourceKind,
     check: Arc<Check>,
 }
 
@@ -261,7 +263,18 @@ impl Builder {
         file: impl Into<PathBuf>,
         check: impl Fn(&str) -> Result<(), Diagnostic> + Send + Sync + 'static,
     ) -> Self {
-        self.own_sources.push(OwnSource { file: file.into(), check: Arc::new(check) });
+        self.own_sources.push(OwnSource { file: file.into(), kind: SourceKind::User, check: Arc::new(check) });
+        self
+    }
+
+    /// Names a file of the system layer that this description was made from, as [`Self::described_by_source`] does for one of
+    /// the user. While it exists and cannot be used, every event that can be denied is denied.
+    pub fn described_by_system_source(
+        mut self,
+        file: impl Into<PathBuf>,
+        check: impl Fn(&str) -> Result<(), Diagnostic> + Send + Sync + 'static,
+    ) -> Self {
+        self.own_sources.push(OwnSource { file: file.into(), kind: SourceKind::System, check: Arc::new(check) });
         self
     }
 

@@ -113,7 +113,7 @@ fn mistakes_are_shown_with_their_place_and_harm_only_themselves() {
     10 | [notes]
        |  ^^^^^
        |
-       = help: the sections are `limits`, `modules`, `bus`, `guard`, `rules`, `run`, `sandbox`, `tools`, `journal`, `telemetry`
+       = help: the sections are `limits`, `modules`, `bus`, `guard`, `rules`, `dialects`, `run`, `sandbox`, `tools`, `journal`, `telemetry`
 
     1 error, 4 warnings: 1 hook in 1 file
     "#);
@@ -337,4 +337,66 @@ fn a_configuration_outside_of_its_project_is_not_quoted() {
         assert!(ran.stdout.contains("hunter22"), "the control, a link inside of the project: {}", ran.stdout);
         fs::remove_file(&linked).unwrap();
     }
+}
+
+/// A file of the machine, which counts for every user.
+fn system_file(sandbox: &Sandbox, text: &str) -> std::path::PathBuf {
+    sandbox.write_at("machine/etc/hookrail/config.toml", text)
+}
+
+/// `check` with the file of the machine.
+fn check_with_system(sandbox: &Sandbox) -> ProgramOutput {
+    let mut command = sandbox.command(&["check", "--json"]);
+    ProgramOutput::capture(command.env("HOOKRAIL_FLEET_ROOT", sandbox.path("machine")))
+}
+
+#[test]
+fn only_the_user_and_the_system_switch_dialects_on() {
+    let sandbox = Sandbox::new();
+    sandbox.user_file("[dialects]\nenabled = [\"claud\", 7, \"codex\"]\n");
+    sandbox.project_file("[dialects]\nenabled = [\"gemini\"]\n");
+    system_file(&sandbox, "[dialects]\nenabled = [\"claude\"]\n\n[bus]\nrequests = 3\n");
+    let mut command = sandbox.command(&["check", "--json", "--trust-project"]);
+    let found = ProgramOutput::capture(command.env("HOOKRAIL_FLEET_ROOT", sandbox.path("machine"))).json();
+    let messages: Vec<&str> =
+        found["diagnostics"].as_array().unwrap().iter().map(|found| found["message"].as_str().unwrap()).collect();
+    assert_eq!(
+        messages,
+        [
+            "`claud` is not a dialect that can be switched on",
+            "a whole number is not a dialect that can be switched on",
+            "`requests` can only be set in the user configuration",
+            "`enabled` can only be set in the user configuration",
+        ]
+    );
+    sandbox.user_file("[dialects]\nenabled = \"codex\"\n");
+    let found = sandbox.run(&["check", "--json"]).json();
+    let message = found["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(message.contains("it is read as a list of one"), "{found}");
+}
+
+/// A file of the machine that cannot be used may have switched guards on.
+#[test]
+fn a_system_file_that_cannot_be_used_denies() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::new();
+    let fire = || {
+        let mut command = sandbox.command(&["fire", "BeforeTool", "--tool", "bash", "--json"]);
+        ProgramOutput::capture(command.env("HOOKRAIL_FLEET_ROOT", sandbox.path("machine")))
+    };
+    let file = system_file(&sandbox, "[dialects]\nenabled = []\n");
+    fire().ends_with(0);
+    for text in ["[dialects", "", " \n"] {
+        system_file(&sandbox, text);
+        let outcome = fire().ends_with(2).json();
+        let codes: Vec<&str> =
+            outcome["diagnostics"].as_array().unwrap().iter().map(|found| found["code"].as_str().unwrap()).collect();
+        assert!(codes.contains(&"system-unusable"), "{outcome}");
+    }
+    system_file(&sandbox, "[dialects]\nenabled = []\n");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    fire().ends_with(2);
+    assert!(check_with_system(&sandbox).stdout.contains("system-unusable"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    fire().ends_with(0);
 }

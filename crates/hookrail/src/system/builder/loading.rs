@@ -59,7 +59,7 @@ impl Settings {
                 found.push(Diagnostic::new(Code::UserUnusable, problem.to_string()).hint(problem.repair()));
             }
             for source in &self.described.own_sources {
-                let place = SourceId { path: &source.file, kind: SourceKind::User, dialect: None };
+                let place = SourceId { path: &source.file, kind: source.kind, dialect: None };
                 let mut problems = Vec::new();
                 reading.read(place, &mut problems, |text| (source.check)(text).into());
                 // Problems of the time when the description was made are among its findings.
