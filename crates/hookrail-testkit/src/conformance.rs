@@ -10,7 +10,9 @@ mod case;
 mod coverage;
 mod load;
 mod originals;
+mod pages;
 mod pattern;
+mod rules;
 mod run;
 mod scratch;
 #[cfg(unix)]
@@ -23,8 +25,10 @@ mod tests;
 
 pub use batch::{CaseSummary, folders, run_all};
 pub use case::{CaseExpectation, ConformanceCase, FileExpectation};
-pub use coverage::{COVERAGE_COMMAND, RULES, coverage};
+pub use coverage::coverage;
 pub use load::{LoadError, load};
 pub use originals::{OriginalDocument, OriginalStatement, is_test_path, load_originals};
+pub use pages::{BLESS_COMMAND, differences_page, specification_page};
 pub use pattern::{Mismatch, mismatches};
+pub use rules::{ConformanceIndex, Rule, RulePage, RuleSection, conformance_index, load_rules};
 pub use run::{CaseVerdict, run};

@@ -6,10 +6,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hookrail_testkit::conformance::{CaseSummary, coverage, folders, load, run_all};
+use hookrail_testkit::conformance::{CaseSummary, folders, load, run_all};
 
-const USAGE: &str = "usage: hookrail-conformance PROGRAM [FOLDER…]     run the cases (all of conformance/ by default)
-       hookrail-conformance --coverage [ROOT]       write ROOT/COVERAGE.md (conformance/ by default)";
+const USAGE: &str = "usage: hookrail-conformance PROGRAM [FOLDER…]     run the cases (all of conformance/ by default)";
 
 /// How many cases run at a time.
 const WORKERS: usize = 2;
@@ -17,7 +16,6 @@ const WORKERS: usize = 2;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
-        Some((first, rest)) if first == "--coverage" => write_coverage(rest),
         Some((program, rest)) if !program.starts_with('-') => run(program, rest),
         _ => {
             eprintln!("{USAGE}");
@@ -54,10 +52,4 @@ fn run(program: &str, named: &[String]) -> Result<bool, Box<dyn Error>> {
     }
     println!("{summary}");
     Ok(summary.failures.is_empty())
-}
-
-fn write_coverage(rest: &[String]) -> Result<bool, Box<dyn Error>> {
-    let root = Path::new(rest.first().map_or("conformance", String::as_str));
-    std::fs::write(root.join("COVERAGE.md"), coverage(root)?)?;
-    Ok(true)
 }

@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use super::case::ConformanceCase;
 use super::originals::ORIGINALS;
+use super::rules::RULES;
 use super::run::{CaseVerdict, run};
 
-/// The folders with data of another shape and tests of their own: cases of the bridge, attacks, and original documents.
-const OTHER_CASES: [&str; 3] = ["agents", "attacks", ORIGINALS];
+/// The folders with data of another shape and tests of their own: cases of the bridge, attacks, original documents, and rules.
+const OTHER_CASES: [&str; 4] = ["agents", "attacks", ORIGINALS, RULES];
 
 /// Returns the folders of cases of the dialects under `root`, sorted by name.
 ///

@@ -1,27 +1,12 @@
-//! The page that says what the cases cover: the rules of the specification, and the documents of the originals.
+//! The page that says what shows the documents of the originals, statement by statement, and the rules.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::case::ConformanceCase;
-use super::load::{LoadError, load, read_json};
+use super::load::LoadError;
 use super::originals::{OriginalDocument, is_test_path, load_originals};
-
-/// The number of rules in `docs/specification/llxprt.md`.
-pub const RULES: usize = 162;
-
-/// The number of known defects of other implementations in `docs/specification/llxprt.md`.
-const DEFECTS: usize = 41;
-
-/// The command that writes `COVERAGE.md`.
-pub const COVERAGE_COMMAND: &str = "cargo run -p hookrail-testkit --bin hookrail-conformance -- --coverage conformance";
-
-/// The file with the reasons why rules have no case.
-pub(super) const REASONS_FILE: &str = "not-covered.json";
-
-/// The entry in the table for a rule without a case or a reason.
-const NOT_COVERED: &str = "not yet covered";
+use super::pages::BLESS_COMMAND;
+use super::rules::{ConformanceIndex, RulePage, conformance_index, load_rules};
 
 /// How many names a cell of a table has; the others are counted.
 const NAMES_SHOWN: usize = 3;
@@ -30,12 +15,14 @@ const NAMES_SHOWN: usize = 3;
 ///
 /// # Errors
 ///
-/// If the cases, the documents of the originals or the reasons cannot be read.
+/// If the cases, the documents of the originals or the rules cannot be read.
 pub fn coverage(root: &Path) -> Result<String, LoadError> {
-    let folder = root.join("llxprt");
-    let rules = rules_section(&load(&folder)?, &folder)?;
     let documents = documents_section(&load_originals(root)?);
-    Ok(format!("# What the cases cover\n\nWritten by `{COVERAGE_COMMAND}`; do not edit.\n\n{documents}\n{rules}"))
+    let index = conformance_index(root)?;
+    let rules: String = load_rules(root)?.iter().map(|page| rules_section(page, &index)).collect();
+    Ok(format!(
+        "# What the cases cover\n\nWritten by `{BLESS_COMMAND}`; do not edit.\n\n{documents}\n## The rules\n{rules}"
+    ))
 }
 
 /// The statements of the documents of the originals, each with what shows it.
@@ -65,40 +52,16 @@ fn documents_section(documents: &[OriginalDocument]) -> String {
     text
 }
 
-/// The rules of the dialect `llxprt`, each with its cases.
-fn rules_section(cases: &[ConformanceCase], folder: &Path) -> Result<String, LoadError> {
-    let reasons = read_reasons(&folder.join(REASONS_FILE))?;
-    let mut cited: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for case in cases {
-        for rule in case.cites.iter().filter_map(|citation| citation.strip_prefix("llxprt:")) {
-            cited.entry(rule).or_default().push(cell(&case.name));
-        }
+/// The rules of a page, each with what shows it.
+fn rules_section(page: &RulePage, index: &ConformanceIndex) -> String {
+    let mut text = format!("\n### {} rules\n\n| rule | lines | shown by |\n|---|---|---|\n", page.title);
+    for rule in page.rules() {
+        let names: Vec<String> = index.shown_by(&page.name, rule).into_iter().map(proof).collect();
+        let shown_by = rule.no_case.as_ref().map_or_else(|| few(&names), |reason| format!("*nothing: {reason}*"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {} | {} | {shown_by} |", rule.numbers(), rule.seeds.join("<br>"));
     }
-    let (mut rows, mut covered, mut explained) = (String::new(), 0, 0);
-    for rule in (1..=RULES).map(|number| format!("R{number}")) {
-        let text = match (cited.get(rule.as_str()), reasons.get(&rule)) {
-            (Some(names), _) => {
-                covered += 1;
-                few(names)
-            }
-            (None, Some(reason)) => {
-                explained += 1;
-                format!("*no case: {reason}*")
-            }
-            (None, None) => format!("*{NOT_COVERED}*"),
-        };
-        let _ = writeln!(rows, "| {rule} | {text} |");
-    }
-    let open = RULES - covered - explained;
-    let defects = (1..=DEFECTS).filter(|number| cited.contains_key(format!("B{number}").as_str())).count();
-    Ok(format!(
-        "## The rules of llxprt\n\n\
-         The rules are those of [the specification](../docs/specification/llxprt.md). \
-         {} cases. Of {RULES} rules {covered} have a case, {explained} a reason for having none, {open} neither. \
-         {defects} known defects of other implementations are cited.\n\n\
-         | rule | cases |\n|---|---|\n{rows}",
-        cases.len()
-    ))
+    text
 }
 
 /// The name of a test is set in code style.
@@ -117,13 +80,5 @@ fn few(names: &[String]) -> String {
     match names.len().saturating_sub(NAMES_SHOWN) {
         0 => shown,
         more => format!("{shown}<br>and {more} more"),
-    }
-}
-
-/// Reads the reasons by rule. There are none if the file does not exist.
-fn read_reasons(file: &Path) -> Result<BTreeMap<String, String>, LoadError> {
-    match read_json(file) {
-        Err(LoadError::Unreadable(_, error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-        read => read,
     }
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use super::case::ConformanceCase;
-use super::coverage::REASONS_FILE;
 use super::pattern;
 
 /// The reason why a folder of cases could not be loaded.
@@ -18,6 +17,8 @@ pub enum LoadError {
     Unreadable(PathBuf, std::io::Error),
     /// A file is not a list of cases; the message has line and column.
     Malformed(PathBuf, serde_json::Error),
+    /// A file of rules has another shape; the message has line and column.
+    MalformedRules(PathBuf, Box<toml::de::Error>),
     /// A case breaks a rule of the format.
     Invalid {
         /// The file.
@@ -34,6 +35,7 @@ impl fmt::Display for LoadError {
         match self {
             Self::Unreadable(path, error) => write!(formatter, "{}: {error}", path.display()),
             Self::Malformed(path, error) => write!(formatter, "{}: {error}", path.display()),
+            Self::MalformedRules(path, error) => write!(formatter, "{}: {error}", path.display()),
             Self::Invalid { file, case, why } => write!(formatter, "{}: case \"{case}\": {why}", file.display()),
         }
     }
@@ -50,7 +52,7 @@ impl std::error::Error for LoadError {}
 pub fn load(folder: &Path) -> Result<Vec<ConformanceCase>, LoadError> {
     let mut cases = Vec::new();
     let mut names = BTreeSet::new();
-    for file in case_files(folder)? {
+    for file in json_files(folder)? {
         for case in read(&file)? {
             check(&case, &mut names).map_err(|why| LoadError::Invalid {
                 file: file.clone(),
@@ -63,19 +65,18 @@ pub fn load(folder: &Path) -> Result<Vec<ConformanceCase>, LoadError> {
     Ok(cases)
 }
 
-fn case_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
-    let mut files = json_files(folder)?;
-    files.retain(|path| path.file_name().is_some_and(|name| name != REASONS_FILE));
-    Ok(files)
-}
-
 /// Returns the JSON files of a folder, sorted by name.
 pub(super) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    files_that_end_in("json", folder)
+}
+
+/// Returns the files of a folder with an extension, sorted by name.
+pub(super) fn files_that_end_in(extension: &str, folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let unreadable = |error| LoadError::Unreadable(folder.to_owned(), error);
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
+        if path.extension().is_some_and(|found| found == extension) {
             files.push(path);
         }
     }
@@ -83,10 +84,21 @@ pub(super) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(files)
 }
 
+/// The name of a file without its extension.
+pub(super) fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// Reads a JSON file.
 pub(super) fn read_json<T: DeserializeOwned>(file: &Path) -> Result<T, LoadError> {
     let text = std::fs::read_to_string(file).map_err(|error| LoadError::Unreadable(file.to_owned(), error))?;
     serde_json::from_str(&text).map_err(|error| LoadError::Malformed(file.to_owned(), error))
+}
+
+/// Reads a TOML file.
+pub(super) fn read_toml<T: DeserializeOwned>(file: &Path) -> Result<T, LoadError> {
+    let text = std::fs::read_to_string(file).map_err(|error| LoadError::Unreadable(file.to_owned(), error))?;
+    toml::from_str(&text).map_err(|error| LoadError::MalformedRules(file.to_owned(), Box::new(error)))
 }
 
 fn read(file: &Path) -> Result<Vec<ConformanceCase>, LoadError> {
@@ -125,12 +137,13 @@ fn is_plain(part: std::path::Component<'_>) -> bool {
 }
 
 /// Whether a text has the form of a citation: a page of the specification and the number of a rule, such as `llxprt:R67`,
-/// `engine:E2.2` or `xcode:36`. That the rule exists is checked by a test, because another set of cases may have rules of
-/// its own.
+/// `engine:E2.2` or `xcode:36`. That page and rule exist is checked by a test, because another set of cases may have
+/// rules of its own.
 fn is_citation(text: &str) -> bool {
     let Some((page, rule)) = text.split_once(':') else { return false };
     let number = rule.trim_start_matches(|c: char| c.is_ascii_uppercase());
-    matches!(page, "engine" | "cli" | "llxprt" | "xcode" | "xcsh")
+    !page.is_empty()
+        && page.chars().all(|c| c.is_ascii_lowercase())
         && rule.len() - number.len() <= 1
         && number.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()))
 }

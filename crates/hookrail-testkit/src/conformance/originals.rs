@@ -1,10 +1,10 @@
 //! The documents of the original hook systems, statement by statement, with what shows that each statement holds.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::load::{LoadError, json_files, read_json};
+use super::load::{LoadError, json_files, read_json, stem};
 
 /// The folder below `conformance/` that has the documents.
 pub(super) const ORIGINALS: &str = "originals";
@@ -13,6 +13,9 @@ pub(super) const ORIGINALS: &str = "originals";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OriginalDocument {
+    /// The name of its file.
+    #[serde(skip)]
+    pub name: String,
     /// What the document is called.
     pub document: String,
     /// The dialect that reproduces the system, and the folder of its cases.
@@ -53,5 +56,6 @@ pub fn is_test_path(name: &str) -> bool {
 ///
 /// If a file cannot be read or has another shape.
 pub fn load_originals(root: &Path) -> Result<Vec<OriginalDocument>, LoadError> {
-    json_files(&root.join(ORIGINALS))?.iter().map(|file| read_json(file)).collect()
+    let read = |file: &PathBuf| read_json(file).map(|document| OriginalDocument { name: stem(file), ..document });
+    json_files(&root.join(ORIGINALS))?.iter().map(read).collect()
 }

@@ -14,6 +14,7 @@ mod layers;
 mod map;
 mod one_place;
 mod originals;
+mod rules;
 #[cfg(target_os = "linux")]
 mod started;
 mod style;

@@ -35,7 +35,7 @@ fn problems(document: &OriginalDocument, cases: &BTreeSet<String>) -> Vec<String
 }
 
 /// Whether a test exists: the name of its crate, the path of its file, and its own name.
-fn is_test(path: &str) -> bool {
+pub(crate) fn is_test(path: &str) -> bool {
     let Some((module, name)) = path.rsplit_once("::") else { return false };
     let (package, module) = module.split_once("::").unwrap_or((module, "lib"));
     let module = module.replace("::", "/");

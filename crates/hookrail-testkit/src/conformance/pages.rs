@@ -1,0 +1,73 @@
+//! The pages that are made from the rules: the specification and the differences from the originals.
+
+use std::fmt::Write as _;
+
+use super::rules::{Rule, RulePage};
+
+/// The command that writes the pages and the coverage.
+pub const BLESS_COMMAND: &str = "HOOKRAIL_BLESS=1 cargo test -p hookrail-testkit --test it rules::";
+
+const HEAD_OF_DIFFERENCES: &str = "\
+# Differences from the originals
+
+For users of the hook systems that hookrail reproduces: where it differs from them on purpose, and why. Where an original is not
+mentioned, hookrail does the same. The numbers are those of the [specification](specification/README.md), whose data
+(`conformance/rules/`) names the case or the test that shows each row.
+";
+
+/// Returns the text of `docs/specification/PAGE.md`.
+#[must_use]
+pub fn specification_page(page: &RulePage) -> String {
+    let mut text =
+        format!("# {}: {} rules\n\n{}\n\n{}\n", page.title, page.name, made_from(&page.name), flat(&page.about));
+    for section in &page.sections {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n## {}\n\n", section.title);
+        if !section.text.is_empty() {
+            let _ = write!(text, "{}\n\n", flat(&section.text));
+        }
+        for rule in &section.rules {
+            let _ = writeln!(text, "- **{}** {}", rule.numbers(), flat(&rule.text));
+        }
+    }
+    text
+}
+
+/// Returns the text of `docs/differences.md`.
+#[must_use]
+pub fn differences_page(pages: &[RulePage]) -> String {
+    let mut text = format!("{HEAD_OF_DIFFERENCES}\n{}\n", made_from("*"));
+    for page in pages {
+        let mut title = Some(format!("\n## {}\n", page.title));
+        for section in &page.sections {
+            let rows: String = section.rules.iter().filter_map(|rule| difference(page, rule)).collect();
+            if !rows.is_empty() {
+                text += &title.take().unwrap_or_default();
+                let _ = write!(
+                    text,
+                    "\n### {}\n\n| rule | {} | hookrail | why |\n|---|---|---|---|\n{rows}",
+                    section.heading(),
+                    page.original
+                );
+            }
+        }
+    }
+    text
+}
+
+fn difference(page: &RulePage, rule: &Rule) -> Option<String> {
+    let original = rule.original.as_deref()?;
+    let reason = rule.reason.as_deref().unwrap_or_default();
+    let cells = [original, &rule.text, reason].map(|text| flat(text).replace('|', "\\|"));
+    let [original, text, reason] = cells;
+    Some(format!("| [{}](specification/{}.md) | {original} | {text} | {reason} |\n", rule.id, page.name))
+}
+
+fn made_from(name: &str) -> String {
+    format!("<!-- Made from conformance/rules/{name}.toml: {BLESS_COMMAND} -->")
+}
+
+/// A text without its line breaks.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
