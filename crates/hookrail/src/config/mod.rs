@@ -21,7 +21,7 @@ pub(crate) use json_hints::explain_json_error;
 pub use json_hints::explain_syntax;
 pub use path::without_dots;
 pub(crate) use positions::{Document, Key, Node, Shape};
-pub(crate) use real_path::real_path;
+pub(crate) use real_path::{RealPaths, real_path};
 pub(crate) use sources::{
     Entry, EntryKind, LoadMode, Parsed, ProjectSource, Source, SourceId, SourceReader, SourceReport, SourceState,
     SourceStore, Usability, is_absence, kept_finding, list_entries, with_links,

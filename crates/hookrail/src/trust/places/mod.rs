@@ -5,14 +5,14 @@
 
 mod agents;
 
-use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hookrail_spawn::{Environment, lock};
 
-use crate::config::{real_path, without_dots};
+use crate::config::{RealPaths, real_path, without_dots};
 use crate::hook::{Action, Hook};
 use crate::trust::Fingerprint;
 
@@ -56,17 +56,22 @@ struct Table {
     roots: Vec<PathBuf>,
     /// The project alone, in the same way.
     project: Vec<PathBuf>,
-    /// Everything that is protected by its path, as it was named and as it is resolved.
-    listed: HashSet<PathBuf>,
+    /// Everything that is protected by its path, as it was named and as it is resolved, in the order of the text: to compare
+    /// or to hash paths part by part takes many times longer.
+    listed: Vec<PathBuf>,
 }
 
 impl Table {
+    fn lists(&self, place: &Path) -> bool {
+        self.listed.binary_search_by(|listed| listed.as_os_str().cmp(place.as_os_str())).is_ok()
+    }
+
     fn protects(&self, real: &Path) -> bool {
         // A project may itself lie in such a folder, as a worktree of an agent does.
         let inside = self.project.iter().find_map(|root| real.strip_prefix(root).ok());
         // No place holds the whole project, so nothing above the project has to be looked up.
         let mut places = real.ancestors().take(inside.map_or(usize::MAX, |inside| inside.components().count()));
-        is_in_hook_folder(inside.unwrap_or(real)) || places.any(|place| self.listed.contains(place))
+        is_in_hook_folder(inside.unwrap_or(real)) || places.any(|place| self.lists(place))
     }
 }
 
@@ -165,18 +170,22 @@ impl ProtectedPlaces {
 
     fn make_table(&self) -> Table {
         let KnownPlaces { project, home, named } = &self.known;
-        let both = |root: &PathBuf| [root.clone(), real_path(root)];
-        let of_project = both(project).to_vec();
-        let roots: Vec<PathBuf> = of_project.iter().cloned().chain(home.iter().flat_map(both)).collect();
+        let mut paths = RealPaths::default();
+        let real_roots: Vec<PathBuf> = [project].into_iter().chain(home).map(|root| paths.resolve(root)).collect();
+        let roots: Vec<PathBuf> = [project].into_iter().chain(home).chain(&real_roots).cloned().collect();
+        let mut listed: Vec<PathBuf> = named.iter().cloned().chain(self.files_of_hooks()).collect();
+        listed.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+        listed.dedup_by(|one, other| one.as_os_str() == other.as_os_str());
+        let resolved: Vec<PathBuf> = listed.iter().map(|place| paths.resolve(place)).collect();
+        listed.extend(resolved);
         // A folder of an agent that is a link is protected where it leads.
-        let folders = roots.iter().flat_map(|root| hook_folders().map(|folder| root.join(folder)));
-        let elsewhere = folders.filter(|folder| folder.is_symlink()).map(|folder| real_path(&folder));
-        let mut listed: HashSet<PathBuf> = named.iter().cloned().chain(self.files_of_hooks()).collect();
-        listed.extend(listed.clone().iter().map(|place| real_path(place)));
-        listed.extend(elsewhere);
+        let folders = real_roots.iter().flat_map(|root| hook_folders().map(|folder| root.join(folder)));
+        listed.extend(folders.filter_map(|folder| Some(paths.resolve(&folder)).filter(|real| *real != folder)));
         // Otherwise nothing at all could be written.
-        listed.retain(|place| !place.as_os_str().is_empty() && !roots.iter().any(|root| root.starts_with(place)));
-        Table { roots, project: of_project, listed }
+        let above: Vec<&OsStr> = roots.iter().flat_map(|root| root.ancestors()).map(Path::as_os_str).collect();
+        listed.retain(|place| !above.contains(&place.as_os_str()));
+        listed.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+        Table { project: [project].into_iter().chain(real_roots.first()).cloned().collect(), roots, listed }
     }
 
     /// The files that hooks name. No file of a project that is not trusted is read for this.
