@@ -1,6 +1,8 @@
 //! Runtimes and threads on a machine that lacks descriptors or processes: errors where the libraries would panic.
 
 use std::io;
+#[cfg(unix)]
+use std::sync::OnceLock;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -8,23 +10,31 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::lock;
 
-/// The pairs of descriptors that a runtime opens when it is the first one of the process: for events, for waking it up, and for
-/// signals.
+/// The descriptors that a runtime opens when it is the first one of the process: for events, for waking it up, and for signals.
 #[cfg(unix)]
-const PAIRS: usize = 3;
+const DESCRIPTORS: usize = 6;
 
-/// Builds a runtime.
+/// Set once this process has a runtime: those that follow share its descriptors for signals.
+#[cfg(unix)]
+static HAS_SIGNALS: OnceLock<()> = OnceLock::new();
+
+/// Builds a runtime that watches descriptors: with `enable_io` or `enable_all`.
 ///
 /// # Errors
 /// If the process has no descriptors for it, or the system refuses.
 pub fn start_runtime(builder: &mut Builder) -> io::Result<Runtime> {
-    // The runtime expects that the descriptors for signals can be opened, and panics if not.
+    // The first runtime expects that the descriptors for signals can be opened, and panics if not.
     #[cfg(unix)]
-    {
-        let pair = |_| std::os::unix::net::UnixStream::pair();
-        drop((0..PAIRS).map(pair).collect::<io::Result<Vec<_>>>()?);
+    if HAS_SIGNALS.get().is_none() {
+        let (one, _other) = std::os::unix::net::UnixStream::pair()?;
+        // A copy takes a number as any other descriptor does, and is made faster.
+        let copies = (2..DESCRIPTORS).map(|_| one.try_clone());
+        drop(copies.collect::<io::Result<Vec<_>>>()?);
     }
-    builder.build()
+    let runtime = builder.build()?;
+    #[cfg(unix)]
+    HAS_SIGNALS.get_or_init(|| ());
+    Ok(runtime)
 }
 
 /// Does work that blocks on a thread of its own, inside the runtime of the caller. The runtime's own threads for it panic if the
