@@ -110,7 +110,7 @@ pub use late_output::{AwaitedStreams, LateOutput, LateWait, OutputSoFar, StreamS
 pub use ledger::RunLedger;
 #[doc(hidden)]
 pub use lock::lock;
-pub use memory::{give_back_free_memory, give_back_large_blocks};
+pub use memory::{give_back_free_memory, give_back_large_blocks, share_one_heap};
 pub use parked::{Exchange, ExchangeReply, ParkedChild};
 pub use run::{ChildResult, run};
 pub use run_id::run_id;

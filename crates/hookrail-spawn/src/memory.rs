@@ -1,4 +1,4 @@
-//! Functions that return freed memory to the operating system.
+//! Settings of the C library's memory: for servers, which return what they freed, and for programs that end soon.
 //!
 //! They change the whole process, so nothing in this crate calls them: they are for a program that owns its process.
 //! They do nothing except with glibc on Linux, because other allocators return memory by themselves.
@@ -19,6 +19,18 @@ pub fn give_back_large_blocks() {
             libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE_BLOCK);
             libc::mallopt(libc::M_ARENA_MAX, 2);
         }
+    }
+}
+
+/// Makes all threads share one heap, for a program that answers one question and ends. Call it before the first thread is started.
+///
+/// By default glibc makes a heap for every thread, and asks the system for each further page of it: 50 calls until a module is
+/// loaded. The threads of such a program wait for each other, so they seldom wait for the heap.
+pub fn share_one_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: as above.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::args::{BridgeArgs, OnErrorArg};
 use crate::cmd::exit::Exit;
 
 pub(crate) fn run(args: &BridgeArgs) -> Result<Exit> {
+    hookrail_spawn::share_one_heap();
     if args.shadow_hooks {
         bridge::run_shadow_hooks(args.agent)?;
         return Ok(Exit::Fine);

@@ -17,6 +17,7 @@ use crate::render::verbosity;
 use crate::{output, render};
 
 pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
+    hookrail_spawn::share_one_heap();
     let args = &command.command;
     let project = Project::open(&args.project)?;
     let EventDraft { event, fields } = make_event(&args.event.fields()?, project.root())?;
