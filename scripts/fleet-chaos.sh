@@ -2,7 +2,7 @@
 # Breaks a fleet on this machine and looks whether anything is lost: three servers whose leader is killed 30 times while 100,000 records
 # or more are shipped, and 20 times while two publishers compete; servers and workers that are killed while hooks ask; servers that do not
 # answer; a shipper that is killed again and again; 1,000 machines that receive bundles, 50 of them processes with folders of their own.
-# Takes about 20 minutes. The results are the lines that begin with `chaos:`; docs/fleet.md has those of one run.
+# Takes about 20 minutes. The results are the lines that begin with `chaos:`; docs/how-to/fleet.md has those of one run.
 #   scripts/fleet-chaos.sh [NAME]     only the tests whose names contain NAME
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fires 100,000 events at good and bad hooks of all dialects, and starts 100,000 children, in random mixtures; then nothing
-# may be left of them. Writes docs/reliability/soak.md if that is so.
+# may be left of them. Writes docs/evidence/soak.md if that is so.
 # usage: scripts/soak.sh [FIRES [CHILDREN [SEED]]]
 #
 # That the check can fail is shown by scripts/soak-leaks.sh.
@@ -39,4 +39,4 @@ nice "$target/fire_soak" "$fires" "$seed" | tee /dev/stderr >>"$page"
 printf '\n## Children\n\n`hookrail-spawn` alone: also children that are cancelled, and runs whose future is dropped.\n\n' >>"$page"
 nice "$target/spawn_soak" "$children" "$seed" | tee /dev/stderr >>"$page"
 mkdir -p docs/reliability
-cp "$page" docs/reliability/soak.md
+cp "$page" docs/evidence/soak.md

@@ -1,4 +1,4 @@
-// Makes docs/reliability/peer.md of the results.
+// Makes docs/evidence/peer.md of the results.
 
 export const NO_ANSWER = 'no answer';
 export const DIED = 'died';

@@ -35,7 +35,7 @@ await Promise.all(Array.from({ length: 3 * cpus().length }, worker));
 if (wanted) {
   console.log(JSON.stringify(results, null, 2));
 } else {
-  const folder = join(root, 'docs/reliability');
+  const folder = join(root, 'docs/evidence');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'peer.json'), `${JSON.stringify({ peer: `@google/gemini-cli-core ${version}`, results }, null, 2)}\n`);
   writeFileSync(join(folder, 'peer.md'), page(version, results));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every command row of the misbehaviour table against hookrail and against @google/gemini-cli-core, under the same
-# settings, and writes docs/reliability/peer.md and docs/reliability/peer.json. It needs cargo, node 20 and the npm
+# settings, and writes docs/evidence/peer.md and docs/evidence/peer.json. It needs cargo, node 20 and the npm
 # registry; the package is installed into an ignored folder. With an argument, only the faults whose name contains it are
 # run, and the results are printed instead of written.
 set -euo pipefail

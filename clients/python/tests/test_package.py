@@ -131,9 +131,9 @@ class Package(Case):
             self.assertEqual(printed, "blocked: secrets stay as they are\n")
 
     def test_what_the_page_about_the_bus_shows_runs(self) -> None:
-        page = HERE.parent.parent / "docs/bus.md"
+        page = HERE.parent.parent / "docs/how-to/embed-any-language.md"
         if not page.exists():  # in a source distribution
-            self.skipTest("docs/bus.md is not part of the package")
+            self.skipTest("docs/how-to/embed-any-language.md is not part of the package")
         (block,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
         project = self.guarding()
         _server, path = self.serve(project)

@@ -3,18 +3,17 @@
 use std::fmt::Write as _;
 
 use hookrail::event::{Abilities, DialectEvent, EventSpec, FieldKind};
+use hookrail::tools::NEUTRAL_TOOLS;
 use hookrail::{Code, DialectId, EventKind, Level};
+use hookrail_bridge::Agent;
 
 /// What stands below the title of every page.
 pub const GENERATED: &str = "<!-- Made by `hookrail reference`; edit the engine's tables, not this file. -->\n\n";
 
 /// Returns the page about the keys of hookrail's own configuration.
 pub fn configuration() -> String {
-    format!(
-        "# hookrail's own configuration\n\n{GENERATED}Sizes are in KiB and times in milliseconds. [The guide](../configuration.md) \
-         says where the files are and how they are combined.\n{}",
-        crate::config::reference()
-    )
+    let guide = include_str!("../assets/reference/configuration.md");
+    format!("{guide}\n{GENERATED}## Keys\n\nSizes are in KiB and times in milliseconds.\n{}", crate::config::reference())
 }
 
 /// Returns the page about case files.
@@ -45,6 +44,7 @@ pub fn events() -> String {
         let names = DialectId::CONFIGURED.map(name).join(" | ");
         let _ = writeln!(page, "| `{}` | {names} | {} |", spec.name, gating(spec));
     }
+    page.push_str(&tool_names());
     for spec in all() {
         let _ = write!(page, "\n## {}\n\nFires {}.\n", spec.name, spec.fires);
         for dialect in DialectId::CONFIGURED {
@@ -54,6 +54,38 @@ pub fn events() -> String {
         }
     }
     page
+}
+
+/// The section about what each dialect and agent calls the tools of the table.
+fn tool_names() -> String {
+    let mut text = String::from(
+        "\n## Tool names\n\nA matcher is compared with the name of its own dialect and with the name that the agent has for the tool. A hook gets the \
+         names of its own dialect; for settings files they are those of the first column. Tools in no row keep their names.\n\n",
+    );
+    let agents = Agent::ALL.map(Agent::title).join(" | ");
+    let _ = writeln!(text, "| tool | {} | {} | {agents} |", DialectId::Xcode, DialectId::Xcsh);
+    let _ = writeln!(text, "|---|---|---|{}", "---|".repeat(Agent::ALL.len()));
+    let table = hookrail_bridge::tools::table();
+    for tool in NEUTRAL_TOOLS {
+        let quoted = |names: Vec<&str>| match names.as_slice() {
+            [] => "–".to_owned(),
+            names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        };
+        let of_dialect = |dialect| quoted(table.name_in(dialect, tool.name).into_iter().collect());
+        let of_agent = |agent: Agent| {
+            let same = agent.tools().tools.iter().filter(|entry| entry.tool == tool.name);
+            quoted(same.map(|entry| entry.name).collect())
+        };
+        let agents = Agent::ALL.map(of_agent).join(" | ");
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {agents} |",
+            tool.name,
+            of_dialect(DialectId::Xcode),
+            of_dialect(DialectId::Xcsh)
+        );
+    }
+    text
 }
 
 fn gating(spec: &EventSpec) -> String {

@@ -19,7 +19,7 @@ Examples:
   hookrail-bench run --quick --case one-tiny            one case, a few seconds
   hookrail-bench run --json results.json                everything, about ten minutes
   hookrail-bench table results.json                     every time, as Markdown
-  hookrail-bench table results.json --into docs/performance.md";
+  hookrail-bench table results.json --into docs/evidence/performance.md";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -8,7 +8,7 @@ const TOLERANCE: f64 = 1.05;
 
 /// One target.
 pub(crate) struct Target {
-    /// The first column of the table in `docs/performance.md`, which explains `F`.
+    /// The first column of the table in `docs/evidence/performance.md`, which explains `F`.
     pub(crate) description: &'static str,
     limit: Limit,
     number: TargetNumber,

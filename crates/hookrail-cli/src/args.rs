@@ -111,7 +111,7 @@ pub(crate) enum Command {
     /// prompt. With `--headless` it prints JSON. Its model follows a script.
     ///
     /// What hooks decide is exported to an OpenTelemetry collector if `[telemetry]` in the user's configuration names one; see
-    /// `hookrail docs telemetry`.
+    /// `hookrail docs how-to/telemetry`.
     ///
     /// Exit status: 0 answered, 1 failed, 2 hooks denied the prompt, 3 a hook stopped the agent, 128 plus the number
     /// of the signal that ended it.
@@ -153,7 +153,7 @@ pub(crate) enum Command {
     /// signal that was ignored when the server was started stays ignored.
     ///
     /// What hooks decide is recorded in the journal, and exported to an OpenTelemetry collector if `[telemetry]` in the
-    /// user's configuration names one; see `hookrail docs telemetry`.
+    /// user's configuration names one; see `hookrail docs how-to/telemetry`.
     ///
     /// Exit status: 0 ended in order, 1 the command itself failed, 128 plus the number of the second signal.
     Serve(ServeArgs),

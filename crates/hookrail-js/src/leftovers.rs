@@ -1,7 +1,7 @@
 //! Ends processes that the processes of a module left behind, such as background children and daemons.
 //!
 //! They are recognised by an environment variable, which children inherit. On systems that do not show the environment
-//! of other processes none is found; see `docs/reliability/platforms.md`.
+//! of other processes none is found; see `docs/get-started/install.md`.
 
 /// The environment variable that marks a module's processes. Its value begins with an identifier of the module,
 /// followed by the number of the instance and the number of the call.

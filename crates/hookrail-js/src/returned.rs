@@ -307,7 +307,7 @@ fn explain_load_error(message: &str) -> String {
     if named == message && !message.contains("'node:") {
         return named;
     }
-    format!("{named}: it is not available to module hooks; `hookrail docs modules` lists what there is")
+    format!("{named}: it is not available to module hooks; `hookrail docs reference/modules` lists what there is")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The transcript file of a scripted model, as data: `docs/agent.md` describes it.
+//! The transcript file of a scripted model, as data: `crates/hookrail-agent/README.md` describes it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -33,7 +33,7 @@ pub trait View: Send + Sync {
     }
 }
 
-/// One event that is shown. In JSON its name is the `type`; `docs/agent.md` lists all of them.
+/// One event that is shown. In JSON its name is the `type`; `crates/hookrail-agent/README.md` lists all of them.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ViewEvent<'a> {

@@ -1,5 +1,4 @@
-//! The reference agent end to end: the real binary, real scripts as hooks, a scripted model. `docs/agent.md` names for
-//! each row of the specification the test here that shows it.
+//! The reference agent end to end: the real binary, real scripts as hooks, a scripted model.
 
 #![cfg(unix)]
 #![allow(

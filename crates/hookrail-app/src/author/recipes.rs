@@ -123,6 +123,6 @@ pub fn add_recipes(project: &Project, names: &[String], if_exists: IfExists) -> 
     let about = format!("hooks for {}", events.join(", "));
     let brings_code = wanted.iter().any(|recipe| recipe.has_tests_that_bring_code());
     let test = if brings_code { "hookrail test --trust-project" } else { "hookrail test" };
-    let next = vec!["hookrail trust grant".to_owned(), test.to_owned(), "hookrail docs cookbook".to_owned()];
+    let next = vec!["hookrail trust grant".to_owned(), test.to_owned(), "hookrail docs how-to/recipes".to_owned()];
     write_all(project.root(), files, &groups, about, next)
 }

@@ -48,7 +48,7 @@ pub(super) fn find_case_files(places: &[PathBuf], project: Option<&Path>) -> Res
     if found.is_empty() {
         let shown: Vec<String> = places.iter().map(|place| format!("`{}`", place.display())).collect();
         return Err(Failure::new(format!("there are no case files in {}", shown.join(", ")))
-            .hint("write `NAME.hooktest.toml` beside a hook; `hookrail docs how-to/test-hooks` shows how")
+            .hint("write `NAME.hooktest.toml` beside a hook; `hookrail docs how-to/test` shows how")
             .hint("`hookrail record` writes cases from events that were recorded"));
     }
     let home = home();

@@ -108,7 +108,7 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<Node, Diagnostic> {
 }
 
 fn syntax(file: &Path, text: &str, span: Range<usize>, message: String) -> Diagnostic {
-    let hint = "`hookrail docs how-to/test-hooks` has examples";
+    let hint = "`hookrail docs how-to/test` has examples";
     Diagnostic::new(Code::FileSyntax, message).at(Location::in_text(file, text, span)).hint(hint)
 }
 

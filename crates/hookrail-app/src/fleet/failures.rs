@@ -22,7 +22,7 @@ pub fn bundle_failure(error: &BundleError) -> Failure {
         }
         BundleError::Expired(_) => failure.hint("build and sign the bundle again"),
         BundleError::HookrailTooOld { .. } => failure.hint("install a newer hookrail on this machine"),
-        BundleError::Configuration { .. } => failure.hint("`hookrail docs fleet` describes the configuration"),
+        BundleError::Configuration { .. } => failure.hint("`hookrail docs how-to/fleet` describes the configuration"),
         BundleError::State { .. } => failure.hint("remove the file to begin anew; until then events are denied"),
         BundleError::Content(_) | BundleError::Archive(_) => {
             failure.hint("correct the content of the bundle and build it again")
@@ -35,7 +35,7 @@ pub fn bundle_failure(error: &BundleError) -> Failure {
 pub fn nats_failure(error: &NatsError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
-        NatsError::NotConfigured => failure.hint("`hookrail docs fleet` describes `[nats]`"),
+        NatsError::NotConfigured => failure.hint("`hookrail docs how-to/fleet` describes `[nats]`"),
         NatsError::Key(_) => failure.hint("`hookrail fleet enroll` makes a key"),
         NatsError::Refused(_) => failure
             .hint("admit the key with `hookrail fleet admit`, and let the servers read their configuration again"),

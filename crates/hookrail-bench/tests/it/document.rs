@@ -12,14 +12,14 @@ fn docs(file: &str) -> PathBuf {
 }
 
 fn results() -> Result<BenchResults, Box<dyn std::error::Error>> {
-    Ok(serde_json::from_str(&std::fs::read_to_string(docs("performance/results.json"))?)?)
+    Ok(serde_json::from_str(&std::fs::read_to_string(docs("evidence/performance.json"))?)?)
 }
 
 #[test]
 fn the_tables_of_the_page_are_those_of_the_raw_data() {
-    let page = std::fs::read_to_string(docs("performance.md")).unwrap();
+    let page = std::fs::read_to_string(docs("evidence/performance.md")).unwrap();
     let made = table::replace(&page, &results().unwrap()).unwrap();
-    assert!(made == page, "docs/performance.md is not current: run scripts/bench.sh --redraw");
+    assert!(made == page, "docs/evidence/performance.md is not current: run scripts/bench.sh --redraw");
 }
 
 #[test]

@@ -22,8 +22,14 @@ pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
 
 fn list() -> String {
     let width = PAGES.iter().map(|page| page.topic.len()).max().unwrap_or_default();
-    let mut text = format!("{}\n", paint(HEADING, "topics"));
-    for Page { topic, title, .. } in PAGES {
+    let mut text = String::new();
+    let mut last = "";
+    for Page { part, topic, title, .. } in PAGES {
+        if *part != last {
+            let gap = if last.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{gap}{}\n", paint(HEADING, part)));
+            last = part;
+        }
         text.push_str(&format!("  {}  {title}\n", paint(HINT, format!("{topic:width$}"))));
     }
     text.push_str("\n`hookrail docs TOPIC` prints a page.\n");

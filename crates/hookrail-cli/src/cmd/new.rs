@@ -112,7 +112,7 @@ fn list() -> String {
     let width = rules().chain(recipes()).map(|(name, _)| name.len()).max().unwrap_or_default();
     let line = |(name, about): (&str, &str)| format!("{}  {about}\n", paint(HINT, format!("{name:width$}")));
     format!(
-        "{}\n{}\n{}\n{}\n`hookrail add NAME...` adds some to the project; `hookrail docs cookbook` describes the hooks.\n",
+        "{}\n{}\n{}\n{}\n`hookrail add NAME...` adds some to the project; `hookrail docs how-to/recipes` describes the hooks.\n",
         paint(HEADING, "rules, which need no script"),
         rules().map(line).collect::<String>(),
         paint(HEADING, "hooks of the cookbook"),

@@ -1,4 +1,4 @@
-//! `docs/plugins.md` is true: its manifests load without findings, its commands print what is shown, its tables
+//! `docs/reference/plugins.md` is true: its manifests load without findings, its tables
 //! name what there is.
 
 #![cfg(unix)]
@@ -15,7 +15,7 @@ fn root() -> PathBuf {
 }
 
 fn guide() -> String {
-    fs::read_to_string(root().join("docs/plugins.md")).unwrap()
+    fs::read_to_string(root().join("docs/reference/plugins.md")).unwrap()
 }
 
 /// Returns the blocks of the guide: the words after the fence, and the text.
@@ -78,38 +78,7 @@ fn manifests_and_settings_load_without_findings() {
         assert!(found.is_empty(), "{head}: {found:#?}");
         count += 1;
     }
-    assert_eq!(count, 3);
-}
-
-#[test]
-fn commands_print_and_end_as_shown() {
-    let sandbox = Sandbox::new();
-    let mut commands = 0;
-    for (head, text) in blocks() {
-        if let Some(name) = head.strip_prefix("json plugin=").filter(|name| *name == "gate") {
-            sandbox.plugin(name, &text);
-        }
-        if head != "console" {
-            continue;
-        }
-        let entries: Vec<Vec<&str>> = text.split("$ ").skip(1).map(|entry| entry.lines().collect()).collect();
-        let mut last = 0;
-        for entry in entries {
-            if entry[0] == "echo $?" {
-                assert_eq!(entry[1], last.to_string());
-                continue;
-            }
-            let output = sandbox.run(entry[0]);
-            let printed = String::from_utf8(output.stdout).unwrap();
-            let mut lines = printed.lines().filter(|line| !line.trim().is_empty());
-            for shown in entry[1..].iter().filter(|shown| **shown != "…") {
-                assert!(lines.any(|line| line == *shown), "`{}` does not print `{shown}`:\n{printed}", entry[0]);
-            }
-            last = output.status.code().unwrap();
-            commands += 1;
-        }
-    }
-    assert!(commands >= 5, "only {commands} commands");
+    assert_eq!(count, 2);
 }
 
 #[test]
@@ -134,7 +103,7 @@ fn links_lead_to_files_and_headings_that_exist() {
             Some(anchor) => assert!(anchors.iter().any(|known| known == anchor), "{link}"),
             None => {
                 let file = link.split('#').next().unwrap_or(link);
-                assert!(root().join("docs").join(file).exists(), "{link}");
+                assert!(root().join("docs/reference").join(file).exists(), "{link}");
             }
         }
     }

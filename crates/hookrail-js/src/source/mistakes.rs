@@ -173,7 +173,7 @@ fn import_hint(specifier: &str) -> &'static str {
     if specifier.starts_with(['.', '/']) {
         "correct the path, or create the file"
     } else {
-        "`hookrail docs modules` lists the modules there are"
+        "`hookrail docs reference/modules` lists the modules there are"
     }
 }
 

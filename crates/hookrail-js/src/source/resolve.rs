@@ -23,7 +23,7 @@ pub(super) fn resolve(base: &str, specifier: &str, is_in_version: impl Fn(&Path)
     }
     if specifier.starts_with("node:") {
         return Err(format!(
-            "`{specifier}` is not available to module hooks; `hookrail docs modules` lists the modules there are"
+            "`{specifier}` is not available to module hooks; `hookrail docs reference/modules` lists the modules there are"
         ));
     }
     let candidates = candidates_of(base, specifier);

@@ -1,8 +1,8 @@
-//! What `docs/modules.md` lists is there.
+//! What `docs/reference/modules.md` lists is there.
 
 use super::common::{Project, reason, tool_call};
 
-const GUIDE: &str = include_str!("../../../../docs/modules.md");
+const GUIDE: &str = include_str!("../../../../docs/reference/modules.md");
 
 /// The names in backticks of one part of the guide.
 fn names(heading: &str, from: &str, to: &str) -> Vec<String> {

@@ -180,7 +180,7 @@ fn dropping_the_termination_ends_a_child_that_left_the_session_and_cannot_be_rea
     });
 }
 
-/// The limit that docs/reliability.md states: neither the environment nor the parent shows where such a process comes from.
+/// The limit that docs/evidence/README.md states: neither the environment nor the parent shows where such a process comes from.
 #[test]
 fn an_orphan_that_left_the_session_and_cannot_be_read_is_not_found() {
     crate::support::without_privileges(async || {

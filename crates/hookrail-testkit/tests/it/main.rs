@@ -9,6 +9,7 @@
 )]
 
 mod citations;
+mod faults;
 mod features;
 mod layers;
 mod map;

@@ -1,4 +1,4 @@
-//! The rules of `docs/STYLE.md` that a program can check: words that the glossary avoids, the size of the glossary, and names
+//! The rules of `CONTRIBUTING.md` that a program can check: words that the glossary avoids, the size of the glossary, and names
 //! of public types.
 //!
 //! There is no list of exceptions. A word that has to be used somewhere does not belong in the last column.
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const STYLE: &str = "docs/STYLE.md";
+const STYLE: &str = "CONTRIBUTING.md";
 
 /// Folders that hold no text of the project when there is no git repository that could say so.
 const SKIPPED: [&str; 4] = ["target", "node_modules", ".installed", ".git"];

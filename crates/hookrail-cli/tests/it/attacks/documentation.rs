@@ -63,13 +63,13 @@ fn page() -> String {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_page_is_the_table() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reliability/attacks.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence/attacks.md");
     if std::env::var_os("HOOKRAIL_BLESS").is_some_and(|value| value == "1") {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, page()).unwrap();
     }
     let written = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(written == page(), "docs/reliability/attacks.md is not current; HOOKRAIL_BLESS=1 refreshes it");
+    assert!(written == page(), "docs/evidence/attacks.md is not current; HOOKRAIL_BLESS=1 refreshes it");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //!
 //! `data.rs` runs the attacks that are data, in `conformance/attacks`; a new attack belongs there if its form can express it.
 //!
-//! `docs/reliability/attacks.md` is generated from the table: `HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test it attacks::`.
+//! `docs/evidence/attacks.md` is generated from the table: `HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test it attacks::`.
 
 #![cfg(unix)]
 

@@ -43,7 +43,7 @@ const LINES: [(&str, &str); 19] = [
     ("hookrail plugin disable lint", "lint-gate@local"),
     ("hookrail install cla", "claude"),
     ("hookrail schema BeforeTool.", "BeforeTool.stdin"),
-    ("hookrail docs cook", "cookbook"),
+    ("hookrail docs how-to/rec", "how-to/recipes"),
     ("hookrail completions z", "zsh"),
     ("hookrail add secret", "secret-scan"),
     ("hookrail new guard --lang ty", "typescript"),

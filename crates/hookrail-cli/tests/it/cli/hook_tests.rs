@@ -288,7 +288,7 @@ fn a_malformed_case_is_shown_and_nothing_runs() {
     1 | [[case]
       |        ^
       |
-      = help: `hookrail docs how-to/test-hooks` has examples
+      = help: `hookrail docs how-to/test` has examples
 
     error: no case was run: 1 case file cannot be used
     hint: `hookrail reference test-cases` lists the keys
@@ -411,7 +411,7 @@ fn no_cases_is_an_error() {
     let sandbox = guarded();
     insta::assert_snapshot!(sandbox.steady(&sandbox.run(&["test"]).ends_with(1).stderr), @r"
     error: there are no case files in `[PROJECT]`
-    hint: write `NAME.hooktest.toml` beside a hook; `hookrail docs how-to/test-hooks` shows how
+    hint: write `NAME.hooktest.toml` beside a hook; `hookrail docs how-to/test` shows how
     hint: `hookrail record` writes cases from events that were recorded
     ");
     sandbox.write("a.hooktest.toml", DENIED);

@@ -97,15 +97,15 @@ fn the_readme_is_short() {
     assert!(count <= MOST_WORDS, "README.md has {count} words");
 }
 
-/// The rule of the README: where it is written, and its text.
+/// The rules of the README: where they are written, and their text.
 fn rule() -> (String, String) {
     let text = page("README.md");
-    let (_, rule) = blocks(&text, "ts").remove(0);
-    let place = rule.strip_prefix("// ").unwrap().split_whitespace().next().unwrap().to_owned();
+    let (_, rule) = blocks(&text, "toml").remove(0);
+    let place = rule.strip_prefix("# ").unwrap().split_whitespace().next().unwrap().to_owned();
     (place, rule)
 }
 
-/// A project with a rule that its user has granted.
+/// A project with rules that its user has granted.
 fn ruled(rule: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(&self::rule().0, rule);
@@ -118,17 +118,13 @@ const AGENTS: [&str; 3] = ["claude", "codex", "gemini"];
 
 /// What an agent is told when it wants to run a line of shell, or to write a file.
 fn ask_to_run(sandbox: &Sandbox, agent: &str, line: &str) -> ProgramOutput {
-    ask_to_run_within(sandbox, agent, line, &[])
-}
-
-fn ask_to_run_within(sandbox: &Sandbox, agent: &str, line: &str, deadline: &[&str]) -> ProgramOutput {
     let (event, name) = match agent {
         "gemini" => ("BeforeTool", "BeforeTool.run_shell_command"),
         _ => ("PreToolUse", "PreToolUse.Bash"),
     };
     let mut payload = recorded(sandbox, agent, name);
     payload["tool_input"]["command"] = line.into();
-    bridge(sandbox, agent, event, &payload, deadline)
+    bridge(sandbox, agent, event, &payload, &[])
 }
 
 fn ask_to_write(sandbox: &Sandbox, agent: &str, file: &str) -> ProgramOutput {
@@ -145,16 +141,17 @@ fn passes(ran: &ProgramOutput) {
 #[test]
 fn the_rule_is_asked_by_claude_codex_and_gemini() {
     let (_, rule) = rule();
-    assert_eq!(rule.lines().count(), 9, "{rule}");
+    assert!(rule.lines().count() <= 10, "{rule}");
     let sandbox = ruled(&rule);
     let text = page("README.md");
     let told = text.lines().find_map(|line| line.strip_prefix("> ")).unwrap();
     for agent in AGENTS {
-        for line in ["git push --force", "cd x && git push -f origin main"] {
+        for line in ["git push --force", "cd x && git push -f origin main", "git push origin +main"] {
             let ran = ask_to_run(&sandbox, agent, line);
             assert!(denies(agent, &ran, told), "{agent}: {line}: {ran:?}");
         }
-        passes(&ask_to_run(&sandbox, agent, "git push --force-with-lease"));
+        let ran = ask_to_run(&sandbox, agent, "cat .env | head -1");
+        assert!(denies(agent, &ran, ".env holds secrets"), "{agent}: {ran:?}");
         passes(&ask_to_run(&sandbox, agent, "git push origin main"));
         for file in [".env", "sub/.env.local"] {
             let ran = ask_to_write(&sandbox, agent, file);
@@ -165,26 +162,21 @@ fn the_rule_is_asked_by_claude_codex_and_gemini() {
 }
 
 #[test]
-fn a_rule_that_throws_hangs_or_was_edited_blocks() {
+fn a_rule_that_is_broken_gone_or_was_edited_blocks() {
     let (place, rule) = rule();
-    let body = |statement: &str| {
-        rule.replacen("{ toolName, input }) => {", &format!("{{ toolName, input }}) => {{ {statement}"), 1)
-    };
-    for statement in ["throw new Error('broken');", "for (;;) {}", "await new Promise(() => {});"] {
-        let sandbox = ruled(&body(statement).replace("({ toolName", "async ({ toolName"));
-        for agent in AGENTS {
-            // Whichever comes first, the limit of the module or the deadline of the bridge.
-            let ran = ask_to_run_within(&sandbox, agent, "ls", &["--deadline", "1500"]);
-            let text = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(denies(agent, &ran, "") || (ran.code == 2 && !text.is_empty()), "{agent}: {statement}: {ran:?}");
+    let edited = rule.replacen("no forced pushes", "whatever", 1);
+    let broken = format!("{rule}\n[[rule");
+    for text in [Some(edited), Some(broken), Some(String::new()), None] {
+        let sandbox = ruled(&rule);
+        passes(&ask_to_run(&sandbox, "claude", "ls"));
+        match &text {
+            Some(text) => sandbox.write(&place, text),
+            None => fs::remove_file(sandbox.project.join(&place)).unwrap(),
         }
-    }
-    let sandbox = ruled(&rule);
-    passes(&ask_to_run(&sandbox, "claude", "ls"));
-    sandbox.write(&place, "export default function () {}\n");
-    for agent in AGENTS {
-        let ran = ask_to_run(&sandbox, agent, "ls");
-        assert!(denies(agent, &ran, "denied by hook"), "{agent}: {ran:?}");
+        for agent in AGENTS {
+            let ran = ask_to_run(&sandbox, agent, "git push --force");
+            assert!(denies(agent, &ran, "denied by hook"), "{agent}: {text:?}: {ran:?}");
+        }
     }
 }
 

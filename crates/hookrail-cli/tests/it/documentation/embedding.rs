@@ -26,7 +26,7 @@ mod tutorial;
 #[test]
 fn the_guide_shows_the_examples_as_they_are() {
     let mut shown = BTreeSet::new();
-    let pages = ["embedding.md", "tutorial/embedding.md"].into_iter().flat_map(blocks);
+    let pages = ["how-to/embed-rust.md", "get-started/embed.md"].into_iter().flat_map(blocks);
     for block in pages.filter(|block| block.language == "rust") {
         let from = block.value("from").unwrap_or_else(|| panic!("{}: from nowhere", block.place));
         let (file, region) = from.split_once('#').unwrap();
@@ -44,7 +44,7 @@ fn the_guide_shows_the_examples_as_they_are() {
 
 #[test]
 fn the_tutorial_shows_what_its_program_prints() {
-    let shown = blocks("tutorial/embedding.md").into_iter().find(|block| block.value("output") == Some("tutorial.rs"));
+    let shown = blocks("get-started/embed.md").into_iter().find(|block| block.value("output") == Some("tutorial.rs"));
     assert_eq!(shown.map(|block| block.text), Some(tutorial::printed()));
 }
 

@@ -6,9 +6,12 @@
 mod console;
 mod cookbook;
 mod embedding;
+mod index;
 mod links;
 mod markdown;
+mod questions;
 mod sandbox;
 mod scripts;
 mod settings;
 mod tables;
+mod words;

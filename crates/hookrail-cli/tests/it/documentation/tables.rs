@@ -40,7 +40,7 @@ fn the_matchers_match_what_the_table_says() {
 
 #[test]
 fn answers_are_read_as_the_table_says() {
-    let rows = table("reference/answers.md", "answers");
+    let rows = table("reference/protocol.md", "answers");
     assert!(rows.len() >= 20);
     for row in rows {
         let [exit, stdout, stderr, end, decision, text, reported] = row.as_slice() else { panic!("{row:?}") };
@@ -66,7 +66,7 @@ fn answers_are_read_as_the_table_says() {
 
 #[test]
 fn guards_answer_as_strictly_as_the_table_says() {
-    let rows = table("reference/answers.md", "strict answers");
+    let rows = table("reference/protocol.md", "strict answers");
     assert!(rows.len() >= 8);
     for row in rows {
         let [stdout, end, decision, reported] = row.as_slice() else { panic!("{row:?}") };
@@ -87,7 +87,7 @@ fn guards_answer_as_strictly_as_the_table_says() {
 #[test]
 fn every_reason_to_skip_a_hook_is_in_the_table_and_happens() {
     let listed: Vec<String> =
-        table("how-to/debug-hooks.md", "skips").iter().filter_map(|row| literals(&row[0]).first().cloned()).collect();
+        table("how-to/debug.md", "skips").iter().filter_map(|row| literals(&row[0]).first().cloned()).collect();
     let hook = |command: &str| json!({"type": "command", "command": command});
     let on = json!({"enabled": true});
     let cases = [

@@ -32,7 +32,7 @@ with the module: after a timeout or a limit, when its call is cancelled, when it
 
 #[test]
 fn the_page_in_the_repository_is_current() {
-    is_current("docs/reliability/misbehaviour.md", &page());
+    is_current("docs/evidence/misbehaviour.md", &page());
 }
 
 /// What `scripts/reliability-peer` runs is what is tested here.

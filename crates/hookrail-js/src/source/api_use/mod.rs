@@ -326,7 +326,7 @@ impl<'a> Look<'_, 'a> {
         } else if !known.contains(&name) {
             let hint = match nearest(name, known.iter().copied()) {
                 Some(meant) => format!("did you mean `pi.{meant}`?"),
-                None => "`hookrail docs modules` lists what there is".to_owned(),
+                None => "`hookrail docs reference/modules` lists what there is".to_owned(),
             };
             self.report(MistakeKind::Api, at, format!("calls `pi.{name}`, which modules do not have"), hint);
         }

@@ -1,0 +1,188 @@
+//! Pages stay short: no page has more words than its budget in `words.toml`, and no sentence has more than 40.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::links::page;
+use super::markdown::{all_pages, root};
+
+/// The longest sentence, in words.
+const LONGEST_SENTENCE: usize = 40;
+
+/// What people write by hand may have so many words in all, without the numbered rules, and with them.
+const MOST_WORDS: usize = 46_000;
+const MOST_WORDS_WITH_RULES: usize = 64_000;
+
+/// A page whose budget is this word is written by a program, and is not counted.
+const GENERATED: &str = "generated";
+
+/// The budgets, by the path of the page from the root of the repository.
+fn budgets() -> BTreeMap<String, toml::Value> {
+    let text = include_str!("words.toml");
+    toml::from_str::<BTreeMap<String, toml::Value>>(text).unwrap()
+}
+
+/// Every Markdown file that readers of the repository find.
+fn pages() -> Vec<String> {
+    let beside = [
+        "CHANGELOG.md",
+        "clients/README.md",
+        "clients/python/README.md",
+        "clients/typescript/README.md",
+        "conformance/COVERAGE.md",
+        "crates/hookrail/INTERNALS.md",
+        "crates/hookrail-agent/README.md",
+        "crates/hookrail-bench/NOTES.md",
+        "crates/hookrail-hook/README.md",
+        "examples/plugins/README.md",
+    ];
+    all_pages().into_iter().chain(beside.map(str::to_owned)).collect()
+}
+
+/// The lines of a page that a person wrote there: those outside of the parts that a program writes anew, and of code that is cut
+/// from a file.
+fn written(text: &str) -> Vec<&str> {
+    let (mut generated, mut cut, mut before) = (false, false, "");
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("<!-- Made ") || line.starts_with("<!-- results: made") {
+            generated = true;
+        } else if line.starts_with("<!-- End of") || line.starts_with("<!-- end of") {
+            generated = false;
+        } else if line.starts_with("```") && !cut && before.starts_with("<!-- from=") {
+            cut = true;
+        } else if cut {
+            cut = line != "```";
+        } else if !generated {
+            lines.push(line);
+        }
+        before = line;
+    }
+    lines
+}
+
+fn count(text: &str) -> usize {
+    written(text).iter().map(|line| line.split_whitespace().count()).sum()
+}
+
+#[test]
+fn every_page_keeps_to_its_budget() {
+    let mut budgets = budgets();
+    let (mut wrong, mut sum, mut rules) = (Vec::new(), 0, 0);
+    for name in pages() {
+        let words = count(&page(&name));
+        match budgets.remove(&name) {
+            Some(toml::Value::Integer(most)) => {
+                println!("{words:6} of {most:5}  {name}");
+                if usize::try_from(most).unwrap() < words {
+                    wrong.push(format!("{name} has {words} words, and its budget is {most}"));
+                }
+                let of_rules = name.starts_with("docs/specification/") || name == "docs/differences.md";
+                *(if of_rules { &mut rules } else { &mut sum }) += words;
+            }
+            Some(toml::Value::String(kind)) if kind == GENERATED => println!("{GENERATED:>15}  {name}"),
+            other => wrong.push(format!("{name} has {words} words and no budget ({other:?})")),
+        }
+    }
+    println!("{sum:6} of {MOST_WORDS:5}  all, and {rules} of numbered rules");
+    wrong.extend(budgets.keys().map(|name| format!("{name} has a budget and does not exist")));
+    if sum > MOST_WORDS || sum + rules > MOST_WORDS_WITH_RULES {
+        wrong.push(format!("all pages have {sum} words, and the numbered rules {rules}"));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// No page is left out of the budgets because nothing looks for it.
+#[test]
+fn every_markdown_file_is_counted() {
+    let counted = pages();
+    let mut folders = vec![root()];
+    let mut missed = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+            let is_ours = !path.is_symlink() && !is_passed_over(&name);
+            if is_ours && path.is_dir() {
+                folders.push(path);
+            } else if is_ours && name.ends_with(".md") && !counted.contains(&name) {
+                missed.push(name);
+            }
+        }
+    }
+    assert!(missed.is_empty(), "no budget counts {missed:?}");
+}
+
+/// Folders without pages: what tools leave, and what tests and demonstrations read.
+fn is_passed_over(name: &str) -> bool {
+    let last = Path::new(name).file_name().unwrap().to_str().unwrap();
+    last.starts_with('.')
+        || ["target", "node_modules", "tests", "assets", "corpus", "fuzz"].contains(&last)
+        || name == "packaging"
+}
+
+/// The sentences of a text: paragraphs and items of lists, without tables, code and headings.
+fn sentences(text: &str) -> Vec<String> {
+    let (mut fenced, mut paragraphs) = (false, vec![String::new()]);
+    for line in written(text) {
+        let line = line.trim();
+        fenced ^= line.starts_with("```");
+        let apart = fenced || line.is_empty() || ["```", "|", "#", "<!--"].iter().any(|mark| line.starts_with(mark));
+        let item = line.strip_prefix("* ").or(line.strip_prefix("- ")).or(line.strip_prefix("> ")).or_else(|| {
+            let (number, rest) = line.split_once(". ")?;
+            number.parse::<u32>().is_ok().then_some(rest)
+        });
+        if apart || item.is_some() {
+            paragraphs.push(String::new());
+        }
+        if !apart {
+            let paragraph = paragraphs.last_mut().unwrap();
+            paragraph.push_str(item.unwrap_or(line));
+            paragraph.push(' ');
+        }
+    }
+    let mut found = vec![String::new()];
+    for paragraph in paragraphs {
+        let words: Vec<&str> = paragraph.split_whitespace().collect();
+        for (at, word) in words.iter().enumerate() {
+            let sentence = found.last_mut().unwrap();
+            sentence.push_str(word);
+            sentence.push(' ');
+            let bare = word.trim_end_matches(['*', '`', ')', '"']);
+            let ends = bare.ends_with(['.', '?', '!']) && words.get(at + 1).is_none_or(|next| !next.starts_with(char::is_lowercase));
+            if ends || at + 1 == words.len() {
+                found.push(String::new());
+            }
+        }
+    }
+    found.retain(|sentence| !sentence.is_empty());
+    found
+}
+
+#[test]
+fn no_sentence_is_too_long() {
+    let budgets = budgets();
+    let mut wrong = Vec::new();
+    for name in pages() {
+        if budgets.get(&name).and_then(toml::Value::as_str) == Some(GENERATED) || name.starts_with("docs/specification/") {
+            continue;
+        }
+        for sentence in sentences(&page(&name)) {
+            let words = sentence.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
+            if words > LONGEST_SENTENCE {
+                wrong.push(format!("{name}: {words} words: {sentence}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "sentences of more than {LONGEST_SENTENCE} words:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn sentences_are_found_across_lines_and_not_in_tables_and_code() {
+    let text = "# A title. Not\n\nOne two.\nThree `four`! See e.g. five\n\n| a. | b. |\n\n```sh\nsix. Seven\n```\n\n* eight\n  nine\n* ten.\n\
+        <!-- Made by x -->\nEleven. Twelve.\n<!-- End of it -->\nThirteen\n";
+    let found: Vec<String> = sentences(text).iter().map(|sentence| sentence.trim().to_owned()).collect();
+    assert_eq!(found, ["One two.", "Three `four`!", "See e.g. five", "eight nine", "ten.", "Thirteen"]);
+    assert_eq!(count(text), 23);
+}
