@@ -29,7 +29,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if text.contains(PRINTED_FROM_TABLES) {
             continue;
         }
-        writeln!(pages, "Page {{ part: {part:?}, topic: {topic:?}, title: {title:?}, text: include_str!({file:?}) }},")?;
+        writeln!(
+            pages,
+            "Page {{ part: {part:?}, topic: {topic:?}, title: {title:?}, text: include_str!({file:?}) }},"
+        )?;
     }
     pages.push(']');
     std::fs::write(Path::new(&std::env::var("OUT_DIR")?).join("pages.rs"), pages)?;

@@ -13,7 +13,10 @@ pub const GENERATED: &str = "<!-- Made by `hookrail reference`; edit the engine'
 /// Returns the page about the keys of hookrail's own configuration.
 pub fn configuration() -> String {
     let guide = include_str!("../assets/reference/configuration.md");
-    format!("{guide}\n{GENERATED}## Keys\n\nSizes are in KiB and times in milliseconds.\n{}", crate::config::reference())
+    format!(
+        "{guide}\n{GENERATED}## Keys\n\nSizes are in KiB and times in milliseconds.\n{}",
+        crate::config::reference()
+    )
 }
 
 /// Returns the page about case files.

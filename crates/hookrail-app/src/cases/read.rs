@@ -389,8 +389,7 @@ impl Reader<'_> {
 }
 
 /// The hint for a file that has the wrong shape as a whole.
-const EXAMPLE: &str =
-    "write `[[case]]`, then `name`, `event` and `expect`; `hookrail docs how-to/test` has examples";
+const EXAMPLE: &str = "write `[[case]]`, then `name`, `event` and `expect`; `hookrail docs how-to/test` has examples";
 
 /// The values of a table that are as they should be.
 struct Values<'n> {

@@ -53,7 +53,8 @@ fn member(options: &WorkerOptions) -> Result<FleetMember> {
         Some(file) => FleetMember::read(file).map(Some).map_err(|error| error.to_string()),
         None => find_member(&remote_client::places()),
     };
-    let hint = "name a file with `tenant`, `member` and `[nats]` with `--member`; `hookrail docs how-to/fleet` describes it";
+    let hint =
+        "name a file with `tenant`, `member` and `[nats]` with `--member`; `hookrail docs how-to/fleet` describes it";
     match found {
         Ok(Some(member)) => Ok(member),
         Ok(None) => Err(Failure::new("no key for the servers is configured").hint(hint)),

@@ -118,7 +118,9 @@ fn session_folders(args: &AgentArgs) -> Result<(std::path::PathBuf, std::path::P
 fn failure(error: &AgentError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
-        AgentError::Script { .. } => failure.hint(r#"a script is a JSON document, such as `{"turns": [{"text": "hello"}]}`"#),
+        AgentError::Script { .. } => {
+            failure.hint(r#"a script is a JSON document, such as `{"turns": [{"text": "hello"}]}`"#)
+        }
         AgentError::Rules { .. } => failure.hint("rules are a JSON list of {\"name\", \"pattern\", \"message\"}"),
         AgentError::Output(_) => failure.hint("the session has the whole conversation; continue it with `--resume`"),
         AgentError::NoSession(_) => failure.hint("omit `--resume` to start a new session"),

@@ -102,6 +102,7 @@ fn every_test_that_a_row_names_exists() {
 
 #[test]
 fn a_test_is_found_by_its_last_name() {
-    let shown = "`hookrail` `loading`: `a_b_c`, `x::tests::d_e_f`; `conformance/a_b_c.json`, `hookrail-js/tests/it/p.rs`";
+    let shown =
+        "`hookrail` `loading`: `a_b_c`, `x::tests::d_e_f`; `conformance/a_b_c.json`, `hookrail-js/tests/it/p.rs`";
     assert_eq!(named_tests(shown).collect::<Vec<_>>(), ["a_b_c", "d_e_f"]);
 }

@@ -150,7 +150,8 @@ fn sentences(text: &str) -> Vec<String> {
             sentence.push_str(word);
             sentence.push(' ');
             let bare = word.trim_end_matches(['*', '`', ')', '"']);
-            let ends = bare.ends_with(['.', '?', '!']) && words.get(at + 1).is_none_or(|next| !next.starts_with(char::is_lowercase));
+            let ends = bare.ends_with(['.', '?', '!'])
+                && words.get(at + 1).is_none_or(|next| !next.starts_with(char::is_lowercase));
             if ends || at + 1 == words.len() {
                 found.push(String::new());
             }
@@ -165,7 +166,9 @@ fn no_sentence_is_too_long() {
     let budgets = budgets();
     let mut wrong = Vec::new();
     for name in pages() {
-        if budgets.get(&name).and_then(toml::Value::as_str) == Some(GENERATED) || name.starts_with("docs/specification/") {
+        if budgets.get(&name).and_then(toml::Value::as_str) == Some(GENERATED)
+            || name.starts_with("docs/specification/")
+        {
             continue;
         }
         for sentence in sentences(&page(&name)) {
