@@ -23,7 +23,7 @@ pub fn configuration() -> String {
 pub fn test_cases() -> String {
     format!(
         "# Case files\n\n{GENERATED}For authors of cases: every key of a file `NAME.hooktest.toml` or `NAME.hooktest.json`. Both have the \
-         same shape, and `hookrail schema hooktest` prints its JSON Schema. [The guide](../how-to/test-hooks.md) has examples.\n\n\
+         same shape, and `hookrail schema hooktest` prints its JSON Schema. [The guide](../how-to/test.md) has examples.\n\n\
          In texts of a case, `${{project}}` stands for the case's own project and `${{home}}` for its home directory. Paths of files \
          are below the project unless they begin with `${{home}}/`.\n{}",
         crate::cases::reference()
