@@ -130,7 +130,7 @@
 	function named(name, members) {
 		const get = (target, key, self) => {
 			if (isProbe(key) || key in target) return read(target, key, self);
-			throw new Error(`${name}.${key} is not available to module hooks; \`hookrail docs modules\` lists what there is`);
+			throw new Error(`${name}.${key} is not available to module hooks; \`hookrail docs reference/modules\` lists what there is`);
 		};
 		return new Proxy(members, { __proto__: null, get });
 	}

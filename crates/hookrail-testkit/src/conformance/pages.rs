@@ -58,9 +58,27 @@ pub fn differences_page(pages: &[RulePage]) -> String {
 fn difference(page: &RulePage, rule: &Rule) -> Option<String> {
     let original = rule.original.as_deref()?;
     let reason = rule.reason.as_deref().unwrap_or_default();
-    let cells = [original, &rule.text, reason].map(|text| flat(text).replace('|', "\\|"));
+    let cells = [original, &rule.text, reason].map(|text| linked_from_docs(&flat(text)).replace('|', "\\|"));
     let [original, text, reason] = cells;
     Some(format!("| [{}](specification/{}.md) | {original} | {text} | {reason} |\n", rule.id, page.name))
+}
+
+/// A text whose links count from `docs`, and not from the folder of the specification.
+fn linked_from_docs(text: &str) -> String {
+    let mut parts = text.split("](");
+    let mut linked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        linked.push_str("](");
+        match part.strip_prefix("../") {
+            Some(rest) => linked.push_str(rest),
+            None if part.starts_with("https://") => linked.push_str(part),
+            None => {
+                linked.push_str("specification/");
+                linked.push_str(part);
+            }
+        }
+    }
+    linked
 }
 
 fn made_from(name: &str) -> String {
