@@ -38,5 +38,5 @@ trap 'rm -f "$page"' EXIT
 nice "$target/fire_soak" "$fires" "$seed" | tee /dev/stderr >>"$page"
 printf '\n## Children\n\n`hookrail-spawn` alone: also children that are cancelled, and runs whose future is dropped.\n\n' >>"$page"
 nice "$target/spawn_soak" "$children" "$seed" | tee /dev/stderr >>"$page"
-mkdir -p docs/reliability
+mkdir -p docs/evidence
 cp "$page" docs/evidence/soak.md

@@ -145,12 +145,8 @@ pub(super) fn literals(cell: &str) -> Vec<String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The anchors of a document's headings, as they are made of the headings' text.
-pub(super) fn anchors(name: &str) -> Vec<String> {
-    anchors_of(&document(name))
-}
-
-/// The anchors of a text's headings. A heading that stands twice gets a number, as it does on a site.
+/// The anchors of a text's headings, as they are made of the headings' text. The second of two equal ones gets a number, as it
+/// does on a site.
 pub(super) fn anchors_of(text: &str) -> Vec<String> {
     let mut fenced = false;
     let mut found: Vec<String> = Vec::new();

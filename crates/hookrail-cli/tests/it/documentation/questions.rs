@@ -101,7 +101,7 @@ fn every_question_is_answered_in_two_clicks_and_few_words() {
 fn words_are_counted_from_the_link_to_the_end_of_the_answer() {
     let text = "# One\na b\n\n## Two\nc\n```sh\n# no heading\n```\n\n## Three\nd e f\n\n## Four\ng\n";
     assert_eq!(words_to(text, "", "one"), 4);
-    assert_eq!(words_to(text, "", "three"), 18);
+    assert_eq!(words_to(text, "", "three"), 17);
     assert_eq!(words_to(text, "three", "three"), 5);
-    assert_eq!(words_to(text, "two", "four"), 17);
+    assert_eq!(words_to(text, "two", "four"), 16);
 }
