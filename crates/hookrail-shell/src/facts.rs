@@ -152,7 +152,7 @@ macro_rules! whys {
             pub fn text(self) -> &'static str {
                 match self {
                     Self::Fault(FaultKind::Syntax) => "syntax error",
-                    Self::Fault(FaultKind::Unclosed) => "a quote or bracket is not closed",
+                    Self::Fault(FaultKind::Unclosed) => "a quote, a bracket or a command is not closed",
                     Self::Fault(FaultKind::OpenHereDocument) => "here-document without end",
                     Self::Fault(FaultKind::ControlCharacter) => "control characters",
                     Self::Fault(FaultKind::Disagreement) => "words and structure do not agree",

@@ -53,6 +53,10 @@ pub(crate) enum MaskKind {
     Blanks,
     /// By the head of a loop over words: `((…))` behind `for`.
     LoopHead,
+    /// By a head without words: those of a loop whose body stands in braces.
+    LoopWords,
+    /// By a semicolon: the blank between the end of a structure and a reserved word.
+    Separator,
 }
 
 /// A part of the text that is no structure.
@@ -73,6 +77,10 @@ pub(crate) struct Scan {
     pub(crate) is_structured: bool,
     /// How many brackets the structure has.
     pub(crate) brackets: u32,
+    /// Where the last line began that is not inside of a quote or bracket.
+    pub(crate) last_whole_line: usize,
+    /// Whether a structure is open at the end, or an operator wants a command.
+    pub(crate) is_unfinished: bool,
     pub(crate) fault: Option<ScanFault>,
 }
 
@@ -114,6 +122,14 @@ struct Scanner<'t> {
     /// Whether the name of a function is still to come: behind `function`.
     expects_name: bool,
     last_word: Span,
+    /// Where the words behind `for` begin, before its body.
+    loop_words: Option<usize>,
+    /// Where a structure ended, if only blanks follow so far.
+    structure_end: Option<usize>,
+    /// How many structures of words are open: `if`, `while`, `{`.
+    open_structures: i32,
+    /// Whether an operator came last that wants a command behind it.
+    wants_command: bool,
     scan: Scan,
 }
 
@@ -130,6 +146,10 @@ pub(crate) fn scan(text: &str, from: usize, until: Until) -> Scan {
         expects_in: false,
         expects_name: false,
         last_word: Span::default(),
+        loop_words: None,
+        structure_end: None,
+        open_structures: 0,
+        wants_command: false,
         scan: Scan::default(),
     };
     if until == Until::Arithmetic {
@@ -177,6 +197,7 @@ impl Scanner<'_> {
         }
         self.scan.end = self.at.min(self.text.len());
         if self.scan.fault.is_none() {
+            self.scan.is_unfinished = !self.frames.is_empty() || self.open_structures > 0 || self.wants_command;
             let is_open = self.frames.iter().any(|frame| !matches!(frame, Frame::Subshell | Frame::Case));
             if is_open || until == Until::Parenthesis {
                 self.scan.fault = Some(ScanFault::Unclosed(self.at));
@@ -214,6 +235,7 @@ impl Scanner<'_> {
     }
 
     fn in_word(&mut self) {
+        self.wants_command = false;
         self.begins_word = false;
         self.begins_command = false;
     }
@@ -224,6 +246,9 @@ impl Scanner<'_> {
                 self.at += 1;
                 self.operator();
                 self.read_bodies();
+                if self.frames.is_empty() {
+                    self.scan.last_whole_line = self.at;
+                }
             }
             b' ' | b'\t' | b'\r' => {
                 self.at += 1;
@@ -243,6 +268,12 @@ impl Scanner<'_> {
             b';' | b'&' | b'|' => {
                 self.at += 1;
                 self.operator();
+                // Of `&` and `;` only the doubled `&&` leaves a command to come.
+                let is_double = self.peek(0) == Some(byte) || byte == b'|' && self.peek(0) == Some(b'&');
+                if is_double {
+                    self.at += 1;
+                }
+                self.wants_command = self.is_base() && (byte == b'|' || byte == b'&' && is_double);
             }
             b'<' if self.starts_with(b"<<<") => {
                 // The grammar knows it behind simple commands only; for the structure it is any redirection.
@@ -396,6 +427,7 @@ impl Scanner<'_> {
         });
         let word = self.text.get(from..self.at).unwrap_or_default();
         let could_begin = self.begins_command;
+        let structure_end = self.structure_end.take();
         self.last_word = Span::new(from, self.at);
         self.in_word();
         if !ends {
@@ -407,7 +439,7 @@ impl Scanner<'_> {
         if std::mem::take(&mut self.expects_name) {
             self.begins_command = true;
         } else if could_begin {
-            self.reserved_word(from, word.to_vec().as_slice());
+            self.reserved_word(from, word.to_vec().as_slice(), structure_end);
         } else if word == b"in" && self.expects_in {
             self.expects_in = false;
             // `esac` can follow.
@@ -419,9 +451,35 @@ impl Scanner<'_> {
         }
     }
 
-    fn reserved_word(&mut self, from: usize, word: &[u8]) {
+    fn reserved_word(&mut self, from: usize, word: &[u8], structure_end: Option<usize>) {
+        // A reserved word may follow the end of a structure at once; the grammar wants something between them.
+        let between = structure_end.and_then(|end| Some((end, self.text.get(end..from)?)));
+        if let Some((end, blanks)) = between
+            && !blanks.is_empty()
+            && blanks.iter().all(|byte| matches!(byte, b' ' | b'\t'))
+            && matches!(word, b"fi" | b"done" | b"esac" | b"}" | b"then" | b"do" | b"else" | b"elif")
+        {
+            let span = Span::new(end, end + 1);
+            self.scan.masks.push(Mask { span, kind: MaskKind::Separator });
+        }
         let structured = match word {
-            b"if" | b"then" | b"elif" | b"else" | b"while" | b"until" | b"do" | b"{" | b"!" => {
+            b"{" => {
+                self.loop_in_braces(from);
+                self.begins_command = true;
+                true
+            }
+            b"!" => {
+                self.begins_command = true;
+                // The grammar knows it before commands only.
+                if self.negates_structure() {
+                    self.mask(from, MaskKind::Blanks);
+                }
+                true
+            }
+            b"if" | b"then" | b"elif" | b"else" | b"while" | b"until" | b"do" => {
+                if word == b"do" {
+                    self.loop_words = None;
+                }
                 self.begins_command = true;
                 true
             }
@@ -440,17 +498,24 @@ impl Scanner<'_> {
                 if self.frames.last() == Some(&Frame::Case) {
                     self.frames.pop();
                 }
+                self.structure_end = Some(self.at);
+                self.begins_command = true;
                 true
             }
             b"for" | b"select" => {
                 self.expects_in = true;
+                self.loop_words = self.is_base().then_some(self.at);
                 true
             }
             b"function" => {
                 self.expects_name = true;
                 true
             }
-            b"fi" | b"done" | b"}" => true,
+            b"fi" | b"done" | b"}" => {
+                self.structure_end = Some(self.at);
+                self.begins_command = true;
+                true
+            }
             _ => {
                 if word.iter().any(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-' | b'.' | b'/')) {
                     self.mask(from, MaskKind::Letters);
@@ -460,7 +525,40 @@ impl Scanner<'_> {
         };
         if structured && self.is_base() {
             self.scan.is_structured = true;
+            self.open_structures += match word {
+                b"if" | b"while" | b"until" | b"for" | b"select" | b"{" => 1,
+                b"fi" | b"done" | b"}" => -1,
+                _ => 0,
+            };
         }
+    }
+
+    /// Whether a structure or another `!` follows.
+    fn negates_structure(&self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or_default().trim_ascii_start();
+        let length = rest.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'\n')).unwrap_or(rest.len());
+        let word = rest.get(..length).unwrap_or_default();
+        matches!(word, b"{" | b"!" | b"if" | b"while" | b"until" | b"for" | b"case" | b"select")
+    }
+
+    /// The words of a loop whose body stands in braces, `for x in a b; { … }`, which the grammar does not know.
+    fn loop_in_braces(&mut self, brace: usize) {
+        if !self.is_base() {
+            return;
+        }
+        let Some(begin) = self.loop_words.take() else { return };
+        // No `done` will come.
+        self.open_structures -= 1;
+        let head = self.text.get(begin..brace).unwrap_or_default();
+        let blanks = head.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let end = head.iter().rposition(|byte| !byte.is_ascii_whitespace() && *byte != b';').map_or(0, |last| last + 1);
+        let span = Span::new(begin + blanks, begin + end);
+        let is_arithmetic = head.get(blanks..).is_some_and(|words| words.starts_with(b"(("));
+        let is_for = self.text.get(..begin).is_some_and(|before| before.ends_with(b"for"));
+        if end < blanks + 6 || is_arithmetic || !is_for {
+            return;
+        }
+        self.scan.masks.push(Mask { span, kind: MaskKind::LoopWords });
     }
 
     /// Skips the option of `time`, or the name behind `coproc`.
@@ -475,9 +573,12 @@ impl Scanner<'_> {
         let word = rest.get(..length).unwrap_or_default();
         let next = blanks(begin + length);
         let is_compound = self.text.get(next).is_some_and(|byte| matches!(byte, b'{' | b'('));
-        if word == b"-p" || (has_name && length > 0 && is_compound && !is_reserved(word)) {
+        if matches!(word, b"-p" | b"--") || (has_name && length > 0 && is_compound && !is_reserved(word)) {
             self.at = begin + length;
             self.begins_word = true;
+            if word == b"-p" {
+                self.skip_prefix(false);
+            }
         }
     }
 

@@ -56,13 +56,14 @@ impl Evaluator<'_> {
         Some(match name {
             "cd" | "chdir" => self.change_folder(args, world, false),
             "pushd" => self.change_folder(args, world, true),
-            "popd" => {
-                // Without a folder to go back to it fails, and changes nothing.
-                if let Some(folder) = next.folders.pop() {
+            "popd" => match next.folders.pop() {
+                Some(folder) => {
                     next.folder = folder;
+                    After { success: vec![next], failure: Vec::new(), output: Output::default() }
                 }
-                After { success: vec![next], failure: vec![world.clone()], output: Output::default() }
-            }
+                // Without a folder to go back to it fails, and changes nothing.
+                None => After { success: Vec::new(), failure: vec![next], output: Output::default() },
+            },
             "eval" => {
                 let code = joined(args.strip_prefix_of("--"));
                 let span = args
@@ -70,7 +71,7 @@ impl Evaluator<'_> {
                     .map_or(span, |first| Span { start: first.span.start, end: span.end.max(first.span.end) });
                 self.code(&code, span, name, vec![next], input)
             }
-            "." | "source" => self.source(args, span, world),
+            "." | "source" => self.source(name, args, span, world, input),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, args, span, next),
             "unset" => {
                 for arg in args.iter().filter(|arg| !arg.text().starts_with('-')) {
@@ -87,7 +88,7 @@ impl Evaluator<'_> {
                 next.positional.drain(..count);
                 After::same(next, Output::default())
             }
-            "read" | "mapfile" | "readarray" | "getopts" => self.read_variables(name, args, span, next),
+            "read" | "mapfile" | "readarray" | "getopts" => self.read_variables(name, args, span, next, input),
             "printf" => self.printf(args, span, next),
             "echo" => After::same(next, Output { text: Some(echo(args)), ..Output::default() }),
             "test" | "[" => {
@@ -119,7 +120,12 @@ impl Evaluator<'_> {
                 if let [code, _, ..] = operands
                     && !matches!(code.text(), "" | "-" | "-l" | "-p")
                 {
-                    self.code(&code.value, code.span, name, vec![next.clone()], input);
+                    // The function that it calls may be defined later.
+                    if is_name(code.text()) && next.function(code.text()).is_none() {
+                        next.late_traps.push((code.value.clone(), code.span));
+                    } else {
+                        self.code(&code.value, code.span, name, vec![next.clone()], input);
+                    }
                 }
                 After::same(next, Output::default())
             }
@@ -138,6 +144,14 @@ impl Evaluator<'_> {
             None => self.lookup("HOME", Span::default(), world),
         };
         let hole = target.hole.or(if target.text.starts_with(['/', HOLE]) { None } else { world.folder.hole });
+        let is_searched = world.variable("CDPATH").is_some() && !target.text.starts_with(['/', '.']);
+        let hole = if is_searched {
+            hole.or_else(|| {
+                operand.map(|arg| Hole { why: Why::UnknownFolder, span: arg.span, net: false, secret: false })
+            })
+        } else {
+            hole
+        };
         let folder = Value { text: join(&world.folder.text, &target.text), hole };
         let is_certain = hole.is_none() && self.must_exist(&folder.text, world);
         if keeps {
@@ -161,11 +175,17 @@ impl Evaluator<'_> {
             }
             current = parent(&current).to_owned();
         }
-        folder == self.scene.home || folder == "/tmp" || folder == self.scene.project
+        folder == self.scene.home
+            || folder == "/tmp"
+            || folder == self.scene.project
+            || self.scene.surroundings.is_folder(folder)
     }
 
-    fn source(&mut self, args: &[Arg], span: Span, world: &World) -> After {
+    fn source(&mut self, name: &str, args: &[Arg], span: Span, world: &World, input: &Input) -> After {
         if let Some(file) = args.first() {
+            if matches!(file.text(), "/dev/stdin" | "/dev/fd/0") {
+                return self.code_of_input(name, span, world, world.clone(), input);
+            }
             if let Some(pipe) = self.pipe(&file.value) {
                 self.executes(Executed::Input, span);
                 if pipe.net {
@@ -248,7 +268,7 @@ impl Evaluator<'_> {
         After::same(world, Output::default())
     }
 
-    fn read_variables(&mut self, name: &str, args: &[Arg], span: Span, mut world: World) -> After {
+    fn read_variables(&mut self, name: &str, args: &[Arg], span: Span, mut world: World, input: &Input) -> After {
         let valued: &[&str] = if name == "read" {
             &["-d", "-i", "-n", "-N", "-p", "-t", "-u"]
         } else {
@@ -276,7 +296,7 @@ impl Evaluator<'_> {
         if names.is_empty() {
             names.push(if name == "read" { "REPLY".to_owned() } else { "MAPFILE".to_owned() });
         }
-        let hole = Hole { why: Why::ReadVariable, span, net: false, secret: false };
+        let hole = Hole { why: Why::ReadVariable, span, net: input.net, secret: input.secret };
         for name in names {
             let name = name.split('[').next().unwrap_or_default().to_owned();
             world.set(&name, Variable::Text(Value::unknown(hole)));
@@ -309,6 +329,11 @@ impl Evaluator<'_> {
             }
         }
     }
+}
+
+/// Whether a text is the name of a function or a program.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// Arguments without a first word.

@@ -69,8 +69,8 @@ pub(crate) struct Evaluator<'s> {
     pub(crate) command: Option<usize>,
     pub(crate) depth: u32,
     pub(crate) downloaded: Vec<Downloaded>,
-    /// Aliases of git that the line sets.
-    pub(crate) git_aliases: Vec<(String, String)>,
+    /// Settings of git that the line writes: aliases, remotes.
+    pub(crate) git_settings: Vec<(String, String)>,
     /// What the pipes of `<(…)` give, in their order.
     pub(crate) pipes: Vec<Output>,
     steps: usize,
@@ -88,7 +88,7 @@ impl<'s> Evaluator<'s> {
             command: None,
             depth: 0,
             downloaded: Vec::new(),
-            git_aliases: Vec::new(),
+            git_settings: Vec::new(),
             pipes: Vec::new(),
             steps: 0,
             is_exhausted: false,
@@ -105,7 +105,21 @@ impl<'s> Evaluator<'s> {
     /// Follows a whole line.
     pub(crate) fn line(&mut self, script: &ShellScript, input: &Input) {
         let world = World::new(&crate::resolve::normal(self.scene.cwd));
-        self.script(script, vec![world], input);
+        let mut after = self.script(script, vec![world], input);
+        self.end_shell(&mut after);
+    }
+
+    /// What a shell still runs when it ends: functions that `trap` named before they were defined.
+    pub(crate) fn end_shell(&mut self, after: &mut After) {
+        let mut done: Vec<Span> = Vec::new();
+        for world in after.success.iter_mut().chain(&mut after.failure).filter(|world| !world.late_traps.is_empty()) {
+            for (code, span) in std::mem::take(&mut world.late_traps) {
+                if !done.contains(&span) {
+                    done.push(span);
+                    self.code(&code, span, "trap", vec![world.clone()], &Input::default());
+                }
+            }
+        }
     }
 
     /// Follows a script in the given states.
@@ -126,7 +140,8 @@ impl<'s> Evaluator<'s> {
             (Origin::At(_), Some(base)) => Origin::At(base),
             (Origin::At(_), None) => Origin::From(self.span(outer)),
         };
-        let after = self.script(script, vec![world.clone()], &Input::default());
+        let mut after = self.script(script, vec![world.clone()], &Input::default());
+        self.end_shell(&mut after);
         self.origin = before;
         self.command = command;
         after.output
@@ -146,7 +161,9 @@ impl<'s> Evaluator<'s> {
         self.nested(via, span, worlds, |evaluator, worlds| {
             let script = parse_code(&text, Some(0), 0);
             evaluator.origin = Origin::From(span);
-            evaluator.script(&script, worlds, input)
+            let mut after = evaluator.script(&script, worlds, input);
+            evaluator.end_shell(&mut after);
+            after
         })
     }
 
@@ -211,12 +228,14 @@ impl<'s> Evaluator<'s> {
                 After { success: after.failure, failure: after.success, output: after.output }
             }
             Node::Background(inner) => {
-                self.node(inner, worlds.clone(), &Input::default());
+                let mut after = self.node(inner, worlds.clone(), &Input::default());
+                self.end_shell(&mut after);
                 After { failure: Vec::new(), success: worlds, output: Output::default() }
             }
             Node::Pipeline(nodes) => self.pipeline(nodes, worlds, input),
             Node::Subshell(inner) => {
-                let after = self.node(inner, worlds.clone(), input);
+                let mut after = self.node(inner, worlds.clone(), input);
+                self.end_shell(&mut after);
                 After { failure: worlds.clone(), success: worlds, output: after.output }
             }
             Node::Redirected(inner, redirects) => self.redirected(inner, redirects, worlds, input),
@@ -310,7 +329,8 @@ impl<'s> Evaluator<'s> {
         let mut fed = input.clone();
         let mut output = Output::default();
         for node in nodes {
-            let after = self.node(node, worlds.clone(), &fed);
+            let mut after = self.node(node, worlds.clone(), &fed);
+            self.end_shell(&mut after);
             output = after.output;
             fed = Input { is_fed: true, text: output.text.clone(), net: output.net, secret: output.secret, file: None };
         }

@@ -151,7 +151,8 @@ impl Evaluator<'_> {
             self.origin = crate::resolve::Origin::From(self.span(span));
         }
         let fed = Input { is_fed: true, ..Input::default() };
-        self.script(script, vec![world.clone()], &fed);
+        let mut after = self.script(script, vec![world.clone()], &fed);
+        self.end_shell(&mut after);
         self.origin = origin;
         self.command = command;
         super::evaluate::Output::default()
@@ -211,6 +212,7 @@ impl Evaluator<'_> {
             let index = name.parse::<usize>().unwrap_or(usize::MAX);
             match index.checked_sub(1) {
                 Some(index) if world.knows_positional => world.positional.get(index).cloned().unwrap_or_default(),
+                None => self.lookup(name, span, world),
                 _ => Value::unknown(self.hole(Why::UnsetVariable, span)),
             }
         } else if name == "#" {

@@ -4,7 +4,7 @@ use super::evaluate::{After, Downloaded, Evaluator, Input, Output};
 use super::options::Arg;
 use super::record::Use;
 use super::secrets::is_secret;
-use crate::facts::{CommandFact, Executed, FactKind, FactSet, FlowKind, NetworkHost, Why};
+use crate::facts::{Accesses, CommandFact, Executed, FactKind, FactSet, FlowKind, NetworkHost, Why};
 use crate::resolve::{HOLE, Origin, Value, Variable, World, base_name, is_pattern, shown};
 use crate::syntax::Span;
 use crate::syntax::{AssignedValue, Assignment, Redirect, RedirectOperator, RedirectTarget, SimpleCommand};
@@ -47,7 +47,7 @@ impl Evaluator<'_> {
             args.extend(self.fields(word, &mut world).into_iter().map(|value| Arg { value, span }));
         }
         let redirected = self.redirects(&command.redirects, &mut world, input);
-        let (reads, hosts) = (self.facts.reads.len(), self.facts.network.len());
+        let before_facts = FactCounts::of(&self.facts);
         let mut after = if args.is_empty() {
             if !command.words.is_empty() && self.facts.commands.len() == index + 1 {
                 self.facts.commands.pop();
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
                 restore(after, &command.assignments, &before)
             }
         };
-        self.finish(&mut after.output, &args, (reads, hosts), &redirected.input, span);
+        self.finish(&mut after.output, &args, before_facts, &redirected.input, span);
         self.note_written(&redirected.targets, &after.output);
         if redirected.leaves {
             after.output = Output::default();
@@ -82,17 +82,34 @@ impl Evaluator<'_> {
     }
 
     /// Notes what a command got from files and the network, and what it sent.
-    fn finish(&mut self, output: &mut Output, args: &[Arg], before: (usize, usize), input: &Input, span: Span) {
-        let (reads, hosts) = before;
-        let read_secret = self.facts.reads.iter().skip(reads).any(|fact| is_secret(&fact.what.path));
+    fn finish(&mut self, output: &mut Output, args: &[Arg], before: FactCounts, input: &Input, span: Span) {
+        let read_secret = self.facts.reads.iter().skip(before.reads).any(|fact| is_secret(&fact.what.path));
         let has_connected =
-            self.facts.network.iter().skip(hosts).any(|fact| !matches!(fact.what, NetworkHost::Registry(_)));
+            self.facts.network.iter().skip(before.hosts).any(|fact| !matches!(fact.what, NetworkHost::Registry(_)));
+        self.pass_on_downloads(before, input);
         let holds_secret = args.iter().any(|arg| arg.value.hole.is_some_and(|hole| hole.secret));
         output.net |= has_connected || input.net;
         output.secret |= read_secret || input.secret || holds_secret;
         if has_connected && (read_secret || input.secret || holds_secret) {
             self.flow(FlowKind::SecretToNet, span);
         }
+    }
+
+    /// What a command writes came from the network, if its input or one of its files did.
+    fn pass_on_downloads(&mut self, before: FactCounts, input: &Input) {
+        let sources = self.facts.reads.iter().skip(before.reads).chain(self.facts.deletes.iter().skip(before.deletes));
+        let is_from_net = input.net || sources.into_iter().any(|fact| self.is_downloaded(&fact.what.path));
+        if is_from_net {
+            let written = self.facts.writes.iter().skip(before.writes);
+            self.downloaded.extend(written.map(|fact| Downloaded { path: fact.what.path.clone() }));
+        }
+    }
+
+    /// Whether the line gets a file from the network.
+    fn is_downloaded(&self, path: &str) -> bool {
+        self.downloaded.iter().any(|file| {
+            path == file.path || file.path.strip_suffix("/**").is_some_and(|folder| path.starts_with(folder))
+        })
     }
 
     pub(crate) fn note_written(&mut self, targets: &[String], output: &Output) {
@@ -186,10 +203,7 @@ impl Evaluator<'_> {
             self.unknown(why, FactSet::EVERYTHING, span);
         }
         let path = shown(&place.path);
-        let is_downloaded = self.downloaded.iter().any(|file| {
-            path == file.path || file.path.strip_suffix("/**").is_some_and(|folder| path.starts_with(folder))
-        });
-        if is_downloaded {
+        if self.is_downloaded(&path) {
             self.flow(FlowKind::NetToExec, span);
         }
         self.executes(Executed::Path(path), span);
@@ -373,7 +387,8 @@ impl Evaluator<'_> {
             }
             VariableKind::Command => {
                 self.task("hook", name, span);
-                self.code(value, span, name, vec![world.clone()], &Input::default());
+                let text = value.text.trim_start_matches('|').to_owned();
+                self.code(&Value { text, hole: value.hole }, span, name, vec![world.clone()], &Input::default());
             }
             // What is found before is still found: only folders behind are new.
             VariableKind::Search if value.text.starts_with(HOLE) => {}
@@ -391,6 +406,26 @@ impl Evaluator<'_> {
     pub(crate) fn unknown_kinds(&mut self, value: &Value, kinds: &[FactKind], span: Span) {
         if let Some(hole) = value.hole {
             self.unknown(hole.why, FactSet::of(kinds), span);
+        }
+    }
+}
+
+/// How many facts there were before a command.
+#[derive(Clone, Copy)]
+struct FactCounts {
+    reads: usize,
+    writes: usize,
+    deletes: usize,
+    hosts: usize,
+}
+
+impl FactCounts {
+    fn of(facts: &Accesses) -> Self {
+        Self {
+            reads: facts.reads.len(),
+            writes: facts.writes.len(),
+            deletes: facts.deletes.len(),
+            hosts: facts.network.len(),
         }
     }
 }

@@ -37,6 +37,8 @@ pub trait CommandSurroundings {
     fn real_path(&self, path: &str) -> Option<String>;
     /// Returns the value of a variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
+    /// Whether a folder exists, so that `cd` certainly goes there.
+    fn is_folder(&self, path: &str) -> bool;
 }
 
 /// Nothing is known of the machine.
@@ -47,6 +49,10 @@ impl CommandSurroundings for () {
 
     fn variable(&self, _name: &str) -> Option<String> {
         None
+    }
+
+    fn is_folder(&self, _path: &str) -> bool {
+        false
     }
 }
 

@@ -28,7 +28,19 @@ impl Arg {
 pub(crate) struct GivenOption {
     /// The name without its dashes.
     pub(crate) name: String,
+    /// Whether the program has an option of this very name, so that it is no other one shortened.
+    pub(crate) is_whole: bool,
     pub(crate) value: Option<Arg>,
+}
+
+impl GivenOption {
+    fn new(name: impl Into<String>, value: Option<Arg>) -> Self {
+        Self { name: name.into(), is_whole: false, value }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        if self.is_whole { name == self.name } else { is_option(name, &self.name) }
+    }
 }
 
 /// The arguments of a program, divided.
@@ -41,19 +53,19 @@ pub(crate) struct Divided {
 impl Divided {
     /// Whether one of these options is given. Long options may be shortened.
     pub(crate) fn has(&self, names: &[String]) -> bool {
-        self.options.iter().any(|option| names.iter().any(|name| is_option(name, &option.name)))
+        self.options.iter().any(|option| names.iter().any(|name| option.is(name)))
     }
 
     /// Whether one of these options is given.
     pub(crate) fn has_any(&self, names: &[&str]) -> bool {
-        self.options.iter().any(|option| names.iter().any(|name| is_option(name, &option.name)))
+        self.options.iter().any(|option| names.iter().any(|name| option.is(name)))
     }
 
     /// Returns the values of an option.
     pub(crate) fn values<'d>(&'d self, names: &'d [&'d str]) -> impl Iterator<Item = &'d Arg> {
         self.options
             .iter()
-            .filter(|option| names.iter().any(|name| is_option(name, &option.name)))
+            .filter(|option| names.iter().any(|name| option.is(name)))
             .filter_map(|option| option.value.as_ref())
     }
 }
@@ -122,13 +134,16 @@ impl<'g> Grammar<'g> {
                 } else {
                     self.short(arg, &mut rest, &mut divided);
                 }
+            } else if text == "-" && self.has_assignments {
+                // `env -` empties the environment.
+                divided.options.push(GivenOption::new("i", None));
             } else {
                 divided.operands.push(arg.clone());
                 let is_assignment = self.has_assignments && is_assignment(text);
                 if is_assignment {
                     // It is put before the command, of which it is no part.
                     divided.operands.pop();
-                    divided.options.push(GivenOption { name: "=".to_owned(), value: Some(arg.clone()) });
+                    divided.options.push(GivenOption::new("=", Some(arg.clone())));
                     continue;
                 }
                 let is_done = self.stops || self.before_rest.is_some_and(|count| divided.operands.len() > count);
@@ -154,7 +169,8 @@ impl<'g> Grammar<'g> {
             None if self.is_valued(name) => (name, rest.next().cloned()),
             None => (name, None),
         };
-        divided.options.push(GivenOption { name: name.to_owned(), value });
+        let is_whole = names(self.valued).any(|known| known == name);
+        divided.options.push(GivenOption { is_whole, ..GivenOption::new(name, value) });
     }
 
     fn short<'a>(&self, arg: &Arg, rest: &mut impl Iterator<Item = &'a Arg>, divided: &mut Divided) {
@@ -166,15 +182,15 @@ impl<'g> Grammar<'g> {
             let behind = text.len() > offset;
             if names(self.attached).any(|other| other == name) {
                 let value = behind.then(|| arg.from(offset));
-                divided.options.push(GivenOption { name, value });
+                divided.options.push(GivenOption::new(name, value));
                 return;
             }
             if names(self.valued).any(|other| other == name) {
                 let value = if behind { Some(arg.from(offset)) } else { rest.next().cloned() };
-                divided.options.push(GivenOption { name, value });
+                divided.options.push(GivenOption::new(name, value));
                 return;
             }
-            divided.options.push(GivenOption { name, value: None });
+            divided.options.push(GivenOption::new(name, None));
         }
     }
 }

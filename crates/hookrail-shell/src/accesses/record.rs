@@ -1,6 +1,7 @@
 //! Writes facts down, each one once.
 
 use super::evaluate::Evaluator;
+use super::secrets::is_secret;
 use crate::facts::{
     Class, Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse, Unknown, Why,
 };
@@ -65,6 +66,10 @@ impl Evaluator<'_> {
             return;
         }
         let place = self.place_of(value, world);
+        // An operand that stands for everything below it can be a file itself.
+        if reach != Reach::Itself && is_secret(&place.path) {
+            self.use_place(how, Reach::Itself, &place, span);
+        }
         self.use_place(how, reach, &place, span);
     }
 

@@ -107,8 +107,9 @@ impl Evaluator<'_> {
         }
         let mut operand_roles: Option<&Operands> = None;
         for when in &row.when {
-            let holds =
-                (when.has.is_empty() || divided.has(&when.has)) && (when.lacks.is_empty() || !divided.has(&when.lacks));
+            let holds = (when.has.is_empty() || divided.has(&when.has))
+                && (when.lacks.is_empty() || !divided.has(&when.lacks))
+                && (!when.is_bare || divided.operands.is_empty());
             if !holds {
                 continue;
             }
@@ -249,6 +250,11 @@ impl Evaluator<'_> {
             roles.roles(operands.len())
         };
         for (index, (role, operand)) in list.iter().zip(&operands).enumerate() {
+            let is_editor = running.row.options.iter().any(|(_, role)| *role == Role::EditorCommand);
+            if is_editor && operand.text().starts_with('+') {
+                self.operand(&Role::EditorCommand, &operand.from(1), running, world, input);
+                continue;
+            }
             if role.is_rest() {
                 let rest = operands.get(index..).unwrap_or_default();
                 return self.rest(role, rest, running, world, input);
@@ -258,9 +264,7 @@ impl Evaluator<'_> {
         if let Some(into) = running.into.take() {
             self.destination(&into, true, running, world);
         }
-        let passes = matches!(running.name, "cat" | "tee")
-            && divided.operands.iter().all(|arg| running.name == "tee" || arg.text() == "-");
-        let text = if passes { input.text.clone() } else { None };
+        let text = if passes_input(running.name, divided) { input.text.clone() } else { None };
         After::same(world.clone(), Output { text, ..Output::default() })
     }
 
@@ -278,8 +282,15 @@ impl Evaluator<'_> {
         let span = running.span;
         match role {
             Role::Command => {
+                // An option with code may follow an operand: `flock FILE -c CODE`.
+                if let Some(code) = code_behind_operand(running.row, rest) {
+                    self.code(&code.value, code.span, running.name, vec![world.child()], input);
+                    return After::same(world.clone(), Output::default());
+                }
                 let after = self.wrapped(running.name, rest, span, world.clone(), input);
-                return After::same(world.clone(), after.output);
+                // These run builtins of this very shell.
+                let is_of_shell = matches!(running.name, "builtin" | "command");
+                return if is_of_shell { after } else { After::same(world.clone(), after.output) };
             }
             Role::RemoteCommand => {
                 let is_muted = self.mute();
@@ -420,6 +431,10 @@ impl Evaluator<'_> {
             }
             Role::Module => {}
             Role::Shell => {
+                // A shell whose input is a connection runs what the other end sends.
+                if matches!(running.name, "nc" | "ncat" | "netcat") {
+                    self.flow(FlowKind::NetToExec, arg.span);
+                }
                 self.code(&arg.value, arg.span, running.name, vec![world.child()], input);
             }
             Role::Task(kind) => self.task(kind, arg.text(), arg.span),
@@ -502,6 +517,29 @@ impl Evaluator<'_> {
         self.downloaded.truncate(downloaded);
         there
     }
+}
+
+/// Whether what a program prints is its input, or some lines of it.
+fn passes_input(name: &str, divided: &Divided) -> bool {
+    let operands = divided.operands.len();
+    match name {
+        "tee" => true,
+        "cat" => divided.operands.iter().all(|arg| arg.text() == "-"),
+        "sort" | "head" | "tail" | "sponge" => operands == 0,
+        "uniq" => operands == 0 && !divided.has_any(&["c", "count"]),
+        "grep" | "egrep" | "fgrep" => {
+            operands <= 1 && !divided.has_any(&["o", "c", "n", "H", "only-matching", "count"])
+        }
+        _ => false,
+    }
+}
+
+/// Returns the code of an option that stands behind the operands of a wrapper.
+fn code_behind_operand<'a>(row: &Row, rest: &'a [Arg]) -> Option<&'a Arg> {
+    let (first, behind) = rest.split_first()?;
+    let name = first.text().strip_prefix("--").or_else(|| first.text().strip_prefix('-'))?;
+    let is_code = |(names, role): &(Vec<String>, Role)| *role == Role::Shell && names.iter().any(|known| known == name);
+    row.options.iter().any(is_code).then(|| behind.first()).flatten()
 }
 
 impl Row {

@@ -18,6 +18,9 @@ const MOST_STEPS: u32 = 120;
 /// How many of them one costs behind an error: what follows is a lower bound anyway, and recovery is slow.
 const STEPS_BEHIND_ERROR: u32 = 40;
 
+/// The head of a loop that the grammar knows with braces around its body.
+pub(crate) const LOOP_WITHOUT_WORDS: &[u8] = b"((;;))";
+
 thread_local! {
     /// One parser for each thread: making one costs more than most lines.
     static PARSER: RefCell<Option<Parser>> = RefCell::new(new_parser());
@@ -83,6 +86,14 @@ fn masked(text: &str, found: &Scan) -> Vec<u8> {
                     head.copy_from_slice(b" in ");
                 }
             }
+            MaskKind::LoopWords => {
+                fill(&mut masked, mask.span, b' ');
+                let start = mask.span.start as usize;
+                if let Some(head) = masked.get_mut(start..start + LOOP_WITHOUT_WORDS.len()) {
+                    head.copy_from_slice(LOOP_WITHOUT_WORDS);
+                }
+            }
+            MaskKind::Separator => fill(&mut masked, mask.span, b';'),
         }
     }
     for byte in &mut masked {
@@ -90,6 +101,7 @@ fn masked(text: &str, found: &Scan) -> Vec<u8> {
         match byte {
             0x80.. => *byte = b'x',
             b'\r' => *byte = b' ',
+            0x00..=0x08 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f => *byte = b'x',
             _ => {}
         }
     }

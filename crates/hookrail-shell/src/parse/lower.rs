@@ -174,11 +174,19 @@ impl Lowering<'_, '_> {
     fn structure(&mut self, tree: Tree<'_>, depth: u32) -> Node {
         match tree.kind() {
             "subshell" => Node::Subshell(Box::new(self.inside(tree, &["(", ")"], depth))),
-            "compound_statement" => self.inside(tree, &["{", "}"], depth),
+            "compound_statement" => {
+                // Groups around one group mean what it does, however many they are.
+                let mut tree = tree;
+                while let Some(inner) = only_group(tree) {
+                    tree = inner;
+                }
+                self.inside(tree, &["{", "}"], depth)
+            }
             "do_group" => self.inside(tree, &["do", "done"], depth),
             "if_statement" => self.condition(tree, depth),
             "while_statement" => self.repetition(tree, depth),
             "for_statement" => self.iteration(tree, depth),
+            "c_style_for_statement" => self.iteration_in_braces(tree, depth),
             "case_statement" => self.case(tree, depth),
             "function_definition" => self.function(tree, depth),
             _ => {
@@ -296,6 +304,27 @@ impl Lowering<'_, '_> {
         Node::For { variable, words, body: Box::new(body) }
     }
 
+    /// A loop over words whose body stands in braces. The grammar got a head without words.
+    fn iteration_in_braces(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+        let body = children(tree).into_iter().find(|child| child.kind() == "compound_statement");
+        let Some(body) = body else {
+            self.fault(FaultKind::Syntax, tree);
+            return Node::Nothing;
+        };
+        let (start, end) = (tree.start_byte() + "for".len(), body.start_byte());
+        let mut words = self.reader.words(start, end).into_iter();
+        let variable = words.next().and_then(|word| word.literal().map(|name| name.into_owned()));
+        let is_in = words.next().is_some_and(|word| word.literal().as_deref() == Some("in"));
+        let body = self.structure(body, depth);
+        match variable {
+            Some(variable) if is_in => Node::For { variable, words: Some(words.collect()), body: Box::new(body) },
+            _ => {
+                self.fault(FaultKind::Syntax, tree);
+                body
+            }
+        }
+    }
+
     fn case(&mut self, tree: Tree<'_>, depth: u32) -> Node {
         let mut word = None;
         let mut arms = Vec::new();
@@ -376,6 +405,15 @@ fn is_redirect(kind: &str) -> bool {
     matches!(kind, "file_redirect" | "heredoc_redirect" | "herestring_redirect")
 }
 
+/// The group that is all of a group.
+fn only_group(tree: Tree<'_>) -> Option<Tree<'_>> {
+    let children = children(tree);
+    let is_whole = children.iter().all(|child| !child.is_missing() && !child.is_error());
+    let mut named = children.into_iter().filter(|child| child.is_named());
+    let only = named.next().filter(|child| is_whole && child.kind() == "compound_statement")?;
+    named.next().is_none().then_some(only)
+}
+
 fn is_statement(kind: &str) -> bool {
     matches!(
         kind,
@@ -388,6 +426,7 @@ fn is_statement(kind: &str) -> bool {
             | "test_command"
             | "negated_command"
             | "for_statement"
+            | "c_style_for_statement"
             | "while_statement"
             | "if_statement"
             | "case_statement"

@@ -27,11 +27,15 @@ const DEEPEST_CODE: u32 = 16;
 /// Reads a line. It never fails: what is not understood is among the faults of the result.
 #[must_use]
 pub fn parse(text: &str) -> ShellScript {
-    if let Some(index) = text.find(is_forbidden).filter(|_| text.len() <= LONGEST_LINE) {
-        let fault = Fault { kind: FaultKind::ControlCharacter, span: Span::new(index, index + 1) };
-        return ShellScript { root: Node::Nothing, faults: vec![fault], base: Some(0) };
-    }
-    parse_code(text, Some(0), 0)
+    let Some(index) = text.find(is_forbidden).filter(|_| text.len() <= LONGEST_LINE) else {
+        return parse_code(text, Some(0), 0);
+    };
+    // The shell takes them for letters. The characters that stand for what is not known are as long as the one in their place.
+    let readable = text.replace(is_mark, "\u{fffd}");
+    let mut script = parse_code(&readable, Some(0), 0);
+    let fault = Fault { kind: FaultKind::ControlCharacter, span: Span::new(index, index + 1) };
+    script.faults.insert(0, fault);
+    script
 }
 
 /// Reads code that stands in a text of a command.
@@ -59,6 +63,11 @@ fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Cell<u32>) -> 
     }
     match found.fault {
         Some(ScanFault::Unclosed(at)) => {
+            // A shell runs the lines before the one that does not end.
+            let before = text.get(..found.last_whole_line).filter(|before| !before.trim().is_empty());
+            if let Some(before) = before {
+                script = parse_part(before, base, depth, budget);
+            }
             script.faults.push(Fault { kind: FaultKind::Unclosed, span: Span::new(at, text.len()) });
         }
         Some(ScanFault::TooDeep(at)) => {
@@ -77,6 +86,11 @@ fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Cell<u32>) -> 
                 script.faults.push(Fault { kind: FaultKind::TooSlow, span: whole });
             } else if found.is_structured {
                 grammar::read(&mut reader, &found, &mut script);
+                if found.is_unfinished {
+                    for fault in script.faults.iter_mut().filter(|fault| fault.kind == FaultKind::Syntax) {
+                        fault.kind = FaultKind::Unclosed;
+                    }
+                }
             } else {
                 script.root = reader.leaf(0, text.len());
             }
@@ -90,5 +104,9 @@ fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Cell<u32>) -> 
 
 /// Characters that no line of a person or a program has: the terminal's, and those that are no characters.
 fn is_forbidden(letter: char) -> bool {
-    (letter.is_control() && !matches!(letter, '\n' | '\t' | '\r')) || ('\u{fdd0}'..='\u{fdef}').contains(&letter)
+    (letter.is_control() && !matches!(letter, '\n' | '\t' | '\r')) || is_mark(letter)
+}
+
+fn is_mark(letter: char) -> bool {
+    ('\u{fdd0}'..='\u{fdef}').contains(&letter)
 }

@@ -85,6 +85,8 @@ pub(crate) struct State {
     exported: Vec<String>,
     functions: Vec<(String, Rc<Function>)>,
     pub(crate) aliases: Vec<(String, String)>,
+    /// Functions that `trap` calls and that were not defined yet.
+    pub(crate) late_traps: Vec<(Value, Span)>,
     /// `set -e`: a failure ends the line.
     pub(crate) ends_on_failure: bool,
     /// More variables were set than are followed.
@@ -103,6 +105,7 @@ impl State {
             exported: Vec::new(),
             functions: Vec::new(),
             aliases: Vec::new(),
+            late_traps: Vec::new(),
             ends_on_failure: false,
             has_forgotten: false,
         }
@@ -161,6 +164,8 @@ impl State {
                 self.define(name, Rc::clone(body));
             }
         }
+        let missing = other.late_traps.iter().filter(|trap| !self.late_traps.contains(trap)).cloned();
+        self.late_traps = self.late_traps.iter().cloned().chain(missing).collect();
         self.ends_on_failure &= other.ends_on_failure;
         self.has_forgotten |= other.has_forgotten;
     }

@@ -55,6 +55,9 @@ pub(super) struct RawRow {
 struct RawWhen {
     has: Option<String>,
     lacks: Option<String>,
+    /// There are no operands.
+    #[serde(default)]
+    bare: bool,
     operands: Option<String>,
     #[serde(default)]
     nothing: bool,
@@ -118,6 +121,8 @@ pub(crate) struct When {
     pub(crate) has: Vec<String>,
     /// None of these options is given.
     pub(crate) lacks: Vec<String>,
+    /// There are no operands.
+    pub(crate) is_bare: bool,
     pub(crate) operands: Option<Operands>,
     /// The command does nothing.
     pub(crate) nothing: bool,
@@ -153,6 +158,7 @@ impl Row {
             when.push(When {
                 has: list(raw.has.as_deref().unwrap_or_default()),
                 lacks: list(raw.lacks.as_deref().unwrap_or_default()),
+                is_bare: raw.bare,
                 operands: raw.operands.as_deref().map(Operands::read).transpose()?,
                 nothing: raw.nothing,
                 env_dump: raw.env_dump,

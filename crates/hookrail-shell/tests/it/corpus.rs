@@ -1,7 +1,8 @@
 //! Lines with the answers that are true of them.
 //!
-//! `corpus.jsonl` has lines that were run and watched: what they do is known. `invented.txt` has further ones of the same
-//! kinds, with truths by hand.
+//! `corpus.jsonl` has lines that were run and watched: what they do is known. The files of `invented` have further ones of the
+//! same kinds, with truths by hand: a line begins with the answers to the questions of `verdicts.rs`, `Y` yes, `-` no, `?` unknown,
+//! and has `\n` and `\t` for a line break and a tab.
 
 use serde::Deserialize;
 
@@ -29,10 +30,21 @@ fn cases() -> Vec<Case> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The cases of `invented.txt`: a truth and a line each, `\n` and `\t` for a line break and a tab.
+const INVENTED: [&str; 9] = [
+    include_str!("invented/files.txt"),
+    include_str!("invented/git.txt"),
+    include_str!("invented/network.txt"),
+    include_str!("invented/programs.txt"),
+    include_str!("invented/redirects.txt"),
+    include_str!("invented/secrets.txt"),
+    include_str!("invented/structure.txt"),
+    include_str!("invented/words.txt"),
+    include_str!("invented/wrappers.txt"),
+];
+
 fn invented() -> Vec<Case> {
-    let text = include_str!("invented.txt");
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = INVENTED.iter().flat_map(|text| text.lines());
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("# "));
     let case = |line: &str| {
         let (truth, line) = line.split_once(' ').unwrap();
         Case {

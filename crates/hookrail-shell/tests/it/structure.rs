@@ -30,6 +30,9 @@ fn commands_are_found_at_every_depth() {
         ("a $(case x in x) b;; esac)", "a b"),
         ("a && b > f | c", "a b c"),
         ("{ a; } > f; ( b ) < g; while c; do d; done <<< x", "a b c d"),
+        ("for x in $(a) 'b c'; { d; }; e", "a d e"),
+        ("if a; then { b; } fi; while c; do { d; } done", "a b c d"),
+        ("! { a; }; ! if b; then c; fi; time -p -- d", "a b c d"),
     ];
     for (line, expected) in lines {
         let script = parse(line);
@@ -54,8 +57,12 @@ fn what_is_not_understood_is_named() {
     assert_eq!(kinds("a \u{1}"), [FaultKind::ControlCharacter]);
     assert_eq!(kinds("a <<X\nb"), [FaultKind::OpenHereDocument]);
     assert_eq!(kinds(&"a".repeat(200_000)), [FaultKind::TooLong]);
-    for line in ["a &&", "( a", "if a; then b", "a )", "case x in", "} a", "then a"] {
+    for line in ["a )", "} a", "then a", "a; fi", "a | | b"] {
         assert!(kinds(line).contains(&FaultKind::Syntax), "{line}: {:?}", kinds(line));
+    }
+    for line in ["a &&", "a |", "( a", "if a; then b", "while a; do b", "{ a", "case x in", "((", "if (a) { b }"] {
+        let kinds = kinds(line);
+        assert!(kinds.contains(&FaultKind::Unclosed) && !kinds.contains(&FaultKind::Syntax), "{line}: {kinds:?}");
     }
     assert_eq!(kinds("a && b"), []);
 }
@@ -65,6 +72,9 @@ fn commands_before_an_error_are_a_lower_bound() {
     let script = parse("a; b; ( c");
     assert!(!script.faults().is_empty());
     assert!(programs(&script).contains(&"a".to_owned()), "{:?}", programs(&script));
+    // A shell runs the lines before one that does not end, and takes control characters for letters.
+    assert_eq!(programs(&parse("a; b\nc 'd")), ["a", "b"]);
+    assert_eq!(programs(&parse("a; b \u{1b}[0m; \u{fdd0}c")), ["a", "b", "\u{fffd}c"]);
 }
 
 #[test]

@@ -44,21 +44,44 @@ fn is_outside(path: &str) -> bool {
     path.starts_with('/') && !is_inside && !is_device
 }
 
-/// Whether a path is one of the sample secrets, or includes one.
+/// Whether a path is one of the sample secrets, or a pattern that fits one.
 fn is_secret(used: &PathUse) -> bool {
     let path = used.path.as_str();
-    if let Some(folder) = path.strip_suffix("/**") {
-        let places = [
-            format!("{PROJECT}/.env"),
-            format!("{HOME}/.ssh/id_rsa"),
-            format!("{HOME}/.aws/credentials"),
-            "/proc/1/environ".to_owned(),
-        ];
-        return used.covers_hidden && places.iter().any(|place| place.starts_with(&format!("{folder}/")));
+    let places = [
+        format!("{PROJECT}/.env"),
+        format!("{HOME}/.ssh/id_rsa"),
+        format!("{HOME}/.aws/credentials"),
+        "/proc/1/environ".to_owned(),
+    ];
+    if path.ends_with("/**") && !used.covers_hidden {
+        return false;
+    }
+    if !used.is_partly_unknown && path.contains(['*', '?', '[']) && places.iter().any(|place| fits(path, place)) {
+        return true;
     }
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_env = name == ".env"
         || name == ".env*"
         || (name.starts_with(".env.") && !name.ends_with(".example") && !name.ends_with(".md"));
     is_env || path.contains("/.ssh/") || path.contains("/.aws/") || name == "environ"
+}
+
+/// Whether a pattern of a shell fits a path. A list in brackets fits any character.
+fn fits(pattern: &str, path: &str) -> bool {
+    let Some(first) = pattern.chars().next() else { return path.is_empty() };
+    let rest = &pattern[first.len_utf8()..];
+    match first {
+        '*' => {
+            let (rest, is_deep) = rest.strip_prefix('*').map_or((rest, false), |rest| (rest, true));
+            let mut ends = path.char_indices().map(|(at, _)| at).chain([path.len()]);
+            ends.any(|end| (is_deep || !path[..end].contains('/')) && fits(rest, &path[end..]))
+                || (is_deep && rest.strip_prefix('/').is_some_and(|rest| fits(rest, path)))
+        }
+        '[' if rest.contains(']') => {
+            let rest = &rest[rest.find(']').unwrap_or_default() + 1..];
+            path.chars().next().is_some_and(|letter| letter != '/' && fits(rest, &path[letter.len_utf8()..]))
+        }
+        '?' => path.chars().next().is_some_and(|letter| letter != '/' && fits(rest, &path[letter.len_utf8()..])),
+        _ => path.strip_prefix(first).is_some_and(|path| fits(rest, path)),
+    }
 }

@@ -33,4 +33,8 @@ impl CommandSurroundings for FileSystemLinks {
     fn variable(&self, _name: &str) -> Option<String> {
         None
     }
+
+    fn is_folder(&self, path: &str) -> bool {
+        Path::new(path).is_dir()
+    }
 }

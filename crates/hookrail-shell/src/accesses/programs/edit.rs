@@ -10,7 +10,7 @@ use crate::syntax::Span;
 
 impl Evaluator<'_> {
     pub(super) fn sed(&mut self, call: &Call<'_>) {
-        let divided = divide(call.args, "e f l expression file line-length", "i in-place E", false);
+        let divided = divide(call.args, "e f l expression file line-length", "i in-place", false);
         if divided.has_any(&["help", "version"]) {
             return;
         }

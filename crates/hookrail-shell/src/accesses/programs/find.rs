@@ -2,13 +2,17 @@
 
 use super::Call;
 use super::xargs::replaced;
-use crate::accesses::evaluate::Evaluator;
+use crate::accesses::evaluate::{After, Evaluator, Output};
 use crate::accesses::options::Arg;
 use crate::accesses::record::Use;
 use crate::resolve::{ANY, Value};
 
+/// Options of `fd` with a value.
+const FD_VALUED: &str = "e E d t s S o c j extension exclude max-depth min-depth exact-depth type size owner changed-within \
+    changed-before search-path base-directory color threads batch-size max-results format ignore-file and";
+
 /// Tests and actions with one value that is no file which is written.
-const VALUED: [&str; 38] = [
+const VALUED: [&str; 37] = [
     "-name",
     "-iname",
     "-path",
@@ -44,13 +48,12 @@ const VALUED: [&str; 38] = [
     "-fstype",
     "-used",
     "-regextype",
-    "-printf",
     "-context",
     "-files0-from",
 ];
 
 impl Evaluator<'_> {
-    pub(super) fn find(&mut self, call: &Call<'_>) {
+    pub(super) fn find(&mut self, call: &Call<'_>) -> After {
         let mut args = call.args;
         while let Some((first, rest)) = args.split_first() {
             match first.text() {
@@ -65,15 +68,18 @@ impl Evaluator<'_> {
         let here = [Arg { value: Value::known("."), span: call.span }];
         let roots = if roots.is_empty() { here.as_slice() } else { roots };
         let found: Vec<Arg> = roots.iter().map(|root| self.found(root, expression, call)).collect();
+        let mut prints = true;
         let mut rest = expression.iter();
         while let Some(arg) = rest.next() {
             match arg.text() {
                 "-delete" => {
+                    prints = false;
                     for item in &found {
                         self.use_value(Use::Delete, &item.value, item.span, call.world);
                     }
                 }
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    prints = false;
                     let mut command = Vec::new();
                     for part in rest.by_ref() {
                         let ends = part.text() == ";"
@@ -99,12 +105,51 @@ impl Evaluator<'_> {
                     }
                     rest.next();
                 }
+                "-printf" => {
+                    prints = false;
+                    rest.next();
+                }
                 text if VALUED.contains(&text) => {
                     rest.next();
                 }
                 _ => {}
             }
         }
+        // The paths that are printed: patterns, one on each line.
+        let paths = found.iter().map(|item| &item.value).filter(|_| prints);
+        let text = paths.fold(None, |lines: Option<Value>, path| {
+            let mut lines = lines.unwrap_or_default();
+            lines.push(path);
+            lines.text.push('\n');
+            Some(lines)
+        });
+        After::same(call.world.clone(), Output { text, ..Output::default() })
+    }
+
+    /// `fd PATTERN FOLDER… -x COMMAND`.
+    pub(super) fn fd(&mut self, call: &Call<'_>) -> After {
+        let is_exec = |arg: &&Arg| matches!(arg.text(), "-x" | "--exec" | "-X" | "--exec-batch");
+        let count = call.args.iter().take_while(|arg| !is_exec(arg)).count();
+        let (own, command) = call.args.split_at_checked(count).unwrap_or((call.args, &[]));
+        let divided = super::divide(own, FD_VALUED, "", false);
+        let here = [Arg { value: Value::known("."), span: call.span }];
+        let roots = divided.operands.get(1..).filter(|roots| !roots.is_empty()).unwrap_or(&here);
+        let found: Vec<Arg> = roots.iter().map(|root| self.found(root, &[], call)).collect();
+        let command: Vec<Arg> = command.iter().skip(1).take_while(|arg| arg.text() != ";").cloned().collect();
+        if command.is_empty() {
+            let text = found.iter().map(|item| format!("{}\n", item.text())).collect::<String>();
+            let output = Output { text: Some(Value::known(text)), ..Output::default() };
+            return After::same(call.world.clone(), output);
+        }
+        for item in &found {
+            let has_mark = command.iter().any(|part| part.text().contains('{'));
+            let mut args: Vec<Arg> = command.iter().map(|part| replaced(part, "{}", &item.value)).collect();
+            if !has_mark {
+                args.push(item.clone());
+            }
+            self.wrapped(call.name, &args, call.span, call.world.child(), &Default::default());
+        }
+        After::same(call.world.clone(), Output::default())
     }
 
     /// Returns a pattern for what is found below a root.
@@ -117,11 +162,12 @@ impl Evaluator<'_> {
         let has_or = expression.iter().any(|arg| matches!(arg.text(), "-o" | "-or" | "!" | "-not" | ","));
         let name = names.next().filter(|_| !has_or && names.next().is_none());
         let mut text = place.path;
+        if !text.ends_with('/') {
+            text.push('/');
+        }
+        text.extend([ANY, ANY]);
         if let Some(name) = name {
-            if !text.ends_with('/') {
-                text.push('/');
-            }
-            text.extend([ANY, ANY, '/']);
+            text.push('/');
             text.extend(
                 name.chars().map(|letter| if letter == '*' || letter == '?' || letter == '[' { ANY } else { letter }),
             );

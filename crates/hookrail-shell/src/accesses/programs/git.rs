@@ -5,7 +5,7 @@ use crate::accesses::evaluate::Evaluator;
 use crate::accesses::options::{Arg, Divided};
 use crate::accesses::record::{Reach, Use};
 use crate::facts::{FactKind, FactSet, GitFact, Why};
-use crate::resolve::{Value, World, join};
+use crate::resolve::{Value, Variable, World, join};
 
 /// A git command: its subcommand with arguments, and where it works.
 pub(super) struct GitCall<'c> {
@@ -17,14 +17,13 @@ pub(super) struct GitCall<'c> {
 }
 
 /// Subcommands that only show something, or that change nothing but the repository's own files.
-const QUIET: [&str; 46] = [
+const QUIET: [&str; 44] = [
     "status",
     "rev-parse",
     "describe",
     "shortlog",
     "ls-files",
     "ls-tree",
-    "cat-file",
     "rev-list",
     "show-ref",
     "symbolic-ref",
@@ -55,7 +54,6 @@ const QUIET: [&str; 46] = [
     "verify-tag",
     "mktree",
     "mktag",
-    "bundle",
     "notes",
     "repack",
     "pack-refs",
@@ -90,6 +88,7 @@ impl Evaluator<'_> {
                 _ => {}
             }
         }
+        settings.extend(settings_of_variables(&world));
         let Some((subcommand, args)) = divided.operands.split_first() else { return };
         self.set_subcommand(subcommand.text());
         if subcommand.value.has_hole() {
@@ -185,13 +184,22 @@ impl Evaluator<'_> {
             "init" => {
                 let divided =
                     divide(git.args, "template separate-git-dir object-format b initial-branch", "shared", false);
-                self.git_use(Use::Write, Reach::Itself, &divided.operands, git);
+                let here = [Arg { value: Value::known("."), span }];
+                let folders = if divided.operands.is_empty() { &here } else { divided.operands.as_slice() };
+                self.git_use(Use::Write, Reach::Itself, folders, git);
+            }
+            "bundle" => {
+                if let [action, file, ..] = git.args
+                    && action.text() == "create"
+                {
+                    self.use_value(Use::Write, &file.value, file.span, &git.world);
+                }
             }
             "worktree" => self.git_worktree(git),
             "bisect" => self.git_bisect(git),
             "grep" => self.git_grep(git),
-            "show" | "log" | "diff" | "blame" | "annotate" | "archive" | "format-patch" | "difftool" | "mergetool"
-            | "rerere" => {
+            "show" | "log" | "diff" | "cat-file" | "blame" | "annotate" | "archive" | "format-patch" | "difftool"
+            | "mergetool" | "rerere" => {
                 self.git_show(name, git);
             }
             _ if QUIET.contains(&name) => {}
@@ -214,11 +222,10 @@ impl Evaluator<'_> {
 
     fn git_read_paths(&mut self, git: &GitCall<'_>, valued: &str, reach: Reach) {
         let divided = divide(git.args, valued, "", false);
-        let all = divided.has_any(&["A", "all", "u", "update"])
-            || divided.operands.iter().any(|path| matches!(path.text(), "." | ":/"));
-        if !all {
-            self.git_use(Use::Read, reach, &divided.operands, git);
-        }
+        // What git adds of a whole folder is not known to hold anything in particular.
+        let named: Vec<Arg> =
+            divided.operands.iter().filter(|path| !matches!(path.text(), "." | ":/" | "*")).cloned().collect();
+        self.git_use(Use::Read, reach, &named, git);
     }
 
     fn git_read_values(&mut self, divided: &Divided, names: &[&str], git: &GitCall<'_>) {
@@ -344,8 +351,9 @@ impl Evaluator<'_> {
             self.git(GitFact::Discard, git.call.span);
             self.git_tree(git);
         }
-        let moves =
-            divided.operands.iter().any(|arg| arg.text() != "HEAD") && !git.args.iter().any(|arg| arg.text() == "--");
+        // With paths only the index changes.
+        let moves = matches!(divided.operands.as_slice(), [only] if only.text() != "HEAD")
+            && !git.args.iter().any(|arg| arg.text() == "--");
         if divided.has_any(&["hard", "soft", "mixed", "merge", "keep"]) || moves {
             self.git(GitFact::Rewrite, git.call.span);
         }
@@ -359,7 +367,8 @@ impl Evaluator<'_> {
                 self.git_tree(git);
             }
             "apply" | "branch" => self.git_tree(git),
-            "list" | "show" | "create" | "store" => {}
+            "show" => self.git_show("stash", git),
+            "list" | "create" | "store" => {}
             _ => {
                 self.git(GitFact::Stash, git.call.span);
                 self.git_tree(git);
@@ -468,7 +477,7 @@ impl Evaluator<'_> {
         if divided.has_any(&["no-index"]) {
             self.git_use(Use::Read, Reach::Itself, &divided.operands, git);
         }
-        if name == "diff" && !is_path {
+        if matches!(name, "diff" | "log" | "stash") && !is_path {
             let secret: Vec<Arg> = divided
                 .operands
                 .iter()
@@ -484,7 +493,7 @@ impl Evaluator<'_> {
         let key = format!("alias.{}", name.to_lowercase());
         let of_line = git.settings.iter().rev().find(|(setting, _)| *setting == key).map(|(_, value)| value.clone());
         let of_config = self
-            .git_aliases
+            .git_settings
             .iter()
             .rev()
             .find(|(alias, _)| *alias == key)
@@ -505,6 +514,19 @@ impl Evaluator<'_> {
         }
         self.code(&code, git.call.span, "git", vec![git.world.child()], &Default::default());
     }
+}
+
+/// The settings of `GIT_CONFIG_KEY_0` and its like.
+fn settings_of_variables(world: &World) -> Vec<(String, Value)> {
+    let text = |name: String| match world.variable(&name) {
+        Some(Variable::Text(value)) => Some(value.clone()),
+        _ => None,
+    };
+    let pair = |index: usize| {
+        let name = text(format!("GIT_CONFIG_KEY_{index}"))?;
+        Some((name.text.to_lowercase(), text(format!("GIT_CONFIG_VALUE_{index}"))?))
+    };
+    (0..16).map_while(pair).collect()
 }
 
 fn quoted(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::divide;
 use super::git::GitCall;
-use crate::accesses::evaluate::Evaluator;
+use crate::accesses::evaluate::{Downloaded, Evaluator};
 use crate::accesses::options::Arg;
 use crate::accesses::record::{Reach, Use};
 use crate::accesses::roles::{host_of, joined, remote_host};
@@ -70,10 +70,12 @@ impl Evaluator<'_> {
         }
         let references = divided.operands.get(1..).unwrap_or_default();
         let has_plus = references.iter().any(|reference| reference.text().starts_with('+'));
-        let by_setting = git.settings.iter().any(|(name, value)| {
-            (name.starts_with("remote.") && name.ends_with(".mirror") && is_true(&value.text))
-                || (name.starts_with("remote.") && name.ends_with(".push") && value.text.starts_with('+'))
-        });
+        let settings = git.settings.iter().map(|(name, value)| (name, &value.text));
+        let by_setting =
+            settings.chain(self.git_settings.iter().map(|(name, value)| (name, value))).any(|(name, value)| {
+                (name.starts_with("remote.") && name.ends_with(".mirror") && is_true(value))
+                    || (name.starts_with("remote.") && name.ends_with(".push") && value.starts_with('+'))
+            });
         if is_forced || has_plus || by_setting {
             self.git(GitFact::PushForce, span);
         }
@@ -129,6 +131,7 @@ impl Evaluator<'_> {
             let code = Value { text: code.to_owned(), hole: url.value.hole };
             self.code(&code, url.span, git.call.name, vec![git.world.child()], &Default::default());
         }
+        let writes = self.facts.writes.len();
         match divided.operands.get(1) {
             Some(folder) => self.use_value(Use::Write, &folder.value, folder.span, &git.world),
             None => {
@@ -138,6 +141,9 @@ impl Evaluator<'_> {
                 self.use_value(Use::Write, &Value::known(name), url.span, &git.world);
             }
         }
+        let is_remote = remote_host(url.text()).is_some();
+        let folders = self.facts.writes.iter().skip(writes).filter(|_| is_remote);
+        self.downloaded.extend(folders.map(|fact| Downloaded { path: format!("{}/**", fact.what.path) }));
         for setting in divided.values(&["c", "config"]) {
             self.git_running_setting(setting, git);
         }
@@ -149,7 +155,7 @@ impl Evaluator<'_> {
                 self.git(GitFact::RemoteChange, git.call.span);
                 self.git(GitFact::ConfigWrite, git.call.span);
                 if git.args.iter().any(|arg| arg.text() == "--mirror=push") {
-                    self.git_aliases.push(("remote.mirror".to_owned(), "true".to_owned()));
+                    self.git_settings.push(("remote.new.mirror".to_owned(), "true".to_owned()));
                 }
             }
             "update" | "prune" | "show" => self.git_connects(git.args.get(1), git),

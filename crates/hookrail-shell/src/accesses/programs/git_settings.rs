@@ -80,8 +80,8 @@ impl Evaluator<'_> {
         }
         if let [name, value, ..] = operands {
             let key = name.text().to_lowercase();
-            if key.starts_with("alias.") {
-                self.git_aliases.push((key, value.text().to_owned()));
+            if key.starts_with("alias.") || key.starts_with("remote.") {
+                self.git_settings.push((key, value.text().to_owned()));
             } else if tables().is_running_setting(&key) {
                 // It runs with a later command of git.
                 self.git_setting(&key, &value.value, value.span, git);

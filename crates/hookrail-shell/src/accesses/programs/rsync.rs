@@ -2,6 +2,7 @@
 
 use super::{Call, divide};
 use crate::accesses::evaluate::Evaluator;
+use crate::accesses::options::Arg;
 use crate::accesses::record::{Reach, Use};
 use crate::accesses::roles::remote_host;
 use crate::resolve::Value;
@@ -17,7 +18,12 @@ impl Evaluator<'_> {
         if divided.has_any(&["help", "version", "V"]) {
             return;
         }
-        for program in divided.values(&["e", "rsh"]) {
+        // The host stands in the operands; of `ssh` only its options can run something here.
+        let is_plain = |program: &&Arg| {
+            let words = program.text().to_lowercase();
+            words.split(' ').next() == Some("ssh") && !words.contains("command")
+        };
+        for program in divided.values(&["e", "rsh"]).filter(|program| !is_plain(program)) {
             self.code(&program.value, program.span, call.name, vec![call.world.child()], &Default::default());
         }
         for file in divided.values(&["exclude-from", "include-from", "files-from", "password-file", "read-batch"]) {

@@ -1,10 +1,12 @@
 //! Shells: code in an option, in a file, or on standard input.
 
 use super::Call;
-use crate::accesses::evaluate::{After, Evaluator, Output};
+use crate::accesses::evaluate::{After, Evaluator, Input, Output};
 use crate::accesses::options::Arg;
 use crate::accesses::record::Use;
 use crate::facts::{Executed, FactSet, FlowKind, Why};
+use crate::resolve::{Variable, World};
+use crate::syntax::Span;
 
 impl Evaluator<'_> {
     pub(super) fn shell(&mut self, call: &Call<'_>) -> After {
@@ -55,6 +57,9 @@ impl Evaluator<'_> {
             let Some((code, parameters)) = operands.split_first() else {
                 return After::same(call.world.clone(), Output::default());
             };
+            if let Some(name) = parameters.first() {
+                child.set("0", Variable::Text(name.value.clone()));
+            }
             child.positional = parameters.iter().skip(1).map(|arg| arg.value.clone()).collect();
             let after = self.code(&code.value, code.span, call.name, vec![child], call.input);
             return After::same(call.world.clone(), after.output);
@@ -73,7 +78,7 @@ impl Evaluator<'_> {
                 let parameters = found.map(|(_, rest)| rest).unwrap_or_default();
                 let parameters = if reads_input { operands.as_slice() } else { parameters };
                 child.positional = parameters.iter().map(|arg| arg.value.clone()).collect();
-                self.shell_input(call, child)
+                self.code_of_input(call.name, call.span, call.world, child, call.input)
             }
         }
     }
@@ -82,24 +87,23 @@ impl Evaluator<'_> {
         self.executes(Executed::Path("/etc/profile".to_owned()), call.span);
     }
 
-    /// Code on standard input.
-    fn shell_input(&mut self, call: &Call<'_>, child: crate::resolve::World) -> After {
-        let (span, input) = (call.span, call.input);
-        let after = After::same(call.world.clone(), Output::default());
+    /// Code on standard input, which runs in a state of its own.
+    pub(crate) fn code_of_input(&mut self, via: &str, span: Span, world: &World, child: World, input: &Input) -> After {
+        let after = After::same(world.clone(), Output::default());
         if !input.is_fed {
             self.unknown(Why::InteractiveShell, FactSet::EFFECTS, span);
             return after;
         }
         self.executes(Executed::Input, span);
         if let Some(text) = &input.text {
-            let inner = self.code(text, span, call.name, vec![child], &crate::accesses::evaluate::Input::default());
-            return After::same(call.world.clone(), inner.output);
+            let inner = self.code(text, span, via, vec![child], &Input::default());
+            return After::same(world.clone(), inner.output);
         }
         if input.net {
             self.flow(FlowKind::NetToExec, span);
             self.unknown(Why::DownloadedCode, FactSet::EFFECTS, span);
         } else if let Some(file) = &input.file {
-            self.run_script(file, span, call.world);
+            self.run_script(file, span, world);
         } else {
             self.unknown(Why::TransformedCode, FactSet::EVERYTHING, span);
         }

@@ -29,7 +29,7 @@ impl Evaluator<'_> {
             Hole { why: Why::OperandsFromInput, span: call.span, net: call.input.net, secret: call.input.secret };
         let unknown = || vec![Value::unknown(hole)];
         let items = match input {
-            Some(text) if text.plain().is_some() => {
+            Some(text) if !text.has_hole() => {
                 let separator = divided.values(&["d", "delimiter"]).next().map(|arg| arg.text().to_owned());
                 items(&text.text, mark.is_some(), divided.has_any(&["0", "null"]), separator.as_deref())
             }
@@ -109,7 +109,7 @@ fn items(text: &str, by_line: bool, by_zero: bool, separator: Option<&str>) -> V
     let parts: Vec<&str> = match separator {
         Some("\\n") => text.lines().collect(),
         Some(separator) if !separator.is_empty() => text.trim_end_matches('\n').split(separator).collect(),
-        _ if by_zero => text.split("\\0").collect(),
+        _ if by_zero => text.split("\\0").flat_map(str::lines).collect(),
         _ => text.split_whitespace().collect(),
     };
     let unquoted = |part: &str| part.trim_matches(['"', '\'']).to_owned();
