@@ -9,8 +9,8 @@ const INTRODUCTION: &str = "\
 # Mistakes and their messages
 
 This page is for authors of hooks. It lists typical mistakes and what `hookrail check` and `hookrail fire` say about each.
-`check` runs nothing. `fire` runs the hooks of a project, here with `--trust-project`. A dash means that the command says
-nothing, because the mistake shows only in the other one.
+`check` runs nothing. `fire` runs the hooks of a project, here with `--trust-project`. A message without the name of a command is
+that of both.
 
 The page is generated from the rows of `crates/hookrail-cli/tests/it/mistakes`, which a test runs.
 ";
@@ -23,18 +23,12 @@ fn every_mistake_gets_a_message_with_a_file_and_a_fix_and_the_page_is_current() 
     let mut count = 0;
     let mut problems = Vec::new();
     for (section, rows) in sections() {
-        let _ = write!(page, "\n## {section}\n\n| mistake | `check` | `fire` |\n|---|---|---|\n");
+        let _ = write!(page, "\n## {section}\n\n| mistake | what hookrail says |\n|---|---|\n");
         for row in rows.iter().filter(|row| is_wanted(row.name)) {
             count += 1;
             match row.run() {
                 Ok(said) => {
-                    let _ = writeln!(
-                        page,
-                        "| {} | {} | {} |",
-                        row.name.replace('|', "\\|"),
-                        cell(said.check),
-                        cell(said.fire)
-                    );
+                    let _ = writeln!(page, "| {} | {} |", escaped(row.name), messages(said.check, said.fire));
                 }
                 Err(problem) => problems.push(problem),
             }
@@ -64,6 +58,17 @@ fn no_two_rows_have_the_same_name() {
     assert_eq!(names.len(), all);
 }
 
-fn cell(text: Option<String>) -> String {
-    text.map_or_else(|| "–".to_owned(), |text| text.replace('|', "\\|").replace('\n', " ").replace('<', "&lt;"))
+/// What the two commands say, once if it is the same.
+fn messages(check: Option<String>, fire: Option<String>) -> String {
+    match (check, fire) {
+        (Some(check), Some(fire)) if check == fire => escaped(&check),
+        (Some(check), Some(fire)) => format!("`check`: {}; `fire`: {}", escaped(&check), escaped(&fire)),
+        (Some(check), None) => format!("`check`: {}", escaped(&check)),
+        (None, Some(fire)) => format!("`fire`: {}", escaped(&fire)),
+        (None, None) => "nothing".to_owned(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ").replace('<', "&lt;")
 }
