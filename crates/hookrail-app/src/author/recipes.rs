@@ -72,17 +72,13 @@ macro_rules! recipes {
 }
 
 static RECIPES: &[Recipe] = &recipes! {
-    "ask-network", "mjs", "asks before a shell command goes to the network";
     "audit-log", "py", "appends a line for each event to a log";
     "budget", "mjs", "stops the agent when a session has used too many tokens";
     "commit-message", "py", "sends commit messages back that say nothing";
-    "dangerous-commands", "py", "denies shell commands that destroy, and asks about others";
     "format-after-write", "py", "formats a file after a tool has written it";
-    "no-force-push", "py", "denies forced pushes and pushes to protected branches";
     "notify", "sh", "shows a desktop notification when a tool waits for permission";
     "project-context", "py", "tells the model about the branch, the commits and AGENTS.md";
     "prompt-guard", "mjs", "denies prompts with keys, tokens and passwords";
-    "protected-paths", "py", "denies writing to protected files and outside of the project";
     "read-only", "sh", "lets the agent only read while a file exists";
     "redact-response", "mjs", "removes keys and tokens from the model's responses";
     "secret-scan", "py", "denies writing files with keys and tokens";

@@ -11,7 +11,7 @@ use super::markdown::{all_pages, root};
 const LONGEST_SENTENCE: usize = 40;
 
 /// What people write by hand may have so many words in all.
-const MOST_WORDS: usize = 45_000;
+const MOST_WORDS: usize = 46_000;
 
 /// A page whose budget is this word is written by a program, and is not counted.
 const GENERATED: &str = "generated";
