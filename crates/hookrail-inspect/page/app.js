@@ -2,7 +2,7 @@
 
 import { button, el, replace, visible } from './dom.js';
 import { counted } from './format.js';
-import { addRows, keepLast, listen, select, setFilter, store } from './store.js';
+import { addRows, countToday, keepLast, listen, newestDenial, select, setFilter, store } from './store.js';
 import { openSource } from './source.js';
 import { eventList } from './list.js';
 import { detailView } from './detail.js';
@@ -14,6 +14,8 @@ import { replayView } from './replay.js';
 import { helpDialog } from './help.js';
 
 const VIEWS = [['events', 'Events'], ['stats', 'Numbers'], ['hooks', 'Hooks'], ['tester', 'Tester'], ['replay', 'Replay']];
+// What today's events are counted by, with the words for one and for several.
+const TODAY = [['deny', 'denied today', 'denied today'], ['ask', 'question today', 'questions today']];
 const isNarrow = () => matchMedia('(max-width: 800px)').matches;
 
 // The text of an address, also if a user typed a percent sign into it.
@@ -27,6 +29,7 @@ function startPage(source) {
   const count = el('span', { class: 'dim', id: 'count' });
   const filter = el('input', { id: 'filter', type: 'search', placeholder: 'Filter: decision:deny hook:guard …  ( / )', 'aria-label': 'Filter events', autocomplete: 'off', spellcheck: 'false' });
   const deep = el('input', { id: 'deep', type: 'checkbox' });
+  const today = el('div', { class: 'today', id: 'today', role: 'group', 'aria-label': 'Events of today' });
   const list = eventList(() => open(store.selected, !isNarrow() ? false : true));
   const detail = detailView(source, { back: () => back(), open: (number) => open(number, true), test });
   const views = { stats: statsView(), hooks: hooksView(source), tester: testerView(source), replay: replayView(), compare: compareView(source) };
@@ -34,7 +37,7 @@ function startPage(source) {
   const links = VIEWS.map(([name, title]) => el('a', { href: `#/${name}`, id: `nav-${name}` }, title));
   const events = el('div', { class: 'split', id: 'events' },
     el('div', { class: 'left' },
-      el('div', { class: 'bar' }, filter, el('label', { class: 'check' }, deep, ' in all fields'), count), list.node),
+      el('div', { class: 'bar' }, today, filter, el('label', { class: 'check' }, deep, ' in all fields'), count), list.node),
     detail.node);
   const main = el('main', { id: 'main' }, events);
   replace(root,
@@ -43,12 +46,35 @@ function startPage(source) {
       el('span', { class: 'project dim' }, source.about.project), state, button('?', () => help.showModal(), { 'aria-label': 'Keys and filter', id: 'help-button' })),
     main, help);
 
+  // A page that was opened without an event shows one that matters. Its journal may come in several parts.
+  const openedAt = new Date().toISOString();
+  let chosen = null;
+  function chooseEvent() {
+    if (store.selected !== chosen || store.filterText) return;
+    const row = newestDenial(openedAt);
+    if (!row || row.n === chosen) return;
+    chosen = row.n;
+    select(row.n);
+    list.reveal(row.n);
+  }
+
   function open(number, takesFocus) {
     if (number === null) return;
+    chosen = undefined;
     select(number);
     events.classList.add('opened');
     list.reveal(number);
     detail.show(number, takesFocus);
+  }
+
+  function drawToday() {
+    const counts = countToday(TODAY.map(([decision]) => decision));
+    const focused = today.contains(document.activeElement) ? document.activeElement.dataset.decision : undefined;
+    replace(today, TODAY.map(([decision, one, many]) => button(
+      `${counts.get(decision).toLocaleString('en')} ${counts.get(decision) === 1 ? one : many}`,
+      () => { filter.value = `decision:${decision} is:today`; applyFilter(); },
+      { class: `count ${counts.get(decision) ? decision : ''}`, 'data-decision': decision })));
+    if (focused) today.querySelector(`[data-decision=${focused}]`).focus();
   }
 
   function back() {
@@ -59,28 +85,40 @@ function startPage(source) {
 
   function test(number, record) {
     views.tester.fill(number, record);
-    location.hash = '#/tester';
+    go('#/tester');
+  }
+
+  // Shows a view at once, so that the next key belongs to it.
+  function go(hash) {
+    location.hash = hash;
+    route();
   }
 
   // The view is in the address: `#/event/12`, `#/compare/3/9`, `#/events?FILTER`.
+  let routed = null;
   function route() {
+    routed = location.hash;
     const [path, query] = decoded(location.hash.slice(2)).split(/\?(.*)/s);
     const [name, ...rest] = path.split('/');
     const view = Object.hasOwn(views, name) ? views[name] : null;
     for (const link of links) {
       if (link.id === `nav-${view ? name : 'events'}`) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
     }
-    main.replaceChildren(view ? view.node : events);
+    const node = view ? view.node : events;
+    // An element that is put where it is would lose the focus.
+    if (main.firstChild !== node) main.replaceChildren(node);
     if (view) view.show(...rest.map(Number));
     else {
       list.redraw();
       if (query !== undefined) { filter.value = query; applyFilter(); }
-      if (name === 'event' && /^\d+$/.test(rest[0] ?? '')) open(Number(rest[0]), true); else list.focus();
+      if (name === 'event' && /^\d+$/.test(rest[0] ?? '')) open(Number(rest[0]), true);
+      else if (document.activeElement !== filter) list.focus();
     }
   }
 
   let timer = null;
   async function applyFilter() {
+    clearTimeout(timer);
     const text = filter.value.trim();
     if (!deep.checked || !text) return setFilter(text);
     try {
@@ -95,6 +133,10 @@ function startPage(source) {
 
   listen((what) => {
     if (what === 'selected' && !isNarrow() && main.contains(events)) detail.show(store.selected, false);
+    if (what === 'rows') {
+      drawToday();
+      chooseEvent();
+    }
     if (what === 'rows' || what === 'filter') {
       // The result of a filter is announced; events that come in are not, because they may be many.
       count.setAttribute('aria-live', what === 'filter' ? 'polite' : 'off');
@@ -109,7 +151,7 @@ function startPage(source) {
       list.focus();
     } else if (event.key === 'Enter' || event.key === 'ArrowDown') {
       list.focus();
-      if (store.selected === null) list.onKey('j');
+      applyFilter().then(() => { if (store.selected === null) list.onKey('j'); });
     } else return;
     event.preventDefault();
   }
@@ -119,11 +161,12 @@ function startPage(source) {
     const key = event.key;
     const inDetail = detail.node.contains(document.activeElement);
     if (key === '/') {
-      if (!isEvents) location.hash = '#/events';
-      requestAnimationFrame(() => { filter.focus(); filter.select(); });
+      if (!isEvents) go('#/events');
+      filter.focus();
+      filter.select();
     } else if (key === '?') help.showModal();
-    else if (/^[1-5]$/.test(key)) location.hash = `#/${VIEWS[Number(key) - 1][0]}`;
-    else if (key === 'Escape') { if (isEvents) back(); else location.hash = '#/events'; }
+    else if (/^[1-5]$/.test(key)) go(`#/${VIEWS[Number(key) - 1][0]}`);
+    else if (key === 'Escape') { if (isEvents) back(); else go('#/events'); }
     else if (!isEvents) return;
     else if (key === 'Enter' && !inDetail && !event.target.closest('a, button, summary')) open(store.selected, true);
     else if (key === 't' && source.isLive && store.selected !== null) {
@@ -141,8 +184,10 @@ function startPage(source) {
     else if (event.target.matches?.('input, textarea, select')) { if (event.key === 'Escape') document.activeElement.blur(); }
     else onPageKey(event);
   });
-  addEventListener('hashchange', route);
+  // A view that was shown at once is not shown again when the browser tells that the address changed.
+  addEventListener('hashchange', () => { if (location.hash !== routed) route(); });
   detail.show(null);
+  drawToday();
   route();
   return {
     setState: (text) => { state.textContent = text; state.dataset.state = text; },

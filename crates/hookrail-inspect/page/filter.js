@@ -1,11 +1,14 @@
 // The language of the filter: words that must occur, and `key:value` conditions. A minus sign turns a condition around.
 
+import { agentOf, startOfToday } from './format.js';
+
 const KEYS = {
   event: (row) => row.event,
   tool: (row) => row.tool,
   decision: (row) => row.decision || 'none',
   session: (row) => row.session,
   host: (row) => row.host,
+  agent: (row) => agentOf(row.host),
   project: (row) => row.project,
   kind: (row) => row.kind,
 };
@@ -45,6 +48,10 @@ function compareNumber(value, wanted) {
 function condition({ key, value }) {
   const wanted = value.toLowerCase();
   const has = (text) => text.toLowerCase().includes(wanted);
+  if (key === 'is' && wanted === 'today') {
+    const start = startOfToday();
+    return (row) => row.at >= start;
+  }
   if (key === 'is') return (row) => row.marks.includes(wanted);
   if (key === 'ms') return (row) => compareNumber(row.ms, wanted);
   if (key === 'seq') return (row) => compareNumber(row.seq, wanted);

@@ -33,6 +33,33 @@ export function pretty(value) {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
+// Below the project a path is short.
+export function shortPath(path, project) {
+  return project && path.startsWith(`${project}/`) ? path.slice(project.length + 1) : path;
+}
+
+// A text whose end is seen where there is no room for all of it, if it is a path: its end says more than its beginning.
+export function cutText(text) {
+  return /^[^\s]*\/[^\s]*$/.test(text) ? { class: 'from-end', node: el('bdi', { dir: 'ltr' }, text) } : { class: '', node: text };
+}
+
+// The program that asked: of a bridge, the name of its agent.
+export function agentOf(host) {
+  return host.replace(/^hookrail (bridge )?/, '');
+}
+
+// The time of a record at which today began, where the reader is.
+export function startOfToday() {
+  return new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
+}
+
+// What became of an event that no hook decided.
+export function undecided(row) {
+  if (row.kind !== 'fired') return '';
+  if (!row.hooks.length) return 'no hook';
+  return /^(prompt|permission-request|before-|session-before-)/.test(row.event) ? 'allowed' : 'ran';
+}
+
 // The decision as a word with a sign, so that colour is not needed to read it.
 const SIGNS = { allow: '✓', deny: '✕', ask: '?', stop: '■' };
 
@@ -46,7 +73,7 @@ export function verdict(decision, absent = 'no decision') {
 export function place(source, project) {
   if (!source || !source.file) return el('span', { class: 'dim' }, source?.kind ?? '–');
   const line = source.line ? `:${source.line}` : '';
-  const file = project && source.file.startsWith(`${project}/`) ? source.file.slice(project.length + 1) : source.file;
+  const file = shortPath(source.file, project);
   return el('span', { class: 'place', title: `${source.file}${line}` }, `${file}${line}`, el('span', { class: 'dim' }, ` ${source.kind ?? ''}`));
 }
 

@@ -15,6 +15,7 @@ const FILTERS = [
   ['decision:deny tool:write', 'conditions; all must hold'],
   ['-event:after-tool', 'a condition turned around'],
   ['hook:guard end:timed-out layer:user', 'about the hooks that ran'],
+  ['agent:claude is:today', 'who asked, and when'],
   ['is:rewrite is:failed is:shadow is:stop', 'marks'],
   ['ms:>100 seq:>=5000', 'numbers'],
 ];

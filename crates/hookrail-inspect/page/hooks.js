@@ -2,7 +2,7 @@
 // able to grant.
 
 import { el, note, replace, section, table } from './dom.js';
-import { code, place } from './format.js';
+import { code, cutText, place, shortPath } from './format.js';
 
 function stateOf(hook, trust) {
   const found = trust?.hooks?.find((one) => one.hook === hook.hook && one.source?.file === hook.source?.file && one.source?.line === hook.source?.line);
@@ -21,11 +21,17 @@ function trustSection(trust) {
       : note('All hooks of the project are granted as they are now.'));
 }
 
+// A module is named by its path.
+function nameOf(hook, project) {
+  const name = cutText(shortPath(hook.hook ?? '', project));
+  return el('strong', { class: `name ${name.class}`, title: hook.hook ?? '' }, name.node);
+}
+
 function rowsOf(list, trust) {
   return (list.hooks ?? []).map((hook) => {
     const state = stateOf(hook, trust);
     const cells = [
-      el('strong', null, hook.hook ?? ''), hook.event ?? '–', hook.matcher ? code(hook.matcher) : 'all', hook.dialect ?? '',
+      nameOf(hook, trust?.project), hook.event ?? '–', hook.matcher ? code(hook.matcher) : 'all', hook.dialect ?? '',
       hook.enabled ? 'enabled' : 'disabled', el('span', { class: `trust ${state === 'granted' || state === 'needs no grant' ? 'good' : 'bad'}` }, state),
       place(hook.source, trust?.project), hook.description ?? '',
     ];

@@ -1,7 +1,7 @@
 // The list of events. Only the rows in the window exist, so that 100,000 events scroll like 100.
 
 import { el, replace } from './dom.js';
-import { clockTime, counted, milliseconds, verdict } from './format.js';
+import { agentOf, clockTime, code, counted, cutText, milliseconds, shortPath, undecided, verdict } from './format.js';
 import { findRow, listen, mark, select, store } from './store.js';
 
 const ROW = 30;
@@ -26,11 +26,12 @@ const MARKS = { rewrite: ['✎', 'rewrites'], stop: ['■', 'stops the agent'], 
 function describe(row) {
   const what = row.kind === 'fired' ? row.event : `${row.kind} ${row.event}`;
   const marks = row.marks.map((name) => MARKS[name]?.[1] ?? name);
-  return [what, row.tool, row.decision || 'no decision', row.text, counted(row.hooks.length, 'hook'), milliseconds(row.ms), ...marks, clockTime(row.at)]
+  return [what, row.tool, row.decision || undecided(row), row.text, agentOf(row.host), counted(row.hooks.length, 'hook'), milliseconds(row.ms), ...marks, clockTime(row.at)]
     .filter(Boolean).join(', ');
 }
 
 function rowNode(row, position, isSelected) {
+  const subject = cutText(shortPath(row.text.replace(/\s+/g, ' '), row.project));
   const node = el('div', {
     class: `row${isSelected ? ' selected' : ''}${store.marked === row.n ? ' marked' : ''}`,
     role: 'option',
@@ -42,16 +43,33 @@ function rowNode(row, position, isSelected) {
     'aria-label': describe(row),
   },
   el('span', { class: 'time' }, clockTime(row.at)),
-  el('span', { class: 'decision' }, verdict(row.decision, '–')),
+  el('span', { class: 'decision' }, verdict(row.decision, undecided(row))),
+  el('span', { class: 'agent' }, agentOf(row.host)),
   el('span', { class: 'event' }, row.kind === 'fired' ? row.event : `${row.kind} ${row.event}`),
   el('span', { class: 'tool' }, row.tool),
-  el('span', { class: 'text' }, row.text.replace(/\s+/g, ' ')),
+  el('span', { class: `text ${subject.class}` }, subject.node),
   el('span', { class: 'marks' }, row.marks.map((name) => el('span', { class: `mark ${name}`, title: MARKS[name]?.[1] ?? name }, MARKS[name]?.[0] ?? name))),
   el('span', { class: 'count' }, row.hooks.length ? String(row.hooks.length) : ''),
   el('span', { class: 'ms' }, row.kind === 'fired' ? milliseconds(row.ms) : ''));
   node.style.top = `${position * ROW}px`;
   return node;
 }
+
+const COLUMNS = [
+  ['time', 'Time'], ['decision', 'Decision'], ['agent', 'Agent'], ['event', 'Event'], ['tool', 'Tool'], ['text', 'About'],
+  ['marks', ''], ['count', 'Hooks'], ['ms', 'Took'],
+];
+
+// What the columns hold. A screen reader hears it with every row.
+function headings() {
+  return el('div', { class: 'headings', 'aria-hidden': 'true' }, COLUMNS.map(([name, title]) => el('span', { class: name }, title)));
+}
+
+const NOTHING_FOUND = ['No event matches the filter; Esc in the filter clears it.'];
+const NOTHING_YET = [
+  'No event is recorded yet. Events appear here as soon as hooks are asked: ', code('hookrail install claude'),
+  ' lets an agent ask, and ', code('hookrail fire before-tool --tool write_file --journal'), ' records one.',
+];
 
 export function eventList(onOpen) {
   const space = el('div', { class: 'space', role: 'presentation' });
@@ -65,7 +83,7 @@ export function eventList(onOpen) {
       onOpen();
     },
   }, space);
-  const empty = el('p', { class: 'note empty', hidden: true }, 'No event matches. Events appear here as soon as hooks are asked.');
+  const empty = el('p', { class: 'note empty', hidden: true });
   let isAwaited = false;
 
   function draw() {
@@ -87,6 +105,7 @@ export function eventList(onOpen) {
     }
     replace(space, nodes);
     empty.hidden = count > 0;
+    if (!count) replace(empty, store.rows.length ? NOTHING_FOUND : NOTHING_YET);
     const isDrawn = nodes.some((node) => node.id === `row-${store.selected}`);
     if (isDrawn) box.setAttribute('aria-activedescendant', `row-${store.selected}`);
     else box.removeAttribute('aria-activedescendant');
@@ -131,7 +150,7 @@ export function eventList(onOpen) {
     },
   };
   return {
-    node: el('div', { class: 'list-box' }, box, empty),
+    node: el('div', { class: 'list-frame' }, headings(), el('div', { class: 'list-box' }, box, empty)),
     focus: () => box.focus(),
     // Returns whether the key means something here.
     onKey: (key) => {

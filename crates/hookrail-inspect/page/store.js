@@ -2,6 +2,7 @@
 
 import { pause } from './dom.js';
 import { parseFilter } from './filter.js';
+import { startOfToday } from './format.js';
 
 const rows = [];
 let shown = [];
@@ -149,6 +150,21 @@ export async function setFilter(text, find = null) {
   [filter, shown, tested] = [next, kept.filter((row) => row.n >= oldest), index];
   tell('filter');
   if (tested < rows.length) searchOn(search);
+}
+
+// Of the rows from before a time, the newest denial, or the newest row if nothing was denied: what a reader most likely looks for.
+export function newestDenial(before) {
+  return rows.findLast((row) => row.decision === 'deny' && row.at < before) ?? rows.findLast((row) => row.at < before);
+}
+
+// How many events of today ended with each of these decisions.
+export function countToday(decisions) {
+  const counts = new Map(decisions.map((decision) => [decision, 0]));
+  const start = startOfToday();
+  for (const { kind, decision, at } of rows) {
+    if (kind === 'fired' && counts.has(decision) && at >= start) counts.set(decision, counts.get(decision) + 1);
+  }
+  return counts;
 }
 
 export function select(number) {

@@ -1,5 +1,6 @@
 //! A real browser, driven by the WebDriver protocol: JSON over HTTP to `chromedriver`.
 
+use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub(crate) struct Browser {
     /// Whether another test could use it: it was started without options of its own.
     is_common: bool,
     turn: MutexGuard<'static, Option<Driver>>,
+    /// The pictures that were taken, by name.
+    pictures: RefCell<Vec<(String, String)>>,
 }
 
 /// The processes of a browser, and a session with it.
@@ -37,6 +40,25 @@ struct Driver {
     _output: BufReader<ChildStdout>,
     profile: tempfile::TempDir,
 }
+
+/// The share of cells of ten by ten pixels in which two pictures differ visibly; one if their sizes do.
+const DIFFERING_CELLS: &str = r"async (...pictures) => {
+    const cells = await Promise.all(pictures.map(async (base64) => {
+        const image = await createImageBitmap(await (await fetch('data:image/png;base64,' + base64)).blob());
+        const canvas = new OffscreenCanvas(Math.round(image.width / 10), Math.round(image.height / 10));
+        const context = canvas.getContext('2d');
+        context.imageSmoothingQuality = 'high';
+        context.drawImage(image, 0, 0, canvas.width, canvas.height);
+        return context.getImageData(0, 0, canvas.width, canvas.height).data;
+    }));
+    const [one, other] = cells;
+    if (one.length !== other.length) return 1;
+    let count = 0;
+    for (let at = 0; at < one.length; at += 4) {
+        if ([0, 1, 2].some((part) => Math.abs(one[at + part] - other[at + part]) > 30)) count += 1;
+    }
+    return count / (one.length / 4);
+}";
 
 /// Keys that are no characters, as WebDriver writes them.
 pub(crate) const ESCAPE: char = '\u{e00c}';
@@ -62,7 +84,7 @@ impl Browser {
             Some(used) => used.with_new_window(),
             None => Driver::start(options),
         };
-        Some(Self { driver: Some(driver), is_common, turn })
+        Some(Self { driver: Some(driver), is_common, turn, pictures: RefCell::default() })
     }
 
     fn command(&self, method: &str, command: &str, body: &Value) -> Value {
@@ -131,14 +153,30 @@ impl Browser {
         texts.collect()
     }
 
-    /// Writes a picture of the window to `docs/pictures`, if pictures are wanted.
+    /// Takes a picture of the window. It is written to `docs/pictures`, if pictures are wanted.
     pub(crate) fn picture(&self, name: &str) {
-        if std::env::var_os("HOOKRAIL_BLESS").is_none_or(|value| value != "1") {
-            return;
+        let encoded = self.command("GET", "screenshot", &Value::Null).as_str().unwrap().to_owned();
+        if std::env::var_os("HOOKRAIL_BLESS").is_some_and(|value| value == "1") {
+            std::fs::write(picture_file(name), decoded(&encoded)).unwrap();
         }
-        let encoded = self.command("GET", "screenshot", &Value::Null);
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
-        std::fs::write(folder.join(format!("inspect-{name}.png")), decoded(encoded.as_str().unwrap())).unwrap();
+        self.pictures.borrow_mut().push((name.to_owned(), encoded));
+    }
+
+    /// Whether the pictures that were taken look like those of `docs/pictures`. They are compared at a tenth of their size, because
+    /// fonts differ a little from machine to machine.
+    pub(crate) fn compare_pictures(&self) {
+        self.open("about:blank");
+        for (name, taken) in self.pictures.borrow().iter() {
+            let stored = encoded(&std::fs::read(picture_file(name)).unwrap());
+            let differing = self.run_async(&format!("({DIFFERING_CELLS})('{taken}', '{stored}')"));
+            let share = differing.as_f64().unwrap_or_else(|| panic!("{name}: {differing}"));
+            eprintln!("{name}: {:.1} % of the picture differ", share * 100.0);
+            assert!(
+                share < 0.1,
+                "{name} does not look like its picture: {:.0} % differ; scripts/inspect.sh writes it",
+                share * 100.0
+            );
+        }
     }
 }
 
@@ -239,6 +277,21 @@ impl Drop for Driver {
     }
 }
 
+fn picture_file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/pictures/inspect-{name}.png"))
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let groups = bytes.chunks(3).map(|group| {
+        let bits =
+            (0..3).fold(0_u32, |bits, index| bits << 8 | u32::from(group.get(index).copied().unwrap_or_default()));
+        let letter = |index: usize| char::from(LETTERS[(bits >> (18 - 6 * index) & 63) as usize]);
+        (0..4).map(|index| if index <= group.len() { letter(index) } else { '=' }).collect::<String>()
+    });
+    groups.collect()
+}
+
 fn decoded(base64: &str) -> Vec<u8> {
     let value = |letter: u8| match letter {
         b'A'..=b'Z' => letter - b'A',
@@ -258,7 +311,10 @@ fn decoded(base64: &str) -> Vec<u8> {
 }
 
 #[test]
-fn pictures_are_decoded() {
+fn pictures_are_decoded_and_encoded() {
+    for text in ["foob", "fooba", "foobar", ""] {
+        assert_eq!(decoded(&encoded(text.as_bytes())), text.as_bytes());
+    }
     assert_eq!(decoded("Zm9vYg=="), b"foob");
     assert_eq!(decoded("Zm9vYmE="), b"fooba");
     assert_eq!(decoded("Zm9v"), b"foo");

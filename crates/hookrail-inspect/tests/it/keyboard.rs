@@ -12,8 +12,7 @@ fn all_of_the_page_can_be_used_with_keys_alone() {
     browser.wait("document.activeElement.id === 'list'");
     let selected =
         |number: u64| browser.wait(&format!("document.querySelector('.row.selected')?.dataset.n === '{number}'"));
-    // The newest event is first.
-    browser.press(['j']);
+    // The newest denial is opened, here the newest event, which is first.
     selected(39);
     browser.press(['j', 'j', 'k']);
     selected(38);
@@ -37,6 +36,12 @@ fn all_of_the_page_can_be_used_with_keys_alone() {
     browser.wait("document.activeElement.id === 'list'");
     browser.press(['/']);
     browser.wait("document.activeElement.id === 'filter'");
+    browser.press([ESCAPE]);
+    browser.wait("document.getElementById('count').textContent === '40 events'");
+
+    // No letter is lost, however fast it comes: the filter has the focus before the next key.
+    browser.press("4/secret".chars());
+    browser.wait("document.getElementById('filter').value === 'secret' && document.activeElement.id === 'filter'");
     browser.press([ESCAPE]);
     browser.wait("document.getElementById('count').textContent === '40 events'");
 

@@ -87,6 +87,65 @@ fn an_event_shows_who_said_what_and_why_others_did_not_run() {
 }
 
 #[test]
+fn the_page_opens_on_the_newest_denial_and_counts_those_of_today() {
+    let Some(browser) = Browser::start() else { return };
+    let lab = Lab::new(TesterMode::Explain);
+    browser.open(&lab.url);
+    browser.wait("document.querySelector('.empty')?.innerText.includes('hookrail install')");
+    let now = browser.run("return new Date().toISOString()");
+    let today = |seq: u64| {
+        let mut record = records::fired(seq);
+        record["at"] = now.clone();
+        record["host"]["name"] = json!("hookrail bridge claude");
+        record
+    };
+    // 5 was denied on another day, 10 and 15 today; 13 asked today.
+    for seq in 1..=16 {
+        lab.append(&if seq > 8 { today(seq) } else { records::fired(seq) });
+    }
+    let mut unasked = today(17);
+    (unasked["hooks"], unasked["outcome"]["runs"]) = (json!([]), json!([]));
+    lab.append(&unasked);
+    // The same address again would not load the page.
+    browser.open("about:blank");
+    opened(&browser, &lab, 17);
+    browser.wait("document.querySelector('.row.selected')?.dataset.n === '14'");
+    browser.wait("document.querySelector('#detail .waterfall') !== null");
+    assert_eq!(text(&browser, "#today"), "2 denied today\n1 question today");
+    let row = |number: u64, column: &str| text(&browser, &format!(".row[data-n='{number}'] .{column}"));
+    assert_eq!([row(16, "decision"), row(15, "decision"), row(16, "agent")], ["no hook", "allowed", "claude"]);
+    browser.run("document.querySelector('#today button').click()");
+    browser.wait("document.getElementById('count').textContent === '2 of 17 events'");
+    let columns = text(&browser, ".headings");
+    assert!(columns.starts_with("Time\nDecision\nAgent\nEvent\nTool\nAbout"), "{columns}");
+    // What does not match is another matter than that nothing was recorded.
+    browser.run("const box = document.getElementById('filter'); box.value = 'nothing-has-this'; box.dispatchEvent(new Event('input'))");
+    browser.wait("document.querySelector('.empty')?.innerText.includes('matches the filter')");
+    assert_eq!(browser.console(), [""; 0]);
+}
+
+#[test]
+fn of_a_path_the_end_is_seen() {
+    let Some(browser) = Browser::start() else { return };
+    let lab = Lab::new(TesterMode::Explain);
+    let folders = "a-folder-with-a-long-name/".repeat(6);
+    for (seq, path) in [(1, format!("/home/me/project/{folders}end.rs")), (2, "short.rs".to_owned())] {
+        let mut record = records::fired(seq);
+        record["input"]["tool_input"] = json!({ "path": path });
+        lab.append(&record);
+    }
+    opened(&browser, &lab, 2);
+    // The place of the last character of the path in its cell: inside it, and the first one is not.
+    let ends = browser.run(
+        "const cell = document.querySelector('.row[data-n=\"0\"] .text').getBoundingClientRect(); \
+         const path = document.querySelector('.row[data-n=\"0\"] bdi').getBoundingClientRect(); \
+         return [path.right <= cell.right + 1, path.left < cell.left]",
+    );
+    assert_eq!(ends, json!([true, true]));
+    assert!(text(&browser, ".row[data-n='0'] .text").starts_with("a-folder"), "it is below the project");
+}
+
+#[test]
 fn filters_and_the_search_in_all_fields_select_events() {
     let Some(browser) = Browser::start() else { return };
     let lab = Lab::with_events(50);
@@ -190,6 +249,8 @@ fn a_narrow_window_shows_one_thing_at_a_time_and_nothing_is_cut_off() {
     let lab = Lab::with_events(30);
     browser.resize(320, 640);
     opened(&browser, &lab, 30);
+    let is_whole = "return ['time', 'decision', 'agent'].filter((name) => [...document.querySelectorAll(`.row .${name}`)].some((cell) => cell.scrollWidth > cell.clientWidth))";
+    assert_eq!(browser.run(is_whole), json!([]), "what says when, what and who is not cut");
     // Wide tables, code and the list have bars of their own.
     let fits = "return document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll('main *')].every((node) => \
         !node.checkVisibility() || node.closest('.scroll, pre, .list, svg') || node.getBoundingClientRect().right <= innerWidth)";
@@ -300,7 +361,8 @@ fn every_view_can_be_read_in_light_and_dark_and_by_a_screen_reader() {
     assert_eq!(option, serde_json::json!([true, true, "presentation"]));
 }
 
-/// The pictures of the documentation, from the same page as everything else. They are written by `scripts/inspect.sh`.
+/// The pictures of the documentation, from the same page as everything else. They are written by `scripts/inspect.sh`; otherwise
+/// the page has to look like them.
 #[test]
 fn pictures_show_the_page_as_it_is() {
     let Some(browser) = Browser::start() else { return };
@@ -327,4 +389,10 @@ fn pictures_show_the_page_as_it_is() {
     browser.run("location.hash = '#/compare/86/89'");
     browser.wait("document.querySelectorAll('#compare .changed').length > 0");
     browser.picture("compare");
+    browser.resize(390, 700);
+    browser.run("location.hash = '#/events'");
+    browser.wait("document.querySelector('.row') !== null");
+    browser.run("document.querySelector('#detail .back').click()");
+    browser.picture("narrow");
+    browser.compare_pictures();
 }
