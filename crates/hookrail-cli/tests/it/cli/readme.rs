@@ -206,3 +206,36 @@ fn the_commands_for_existing_agents_connect_them_and_take_it_back() {
         }
     }
 }
+
+/// The table of agents has what `scripts/comparison` recorded.
+#[test]
+fn the_table_of_agents_says_what_was_recorded() {
+    let text = page("README.md");
+    let recorded: serde_json::Value = serde_json::from_str(&page("docs/evidence/comparison.json")).unwrap();
+    let result = |agent: &str, with_hookrail: bool, fault: &str| {
+        let runs = recorded["runs"].as_array().unwrap();
+        let is_it = |run: &&serde_json::Value| {
+            run["agent"] == agent && run["hookrail"] == with_hookrail && run["fault"] == fault
+        };
+        runs.iter().find(is_it).unwrap()["result"].as_str().unwrap().to_owned()
+    };
+    for (row, faults) in [
+        ("hangs", &["hangs"][..]),
+        ("crashes, prints nonsense", &["crashes", "prints nonsense"]),
+        ("was edited to allow", &["was edited to allow"]),
+    ] {
+        for fault in faults {
+            let own = AGENTS.map(|agent| match result(agent, false, fault).as_str() {
+                "no end" => "hangs too".to_owned(),
+                other => other.to_owned(),
+            });
+            assert!(text.contains(&format!("| {row} | {} | blocked |", own.join(" | "))), "{fault}: {own:?}");
+            for agent in AGENTS {
+                assert_eq!(result(agent, true, fault), "blocked", "{agent}: {fault}");
+            }
+        }
+    }
+    for (agent, with_hookrail) in AGENTS.into_iter().flat_map(|agent| [(agent, false), (agent, true)]) {
+        assert_eq!(result(agent, with_hookrail, "allows (control)"), "written", "{agent}");
+    }
+}
