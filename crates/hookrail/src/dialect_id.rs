@@ -8,7 +8,8 @@ use std::fmt;
 /// [`DialectId`], the name, what its hooks are, the folder, which holds a type of the variant's name that implements
 /// `Dialect` and `Protocol` of `dialect::contract`, and the names of the folders in which agents keep its hooks, in
 /// a project and in the home directory. `configured` dialects are written in files; those of the `host` are not. The
-/// `first` are no hooks of an agent: they are asked before all others.
+/// `first` are no hooks of an agent: they are asked before all others. A dialect that is read only `if enabled` is the own one of
+/// an agent, which runs its hooks itself.
 macro_rules! with_dialects {
     ($callback:ident) => {
         $callback! {
@@ -19,6 +20,8 @@ macro_rules! with_dialects {
             configured {
                 /// Command hooks in settings files.
                 Llxprt "llxprt", "command hooks in settings files", in llxprt keeping [".llxprt"];
+                /// Command hooks in settings and plugins of Claude Code.
+                Claude "claude", "hooks of Claude Code", in claude keeping [".claude"] if enabled;
                 /// Command hooks of plugins.
                 Xcode "xcode", "command hooks of plugins", in xcode keeping [".x-code"];
                 /// Hooks that are JavaScript or TypeScript modules.
@@ -45,7 +48,7 @@ macro_rules! identities {
         )+ }
         configured { $(
             $(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])?
-            $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*];
+            $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*] $(if $off:ident)?;
         )+ }
         host { $(
             $(#[doc = $host_doc:literal])+
@@ -79,6 +82,16 @@ macro_rules! identities {
             /// The folders of a project and of a home directory in which dialects keep what belongs to their hooks.
             pub(crate) const FOLDERS: &[&str] = &[$($($kept,)*)+];
 
+            /// Whether its hooks are read only where it was enabled: the agent that it belongs to runs them itself.
+            #[must_use]
+            pub const fn needs_enabling(self) -> bool {
+                match self {
+                    $(Self::$first => false,)+
+                    $($(#[cfg($($when)*)])? Self::$dialect => identities!(@if $($off)?),)+
+                    $(Self::$host => false,)+
+                }
+            }
+
             /// The name used in JSON, on the command line and in messages.
             #[must_use]
             pub const fn name(self) -> &'static str {
@@ -100,6 +113,8 @@ macro_rules! identities {
             }
         }
     };
+    (@if enabled) => { true };
+    (@if) => { false };
 }
 
 with_dialects!(identities);

@@ -5,6 +5,7 @@
 
 mod bridge_command;
 pub(crate) mod capabilities;
+pub(crate) mod condition;
 pub(crate) mod exec_options;
 pub(crate) mod files;
 pub(crate) mod fingerprint;
@@ -14,6 +15,7 @@ pub(crate) mod host;
 pub(crate) mod identity;
 pub(crate) mod missing_guard;
 pub(crate) mod native;
+pub(crate) mod permission_rules;
 pub mod remote;
 pub(crate) mod sandbox;
 pub(crate) mod search_path;
@@ -27,6 +29,7 @@ use std::time::Duration;
 use hookrail_spawn::Environment;
 
 pub use bridge_command::{bridge_program, bridge_words, denies_on_failure, denying_on_failure, plain_words};
+use exec_options::CommandShell;
 pub use exec_options::ProcessLifetime;
 pub use sandbox::{SandboxFloors, SandboxProblem, SandboxProfile, SandboxRequirement};
 
@@ -39,6 +42,7 @@ use crate::rules::Rule;
 use crate::text::names::named;
 use bridge_command::program_of;
 use capabilities::Capabilities;
+use condition::HookCondition;
 use fingerprint::Fingerprint;
 use identity::IdentityCell;
 use missing_guard::MissingGuard;
@@ -74,6 +78,8 @@ pub struct Hook {
     pub matcher: Matcher,
     /// What it was compared with when it was granted, for a guard whose definition has changed since.
     pub(crate) granted_matcher: Option<Matcher>,
+    /// What must hold of an event, beside the matcher, for the hook to take part.
+    pub(crate) conditions: Vec<HookCondition>,
     /// What it runs.
     pub action: Action,
     /// The time after which a run is ended.
@@ -84,6 +90,10 @@ pub struct Hook {
     pub enforcement: Enforcement,
     /// How long its process lives.
     pub lifetime: ProcessLifetime,
+    /// Whether its event waits for it.
+    pub delivery: HookDelivery,
+    /// The shell that its entry names for its command line.
+    pub(crate) shell: Option<CommandShell>,
     /// Whether its group asked for one hook after the other.
     pub order: GroupOrder,
     /// Whether it takes part at all, apart from trust.
@@ -219,6 +229,16 @@ named! {
     }
 }
 
+/// Whether an event waits for a hook.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HookDelivery {
+    /// It waits for the answer.
+    #[default]
+    Awaited,
+    /// It goes on at once, and what the hook answers has no effect on it.
+    Detached,
+}
+
 /// Whether a group of hooks asked to run one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupOrder {
@@ -243,6 +263,8 @@ pub enum Enablement {
     NeverSwitchedOn,
     /// Its command calls `hookrail bridge`, which would ask the same hooks again.
     OwnBridge,
+    /// The agent that fires the events reads the hook itself, and runs it.
+    RunByAgent,
 }
 
 /// What the settings of a project have to do with whether one of its hooks takes part.
@@ -348,11 +370,14 @@ impl Hook {
             origin,
             matcher: Matcher::everything(),
             granted_matcher: None,
+            conditions: Vec::new(),
             action,
             timeout,
             on_failure: OnFailure::Allow,
             enforcement: Enforcement::Enforced,
             lifetime: ProcessLifetime::default(),
+            delivery: HookDelivery::default(),
+            shell: None,
             order: GroupOrder::Parallel,
             enablement: Enablement::Active,
             project_switch: ProjectSwitch::Nothing,
@@ -452,6 +477,13 @@ impl Hook {
     /// for the other.
     pub(crate) fn terms_of_its_own(&self) -> Vec<(&'static str, String)> {
         let mut terms = Vec::new();
+        terms.extend(self.conditions.iter().filter_map(HookCondition::term));
+        if let Some(shell) = self.shell {
+            terms.push(("shell", shell.name().to_owned()));
+        }
+        if self.delivery == HookDelivery::Detached {
+            terms.push(("async", "true".to_owned()));
+        }
         match self.enforcement {
             Enforcement::Enforced => {}
             Enforcement::Shadow => terms.push((ENFORCE_TERM, "false".to_owned())),

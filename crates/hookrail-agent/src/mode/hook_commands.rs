@@ -148,5 +148,6 @@ fn state(hook: &Hook) -> String {
         Enablement::SwitchedOff(by) => format!("off (switched off by {by})"),
         Enablement::NeverSwitchedOn => "off (no settings file enables hooks)".to_owned(),
         Enablement::OwnBridge => "off (calls `hookrail bridge`)".to_owned(),
+        Enablement::RunByAgent => "off (the agent runs it itself)".to_owned(),
     }
 }

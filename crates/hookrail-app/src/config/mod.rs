@@ -22,7 +22,7 @@ use hookrail::module::Capabilities;
 use hookrail::process::{OutputLimits, RunLimits};
 use hookrail::sources::{Location, user_folder_problems};
 use hookrail::tools::ToolUse;
-use hookrail::{Builder, Code, Diagnostic, OnFailure, Protect};
+use hookrail::{Builder, Code, Diagnostic, DialectId, OnFailure, Protect};
 use hookrail_bridge::tools;
 use hookrail_spawn::UserFolders;
 
@@ -219,6 +219,9 @@ impl HookrailConfiguration {
             .tool_table(
                 self.tools.into_iter().fold(tools::table(), |table, (name, tool_use)| table.with_use(name, tool_use)),
             );
+        for dialect in self.enabled_dialects.iter().filter_map(|enabled| DialectId::from_name(&enabled.name)) {
+            builder = builder.enable_dialect(dialect);
+        }
         if let Some(shell) = self.shell {
             builder = builder.shell(shell);
         }

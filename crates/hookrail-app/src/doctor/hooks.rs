@@ -108,7 +108,7 @@ fn switched_off(asked: &AskedHooks) -> Vec<DoctorCheck> {
     let mut never_on = 0;
     for hook in snapshot.hooks() {
         match &hook.enablement {
-            Enablement::Active | Enablement::OwnBridge => {}
+            Enablement::Active | Enablement::OwnBridge | Enablement::RunByAgent => {}
             Enablement::Disabled(why) | Enablement::SwitchedOff(why) => *reasons.entry(why).or_default() += 1,
             Enablement::NeverSwitchedOn if hook.trust.allows() => never_on += 1,
             Enablement::NeverSwitchedOn => {}

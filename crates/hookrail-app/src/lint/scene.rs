@@ -55,7 +55,9 @@ impl<'s> Scene<'s> {
     pub(super) fn active(&self) -> impl Iterator<Item = &HookScene<'s>> {
         self.hooks.iter().filter(|seen| match seen.hook.enablement {
             Enablement::Active | Enablement::NeverSwitchedOn => true,
-            Enablement::Disabled(_) | Enablement::SwitchedOff(_) | Enablement::OwnBridge => false,
+            Enablement::Disabled(_) | Enablement::SwitchedOff(_) | Enablement::OwnBridge | Enablement::RunByAgent => {
+                false
+            }
         })
     }
 

@@ -57,9 +57,11 @@ fn switched_off<'s>(scene: &'s Scene<'_>) -> Vec<(Arc<str>, Vec<&'s Hook>)> {
             // Modules that stand for each other have a lint of their own.
             Enablement::Disabled(why) if seen.hook.dialect != DialectId::Xcsh => why,
             Enablement::SwitchedOff(why) => why,
-            Enablement::Disabled(_) | Enablement::Active | Enablement::NeverSwitchedOn | Enablement::OwnBridge => {
-                continue;
-            }
+            Enablement::Disabled(_)
+            | Enablement::Active
+            | Enablement::NeverSwitchedOn
+            | Enablement::OwnBridge
+            | Enablement::RunByAgent => continue,
         };
         match by_reason.iter_mut().find(|(known, _)| known == why) {
             Some((_, hooks)) => hooks.push(seen.hook),

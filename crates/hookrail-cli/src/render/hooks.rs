@@ -108,6 +108,7 @@ fn enablement(hook: &Hook) -> (&'static str, anstyle::Style, String) {
         Enablement::SwitchedOff(by) => ("off", QUIET, format!("hooks are switched off by {by}")),
         Enablement::NeverSwitchedOn => ("off", QUIET, "no settings file switches hooks on".to_owned()),
         Enablement::OwnBridge => ("off", QUIET, "calls `hookrail bridge`".to_owned()),
+        Enablement::RunByAgent => ("off", QUIET, "the agent runs it itself".to_owned()),
     }
 }
 

@@ -237,6 +237,8 @@ codes! {
     BadOutput = "bad-output", Warning, Harmless;
     /// A guard gave something that is no answer to its event. One with a failure policy has failed; a module's is a warning.
     UnreadableAnswer = "unreadable-answer", Error, PassesSilently;
+    /// A mistake in an answer would make the hook's own agent ignore a denial; here the denial counts.
+    StricterThanAgent = "stricter-than-agent", Warning, Harmless;
     /// A field of an answer has the wrong type or an unknown value and was left out.
     AnswerField = "answer-field", Warning, Harmless;
     /// An answer has a key more than once; of decisions the strictest is used, of other values the last.

@@ -61,6 +61,12 @@ pub(crate) trait Dialect: Sync {
         event.text(field).unwrap_or_default()
     }
 
+    /// Whether a matcher is compared with the dialect's own name of a tool alone, where the dialect has one, and not with the name
+    /// that the host gave.
+    fn matches_own_names_only(&self) -> bool {
+        false
+    }
+
     /// The matcher for a pattern. An invalid pattern matches everything, because the hook may be a guard.
     fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher;
 
@@ -278,7 +284,7 @@ pub(crate) trait OutcomeDetail: fmt::Debug + Send + Sync {
 macro_rules! dispatch {
     ($($group:ident { $(
         $(#[doc = $doc:literal])+ $(#[cfg($($when:tt)*)])?
-        $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*];
+        $dialect:ident $name:literal, $title:literal, in $folder:ident keeping [$($kept:literal),*] $(if $off:ident)?;
     )+ })+) => {
         impl DialectId {
             /// The dialect itself.

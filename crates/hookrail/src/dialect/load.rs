@@ -36,6 +36,8 @@ pub(crate) struct Sources {
     pub(crate) bundles: Bundles,
     /// Whether hooks that are configured take part.
     pub(crate) configured: ConfiguredHooks,
+    /// The dialects that were enabled, of those that are read only then.
+    pub(crate) enabled: Vec<DialectId>,
     /// Modules that were named on the command line or by the embedding program.
     pub(crate) modules: Vec<PathBuf>,
     /// How modules are inspected.
@@ -120,6 +122,11 @@ impl Sources {
     pub(crate) fn named_folders(&self) -> impl Iterator<Item = PathBuf> {
         let folders = |dialect: DialectId| dialect.contract().folders(&self.environment);
         DialectId::ORDER.into_iter().flat_map(folders).filter(|folder| folder.is_absolute())
+    }
+
+    /// Whether the files of a dialect are read at all.
+    fn reads(&self, dialect: DialectId) -> bool {
+        !dialect.needs_enabling() || self.enabled.contains(&dialect)
     }
 
     /// Whether anything that the project brings was trusted.
@@ -258,7 +265,7 @@ impl Loader {
             Bundles::LeftOut => Enrolment::default(),
         };
         let mut common = CommonSettings::default();
-        for dialect in DialectId::ORDER {
+        for dialect in DialectId::ORDER.into_iter().filter(|dialect| sources.reads(*dialect)) {
             let bundles = &enrolment.bundles;
             let (reading, trusted) = (&mut reading, &mut self.trusted);
             let mut context = LoadContext { sources, reading, trusted, bundles, common: &mut common };

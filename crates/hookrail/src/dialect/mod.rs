@@ -6,6 +6,7 @@
 //! where its hooks run, nor any other dialect.
 
 mod answer_words;
+pub mod claude;
 mod columns;
 mod command_hooks;
 mod contract;

@@ -104,11 +104,18 @@ const FEW: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
     pub(crate) hooks: Vec<Arc<Hook>>,
+    /// Whether one of them has a condition beside its matcher.
+    has_conditions: bool,
     /// Their matchers as one set; compiled when it is first needed.
     matchers: OnceLock<MatcherSet>,
 }
 
 impl Subscribers {
+    fn add(&mut self, hook: &Arc<Hook>) {
+        self.has_conditions |= !hook.conditions.is_empty();
+        self.hooks.push(Arc::clone(hook));
+    }
+
     /// The hooks whose matchers match a subject or reach their step limit on it, or match one of the subject's other names,
     /// in order.
     pub(crate) fn matching(&self, subject: &str, other_names: &[&str]) -> Vec<(&Arc<Hook>, MatchResult)> {
@@ -194,9 +201,10 @@ impl Snapshot {
             for event in events_of(hook) {
                 let Some(by_dialect) = by_event.get_mut(event as usize) else { continue };
                 match by_dialect.iter_mut().find(|(dialect, _)| *dialect == hook.dialect) {
-                    Some((_, subscribers)) => subscribers.hooks.push(Arc::clone(hook)),
+                    Some((_, subscribers)) => subscribers.add(hook),
                     None => {
-                        let subscribers = Subscribers { hooks: vec![Arc::clone(hook)], ..Subscribers::default() };
+                        let mut subscribers = Subscribers::default();
+                        subscribers.add(hook);
                         by_dialect.push((hook.dialect, subscribers));
                     }
                 }
@@ -222,6 +230,14 @@ impl Snapshot {
     /// The rules for an event.
     pub(crate) fn rules(&self, event: EventKind) -> &[Arc<Hook>] {
         self.rules.get(event as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The hooks for an event that have conditions of their own.
+    pub(crate) fn conditional(&self, event: EventKind) -> impl Iterator<Item = &Arc<Hook>> {
+        let by_dialect = self.by_event.get(event as usize).into_iter().flatten();
+        let with_conditions = by_dialect.filter(|(_, subscribers)| subscribers.has_conditions);
+        let hooks = with_conditions.flat_map(|(_, subscribers)| &subscribers.hooks);
+        hooks.filter(|hook| !hook.conditions.is_empty())
     }
 
     /// The snapshot with other rules.

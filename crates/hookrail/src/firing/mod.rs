@@ -7,6 +7,7 @@
 mod part;
 mod plan;
 mod reasons;
+mod ruled_call;
 pub(crate) mod rules;
 mod shadow;
 mod state;

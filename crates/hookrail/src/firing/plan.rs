@@ -13,7 +13,7 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::snapshot::{Snapshot, Subscribers};
 use crate::dialect_id::DialectId;
 use crate::event::{Event, EventKind, Occurrences, Stage};
-use crate::hook::{Action, Authority, Hook, OnFailure, Trust};
+use crate::hook::{Action, Authority, Hook, HookDelivery, OnFailure, Trust};
 use crate::matcher::MatchResult;
 use crate::outcome::skips::{Skipped, Skips, UnplannedHooks};
 use crate::rules::RuleMatch;
@@ -253,7 +253,7 @@ impl Plan {
         let mut selected = Selected::default();
         let Some(subscribers) = snapshot.subscribers(event, dialect) else { return selected };
         for (hook, verdict, reach) in matching(subscribers, subject, event) {
-            if input.is_unmatched_rule(hook) || reasons::skip_reason(snapshot, hook, event).is_some() {
+            if input.is_unmet(hook) || reasons::skip_reason(snapshot, hook, event).is_some() {
                 continue;
             }
             if verdict == MatchResult::LimitReached && !hook.is_shadow() {
@@ -278,11 +278,17 @@ impl Plan {
         if selected.planned.is_empty() {
             return;
         }
+        let (awaited, detached): (Vec<_>, Vec<_>) =
+            selected.planned.into_iter().partition(|hook| hook.delivery == HookDelivery::Awaited);
         // The mode is decided before duplicates leave, so that dropping the one sequential entry cannot turn a
         // chain of guards into a race.
-        let stage = dialect.contract().stage(self.event, &selected.planned);
-        let hooks = without_duplicates(&selected.planned, |_, _| {});
-        self.parts.push(PartPlan { dialect, stage, about, hooks });
+        let stage = dialect.contract().stage(self.event, &awaited);
+        for (stage, hooks) in [(stage, awaited), (Stage::Detached, detached)] {
+            let hooks = without_duplicates(&hooks, |_, _| {});
+            if !hooks.is_empty() {
+                self.parts.push(PartPlan { dialect, stage, about, hooks });
+            }
+        }
     }
 
     fn planned(&self, hook: &Arc<Hook>) -> Option<&PlannedHook> {
@@ -393,6 +399,16 @@ impl Reach {
 }
 
 impl<'a> Subject<'a> {
+    /// The subject as matchers of a dialect are compared with it.
+    fn compared_by(self, dialect: DialectId) -> Self {
+        match (self.tool, self.in_dialect) {
+            (ToolMeaning::Known(_), Some(own)) if dialect.contract().matches_own_names_only() => {
+                Self { text: own, in_dialect: None, in_table: None, tool: ToolMeaning::AsGiven, ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// The further names that a matcher is compared with.
     pub(super) fn other_names(&self) -> Vec<&'a str> {
         let names = self.in_dialect.into_iter().chain(self.in_table.filter(|name| Some(*name) != self.in_dialect));
@@ -446,9 +462,10 @@ impl PlanInput {
         Self { event: event.kind(), for_all: event.is_for_all(), subjects: DialectId::ORDER.map(subject), tool, rules }
     }
 
-    /// Whether a hook is a rule that does not match.
-    pub(super) fn is_unmatched_rule(&self, hook: &Arc<Hook>) -> bool {
-        matches!(hook.action, Action::Rule(_)) && self.rules.of_hook(hook).is_none()
+    /// Whether a hook is a rule that does not match, or has a condition that does not hold.
+    pub(super) fn is_unmet(&self, hook: &Arc<Hook>) -> bool {
+        let is_unmatched_rule = || matches!(hook.action, Action::Rule(_)) && self.rules.of_hook(hook).is_none();
+        self.rules.excludes(hook) || is_unmatched_rule()
     }
 
     /// Whether the dialect takes part in this occurrence of the event.
@@ -472,7 +489,8 @@ impl PlanInput {
             ToolMeaning::Known(tool) if field == TOOL_NAME => Some(tool.name),
             _ => None,
         };
-        Some(Subject { field, text, in_dialect, in_table, tool: self.tool, table: tools.table() })
+        let subject = Subject { field, text, in_dialect, in_table, tool: self.tool, table: tools.table() };
+        Some(subject.compared_by(dialect))
     }
 }
 
@@ -497,12 +515,12 @@ impl PlanInput {
             let subject = Subject {
                 field: TOOL_NAME,
                 text,
-                in_dialect: None,
+                in_dialect: Some(text),
                 in_table: Some(tool.name),
                 tool: meaning,
                 table: Some(table),
             };
-            Otherwise { about, tool, subject: has_matchers.then_some(subject) }
+            Otherwise { about, tool, subject: has_matchers.then_some(subject.compared_by(dialect)) }
         };
         names.iter().filter_map(|name| NeutralTool::find(name)).map(otherwise).collect()
     }

@@ -30,7 +30,7 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
                     mismatch(hook, &subject, input.event)
                         .filter(|_| !otherwise().iter().any(|other| knows(hook, other.subject.as_ref())))
                 })
-                .or_else(|| input.is_unmatched_rule(hook).then(unmatched_rule))
+                .or_else(|| input.is_unmet(hook).then(unmet))
                 .or_else(|| not_executable(hook));
             match reason {
                 Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
@@ -68,6 +68,10 @@ pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) ->
         Enablement::SwitchedOff(by) => return Some((SkipReason::HooksOff, format!("hooks are switched off by {by}"))),
         Enablement::OwnBridge => {
             let detail = "it calls `hookrail bridge`, which would ask the same hooks again";
+            return Some((SkipReason::OwnBridge, detail.to_owned()));
+        }
+        Enablement::RunByAgent => {
+            let detail = "the agent reads this file and runs the hook itself";
             return Some((SkipReason::OwnBridge, detail.to_owned()));
         }
         Enablement::Active | Enablement::NeverSwitchedOn => {}
@@ -110,8 +114,8 @@ fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>, event: EventKind) -> Option
     Some((SkipReason::Matcher, format!("`{pattern}` does not match {field} `{text}`")))
 }
 
-/// The reason for a rule that does not match.
-fn unmatched_rule() -> (SkipReason, String) {
+/// The reason for a rule that does not match, or another hook with a condition that does not hold.
+fn unmet() -> (SkipReason, String) {
     (SkipReason::Condition, "its condition does not hold".to_owned())
 }
 

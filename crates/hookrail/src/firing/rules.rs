@@ -1,17 +1,21 @@
-//! Which rules match an event. They are judged before the event is planned, in the calling thread.
+//! Which rules match an event, and of which other hooks the condition does not hold. They are judged before the event is planned, in
+//! the calling thread.
 
 use std::sync::Arc;
 
+use super::ruled_call::ruled_call;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::snapshot::Snapshot;
 use crate::event::Event;
 use crate::hook::{Action, Authority, Hook, Trust};
 use crate::rules::{CallFacts, RuleMatch, RuleVerdict, judge};
 
-/// The rules that match an event.
+/// The rules that match an event, and the hooks that do not take part because of their own conditions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MatchedRules {
     found: Vec<(Arc<Hook>, Arc<RuleMatch>)>,
+    /// Hooks with a condition that does not hold.
+    unmet: Vec<Arc<Hook>>,
     /// What was noticed: an exception that was used, code in another language that no rule could judge.
     pub(crate) findings: Vec<Diagnostic>,
 }
@@ -19,7 +23,12 @@ pub(crate) struct MatchedRules {
 impl MatchedRules {
     /// Judges the rules for an event.
     pub(crate) fn of(snapshot: &Snapshot, event: &Event) -> Self {
-        let mut matched = Self::default();
+        let is_met = |hook: &Arc<Hook>| {
+            let call = || ruled_call(snapshot, event, hook.dialect);
+            hook.conditions.iter().all(|condition| condition.holds(event, call))
+        };
+        let unmet = snapshot.conditional(event.kind()).filter(|hook| !is_met(hook)).cloned().collect();
+        let mut matched = Self { unmet, ..Self::default() };
         let rules = snapshot.rules(event.kind());
         let Some(settings) = snapshot.rule_settings.as_ref().filter(|_| !rules.is_empty()) else { return matched };
         let facts = CallFacts::new(event, &snapshot.tools, &settings.scene);
@@ -66,8 +75,13 @@ impl MatchedRules {
         self.found.iter().find(|(known, _)| Arc::ptr_eq(known, hook)).map(|(_, found)| found)
     }
 
-    /// Whether nothing matches and nothing was noticed.
+    /// Whether a condition of a hook does not hold.
+    pub(crate) fn excludes(&self, hook: &Arc<Hook>) -> bool {
+        self.unmet.iter().any(|unmet| Arc::ptr_eq(unmet, hook))
+    }
+
+    /// Whether nothing matches, nothing was noticed and every condition holds.
     pub(crate) fn is_empty(&self) -> bool {
-        self.found.is_empty() && self.findings.is_empty()
+        self.found.is_empty() && self.findings.is_empty() && self.unmet.is_empty()
     }
 }

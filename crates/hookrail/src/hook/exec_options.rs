@@ -14,6 +14,16 @@ pub(crate) enum CommandShell {
     Posix,
 }
 
+impl CommandShell {
+    /// The name in what a grant covers.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Posix => "sh",
+        }
+    }
+}
+
 named! {
     /// How long the process of a hook lives.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -62,6 +62,8 @@ pub struct Builder {
     project_trust: ProjectTrust,
     switch: Switch,
     dialects: Option<Vec<DialectId>>,
+    enabled_dialects: Vec<DialectId>,
+    run_by_agent: Vec<PathBuf>,
     modules: Option<Arc<dyn ModuleRunner>>,
     remote: Option<Arc<dyn RemoteClient>>,
     hooks: Vec<Hook>,
@@ -178,6 +180,30 @@ impl Builder {
     /// Lets only these dialects take part.
     pub fn only_dialects(mut self, dialects: Vec<DialectId>) -> Self {
         self.dialects = Some(dialects);
+        self
+    }
+
+    /// Reads the hooks of a dialect that is off by default, because the agent that it belongs to runs them itself. A project's
+    /// hooks need a grant all the same. Without this none of the dialect's files is read, and none of its hooks runs.
+    ///
+    /// ```
+    /// use hookrail::{DialectId, Environment, HookSystem};
+    ///
+    /// assert!(DialectId::Claude.needs_enabling());
+    /// let builder = HookSystem::builder(std::env::temp_dir()).environment(Environment::new());
+    /// let hooks = builder.enable_dialect(DialectId::Claude).build();
+    /// # drop(hooks);
+    /// ```
+    pub fn enable_dialect(mut self, dialect: DialectId) -> Self {
+        if !self.enabled_dialects.contains(&dialect) {
+            self.enabled_dialects.push(dialect);
+        }
+        self
+    }
+
+    /// Names files that the agent reads itself, whose hooks it runs: none of theirs runs here, whichever dialect they belong to.
+    pub fn run_by_agent(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.run_by_agent.extend(files);
         self
     }
 

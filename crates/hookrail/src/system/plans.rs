@@ -106,8 +106,9 @@ impl ActiveConfiguration {
 
     /// The cached plan for events of a kind with this text, such as a tool's name, if nothing else decides.
     pub(super) fn cached_plan(&self, event: EventKind, text: &str) -> Option<Arc<Plan>> {
-        // With a table or a rule the plan also depends on what the input carries.
-        if self.snapshot.tools.table().is_some() || !self.snapshot.rules(event).is_empty() {
+        // With a table, a rule or a condition the plan also depends on what the input carries.
+        let has_conditions = || self.snapshot.conditional(event).next().is_some();
+        if self.snapshot.tools.table().is_some() || !self.snapshot.rules(event).is_empty() || has_conditions() {
             return None;
         }
         lock(self.place(event, text)?).plan_for(event, text, ToolMeaning::AsGiven)

@@ -87,6 +87,11 @@ pub(crate) struct NameElsewhere {
     pub(crate) tool: &'static NeutralTool,
 }
 
+/// The dialects that are no agent's own format.
+fn own_formats() -> impl Iterator<Item = DialectId> {
+    DialectId::ORDER.into_iter().filter(|dialect| !dialect.needs_enabling())
+}
+
 /// The names of a pattern that is nothing but a list of them, such as `Write|Edit`.
 #[must_use]
 pub fn plain_names(pattern: &str) -> Option<Vec<&str>> {
@@ -312,7 +317,7 @@ impl ToolTable {
         let own = dialect_column(dialect)?;
         let (names, others) = match plain_names(pattern) {
             Some(names) => (names, Vec::new()),
-            None => (anchored_names(pattern)?, DialectId::ORDER.into_iter().filter_map(dialect_column).collect()),
+            None => (anchored_names(pattern)?, own_formats().filter_map(dialect_column).collect()),
         };
         let mut excluded = self.host.into_iter().chain([own]).chain(others).flat_map(ToolColumn::names);
         if excluded.any(|name| names.contains(&name)) {

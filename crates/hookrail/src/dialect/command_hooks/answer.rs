@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::foreign_errors::{foreign_status, silent_failure};
 use super::output::{EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput};
 use super::unambiguous::Unambiguous;
-use super::{CommandDialect, remote, strict};
+use super::{CommandDialect, FailingStatus, NearJson, remote, strict};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::explain_json_error;
 use crate::dialect::answer_words::decision_in_broken;
@@ -45,13 +45,8 @@ impl Provenance {
 }
 
 impl Answer {
-    fn plain_text(text: &str) -> Self {
-        let output = HookOutput {
-            decision: Some(HookDecision::Allow),
-            system_message: Some(text.to_owned()),
-            ..HookOutput::default()
-        };
-        Self { output, provenance: Provenance::PlainText }
+    fn plain_text<D: CommandDialect>(kind: EventKind, text: &str) -> Self {
+        Self { output: D::text_answer(kind, text), provenance: Provenance::PlainText }
     }
 
     fn failure(hook: &Hook, on_failure: OnFailure, end: EndKind, how: &RawEnd) -> Option<Self> {
@@ -122,14 +117,18 @@ pub(crate) fn read_answer<D: CommandDialect>(
         (RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR), _) => blocked::<D>(kind, end),
         (RawEnd::Exited(EXIT_CODE_SUCCESS), None) => read_success::<D>(hook, on_failure, kind, end),
         (RawEnd::Decided(effects), _) => read_effects::<D>(kind, effects),
+        (RawEnd::Exited(_), Some(failure)) => {
+            denied_with_status::<D>(kind, end, failure).unwrap_or_else(|| failed(failure))
+        }
         (_, Some(failure)) => failed(failure),
         // These ends come from other runners only, so they are not an answer of a command.
         (_, None) => failed(EndKind::BadOutput),
     };
     let was_heard =
         matches!(end.how(), RawEnd::Exited(EXIT_CODE_SUCCESS | EXIT_CODE_BLOCKING_ERROR) | RawEnd::Decided(_));
-    if !was_heard && !end.stdout().is_truncated() {
-        reading.diagnostics.extend(discarded_decision(end));
+    let is_heard_all_the_same = reading.answer.as_ref().is_some_and(|answer| answer.provenance.is_the_hooks_own());
+    if !was_heard && !is_heard_all_the_same && !end.stdout().is_truncated() {
+        reading.diagnostics.extend(discarded_decision::<D>(end));
     }
     let unreadable = reading.unreadable.map(|why| strict_answer::finding(hook, &why));
     let found = reading.diagnostics.into_iter().map(|diagnostic| attributed(hook, diagnostic));
@@ -154,7 +153,7 @@ fn attributed(hook: &Hook, diagnostic: Diagnostic) -> Diagnostic {
 fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
     let stdout = end.stdout().lossy();
     let mut diagnostics = Vec::new();
-    let mut output = match parse(stdout.trim()) {
+    let mut output = match parse::<D>(stdout.trim()) {
         Parsed::Object(parsed) if !end.stdout().is_truncated() => {
             let (output, found) = HookOutput::read(&parsed.object);
             diagnostics.extend(parsed.findings());
@@ -167,22 +166,40 @@ fn blocked<D: CommandDialect>(kind: EventKind, end: &RunEnd) -> Reading {
         let message = "it exited with code 2, which blocks, although its output says otherwise";
         diagnostics.push(Diagnostic::new(Code::DecisionDiscarded, message));
     }
+    diagnostics.extend(D::check_specific(kind, &mut output));
     if output.decision != Some(HookDecision::Block) {
         output.decision = Some(HookDecision::Deny);
     }
     if output.effective_reason().is_none() {
         let stderr = end.stderr().lossy();
-        let plain = if matches!(parse(stdout.trim()), Parsed::Object(_)) { "" } else { stdout.trim() };
+        let plain = if matches!(parse::<D>(stdout.trim()), Parsed::Object(_)) { "" } else { stdout.trim() };
         let reason = [stderr.trim(), plain].into_iter().find(|text| !text.is_empty());
         output.reason = Some(reason.unwrap_or("the hook blocked this with exit code 2 and gave no reason").to_owned());
     }
-    diagnostics.extend(D::check_specific(kind, &mut output));
     // A hook that prints an answer chose its status.
     if stdout.trim().is_empty() {
         diagnostics.extend(foreign_status(&end.stderr().lossy()));
     }
     let answer = Answer { output, provenance: Provenance::ExitCode };
     Reading::new(EndKind::Exited, Some(answer)).with(diagnostics)
+}
+
+/// Reads the denial that a hook printed before it exited with a status of a failure, where its dialect counts that.
+fn denied_with_status<D: CommandDialect>(kind: EventKind, end: &RunEnd, failure: EndKind) -> Option<Reading> {
+    if D::OUTPUT.failing_status == FailingStatus::Discards || end.stdout().is_truncated() {
+        return None;
+    }
+    let stdout = end.stdout().lossy();
+    let Parsed::Object(answer) = parse::<D>(stdout.trim()) else { return None };
+    let (mut output, mut diagnostics) = HookOutput::read(&answer.object);
+    diagnostics.extend(D::check_specific(kind, &mut output));
+    if !output.is_blocking_decision() {
+        return None;
+    }
+    let denial =
+        HookOutput { decision: Some(HookDecision::Deny), reason: output.effective_reason(), ..HookOutput::default() };
+    let answer = Answer { output: denial, provenance: Provenance::Explicit };
+    Some(Reading::new(failure, Some(answer)).with(diagnostics))
 }
 
 /// Reads the effects of an event that was fired elsewhere, as the answer of the one hook that asked.
@@ -215,7 +232,7 @@ fn read_success<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: Eve
 
 fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventKind, text: &str) -> Reading {
     let failure = || Answer::failure(hook, on_failure, EndKind::BadOutput, &RawEnd::Exited(EXIT_CODE_SUCCESS));
-    let parsed = parse(text);
+    let parsed = parse::<D>(text);
     let reading = match &parsed {
         Parsed::Nothing => Reading::new(EndKind::Silent, None),
         Parsed::Object(answer) => {
@@ -226,11 +243,11 @@ fn read_text<D: CommandDialect>(hook: &Hook, on_failure: OnFailure, kind: EventK
         }
         Parsed::Text => {
             let found = answer_in(text).into_iter().collect();
-            Reading::new(EndKind::Answered, Some(Answer::plain_text(text))).with(found)
+            Reading::new(EndKind::Answered, Some(Answer::plain_text::<D>(kind, text))).with(found)
         }
         Parsed::Broken(why) => {
             let found = std::iter::once(broken(text, why)).chain(answer_in(text)).collect();
-            let mut answer = Answer::plain_text(text);
+            let mut answer = Answer::plain_text::<D>(kind, text);
             if let Some(failure) = failure() {
                 let message = answer.output.system_message.take();
                 answer = failure;
@@ -279,8 +296,9 @@ pub(super) enum Parsed {
     Broken(serde_json::Error),
 }
 
-fn parse(text: &str) -> Parsed {
+fn parse<D: CommandDialect>(text: &str) -> Parsed {
     let text = &*without_lone_surrogates(text.trim_start_matches('\u{feff}').trim());
+    let is_repaired = D::OUTPUT.near_json == NearJson::Repaired;
     if text.is_empty() {
         return Parsed::Nothing;
     }
@@ -289,7 +307,8 @@ fn parse(text: &str) -> Parsed {
         Err(why) if text.starts_with('{') => {
             // Shell scripts often put unescaped line breaks into a reason. The deny beside it is meant, so the text is
             // repaired.
-            let repaired = with_escaped_breaks(text).and_then(|text| Json::parse(&text).ok());
+            let repaired = is_repaired.then(|| with_escaped_breaks(text)).flatten();
+            let repaired = repaired.and_then(|text| Json::parse(&text).ok());
             let answer = repaired.and_then(|value| Unambiguous::read(&value));
             return match answer {
                 Some(answer) => Parsed::Object(answer.with_raw_line_breaks()),
@@ -301,13 +320,13 @@ fn parse(text: &str) -> Parsed {
     match value.kind() {
         JsonKind::Object => Unambiguous::read(&value).map_or(Parsed::Text, Parsed::Object),
         // A JSON string that contains an object is an answer that was encoded twice; it is decoded once more.
-        JsonKind::String => {
+        JsonKind::String if is_repaired => {
             let inner = value.as_str().and_then(|inner| Json::parse(inner.trim()).ok());
             inner.and_then(|inner| Unambiguous::read(&inner)).map_or(Parsed::Text, Parsed::Object)
         }
         JsonKind::Null => Parsed::Nothing,
         JsonKind::Boolean | JsonKind::Number if matches!(value.text(), "false" | "0") => Parsed::Nothing,
-        JsonKind::Boolean | JsonKind::Number | JsonKind::Array => Parsed::Text,
+        JsonKind::String | JsonKind::Boolean | JsonKind::Number | JsonKind::Array => Parsed::Text,
     }
 }
 
@@ -379,8 +398,8 @@ fn what_it_answers(object: &JsonObject) -> Option<String> {
 }
 
 /// Reports a decision that a hook printed before it failed, was ended or died.
-fn discarded_decision(end: &RunEnd) -> Option<Diagnostic> {
-    let Parsed::Object(parsed) = parse(end.stdout().lossy().trim()) else { return None };
+fn discarded_decision<D: CommandDialect>(end: &RunEnd) -> Option<Diagnostic> {
+    let Parsed::Object(parsed) = parse::<D>(end.stdout().lossy().trim()) else { return None };
     let word = HookOutput::read(&parsed.object).0.effective_decision()?;
     let message = format!("it said `{}` but failed, so that does not count", word.word());
     Some(Diagnostic::new(Code::DecisionDiscarded, message).hint("exit with 0 to answer, or with 2 to block"))

@@ -6,13 +6,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CommandDialect, TimeoutUnit, remote};
+use super::{CommandDialect, InvalidValue, OwnType, SettingsEvent, TimeoutUnit, remote};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Origin, SourceKind};
 use crate::config::{Document, Key, Node, Shape};
-use crate::dialect::columns::{event_named, event_names};
+use crate::dialect::columns::event_names;
 use crate::dialect::{enforcement, sandbox};
 use crate::event::EventKind;
+use crate::hook::condition::HookCondition;
 use crate::hook::exec_options::ProcessLifetime;
 use crate::hook::remote::RemoteTarget;
 use crate::hook::{Action, Enforcement, GroupOrder, Hook, OnFailure};
@@ -56,13 +57,22 @@ pub(crate) fn read_event<D: CommandDialect>(
     value: &Node,
 ) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut found = Vec::new();
-    let Some(event) = event_named(D::DIALECT, &key.name) else {
-        let message = format!("`{}` is not an event; its hooks will not run", key.name);
-        let finding = document.finding(Code::UnknownEvent, &key.span, message);
-        found.push(finding.suggest(&key.name, event_names(D::DIALECT)));
-        return (Vec::new(), found);
+    let (event, condition) = match D::settings_event(&key.name) {
+        SettingsEvent::Fired { event, condition } => (event, condition),
+        SettingsEvent::NotFired => {
+            let message = format!("nothing here fires `{}`; its hooks run in their own agent only", key.name);
+            found.push(document.finding(Code::NotExecutable, &key.span, message));
+            return (Vec::new(), found);
+        }
+        SettingsEvent::Unknown => {
+            let message = format!("`{}` is not an event; its hooks will not run", key.name);
+            let finding = document.finding(Code::UnknownEvent, &key.span, message);
+            found.push(finding.suggest(&key.name, event_names(D::DIALECT)));
+            return (Vec::new(), found);
+        }
     };
-    let mut reader = Reader::<D> { document, kind, event, found, hooks: Vec::new(), dialect: PhantomData };
+    let hooks = Vec::new();
+    let mut reader = Reader::<D> { document, kind, event, condition, found, hooks, dialect: PhantomData };
     match value.elements() {
         Some(groups) => groups.iter().for_each(|group| reader.group(group)),
         None => {
@@ -78,6 +88,8 @@ struct Reader<'d, D> {
     document: &'d Document,
     kind: SourceKind,
     event: EventKind,
+    /// In which occurrences of the event the hooks take part, if not in all.
+    condition: Option<HookCondition>,
     found: Vec<Diagnostic>,
     hooks: Vec<Hook>,
     dialect: PhantomData<D>,
@@ -117,7 +129,7 @@ impl<D: CommandDialect> Reader<'_, D> {
             self.found.push(self.document.finding(Code::GroupShape, &node.span, message).hint(hint));
             return self.salvage(node);
         }
-        self.document.unknown_keys(members, &GROUP_KEYS, "a group", &mut self.found);
+        self.document.unknown_keys(members, D::ENTRIES.group_keys, "a group", &mut self.found);
         let Some(hooks) = node.get("hooks") else {
             let finding = self.document.finding(Code::GroupShape, &node.span, "a group needs a list `hooks`");
             self.found.push(finding.hint("write `{\"hooks\": [{\"type\": \"command\", \"command\": …}]}`"));
@@ -201,13 +213,19 @@ impl<D: CommandDialect> Reader<'_, D> {
             }
             return GroupMatcher::Missing;
         }
-        if let Some(problem) = self.compile(text, OnInvalid::Literal).problem {
-            let message = format!(
-                "`{text}` is not a valid pattern ({problem}); it matches exactly this text, or everything for a hook with `onFailure`"
-            );
-            self.report(Code::MatcherInvalid, &matcher.span, message);
+        let Some(problem) = self.compile(text, OnInvalid::Literal).problem else { return GroupMatcher::Text(text) };
+        let message = format!("`{text}` is not a valid pattern ({problem})");
+        match D::ENTRIES.invalid {
+            InvalidValue::Replaced => {
+                let instead = "it matches exactly this text, or everything for a hook with `onFailure`";
+                self.report(Code::MatcherInvalid, &matcher.span, format!("{message}; {instead}"));
+                GroupMatcher::Text(text)
+            }
+            InvalidValue::Ignored => {
+                self.report(Code::MatcherInvalid, &matcher.span, format!("{message}; the group is ignored"));
+                GroupMatcher::Broken(message)
+            }
         }
-        GroupMatcher::Text(text)
     }
 
     fn compile(&self, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
@@ -226,10 +244,12 @@ impl<D: CommandDialect> Reader<'_, D> {
 
     /// Reports the keys of an entry that are not known, those of earlier versions with what does the same.
     fn unknown_keys(&mut self, members: &[(Key, Node)]) {
-        let known: Vec<&str> = HOOK_KEYS.into_iter().chain(REMOVED_KEYS.map(|(key, _)| key)).collect();
+        let own = D::ENTRIES.hook_keys;
+        let removed = || REMOVED_KEYS.iter().filter(|(key, _)| !own.contains(key));
+        let known: Vec<&str> = own.iter().copied().chain(removed().map(|(key, _)| *key)).collect();
         self.document.unknown_keys(members, &known, "a hook", &mut self.found);
         for (key, _) in members {
-            if let Some((name, instead)) = REMOVED_KEYS.iter().find(|(name, _)| *name == key.name) {
+            if let Some((name, instead)) = removed().find(|(name, _)| *name == key.name) {
                 let message = format!("`{name}` is not a key of a hook any more and has no effect");
                 self.found.push(self.document.finding(Code::UnknownKey, &key.span, message).hint(*instead));
             }
@@ -260,23 +280,17 @@ impl<D: CommandDialect> Reader<'_, D> {
         };
         self.unknown_keys(members);
         let enforcement = self.enforcement(node);
-        let mut on_failure = self.on_failure(node);
+        let on_failure = self.on_failure(node);
         let action = self.action(node).and_then(|action| match &group.matcher {
             GroupMatcher::Broken(why) => Err(why.clone()),
             GroupMatcher::Missing | GroupMatcher::Text(_) => Ok(action),
         });
-        let action = match action {
-            Ok(action) => action,
-            // What is not enforced guards nothing, usable or not; what is wrong with it was reported.
-            Err(_) if enforcement == Enforcement::Shadow => return,
-            // A guard whose failure has an effect must never disappear silently.
-            Err(why) if on_failure != OnFailure::Allow || self.kind == SourceKind::System => {
-                on_failure = self.failure_of_unusable(on_failure);
-                let message = "this guard cannot be used, so its event ends as its `onFailure` says";
-                self.report(Code::GuardUnusable, &node.span, message);
-                Action::Unusable(why.into())
-            }
-            Err(_) => return,
+        let (action, on_failure) = match action {
+            Ok(action) => (action, on_failure),
+            Err(why) => match self.in_place_of_unusable(node, enforcement, on_failure, &why) {
+                Some(replaced) => replaced,
+                None => return,
+            },
         };
         let origin = Origin { kind: self.kind, location: self.document.location(&node.span) };
         let mut hook = Hook::new(self.event, D::DIALECT, self.label(node), action, origin);
@@ -285,22 +299,51 @@ impl<D: CommandDialect> Reader<'_, D> {
         hook.on_failure = on_failure;
         hook.enforcement = enforcement;
         hook.order = group.order;
+        hook.conditions.extend(self.condition.clone());
         if matches!(hook.action, Action::Remote(_)) {
             hook.timeout = RemoteTarget::DEFAULT_TIMEOUT;
         } else {
             hook.lifetime = self.lifetime(node);
             sandbox::read_into(&mut hook, self.document, node, &mut self.found);
         }
-        if let Some(timeout) = self.timeout(node, hook.timeout) {
-            hook.timeout = timeout;
+        let values = self.timeout(node, hook.timeout).and_then(|timeout| {
+            hook.timeout = timeout.unwrap_or(hook.timeout);
+            D::read_own_keys(&mut hook, self.document, node, &mut self.found)
+        });
+        if let Err(why) = values {
+            let Some((action, on_failure)) = self.in_place_of_unusable(node, enforcement, on_failure, &why) else {
+                return;
+            };
+            (hook.action, hook.on_failure) = (action, on_failure);
         }
         if let GroupMatcher::Text(pattern) = group.matcher {
             // A guard whose pattern is invalid guards everything.
-            let is_guard = on_failure != OnFailure::Allow || self.kind == SourceKind::System;
+            let is_guard = hook.on_failure != OnFailure::Allow || self.kind == SourceKind::System;
             let on_invalid = if is_guard { OnInvalid::MatchAll } else { OnInvalid::Literal };
             hook.matcher = self.compile(pattern, on_invalid).matcher;
         }
         self.hooks.push(hook);
+    }
+
+    /// What stands for an entry that cannot be used; none if nothing does.
+    fn in_place_of_unusable(
+        &mut self,
+        node: &Node,
+        enforcement: Enforcement,
+        on_failure: OnFailure,
+        why: &str,
+    ) -> Option<(Action, OnFailure)> {
+        // What is not enforced guards nothing, usable or not; what is wrong with it was reported.
+        if enforcement == Enforcement::Shadow {
+            return None;
+        }
+        // A guard whose failure has an effect must never disappear silently.
+        if on_failure == OnFailure::Allow && self.kind != SourceKind::System {
+            return None;
+        }
+        let message = "this guard cannot be used, so its event ends as its `onFailure` says";
+        self.report(Code::GuardUnusable, &node.span, message);
+        Some((Action::Unusable(why.into()), self.failure_of_unusable(on_failure)))
     }
 
     /// The label: the name, else the command or the group that is asked. The list of disabled hooks uses the same text.
@@ -354,20 +397,25 @@ impl<D: CommandDialect> Reader<'_, D> {
                 self.found.extend(remote::report_keys_without_effect(self.document, node));
                 self.command(node)
             }
-            Some(remote::TYPE) => {
+            Some(remote::TYPE) if D::ENTRIES.types.contains(&remote::TYPE) => {
                 let (target, findings) = remote::read(self.document, node);
                 self.found.extend(findings);
                 target.map(Action::Remote)
             }
-            Some("plugin") => {
+            Some("plugin") if D::ENTRIES.types.contains(&"plugin") => {
                 let message = "hooks of type `plugin` are listed but not executed here";
                 self.report(Code::NotExecutable, span, message);
                 Ok(Action::NotExecutable("hooks of type `plugin` cannot be executed here".into()))
             }
             Some(other) => {
-                let message = format!("`type` must be \"command\", \"remote\" or \"plugin\", not \"{other}\"");
+                if let Some(OwnType { action, found }) = D::own_type(other, self.document, node) {
+                    self.found.extend(found);
+                    return action;
+                }
+                let types = D::ENTRIES.types;
+                let message = format!("`type` must be {}, not \"{other}\"", one_of(types));
                 let finding = self.document.finding(Code::HookType, span, &message);
-                self.found.push(finding.suggest(other, ["command", remote::TYPE, "plugin"]));
+                self.found.push(finding.suggest(other, types.iter().copied()));
                 Err(message)
             }
             None => {
@@ -409,8 +457,9 @@ impl<D: CommandDialect> Reader<'_, D> {
         }
     }
 
-    fn timeout(&mut self, node: &Node, default: Duration) -> Option<Duration> {
-        let value = node.get("timeout")?;
+    /// The time of an entry, if it gives one. An error says why the entry cannot be used.
+    fn timeout(&mut self, node: &Node, default: Duration) -> Result<Option<Duration>, String> {
+        let Some(value) = node.get("timeout") else { return Ok(None) };
         let given = match &value.shape {
             Shape::Number(number) => number.parse::<f64>().ok(),
             _ => None,
@@ -420,17 +469,31 @@ impl<D: CommandDialect> Reader<'_, D> {
             Some(seconds) if seconds > LONGEST_TIMEOUT.as_secs_f64() => {
                 let message = "`timeout` is longer than a day and was cut to that";
                 self.report(Code::TimeoutInvalid, &value.span, message);
-                Some(LONGEST_TIMEOUT)
+                Ok(Some(LONGEST_TIMEOUT))
             }
-            Some(seconds) => Some(Duration::from_secs_f64(seconds.max(0.000_001))),
+            Some(seconds) => Ok(Some(Duration::from_secs_f64(seconds.max(0.000_001)))),
+            None if D::ENTRIES.invalid == InvalidValue::Ignored => {
+                let message = format!("`timeout` must be a positive number of {name}; the hook is ignored");
+                self.report(Code::TimeoutInvalid, &value.span, message.clone());
+                Err(message)
+            }
             None => {
                 let default = default.as_secs_f64() * in_a_second;
                 let message =
                     format!("`timeout` must be a positive number of {name}; the default of {default} applies");
                 let hint = format!("write a positive number, as in `\"timeout\": {default}`");
                 self.found.push(self.document.finding(Code::TimeoutInvalid, &value.span, message).hint(hint));
-                None
+                Ok(None)
             }
         }
+    }
+}
+
+/// Lists words for a message: `"a", "b" or "c"`.
+fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
     }
 }

@@ -8,7 +8,8 @@ use super::extension;
 use super::settings::{self, SettingsFile, Switch};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
-use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, not_roots_alone, same_place};
+use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, same_place};
+use crate::dialect::command_hooks::system_file_problem;
 use crate::dialect::enrolment::{Bundle, BundleReach, is_machine_enrolled};
 use crate::dialect::snapshot::ModelDecisions;
 use crate::dialect::{Bundles, DialectId, LoadContext, Loaded, Sources, path_in};
@@ -174,7 +175,7 @@ fn system_layer(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut V
             found.extend(missing_system_file(&file).filter(|_| is_expected));
             (file.clone(), misplaced_system_file(&file, &sources.project))
         }
-        None => (DEFAULT_SYSTEM_FILE.into(), unsafe_system_file(Path::new(DEFAULT_SYSTEM_FILE))),
+        None => (DEFAULT_SYSTEM_FILE.into(), system_file_problem(Path::new(DEFAULT_SYSTEM_FILE))),
     };
     let Some(problem) = problem else { return layer(kind, file, reading, found) };
     let message = problem.message.clone();
@@ -343,17 +344,4 @@ fn misplaced_system_file(file: &Path, project: &Path) -> Option<Diagnostic> {
     let message = format!("the system settings `{}` cannot be used, because {why}", file.display());
     let finding = Diagnostic::new(Code::SystemFileUnsafe, message).at(Location::whole_file(file));
     Some(finding.hint("set `LLXPRT_SYSTEM_SETTINGS_PATH` to an absolute path outside of the project"))
-}
-
-/// Whether the system file at its default place can be used: it and its folders belong to root and only root can write
-/// them.
-fn unsafe_system_file(file: &Path) -> Option<Diagnostic> {
-    // A file that cannot be accessed is not absent; reading it gives the reason.
-    if file.symlink_metadata().is_err_and(|error| is_absence(&error)) {
-        return None;
-    }
-    let suspect = not_roots_alone(file)?;
-    let message = format!("the system settings cannot be used, because `{}` is not root's alone", suspect.display());
-    let finding = Diagnostic::new(Code::SystemFileUnsafe, message).at(Location::whole_file(file));
-    Some(finding.hint("make the file and its folders root's, and writable by root only"))
 }

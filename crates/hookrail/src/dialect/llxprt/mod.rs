@@ -30,7 +30,6 @@ mod layers;
 mod llm;
 mod model;
 mod output;
-mod project_references;
 mod rewrite;
 mod schema;
 mod settings;
@@ -62,7 +61,7 @@ pub use schema::{MATCHER_FORMAT, schemas};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::command_hooks::{Answer, CommandDialect, TimeoutUnit, read_answer};
+use super::command_hooks::{Answer, CommandDialect, TimeoutUnit, read_answer, with_quoted_variables};
 use super::{
     Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, LoadMemory, Loaded, OutcomeDetail, Protocol,
     Reply,
@@ -175,7 +174,7 @@ impl Protocol for Llxprt {
 
     fn launch(hook: &Hook, event: &Event) -> Launch {
         let command = match &hook.action {
-            Action::Shell(line) => project_references::with_quoted_project(line),
+            Action::Shell(line) => with_quoted_variables(line, &command::PROJECT_VARIABLES),
             _ => None,
         };
         Launch { command, variables: command::variables(hook, event), ..Launch::default() }

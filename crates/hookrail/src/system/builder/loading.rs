@@ -10,11 +10,11 @@ use super::missing::MissingSearch;
 use super::{Builder, ProjectTrust, Rehearsal, Settings, UserNeed};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
-use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, is_absence, kept_finding};
+use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, SourceReport, is_absence, kept_finding};
 use crate::dialect::snapshot::{Snapshot, SourceRefusal, Switch};
 use crate::dialect::{ConfiguredHooks, Inspector, Loader, Sources, path_in};
 use crate::hook::sandbox::{SandboxProfile, SandboxRequirement};
-use crate::hook::{Action, Hook};
+use crate::hook::{Action, Enablement, Hook};
 use crate::outcome::Refusal;
 use crate::rules::{Links, LoadedException, RuleScene, RuleSettings};
 use crate::run::Environment;
@@ -47,6 +47,7 @@ impl Settings {
             plugins: self.described.plugins,
             bundles: self.described.bundles,
             configured: self.described.configured,
+            enabled: self.described.enabled_dialects.clone(),
             modules: self.described.module_files.clone(),
             inspector: self.inspector(),
             disabled_rules: self.described.disabled_rules.clone(),
@@ -94,6 +95,7 @@ impl Settings {
         self.prepare_for_hooks(&mut hooks, redacted);
         let environment = Arc::clone(redacted.unwrap_or(&self.parts.world.environment));
         self.disabled.apply(&mut hooks);
+        self.leave_to_agent(&mut hooks, &mut loaded.sources);
         diagnostics.extend(self.parts.remote.report_missing_client(&hooks));
         let mut policy = loaded.common.policy;
         policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
@@ -137,6 +139,20 @@ impl Settings {
             .with_tools(self.described.tools.iter().cloned())
             .with_tool_table(self.described.tool_table.clone())
             .with_sources(loaded.sources, self.described.on_load_failure)
+    }
+
+    /// Takes out the hooks that the agent runs itself, and sources whose hooks it would run.
+    fn leave_to_agent(&self, hooks: &mut [Hook], report: &mut SourceReport) {
+        let places = &self.described.run_by_agent;
+        if places.is_empty() {
+            return;
+        }
+        let is_agents = |file: &Path| places.iter().any(|place| file.starts_with(place));
+        let of_agent = |hook: &&mut Hook| is_agents(&hook.origin.location.file) && hook.is_enabled();
+        for hook in hooks.iter_mut().filter(of_agent) {
+            hook.enablement = Enablement::RunByAgent;
+        }
+        report.unusable.retain(|source| !is_agents(&source.path));
     }
 
     /// Withholds secrets from every hook, and says what modules may do.

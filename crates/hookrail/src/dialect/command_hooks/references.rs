@@ -1,23 +1,20 @@
-//! Quotes references to the project in a command line.
+//! Quotes references to folders in a command line, such as the project's.
 //!
-//! Without quotes a blank in the project's path splits the command, and a guard that cannot be found lets everything
-//! pass.
+//! Without quotes a blank in the path splits the command, and a guard that cannot be found lets everything pass.
 
 use std::sync::Arc;
 
 use hookrail_shell::{PieceKind, Quotes, rewrite};
 
-use super::command::PROJECT_VARIABLES;
-
-/// The line with quotes around unquoted references to the project; nothing if there are none.
-pub(super) fn with_quoted_project(line: &str) -> Option<Arc<str>> {
-    if !line.contains("_PROJECT_DIR") {
+/// The line with quotes around unquoted references to these variables; nothing if there are none.
+pub(crate) fn with_quoted_variables(line: &str, variables: &[&str]) -> Option<Arc<str>> {
+    if !variables.iter().any(|variable| line.contains(variable)) {
         return None;
     }
     let quoted = rewrite(line, &mut |piece| match &piece.kind {
         PieceKind::Parameter(parameter) if piece.quotes == Quotes::None && parameter.is_plain() => {
-            let is_project = PROJECT_VARIABLES.contains(&parameter.name.as_str());
-            line.get(piece.span.range()).filter(|_| is_project).map(|written| format!("\"{written}\""))
+            let is_meant = variables.contains(&parameter.name.as_str());
+            line.get(piece.span.range()).filter(|_| is_meant).map(|written| format!("\"{written}\""))
         }
         _ => None,
     });
@@ -26,7 +23,11 @@ pub(super) fn with_quoted_project(line: &str) -> Option<Arc<str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::with_quoted_project;
+    use super::with_quoted_variables;
+
+    fn with_quoted_project(line: &str) -> Option<std::sync::Arc<str>> {
+        with_quoted_variables(line, &["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"])
+    }
 
     #[test]
     fn a_reference_outside_of_quotes_is_quoted_and_nothing_else_is_changed() {

@@ -1,0 +1,143 @@
+//! The entries of this dialect: their keys, and the types that only it has.
+
+use super::events;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::{Document, Node, Shape};
+use crate::dialect::command_hooks::{
+    CommandDialect, EntryRules, FailingStatus, HookOutput, InvalidValue, NearJson, OutputRules, OwnType, SettingsEvent,
+    TimeoutUnit,
+};
+use crate::dialect_id::DialectId;
+use crate::event::EventKind;
+use crate::hook::condition::HookCondition;
+use crate::hook::exec_options::CommandShell;
+use crate::hook::permission_rules::PermissionRules;
+use crate::hook::{Action, Hook, HookDelivery, OnFailure};
+use crate::json::{Json, JsonObject};
+use crate::matcher::{CompiledMatcher, OnInvalid};
+
+use super::{Claude, answer, matcher};
+
+/// The types of entries that run in the agent only: a question to its model, an agent of its own, a tool of a server.
+const NOT_EXECUTABLE: [&str; 3] = ["prompt", "agent", "mcp_tool"];
+
+const ENTRIES: EntryRules = EntryRules {
+    group_keys: &["matcher", "hooks", "description"],
+    hook_keys: &[
+        "type",
+        "command",
+        "args",
+        "timeout",
+        "statusMessage",
+        "onFailure",
+        "async",
+        "asyncRewake",
+        "once",
+        "if",
+        "shell",
+        "url",
+        "headers",
+        "allowedEnvVars",
+        "prompt",
+        "model",
+        "server",
+        "tool",
+        "input",
+        "name",
+        "description",
+        crate::dialect::enforcement::KEY,
+        crate::dialect::sandbox::PROFILE_KEY,
+        crate::dialect::sandbox::REQUIRED_KEY,
+    ],
+    types: &["command", "http", "prompt", "agent", "mcp_tool"],
+    invalid: InvalidValue::Ignored,
+};
+
+/// Reads a condition: one text, or a list of them.
+fn condition(document: &Document, node: &Node, found: &mut Vec<Diagnostic>) -> PermissionRules {
+    let list = || node.elements().map(|rules| rules.iter().filter_map(Node::text).collect::<Vec<_>>().join(", "));
+    let rules = PermissionRules::read(&node.text().map(str::to_owned).or_else(list).unwrap_or_default());
+    if let Some(text) = rules.unreadable() {
+        let message = format!("`if` has a rule that cannot be read: `{text}`; the hook is always asked");
+        let finding = document.finding(Code::SettingValue, &node.span, message);
+        found.push(finding.hint("write a permission rule, such as `Bash(git push *)` or `Edit(src/**)`"));
+    }
+    rules
+}
+
+impl CommandDialect for Claude {
+    const DIALECT: DialectId = DialectId::Claude;
+    const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::SECONDS;
+    const ENTRIES: EntryRules = ENTRIES;
+    const OUTPUT: OutputRules = OutputRules { near_json: NearJson::Text, failing_status: FailingStatus::KeepsDenial };
+
+    fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
+        matcher::compile(pattern, on_invalid)
+    }
+
+    fn settings_event(name: &str) -> SettingsEvent {
+        events::settings_event(name)
+    }
+
+    fn own_type(kind: &str, document: &Document, node: &Node) -> Option<OwnType> {
+        let why = match kind {
+            "http" => "hooks of type `http` cannot be executed here yet".to_owned(),
+            kind if NOT_EXECUTABLE.contains(&kind) => format!("hooks of type `{kind}` run in Claude Code only"),
+            _ => return None,
+        };
+        let found = document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed"));
+        Some(OwnType { action: Ok(Action::NotExecutable(why.into())), found: vec![found] })
+    }
+
+    fn read_own_keys(
+        hook: &mut Hook,
+        document: &Document,
+        node: &Node,
+        found: &mut Vec<Diagnostic>,
+    ) -> Result<(), String> {
+        if let Some(name) = node.get("shell").and_then(Node::text) {
+            match name {
+                "bash" => hook.shell = Some(CommandShell::Bash),
+                "sh" => hook.shell = Some(CommandShell::Posix),
+                other => {
+                    let why = format!("its shell is `{other}`, which is not executable here");
+                    found.push(document.finding(Code::NotExecutable, &node.span, why.clone()));
+                    hook.action = Action::NotExecutable(why.into());
+                }
+            }
+        }
+        if let Some(value) = node.get("if") {
+            hook.conditions.push(HookCondition::Permission(condition(document, value, found)));
+        }
+        let says = |key: &str| matches!(node.get(key).map(|value| &value.shape), Some(Shape::Flag(true)));
+        if says("async") || says("asyncRewake") {
+            hook.delivery = HookDelivery::Detached;
+            if hook.on_failure != OnFailure::Allow {
+                let why = "`async` and `onFailure` exclude each other: a hook that is not awaited guards nothing";
+                found.push(document.finding(Code::SettingValue, &node.span, why));
+                hook.delivery = HookDelivery::Awaited;
+                return Err(why.to_owned());
+            }
+        }
+        if matches!(hook.action, Action::NotExecutable(_)) && hook.on_failure != OnFailure::Allow {
+            let why = "it asks for an effect of its failure and cannot be executed here";
+            return Err(why.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Text is context for the model where the agent takes it for that, and nothing elsewhere.
+    fn text_answer(event: EventKind, text: &str) -> HookOutput {
+        let is_context = matches!(event, EventKind::SessionStart | EventKind::Prompt);
+        let context = || [("additionalContext".to_owned(), Json::string(text))].into_iter().collect::<JsonObject>();
+        HookOutput { hook_specific_output: is_context.then(context), ..HookOutput::default() }
+    }
+
+    fn check_specific(event: EventKind, output: &mut HookOutput) -> Vec<Diagnostic> {
+        answer::check(event, output)
+    }
+
+    fn specific_members(event: EventKind) -> Vec<&'static str> {
+        answer::known_on(event)
+    }
+}

@@ -1,0 +1,55 @@
+//! What must hold of an event, beside the matcher, for a hook to take part.
+
+use crate::event::Event;
+use crate::payload::ToolResponse;
+
+use super::permission_rules::{PermissionRules, RuledCall};
+
+/// A condition of a hook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HookCondition {
+    /// The tool ended like this: an agent that has an event for each of them, where there is one here.
+    ToolEnded(ToolEnd),
+    /// The call matches one of these.
+    Permission(PermissionRules),
+}
+
+/// How a tool ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolEnd {
+    Succeeded,
+    Failed,
+}
+
+impl ToolEnd {
+    /// How the tool of an event ended.
+    pub(crate) fn of(event: &Event) -> Self {
+        let failed = event.field("tool_response").is_some_and(|response| ToolResponse::read(response).is_error());
+        if failed { Self::Failed } else { Self::Succeeded }
+    }
+}
+
+impl HookCondition {
+    /// Whether it holds. `call` says what the call of the event is, in the names of the hook's dialect.
+    pub(crate) fn holds(&self, event: &Event, call: impl FnOnce() -> RuledCall) -> bool {
+        match self {
+            Self::ToolEnded(end) => ToolEnd::of(event) == *end,
+            // What is about no tool has nothing to compare.
+            Self::Permission(rules) => event.field("tool_name").is_none() || rules.hold(&call()),
+        }
+    }
+
+    /// Whether it holds only because it cannot be read.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        matches!(self, Self::Permission(rules) if rules.unreadable().is_some())
+    }
+
+    /// What a grant covers of it, if it is not a part of the event's name.
+    pub(crate) fn term(&self) -> Option<(&'static str, String)> {
+        match self {
+            Self::ToolEnded(ToolEnd::Succeeded) => None,
+            Self::ToolEnded(ToolEnd::Failed) => Some(("tool", "failed".to_owned())),
+            Self::Permission(rules) => Some(("if", rules.text().to_owned())),
+        }
+    }
+}
