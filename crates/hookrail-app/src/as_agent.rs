@@ -1,6 +1,9 @@
 //! An event as the bridge of an agent fires and answers it, for `--agent`. Nothing is recorded, and no state is kept.
 
+use std::path::Path;
+
 use crate::failure::{Failure, Result};
+use crate::project::of_agent;
 use hookrail::{Builder, Decision, Event, Json, JsonObject, Outcome};
 use hookrail_bridge::{
     Agent, AgentRequest, Answer, AnswerOptions, BridgeSession, Incoming, Loss, NoisyEvents, Reading, request,
@@ -10,8 +13,11 @@ use serde_json::json;
 use crate::bridge::{event_input, event_result};
 
 /// Returns the builder of a host whose tools have the agent's names.
-pub fn host(builder: Builder, agent: Option<Agent>) -> Builder {
-    agent.map(Agent::tools).into_iter().fold(builder, Builder::host_tools)
+pub fn host(builder: Builder, project: &Path, agent: Option<Agent>) -> Builder {
+    match agent {
+        Some(agent) => of_agent(builder, project, agent),
+        None => builder,
+    }
 }
 
 /// Returns the request that the bridge would make of this event.

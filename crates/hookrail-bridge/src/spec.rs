@@ -291,6 +291,8 @@ pub struct InstallSpec {
     pub hook_files: fn(&Locations<'_>) -> Vec<PathBuf>,
     /// Where else the agent has hooks, or settings that turn them off.
     pub other_files: fn(&Locations<'_>) -> Vec<FilePlace>,
+    /// Further files and folders whose hooks the agent runs: of its packages, and of other agents.
+    pub borrowed_files: fn(&Locations<'_>) -> Vec<PathBuf>,
     /// What the agent accepts in its JSON files.
     pub syntax: SettingsSyntax,
     /// How the file of a scope is written.

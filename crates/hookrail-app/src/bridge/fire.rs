@@ -21,7 +21,7 @@ use super::server;
 use super::{BridgeCall, recorded_host, second_look, shadow_process, with_session_memory};
 use crate::failure::{Failure, Result};
 use crate::journal::{RecordDefault, Recording, survive_file_size_limit};
-use crate::project::Project;
+use crate::project::{Project, of_agent};
 use crate::signals::Interrupts;
 
 /// How long hooks that no event waits for may go on before this process leaves them alone.
@@ -316,7 +316,7 @@ fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Recording)
 pub(super) fn own_builder(project: &Project, agent: Agent) -> Result<(Builder, Recording)> {
     let host = recorded_host(agent).name;
     let (builder, recording) = project.recorded_builder(project.root(), RecordDefault::On, &host)?;
-    let builder = builder.lend_runtime().host_tools(agent.tools()).require_user_folders();
+    let builder = of_agent(builder.lend_runtime(), project.root(), agent).require_user_folders();
     Ok((with_session_memory(builder), recording))
 }
 

@@ -10,6 +10,8 @@ use hookrail::recorder::OnRecordFailure;
 use hookrail::sources::SourceKind;
 use hookrail::trust::{FileTrustStore, GuardedProjects, TrustStore as _};
 use hookrail::{Builder, HookSystem};
+use hookrail_bridge::Agent;
+use hookrail_bridge::install::Locations;
 use hookrail_journal::Journal;
 use hookrail_spawn::{UserFolders, real_path};
 
@@ -192,6 +194,15 @@ impl Project {
                 .hint("set `HOME` to your home directory")
         })
     }
+}
+
+/// Returns the builder of a host that is this agent: its tools have the agent's names, and hooks that the agent runs itself do not
+/// run.
+pub fn of_agent(builder: Builder, project: &Path, agent: Agent) -> Builder {
+    let home = folders::home();
+    let variable = |name: &str| std::env::var(name).ok();
+    let locations = Locations { home: home.as_deref().unwrap_or(project), project, variable: &variable };
+    builder.host_tools(agent.tools()).run_by_agent(locations.run_by_agent(agent))
 }
 
 /// Resolves the path of a module against the current directory if that file exists; otherwise the engine resolves it

@@ -15,7 +15,7 @@ use hookrail_bridge::Agent;
 use hookrail_journal::{Record, Unreadable};
 
 use crate::failure::{Failure, Result};
-use crate::project::{Project, ProjectChoice};
+use crate::project::{Project, ProjectChoice, of_agent};
 use compare::{Comparison, RecordedOutcome, compare};
 
 pub use compare::{Isolation, ReplayChange};
@@ -191,7 +191,10 @@ impl<'c> ReplayTarget<'c> {
 
     fn build(&self, agent: Option<Agent>) -> Result<HookSystem> {
         let builder = self.project.builder(self.choice)?;
-        let builder = agent.map(Agent::tools).into_iter().fold(builder, hookrail::Builder::host_tools);
+        let builder = match agent {
+            Some(agent) => of_agent(builder, self.project.root(), agent),
+            None => builder,
+        };
         let builder = match self.isolation {
             Isolation::Sandbox => builder.rehearse(),
             Isolation::None => builder,

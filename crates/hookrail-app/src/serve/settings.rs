@@ -15,7 +15,7 @@ use super::{Reloading, ServeOptions, ServedProject};
 use crate::bridge::with_session_memory;
 use crate::config::{BusSettings, JournalSettings};
 use crate::journal::{self, CallerJournal};
-use crate::project::{Project, ProjectChoice};
+use crate::project::{Project, ProjectChoice, of_agent};
 use crate::telemetry::CommandTelemetry;
 
 /// The journal that the events of all projects are recorded in, and the telemetry that they are exported to.
@@ -148,7 +148,7 @@ fn describe_caller(directory: &Path, caller: &CallerContext) -> std::result::Res
     let builder = caller.tools().iter().cloned().fold(builder, Builder::tool);
     let Some(name) = caller.agent() else { return Ok(builder) };
     match Agent::from_name(name) {
-        Some(agent) => Ok(builder.host_tools(agent.tools()).require_user_folders()),
+        Some(agent) => Ok(of_agent(builder, directory, agent).require_user_folders()),
         None => Err(CallerRefusal::Unsupported(format!("the server does not know the agent `{name}`"))),
     }
 }

@@ -51,6 +51,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             let single = FilePlace::File(managed.join("managed-settings.json"));
             vec![single, FilePlace::JsonFilesIn(managed.join("managed-settings.d"))]
         },
+        borrowed_files: |locations| vec![locations.directory("CLAUDE_CONFIG_DIR", ".claude").join("plugins")],
         syntax: SettingsSyntax::StrictJson,
         layout: |scope| match scope {
             Scope::User | Scope::Project => SettingsLayout::Shared,

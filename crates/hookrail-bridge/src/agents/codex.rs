@@ -50,6 +50,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             let managed = |name| FilePlace::File(Path::new(MANAGED.folder).join(name));
             ["config.toml", "requirements.toml"].map(managed).to_vec()
         },
+        borrowed_files: |_| vec![Path::new(MANAGED.folder).join("hooks.json")],
         syntax: SettingsSyntax::StrictJson,
         layout: |_| SettingsLayout::Shared,
         entry: grouped_entry,

@@ -51,6 +51,11 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             let folders = [user.join("hooks"), locations.project.join(PROJECT_HOOKS)].map(FilePlace::JsonFilesIn);
             settings.into_iter().chain(folders).collect()
         },
+        borrowed_files: |locations| {
+            let own = locations.project.join(".claude");
+            // In a folder that it trusts it runs the hooks of Claude Code's project settings.
+            ["settings.json", "settings.local.json"].map(|name| own.join(name)).to_vec()
+        },
         syntax: SettingsSyntax::LenientJson,
         layout: |_| SettingsLayout::Own { version: Some(1) },
         entry: |_, command, seconds| json!({ "type": "command", "bash": command, "timeoutSec": seconds }),

@@ -61,6 +61,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             folders.iter().flat_map(|folder| [folder.join("settings.json"), folder.join(HOOKS_FILE)]).collect()
         },
         other_files: |_| Vec::new(),
+        borrowed_files: |_| Vec::new(),
         syntax: SettingsSyntax::JsonWithComments,
         layout: |_| SettingsLayout::Shared,
         entry: grouped_entry,

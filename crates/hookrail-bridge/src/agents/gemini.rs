@@ -46,6 +46,9 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             [locations.project, locations.home].map(|folder| folder.join(".gemini/settings.json")).to_vec()
         },
         other_files: |locations| vec![FilePlace::File(locations.home.join(".gemini/extensions").join(ENABLEMENT))],
+        borrowed_files: |locations| {
+            vec![locations.home.join(".gemini/extensions"), "/etc/gemini-cli/settings.json".into()]
+        },
         syntax: SettingsSyntax::JsonWithComments,
         layout: |scope| match scope {
             Scope::User => SettingsLayout::Extension { manifest: "gemini-extension.json" },

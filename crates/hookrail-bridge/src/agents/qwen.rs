@@ -42,6 +42,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             [locations.project, locations.home].map(|folder| folder.join(".qwen/settings.json")).to_vec()
         },
         other_files: |_| Vec::new(),
+        borrowed_files: |_| Vec::new(),
         syntax: SettingsSyntax::JsonWithComments,
         layout: |_| SettingsLayout::Shared,
         entry: grouped_entry,

@@ -29,6 +29,16 @@ impl Locations<'_> {
         (agent.spec().install.other_files)(self)
     }
 
+    /// Returns the files and folders whose hooks the agent runs itself. Below its bridge nothing else runs them.
+    #[must_use]
+    pub fn run_by_agent(&self, agent: Agent) -> Vec<PathBuf> {
+        let others = self.other_files(agent).into_iter().map(|place| match place {
+            FilePlace::File(path) | FilePlace::JsonFilesIn(path) => path,
+        });
+        let borrowed = (agent.spec().install.borrowed_files)(self);
+        self.hook_files(agent).into_iter().chain(others).chain(borrowed).collect()
+    }
+
     /// Returns the file that the hooks are written to.
     ///
     /// # Errors

@@ -23,7 +23,8 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let agent = args.event.agent;
     let EventDraft { event, fields } = make_event(&args.event.fields()?, project.root())?;
-    let system = as_agent::host(fire::narrow(project.builder(&args.project)?, &args.event), agent).build();
+    let system =
+        as_agent::host(fire::narrow(project.builder(&args.project)?, &args.event), project.root(), agent).build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;
     }

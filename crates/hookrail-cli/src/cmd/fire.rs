@@ -31,7 +31,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
             (builder, journal_warnings::started(recording))
         }
     };
-    let system = as_agent::host(narrow(builder, &args.event), args.event.agent).lend_runtime().build();
+    let system = as_agent::host(narrow(builder, &args.event), project.root(), args.event.agent).lend_runtime().build();
     if !args.event.no_hooks
         && let Err(failure) = Project::require_modules(&system)
     {

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     let EventDraft { event, fields } = make_event(&described, project.root())?;
     let asked = args.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let mut builder = project.builder(&options)?.only_named_hooks().lend_runtime();
-    builder = as_agent::host(builder, args.agent);
+    builder = as_agent::host(builder, project.root(), args.agent);
     if dialect != DialectId::Xcsh {
         builder = builder.hook(script_hook(kind, dialect, &args.script, &file)?);
     }
