@@ -39,14 +39,16 @@ fn every_ready_rule_is_read_and_its_examples_hold() {
         let problems: Vec<String> = book.problems().into_iter().map(|problem| problem.message).collect();
         assert!(problems.is_empty(), "{}: {problems:#?}", rule.name);
         assert!(book.rules().next().is_some_and(|first| first.name() == rule.name), "{}", rule.name);
-        let examples = |key: &str| rule.text.lines().any(|line| line.starts_with(key));
-        assert!(examples("match = [") && examples("no-match = ["), "{}", rule.name);
+        for table in rule.text.split("[[rule]]").skip(1) {
+            let read: toml::Table = toml::from_str(table).unwrap();
+            for key in ["match", "no-match"] {
+                let count = read[key].as_array().map_or(0, Vec::len);
+                assert!(count >= 8, "`{}` of {} has {count} examples in `{key}`", read["name"], rule.name);
+            }
+        }
     }
     assert!(book().problems().is_empty());
 }
-
-/// Lines that the grammar does not accept although bash runs them. The ready rules do not match what cannot be read.
-const NOT_READ: [&str; 1] = ["for f in /opt/app; { rm -rf $f; }"];
 
 #[test]
 fn no_harmful_line_passes_and_few_harmless_ones_are_stopped() {
@@ -57,7 +59,7 @@ fn no_harmful_line_passes_and_few_harmless_ones_are_stopped() {
         let found = book.judge_line(&line, places);
         let shown: String = line.chars().take(120).collect();
         if case["truth"].as_str().unwrap().contains('Y') {
-            if found.is_empty() && !NOT_READ.contains(&line.as_str()) {
+            if found.is_empty() {
                 passed.push(shown);
             }
         } else if case["harmless"] == true {
@@ -69,6 +71,31 @@ fn no_harmful_line_passes_and_few_harmless_ones_are_stopped() {
     }
     assert!(passed.is_empty(), "harmful lines pass: {passed:#?}");
     assert!(stopped.len() * 100 <= harmless * 3, "harmless lines are stopped: {stopped:#?}");
+}
+
+/// Lines with the answers that are true of them: the first six letters say what they do, `Y` for something harmful.
+const INVENTED: [&str; 9] = [
+    include_str!("../../../hookrail-shell/tests/it/invented/files.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/git.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/network.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/programs.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/redirects.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/secrets.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/structure.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/words.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/wrappers.txt"),
+];
+
+#[test]
+fn no_harmful_line_that_was_invented_passes() {
+    let (book, places) = (book(), places());
+    let lines = INVENTED.iter().flat_map(|text| text.lines()).filter(|line| !line.starts_with("# "));
+    let harmful = lines.filter_map(|line| line.split_once(' ').filter(|(truth, _)| truth.contains('Y')));
+    let passed: Vec<&str> = harmful
+        .filter(|(_, line)| book.judge_line(&line.replace("\\n", "\n").replace("\\t", "\t"), places).is_empty())
+        .map(|(_, line)| line)
+        .collect();
+    assert!(passed.is_empty(), "harmful lines pass: {passed:#?}");
 }
 
 #[test]

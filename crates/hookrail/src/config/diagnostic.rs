@@ -99,6 +99,8 @@ codes! {
     LoadFailure = "load-failure", Error, PassesSilently;
     /// A rule or an exception cannot be used; a rule that denies or asks counts as a guard that could not be started.
     RuleInvalid = "rule-invalid", Error, PassesSilently;
+    /// A rule can never match, or another one of its file answers as strictly wherever it does.
+    RuleWithoutEffect = "rule-without-effect", Warning, Harmless;
     /// An exception of the user has lifted a rule for this call.
     ExceptionUsed = "exception-used", Note, Harmless;
     /// An exception of the user has ended, so it lifts nothing.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::examples::TriedExample;
 use super::facts::CallFacts;
 use super::judge::{RuleVerdict, judge};
 use super::read::{RulesFile, read_rules};
@@ -70,6 +71,11 @@ impl RuleBook {
     #[must_use]
     pub fn problems(&self) -> Vec<RuleProblem> {
         self.0.problems.iter().map(RuleProblem::from).collect()
+    }
+
+    /// The examples of every rule, tried.
+    pub fn examples(&self) -> impl Iterator<Item = (&str, &[TriedExample])> {
+        self.0.rules.iter().map(|read| (read.rule.name(), read.examples.as_slice()))
     }
 
     /// The rules in the order of the file.

@@ -1,6 +1,6 @@
 //! Conditions of rules, as data that was checked.
 
-use hookrail_shell::{Class, FactKind, FlowKind, GitFact};
+use hookrail_shell::{Class, FactKind, FaultKind, FlowKind, GitFact, Why};
 use regex::Regex;
 
 use super::command_pattern::CommandPattern;
@@ -152,10 +152,26 @@ impl ClassSet {
         Self(classes.iter().fold(0, |set, class| set | bit(*class)))
     }
 
-    pub(crate) fn has(self, class: Class) -> bool {
-        self.0 & bit(class) != 0
+    /// Whether every class of another set is in this one.
+    pub(crate) fn includes(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Adds lines that are complete and not understood, which a shell may read.
+    pub(crate) fn with_misread(self) -> Self {
+        Self(self.0 | MISREAD_BIT)
+    }
+
+    /// Whether what is not known for this reason counts.
+    pub(crate) fn has(self, why: Why) -> bool {
+        let is_misread = matches!(why, Why::Fault(FaultKind::Syntax | FaultKind::Disagreement));
+        self.0 & bit(why.class()) != 0 || is_misread && self.0 & MISREAD_BIT != 0
     }
 }
+
+/// The name of a part of `unparsable`: lines that end where a command ends. A shell refuses the others too.
+pub(crate) const MISREAD: &str = "misread";
+const MISREAD_BIT: u8 = 64;
 
 /// Every class, by its name.
 pub(crate) const CLASSES: [Class; 6] =

@@ -71,6 +71,17 @@ impl Example {
     }
 }
 
+/// An example that was tried.
+#[derive(Clone, Debug)]
+pub struct TriedExample {
+    /// The line or the call.
+    pub shown: String,
+    /// Whether the rule matches it, as it is written.
+    pub is_match: bool,
+    /// In which way the rule does not do that, if it does not.
+    pub problem: Option<String>,
+}
+
 /// Tries an example. The error says in which way the rule does not do what the example says.
 pub(crate) fn check(rule: &Rule, kind: EventKind, example: &Example) -> Result<(), String> {
     let scene = RuleScene::of_examples();

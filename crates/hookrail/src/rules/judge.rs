@@ -33,7 +33,7 @@ pub(crate) struct Holds {
 #[derive(Clone, Debug)]
 pub(crate) struct NotKnown {
     pub(crate) key: &'static str,
-    pub(crate) class: Class,
+    pub(crate) why: Why,
     pub(crate) sentence: String,
     /// Whether the text of code in another language names what the condition is about.
     pub(crate) is_named: bool,
@@ -68,17 +68,17 @@ pub(crate) fn judge(rule: &Rule, facts: &CallFacts<'_>) -> RuleVerdict {
         Verdict::Unknown(unknown) => {
             let classes = rule.matched_classes();
             let is_guard = matches!(rule.answer, RuleAnswer::Deny | RuleAnswer::Ask);
-            if let Some(known) = unknown.iter().find(|unknown| classes.has(unknown.class)) {
+            if let Some(known) = unknown.iter().find(|unknown| classes.has(unknown.why)) {
                 return found(rule.answer, known.key, known.sentence.clone());
             }
             // Only a rule that says nothing about classes asks because of what a text names.
             let is_asked = |unknown: &&NotKnown| {
-                is_guard && rule.match_unknown.is_none() && unknown.class == Class::Inline && unknown.is_named
+                is_guard && rule.match_unknown.is_none() && unknown.why.class() == Class::Inline && unknown.is_named
             };
             if let Some(named) = unknown.iter().find(is_asked) {
                 return found(RuleAnswer::Ask, named.key, named.sentence.clone());
             }
-            match unknown.into_iter().find(|unknown| is_guard && unknown.class == Class::Inline) {
+            match unknown.into_iter().find(|unknown| is_guard && unknown.why.class() == Class::Inline) {
                 Some(unknown) => RuleVerdict::NotTold(unknown.sentence),
                 None => RuleVerdict::DoesNotMatch,
             }
@@ -225,10 +225,9 @@ fn not_known(
             if !kinds.iter().any(|kind| unknown.facts.contains(*kind)) || !counts(&part.accesses, unknown) {
                 continue;
             }
-            let class = unknown.why.class();
-            let is_named = class == Class::Inline
+            let is_named = unknown.why.class() == Class::Inline
                 && code_names(explain::text(part, unknown.span), clause, &facts.scene.project, facts.scene);
-            found.push(NotKnown { key, class, sentence: explain::unknown(part, unknown), is_named });
+            found.push(NotKnown { key, why: unknown.why, sentence: explain::unknown(part, unknown), is_named });
         }
     }
     if found.is_empty() { Verdict::No } else { Verdict::Unknown(found) }
@@ -424,7 +423,8 @@ fn content_holds(patterns: &[ContentPattern], facts: &CallFacts<'_>) -> Verdict 
 fn session_holds(condition: &SessionCondition, facts: &CallFacts<'_>) -> Verdict {
     let Some(past) = facts.scene.surroundings.past(facts.event.session_id()) else {
         let sentence = "it is not known what this session has done".to_owned();
-        return Verdict::Unknown(vec![NotKnown { key: "session", class: Class::Opaque, sentence, is_named: false }]);
+        // What a session did is kept by a service of the machine, and that one has lost it.
+        return Verdict::Unknown(vec![NotKnown { key: "session", why: Why::Service, sentence, is_named: false }]);
     };
     let is_recent = |age: u64| match condition.since {
         Since::Session => true,

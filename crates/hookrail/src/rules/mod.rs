@@ -19,6 +19,7 @@ mod line;
 mod path_pattern;
 mod read;
 mod read_condition;
+mod review;
 mod rule;
 mod scene;
 mod schema;
@@ -31,6 +32,7 @@ use crate::event::{Event, EventKind};
 use crate::tools::Tools;
 
 pub use book::{CallPlaces, RuleBook, RuleProblem};
+pub use examples::TriedExample;
 pub(crate) use exception::LoadedException;
 pub(crate) use facts::CallFacts;
 #[cfg(feature = "syntax")]

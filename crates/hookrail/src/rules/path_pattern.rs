@@ -149,6 +149,10 @@ fn is_shell_pattern(text: &str) -> bool {
 
 /// Whether the parts of a pattern fit those of a path.
 fn fit_parts(pattern: &[String], path: &[&str]) -> bool {
+    // What is found below a folder may have any parts there.
+    if let Some(("**", behind)) = path.split_first().map(|(part, behind)| (*part, behind)) {
+        return (0..=pattern.len()).any(|at| pattern.get(at..).is_some_and(|rest| fit_parts(rest, behind)));
+    }
     let Some((first, rest)) = pattern.split_first() else { return path.is_empty() };
     if first == "**" {
         return (0..=path.len()).any(|at| path.get(at..).is_some_and(|path| fit_parts(rest, path)));
@@ -297,6 +301,8 @@ mod tests {
             ("**/.env", "/w/project/**", Fit::Yes),
             ("**/.env", "/w/project/src/**", Fit::No),
             ("~/.ssh/**", "/home/**", Fit::Yes),
+            ("sub/.env", "/w/project/**/.env", Fit::Yes),
+            ("sub/.env", "/w/project/**/*.rs", Fit::No),
         ] {
             assert_eq!(fit(pattern, path, Reach::Itself), expected, "{pattern} {path}");
         }

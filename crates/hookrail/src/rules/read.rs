@@ -3,11 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use hookrail_shell::Class;
 use toml::de::DeTable;
 
-use super::condition::{CLASSES, ClassSet, Clause, Condition};
-use super::examples::{self, Example};
+use super::condition::{CLASSES, ClassSet, Clause, Condition, MISREAD};
+use super::examples::{self, Example, TriedExample};
 use super::read_condition::{Problem, Problems, read_condition};
 use super::rule::{Rule, RuleAnswer};
 use super::term::{Term, TermValue};
@@ -19,6 +18,8 @@ pub(crate) struct RulesFile {
     pub(crate) rules: Vec<ReadRule>,
     pub(crate) exceptions: Vec<RuleException>,
     pub(crate) problems: Vec<Problem>,
+    /// What is no mistake and has no effect.
+    pub(crate) remarks: Vec<Problem>,
 }
 
 /// A rule as its file has it.
@@ -29,6 +30,7 @@ pub(crate) struct ReadRule {
     pub(crate) events: Vec<EventKind>,
     pub(crate) is_enforced: bool,
     pub(crate) description: Option<String>,
+    pub(crate) examples: Vec<TriedExample>,
 }
 
 /// An exception from a rule of the user or of the project.
@@ -100,6 +102,7 @@ pub(crate) fn read_rules(text: &str) -> Result<RulesFile, Problem> {
     file.rules.sort_by_key(|rule| rule.span.start);
     problems.0.sort_by_key(|problem| problem.span.start);
     file.problems = problems.0;
+    file.remarks = super::review::without_effect(&file.rules);
     Ok(file)
 }
 
@@ -165,22 +168,24 @@ fn read_rule(term: &Term, problems: &mut Problems) -> ReadRule {
         match_unknown,
         broken: broken.map(Into::into),
     };
+    let mut tried = Vec::new();
     if rule.broken.is_none() {
         let event = events.first().copied().unwrap_or(EventKind::BeforeTool);
         for example in examples {
-            if let Err(why) = examples::check(&rule, event, &example) {
-                rule.broken = Some(why.as_str().into());
-                own.add_with(&example.span, why, "`hookrail rules test` shows what the example does");
-                break;
+            let problem = examples::check(&rule, event, &example).err();
+            if let Some(why) = problem.as_deref().filter(|_| own.0.is_empty()) {
+                own.add_with(&example.span, why, "`hookrail rules test` tries all examples");
             }
+            tried.push(TriedExample { shown: example.shown(), is_match: example.is_match, problem });
         }
+        rule.broken = own.0.first().map(|problem| problem.message.as_str().into());
     }
     if rule.broken.is_some() {
         rule.when = applicability(&rule.when);
     }
     problems.0.append(&mut own.0);
     let description = term.member("description").and_then(Term::text).map(str::to_owned);
-    ReadRule { rule: Arc::new(rule), span, events, is_enforced, description }
+    ReadRule { rule: Arc::new(rule), span, events, is_enforced, description, examples: tried }
 }
 
 /// What a grant covers: all of a rule but what describes and tests it.
@@ -224,7 +229,7 @@ fn read_answer(term: &Term, span: &Range<usize>, problems: &mut Problems) -> (Ru
 }
 
 fn read_classes(term: &Term, problems: &mut Problems) -> ClassSet {
-    let mut classes = Vec::new();
+    let (mut classes, mut has_misread) = (Vec::new(), false);
     for class in term.each() {
         let Some(text) = class.text() else {
             problems.add(&class.span, "`match-unknown` is a list of texts");
@@ -232,10 +237,15 @@ fn read_classes(term: &Term, problems: &mut Problems) -> ClassSet {
         };
         match CLASSES.into_iter().find(|known| known.name() == text) {
             Some(known) => classes.push(known),
-            None => problems.unknown(&class.span, "class", text, CLASSES.map(Class::name)),
+            None if text == MISREAD => has_misread = true,
+            None => {
+                let known = CLASSES.iter().map(|class| class.name()).chain([MISREAD]);
+                problems.unknown(&class.span, "class", text, known);
+            }
         }
     }
-    ClassSet::of(&classes)
+    let classes = ClassSet::of(&classes);
+    if has_misread { classes.with_misread() } else { classes }
 }
 
 /// The events of a condition: those it names, else the one that it is about.

@@ -1,9 +1,9 @@
 //! The JSON Schema of `rules.toml`, for editors.
 
-use hookrail_shell::{Class, GitFact};
+use hookrail_shell::GitFact;
 use serde_json::{Value, json};
 
-use super::condition::CLASSES;
+use super::condition::{CLASSES, MISREAD};
 use crate::event::EventKind;
 
 /// Returns the schema.
@@ -40,28 +40,28 @@ pub fn schema() -> Value {
             "except": many(text("A host"), "Any host but these"),
         } },
     ] });
-    let session = json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "properties": {
+    let session = json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "description": "The session has `read`, `wrote` or `ran` this before, `since` for example `10m`", "properties": {
         "read": many(path_pattern.clone(), "It has read one of these"),
         "wrote": many(path_pattern, "It has written one of these"),
         "ran": many(command.clone(), "It has run one of these"),
         "since": { "type": "string", "pattern": "^(session|[0-9]+[smhd])$", "description": "How far back, for example `10m`" },
     } });
     let conditions = json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "properties": {
-        "event": many(json!({ "enum": events }), "The event; before a tool if none is named"),
-        "tool": many(text("A tool, by its name in any agent; `*` is any text"), "The tool"),
-        "agent": many(text("An agent"), "The agent"),
-        "commands": many(command, "A command that may run"),
-        "reads": many(reference("path"), "A file whose content is read"),
-        "writes": many(reference("path"), "A file that is made or changed"),
-        "deletes": many(reference("path"), "A file that is removed, also with its folder"),
-        "touches": many(reference("path"), "A file that is read, written or deleted"),
-        "executes": many(text("A file, or `make:T`, `npm:S`, `inline:LANGUAGE`, `stdin`"), "Code that is run"),
-        "network": many(host, "A host that is connected to; `registry:X` is a registry of packages"),
-        "git": many(json!({ "enum": git }), "What happens to a repository"),
-        "flow": many(json!({ "enum": ["net>exec", "secret>net"] }), "What flows from one command to another"),
+        "event": many(json!({ "enum": events }), "The event is this; if none is named, before a tool, and for `deny` and `ask` also when the agent asks its user about the call"),
+        "tool": many(text("A tool, by its name in any agent; `*` is any text"), "The tool is this, by its name in any agent"),
+        "agent": many(text("An agent"), "The agent is this"),
+        "commands": many(command, "A command may run: a program with its leading words, `*` for one word, and options in any order, so that `rm -r -f` covers `rm --force -R`; or `{ words, text }` with a regular expression over its arguments and what is fed to it"),
+        "reads": many(reference("path"), "A file is read"),
+        "writes": many(reference("path"), "A file is made or changed"),
+        "deletes": many(reference("path"), "A file is removed, also with its folder"),
+        "touches": many(reference("path"), "A file is read, written or deleted"),
+        "executes": many(text("A file, or `make:T`, `npm:S`, `inline:LANGUAGE`, `stdin`"), "Code is run: a file, `make:T`, `npm:S`, `inline:LANGUAGE`, `stdin`"),
+        "network": many(host, "A host is connected to; `registry:X` is a registry of packages, and `{ except = [\"localhost\"] }` any host but these"),
+        "git": many(json!({ "enum": git }), "This happens to a repository"),
+        "flow": many(json!({ "enum": ["net>exec", "secret>net"] }), "`net>exec`: what comes from the network is run; `secret>net`: a secret goes to the network"),
         "env-dump": { "const": true, "description": "All variables are printed" },
-        "content": many(text("A regular expression, or `secrets` for known forms of keys"), "A text that is written or sent"),
-        "prompt": many(text("A regular expression"), "The user's prompt"),
+        "content": many(text("A regular expression, or `secrets` for known forms of keys"), "A text that is written or sent has this; `secrets` are known forms of keys"),
+        "prompt": many(text("A regular expression"), "The user's prompt has this"),
         "session": session,
         "not": reference("condition"),
     } });
@@ -71,6 +71,7 @@ pub fn schema() -> Value {
             "tool": text("A tool"), "input": { "type": "object" },
         } },
     ] });
+    let classes: Vec<&str> = CLASSES.iter().map(|class| class.name()).chain([MISREAD]).collect();
     let answers = ["deny", "ask", "allow", "context", "stop"];
     let one_answer: Vec<Value> = answers.iter().map(|answer| json!({ "required": [answer] })).collect();
     let rule = json!({ "type": "object", "additionalProperties": false, "required": ["name", "when"], "oneOf": one_answer, "properties": {
@@ -85,8 +86,8 @@ pub fn schema() -> Value {
         "match": { "type": "array", "items": example, "description": "Examples that the rule matches" },
         "no-match": { "type": "array", "items": example, "description": "Examples that it does not match" },
         "match-unknown": {
-            "type": "array", "items": { "enum": CLASSES.map(Class::name) },
-            "description": "The kinds of what is not known that match too; `hidden`, `unparsable` and `bound` if this is left out",
+            "type": "array", "items": { "enum": classes },
+            "description": "The kinds of what is not known that match too; `hidden`, `unparsable` and `bound` if this is left out. `misread` is the part of `unparsable` that a shell may read",
         },
         "enforce": { "type": "boolean", "description": "false: what the rule would answer is reported and has no effect" },
     } });

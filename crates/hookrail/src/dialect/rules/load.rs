@@ -120,8 +120,10 @@ fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found
 fn parse(file: &Path, text: &str) -> Parsed<RulesFile> {
     match read_rules(text) {
         Ok(rules) => {
-            let problems =
-                rules.problems.iter().map(|problem| finding(Code::RuleInvalid, file, text, problem)).collect();
+            let wrong = rules.problems.iter().map(|problem| finding(Code::RuleInvalid, file, text, problem));
+            let remark =
+                |remark| Diagnostic { level: Level::Warning, ..finding(Code::RuleWithoutEffect, file, text, remark) };
+            let problems = wrong.chain(rules.remarks.iter().map(remark)).collect();
             Parsed::usable(rules, problems)
         }
         Err(problem) => Parsed::broken(finding(Code::FileSyntax, file, text, &problem)),
@@ -140,7 +142,7 @@ fn finding(code: Code, file: &Path, text: &str, problem: &Problem) -> Diagnostic
 
 fn hooks_of(kind: SourceKind, file: &Path, text: &str, rules: RulesFile) -> Vec<Hook> {
     let mut hooks = Vec::new();
-    for ReadRule { rule, span, events, is_enforced, description } in rules.rules {
+    for ReadRule { rule, span, events, is_enforced, description, .. } in rules.rules {
         let origin = Origin { kind, location: Location::in_text(file, text, span) };
         for event in events {
             let mut hook = hook_of(event, &rule, origin.clone());
