@@ -25,8 +25,8 @@ fn the_map_has_a_row_for_every_crate_and_top_module() {
 fn map_section(section: &str) -> (&str, Vec<&str>) {
     let section = section.split("\n## ").next().unwrap();
     let (name, rest) = section.split_once('\n').unwrap();
-    let cells = rest.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
-    let modules = cells.flat_map(|cell| cell.split(", ").map(|module| module.trim_matches('`')));
+    let rows = rest.lines().filter_map(|line| line.strip_prefix("* `")?.split("`: ").next());
+    let modules = rows.flat_map(|row| row.split("`, `"));
     (name.trim_matches('`'), sorted(modules))
 }
 
