@@ -80,6 +80,8 @@ def main() -> None:
                     seed("module_result", bytes([number % 24]) + re.sub(r"(\w+):", r'"\1":', answer).encode())
     for line in BUS_LINES:
         seed("bus_line", text(line))
+    for rules in (ROOT / "crates/hookrail-app/src/rules/ready").glob("*.toml"):
+        seed("rules", rules.read_bytes())
     for case in (ROOT / "crates/hookrail-shell/tests/it/corpus.jsonl").read_text().splitlines():
         if line := json.loads(case).get("line"):
             seed("shell_line", text(line))

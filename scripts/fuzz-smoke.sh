@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(settings manifest hook_output module_result bus_line matcher shell_line)
+[ ${#targets[@]} -gt 0 ] || targets=(settings manifest hook_output module_result bus_line matcher shell_line rules)
 
 export RUSTC_BOOTSTRAP=1
 command -v cargo-fuzz >/dev/null 2>&1 || cargo install cargo-fuzz --version 0.13.2 --locked --quiet
