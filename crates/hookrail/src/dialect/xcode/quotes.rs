@@ -17,6 +17,11 @@ impl Value {
         self.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&byte))
     }
 
+    /// Whether the value is blanks alone, of which neither a shell nor the original makes a word.
+    pub(super) fn is_blank(&self) -> bool {
+        !self.text.is_empty() && self.text.bytes().all(|byte| byte == b' ' || byte == b'\t')
+    }
+
     /// Whether arithmetic can do nothing with the value but count. It evaluates the name of a variable, and whatever that
     /// variable holds.
     pub(super) fn is_number(&self) -> bool {

@@ -193,6 +193,9 @@ impl<'s, 'a> Scan<'s, 'a> {
 
     /// Inserts a value into these quotes.
     fn insert(&mut self, value: &Value, quotes: Quotes) {
+        if quotes == Quotes::None && value.is_blank() && self.is_whole_word() {
+            return;
+        }
         if !value.is_plain() {
             self.refer();
             return self.push(&quotes.reference(&value.variable), &value.text);
@@ -206,6 +209,11 @@ impl<'s, 'a> Scan<'s, 'a> {
         // Quotes are no part of an arithmetic expression.
         let quotes = if self.arithmetic > 0 { Quotes::Double } else { quotes };
         self.push(&quotes.plain(&value.text), &value.text);
+    }
+
+    /// Whether the variable before this place is all of a word.
+    fn is_whole_word(&self) -> bool {
+        self.word().is_empty() && self.peek(0).is_none_or(|next| " \t\n;|&<>()".contains(next))
     }
 
     /// Looks at a simple command when it is complete.
@@ -431,12 +439,18 @@ impl<'s, 'a> Scan<'s, 'a> {
 
     fn braces(&mut self, quotes: Quotes, in_expansion: bool) {
         let Some(content) = self.content(0) else { return self.expansion(quotes) };
+        let length = content.chars().count() + 3;
         match (self.ask)(&content) {
-            Meaning::Known(value) => self.insert(&value, quotes),
-            Meaning::Verbatim => self.push(&quotes.verbatim(&content, in_expansion), &content),
-            Meaning::Shell => return self.expansion(quotes),
+            Meaning::Known(value) => {
+                self.at += length;
+                self.insert(&value, quotes);
+            }
+            Meaning::Verbatim => {
+                self.at += length;
+                self.push(&quotes.verbatim(&content, in_expansion), &content);
+            }
+            Meaning::Shell => self.expansion(quotes),
         }
-        self.at += content.chars().count() + 3;
     }
 
     /// An expansion of the shell's own, in which others may stand.

@@ -336,6 +336,31 @@ fn a_plain_value_means_what_it_means_in_the_original() {
 }
 
 #[test]
+fn blanks_alone_are_no_word_outside_of_quotes() {
+    for value in [" ", "  ", "\t"] {
+        for command in [
+            "show ${known} x",
+            "${known} show x",
+            "show x ${known}",
+            "show ${known};show y",
+            "test -n ${known} && show yes",
+            "show \"${known}\" '${known}'",
+        ] {
+            let ran = |text: &str| {
+                let text = format!("VALUE='{value}'; show() {{ printf '<%s>' \"$@\"; }}; {text}");
+                let output = Command::new("sh").arg("-c").arg(&text).output().unwrap();
+                (String::from_utf8(output.stdout).unwrap(), output.status.code())
+            };
+            let (text, refused) = with_value(command, value);
+            assert_eq!(refused, None, "{command}");
+            assert_eq!(ran(&text), ran(&pasted(command, value)), "`{command}` → `{text}` with {value:?}");
+        }
+    }
+    // As a part of a word it stays one: this would be `/` alone.
+    assert_eq!(with_value("show ${known}/", " ").0, "show \"${VALUE}\"/");
+}
+
+#[test]
 fn a_plain_value_is_never_syntax() {
     for (command, value) in [
         ("${known} show", "A=b"),
