@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 /// The path without `.` and `..`, as it is written: links are not looked at, and nothing has to exist.
 #[must_use]
 pub fn without_dots(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
+    let mut out = PathBuf::with_capacity(path.as_os_str().len());
     for component in path.components() {
         match component {
             Component::CurDir => {}

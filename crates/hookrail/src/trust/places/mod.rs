@@ -5,6 +5,7 @@
 
 mod agents;
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -148,11 +149,13 @@ impl ProtectedPlaces {
     }
 
     /// A path of the project below the project's resolved folder, so that links above the project do not count.
-    fn below_real_project(&self, table: &Table, path: &Path) -> PathBuf {
-        let below = path.strip_prefix(&self.known.project).ok();
-        match below.zip(table.project.last()) {
-            Some((below, real)) => real.join(below),
-            None => path.to_owned(),
+    fn below_real_project<'p>(&self, table: &Table, path: &'p Path) -> Cow<'p, Path> {
+        let named = &self.known.project;
+        // Most projects are where they are named.
+        let real = table.project.last().filter(|real| real.as_os_str() != named.as_os_str());
+        match real.and_then(|real| Some(real.join(path.strip_prefix(named).ok()?))) {
+            Some(below) => Cow::Owned(below),
+            None => Cow::Borrowed(path),
         }
     }
 
