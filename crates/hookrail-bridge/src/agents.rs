@@ -15,7 +15,7 @@ use std::path::Path;
 
 use hookrail::tools::ToolColumn;
 use hookrail::{DialectId, EventKind};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::effect::{EffectKind, Handling};
 use crate::loss::{self, Loss};
@@ -190,6 +190,21 @@ impl Agent {
             members.extend(own.clone());
         }
         (sample.event, payload.to_string())
+    }
+
+    /// The payload of [`Agent::sample_tool_event`] about another call, which is in the words of the agent.
+    #[must_use]
+    pub fn tool_event(self, project: &Path, tool: &str, input: &Value) -> (&'static str, String) {
+        let (event, sample) = self.sample_tool_event(project);
+        let mut payload: Value = serde_json::from_str(&sample).unwrap_or_default();
+        for (names, value) in [(self.0.members.tool, &Value::from(tool)), (self.0.members.input, input)] {
+            for name in names {
+                if let Some(member) = payload.get_mut(name) {
+                    member.clone_from(value);
+                }
+            }
+        }
+        (event, payload.to_string())
     }
 }
 

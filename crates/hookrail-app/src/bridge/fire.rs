@@ -18,9 +18,9 @@ use super::deadline::Deadline;
 use super::served::ServedRecording;
 #[cfg(unix)]
 use super::server;
-use super::{BridgeCall, recorded_host, second_look, shadow_process, with_session_memory};
+use super::{BridgeCall, record, recorded_host, second_look, shadow_process, with_session_memory};
 use crate::failure::{Failure, Result};
-use crate::journal::{RecordDefault, Recording, survive_file_size_limit};
+use crate::journal::{Recording, survive_file_size_limit};
 use crate::project::{Project, of_agent};
 use crate::signals::Interrupts;
 
@@ -221,7 +221,7 @@ async fn ask_hooks(
     let own = match system {
         Some(own) => own,
         None => {
-            let (own, recording) = own_system(project, request.agent)?;
+            let (own, recording) = own_system(project, request.agent, &request.session_id)?;
             fired.warnings.extend(recording.warning());
             fired.journal = recording.journal().cloned();
             system.insert(own)
@@ -272,7 +272,7 @@ async fn fire_on_server<'r>(
             return Ok(left);
         }
     };
-    let recording = ServedRecording::open(project, request.agent)?;
+    let recording = ServedRecording::open(project, request.agent, &request.session_id)?;
     fired.journal.clone_from(&recording.journal);
     while let Some((event, later)) = left.split_first() {
         match server.fire(event).await {
@@ -306,16 +306,16 @@ async fn fire_on_server<'r>(
 }
 
 /// The hook system of this process, with its journal. It ends with its answer, and hooks that are not enforced go on.
-fn own_system(project: &Project, agent: Agent) -> Result<(HookSystem, Recording)> {
-    let (builder, recording) = own_builder(project, agent)?;
+fn own_system(project: &Project, agent: Agent, session: &str) -> Result<(HookSystem, Recording)> {
+    let (builder, recording) = own_builder(project, agent, session)?;
     let root = project.root().to_owned();
     let builder = builder.shadow_hooks_elsewhere(move |fire, event| shadow_process::start(agent, &root, fire, event));
     Ok((builder.build(), recording))
 }
 
-pub(super) fn own_builder(project: &Project, agent: Agent) -> Result<(Builder, Recording)> {
+pub(super) fn own_builder(project: &Project, agent: Agent, session: &str) -> Result<(Builder, Recording)> {
     let host = recorded_host(agent).name;
-    let (builder, recording) = project.recorded_builder(project.root(), RecordDefault::On, &host)?;
+    let (builder, recording) = project.recorded_builder(project.root(), record::default_of(session), &host)?;
     let builder = of_agent(builder.lend_runtime(), project.root(), agent).require_user_folders();
     Ok((with_session_memory(builder), recording))
 }

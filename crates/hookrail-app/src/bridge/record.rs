@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use hookrail::recorder::{CorrectedEntry, Entry, EntryKind, HostIdentity, LostEntry};
 use hookrail::{Decision, Event, EventKind};
-use hookrail_bridge::{Agent, AgentRequest, Answer, EventResult};
+use hookrail_bridge::{Agent, AgentRequest, Answer, EventResult, SAMPLE_SESSION};
 use hookrail_journal::{Journal, JournalWarning};
 
 use super::{BridgeIo, recorded_host};
@@ -30,6 +30,11 @@ pub(super) struct Given {
     pub(super) answer: Answer,
     /// What it is made of: the results of the hooks, then those of the bridge itself.
     pub(super) results: Vec<EventResult>,
+}
+
+/// Whether a session is recorded if the settings do not say: not the one in which `hookrail doctor` tries an entry.
+pub(super) fn default_of(session: &str) -> RecordDefault {
+    if session == SAMPLE_SESSION { RecordDefault::Off } else { RecordDefault::On }
 }
 
 /// A request, as records refer to it.
@@ -73,7 +78,7 @@ impl RecordedRequest {
         let is_border = matches!(self.kind, EventKind::SessionStart | EventKind::SessionEnd);
         let correction = given.correction(decided);
         let is_needed = !given.answer.losses.is_empty() || correction.is_some() || is_border;
-        let open = || is_needed.then(|| project.journal(RecordDefault::On)).flatten();
+        let open = || is_needed.then(|| project.journal(default_of(&self.session))).flatten();
         let Some(journal) = opened.or_else(open) else { return };
         self.record_answer(&journal, project.root(), &given.answer, correction.as_deref());
         // What cannot be done now is tried again when the next session begins or ends.
@@ -112,7 +117,7 @@ impl RecordedRequest {
     /// Records an answer that hooks have no part in, because they were not asked or what they said is not known.
     pub(super) fn record_unasked(&self, answer: &Answer, reason: &str) {
         let project = Project::of_agent(&self.start).root;
-        let Some(journal) = user_journal(&project) else { return };
+        let Some(journal) = user_journal(&project, default_of(&self.session)) else { return };
         self.record_told(&journal, &project, answer.decision, reason);
     }
 
@@ -162,14 +167,14 @@ pub(super) fn record_unread(agent: Option<Agent>, told: CorrectedEntry<'_>) {
         recorded_host,
     );
     let project = Project::of_agent(&start).root;
-    let Some(journal) = user_journal(&project) else { return };
+    let Some(journal) = user_journal(&project, RecordDefault::On) else { return };
     record(&journal, &host, &project, EntryKind::Corrected(told));
 }
 
 /// The journal of the user. The project only says which folders cannot be the user's.
-fn user_journal(project: &Path) -> Option<Journal> {
+fn user_journal(project: &Path, default: RecordDefault) -> Option<Journal> {
     let settings = HookrailConfiguration::load(project, ProjectFileTrust::Untrusted).journal;
-    journal::open(&settings, RecordDefault::On).ok()?.journal().cloned()
+    journal::open(&settings, default).ok()?.journal().cloned()
 }
 
 fn record(journal: &Journal, host: &HostIdentity, project: &Path, kind: EntryKind<'_>) {

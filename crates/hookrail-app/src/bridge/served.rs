@@ -11,10 +11,9 @@ use hookrail_bridge::Agent;
 use hookrail_journal::Journal;
 
 use super::fire::FiredEvent;
-use super::recorded_host;
 use super::server::ServedRecord;
+use super::{record, recorded_host};
 use crate::failure::Result;
-use crate::journal::RecordDefault;
 use crate::project::Project;
 
 /// The journal of a bridge whose hooks a server runs.
@@ -26,8 +25,8 @@ pub(super) struct ServedRecording<'p> {
 }
 
 impl<'p> ServedRecording<'p> {
-    pub(super) fn open(project: &'p Project, agent: Agent) -> Result<Self> {
-        let (journal, on_failure) = project.recording(RecordDefault::On)?;
+    pub(super) fn open(project: &'p Project, agent: Agent, session: &str) -> Result<Self> {
+        let (journal, on_failure) = project.recording(record::default_of(session))?;
         Ok(Self { project, agent, journal, on_failure })
     }
 

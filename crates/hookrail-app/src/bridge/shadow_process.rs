@@ -67,7 +67,8 @@ pub fn run_shadow_hooks(agent: Agent) -> Result<()> {
     let runtime = crate::runtime::runtime()?;
     runtime.block_on(async {
         survive_file_size_limit();
-        let (builder, _) = own_builder(&project, agent)?;
+        let session = event.text("session_id").unwrap_or_default();
+        let (builder, _) = own_builder(&project, agent, &session)?;
         let system = builder.build();
         system.run_shadow_hooks(event, given.fire.as_deref());
         // Nothing is left that could be told about a hook that goes on for longer.

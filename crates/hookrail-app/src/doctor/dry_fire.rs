@@ -1,23 +1,34 @@
-//! Sends a sample of a tool call through the agent's own entry, as the agent would. The entry is executed only if it is the user's
+//! Sends a sample of a tool call through the agent's own entry, as the agent would: one that a hook matches, if there is one. The
+//! entry is executed only if it is the user's
 //! own: a project may bring settings that name a program of its own, and nothing of a project runs before its user trusts it.
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
 
+use hookrail::hook::Enablement;
+use hookrail::{EventKind, Hook, HookSystem};
 use hookrail_bridge::doctor::DoctorCheck;
 use hookrail_bridge::install::{AgentFile, InstalledCall, Scope};
-use hookrail_bridge::{Agent, SAMPLE_SESSION};
+use hookrail_bridge::{Agent, SAMPLE_SESSION, tools};
 use serde_json::Value;
 
 use super::outside::OutsideProject;
 use super::{run_with_patience, settings};
 use crate::bridge::session_file::SessionFiles;
+use crate::sample;
 use crate::text::visible;
 
 /// Sends the sample through the program of the user's entry, or through this program if there is none.
-pub(super) fn examine(agent: Agent, files: &[AgentFile], project: &Path, outside: &OutsideProject) -> DoctorCheck {
-    let (event, payload) = agent.sample_tool_event(project);
+pub(super) fn examine(
+    agent: Agent,
+    system: &HookSystem,
+    files: &[AgentFile],
+    project: &Path,
+    outside: &OutsideProject,
+) -> DoctorCheck {
+    let DryRun { event, payload, about } = DryRun::plan(agent, system, project);
     let Ok(program) = std::env::current_exe() else {
         return DoctorCheck::error("dry-fire", "the path of this program is not known", "reinstall hookrail");
     };
@@ -78,17 +89,48 @@ pub(super) fn examine(agent: Agent, files: &[AgentFile], project: &Path, outside
             let answer = if said.is_empty() { "no objection".to_owned() } else { visible(said) };
             DoctorCheck::fine(
                 "dry-fire",
-                format!("a dry run of {event} took {} ms: {answer}", begin.elapsed().as_millis()),
+                format!("a dry run of {event} took {} ms: {answer}; {about}", begin.elapsed().as_millis()),
             )
         }
         (Some(2), None) => {
-            DoctorCheck::fine("dry-fire", format!("a dry run of {event} was denied: {}", visible(warned)))
+            DoctorCheck::fine("dry-fire", format!("a dry run of {event} was denied: {}; {about}", visible(warned)))
         }
         (status, _) => DoctorCheck::error(
             "dry-fire",
             format!("a dry run of {event} ended with {status:?}: {}", visible(warned)),
             format!("run `hookrail install {agent}`; if the entries are current, report this as a defect of hookrail"),
         ),
+    }
+}
+
+/// A call that the agent could make.
+struct DryRun {
+    event: &'static str,
+    payload: String,
+    /// What the call is about, as a part of a sentence.
+    about: String,
+}
+
+impl DryRun {
+    /// Plans a call that a hook matches, in the words of the agent; a harmless one if no hook matches a tool of the agent.
+    fn plan(agent: Agent, system: &HookSystem, project: &Path) -> Self {
+        let snapshot = system.snapshot();
+        let takes_part = |hook: &&Arc<Hook>| {
+            let is_asked = hook.enablement == Enablement::Active && hook.trust.allows();
+            is_asked && hook.known_event() == Some(EventKind::BeforeTool)
+        };
+        let matched = snapshot.hooks().iter().filter(takes_part).find_map(|hook| {
+            let fields = sample::fields_for(hook);
+            let (tool, input) = (fields.get("tool_name")?.as_str()?, fields.get("tool_input")?);
+            let (tool, input) = tools::table().call_for(agent.tools(), &tool, &input)?;
+            let (event, payload) = agent.tool_event(project, &tool, &input.to_value());
+            let about = format!("hook `{}` is asked about `{}`", visible(&hook.label), visible(&tool));
+            Some(Self { event, payload, about })
+        });
+        matched.unwrap_or_else(|| {
+            let (event, payload) = agent.sample_tool_event(project);
+            Self { event, payload, about: "no hook is asked about it".to_owned() }
+        })
     }
 }
 

@@ -59,12 +59,14 @@ fn examine_timeout(agent: Agent, call: &InstalledCall) -> Option<DoctorCheck> {
     let at = call.arguments.iter().position(|word| word == "--deadline")?;
     let deadline = call.arguments.get(at + 1)?.parse::<u64>().ok()?;
     let fix = format!("run `hookrail install {agent}` with the `--timeout` that you want");
-    if deadline < SHORTEST_DEADLINE {
+    let longest = agent.find_event(&call.event).and_then(|event| event.longest_wait);
+    // No `--timeout` makes an agent wait for longer than it can.
+    let is_limited = longest.is_some_and(|longest| longest.as_millis() < u128::from(SHORTEST_DEADLINE));
+    if deadline < SHORTEST_DEADLINE && !is_limited {
         let text = format!("{}: hooks have {deadline} ms, and what they are asked about is denied then", call.event);
         return Some(DoctorCheck::warning("timeouts", text, fix));
     }
     let wait = (agent.spec().install.wait)(call.timeout)?;
-    let longest = agent.find_event(&call.event).and_then(|event| event.longest_wait);
     let wait = longest.map_or(wait, |longest| wait.min(longest)).as_millis();
     (u128::from(deadline) >= wait).then(|| {
         let text = format!(

@@ -94,7 +94,7 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Vec<DoctorChe
     );
     checks.extend(losses::examine(agent, system, settings::noisy_events(&files)));
     checks.extend(losses::examine_past(agent));
-    checks.push(dry_fire::examine(agent, &files, project.root(), &outside));
+    checks.push(dry_fire::examine(agent, system, &files, project.root(), &outside));
     checks
 }
 

@@ -130,20 +130,9 @@ fn bridge(agent: Agent, call: &Call, place: &TestProject) -> Started {
     let own = tools::table().call_for(agent.tools(), &call.tool, &input);
     let own = own.map(|(name, input)| (name, input.to_value()));
     let (name, args) = own.or_else(|| as_patch(call)).unwrap_or_else(|| (call.tool.clone(), call.input.clone()));
-    let (event, sample) = agent.sample_tool_event(&place.project);
-    let mut payload: Value = serde_json::from_str(&sample).unwrap();
-    for (keys, value) in [
-        (&["tool_name", "toolName", "tool"][..], Value::from(name)),
-        (&["tool_input", "toolArgs", "args", "input"][..], args),
-    ] {
-        for key in keys {
-            if let Some(member) = payload.get_mut(key) {
-                *member = value.clone();
-            }
-        }
-    }
+    let (event, stdin) = agent.tool_event(&place.project, &name, &args);
     let arguments = ["bridge", agent.name(), "--event", event].map(str::to_owned).to_vec();
-    Started { arguments, stdin: payload.to_string(), kind: Kind::Bridge(agent) }
+    Started { arguments, stdin, kind: Kind::Bridge(agent) }
 }
 
 /// A new file as the patch with which an agent without a tool for it writes the same.

@@ -300,19 +300,8 @@ impl Row {
     }
 
     fn bridge(&self, agent: Agent, Call { tool, input }: &Call) -> Verdict {
-        let (event, sample) = agent.sample_tool_event(&self.sandbox.project);
-        let mut payload: Value = serde_json::from_str(&sample).unwrap();
-        for (key, value) in [("tool_name", json!(tool)), ("toolName", json!(tool)), ("tool", json!(tool))] {
-            if payload.get(key).is_some() {
-                payload[key] = value;
-            }
-        }
-        for key in ["tool_input", "toolArgs", "args", "input"] {
-            if payload.get(key).is_some() {
-                payload[key] = input.clone();
-            }
-        }
-        let ran = self.run(&["bridge", agent.name(), "--event", event], &payload.to_string());
+        let (event, payload) = agent.tool_event(&self.sandbox.project, tool, input);
+        let ran = self.run(&["bridge", agent.name(), "--event", event], &payload);
         let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
         let specific = &answer["hookSpecificOutput"]["permissionDecision"];
         let said = [&answer["decision"], &answer["permissionDecision"], specific];

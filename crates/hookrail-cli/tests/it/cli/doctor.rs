@@ -372,6 +372,44 @@ fn a_dry_run_uses_the_arguments_of_the_installed_entry() {
     }
 }
 
+/// The agent is there in the tested version, calls this program, and a guard is asked: nothing is left to do, and nothing is recorded.
+#[cfg(unix)]
+#[test]
+fn a_perfect_installation_has_no_warning_and_the_dry_run_reaches_its_guard() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::with_hooks(
+        r#""BeforeTool": [{"matcher": "write_file", "hooks": [
+            {"type": "command", "name": "guard", "command": "cat > \"$HOME/asked.json\"", "onFailure": "block"}]}]"#,
+    );
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    sandbox.run(&["install", "claude", "--yes"]).ends_with(0);
+    let program = sandbox.home.join("programs/claude");
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    let version = hookrail_bridge::Agent::from_name("claude").unwrap().tested_version();
+    std::fs::write(&program, format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let records = || sandbox.run(&["log", "--json"]).ends_with(0).stdout.lines().count();
+    let before = records();
+    let mut command = sandbox.command(&["doctor", "claude", "--json"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", program.parent().unwrap().display()));
+    let found = ProgramOutput::capture(&mut command).ends_with(0).json();
+    let found = found["checks"].as_array().unwrap();
+    let others: Vec<&Value> = found.iter().filter(|check| check["status"] != "ok").collect();
+    assert!(others.is_empty(), "{others:#?}");
+    let dry_run = check(found, "dry-fire")["message"].as_str().unwrap();
+    assert!(dry_run.ends_with("hook `guard` is asked about `Write`"), "{dry_run}");
+    let asked: Value =
+        serde_json::from_str(&std::fs::read_to_string(sandbox.home.join("asked.json")).unwrap()).unwrap();
+    assert_eq!(asked["tool_name"], "write_file");
+    assert_eq!(records(), before, "a dry run is not recorded");
+    // The control: the same call of the agent is recorded.
+    let agent = hookrail_bridge::Agent::from_name("claude").unwrap();
+    let (event, payload) = agent.tool_event(&sandbox.project, "Write", &json!({"file_path": "a.txt", "content": "x"}));
+    let payload = payload.replace(hookrail_bridge::SAMPLE_SESSION, "a-session");
+    sandbox.run_with_input(&["bridge", "claude", "--event", event], &payload).ends_with(0);
+    assert_eq!(records(), before + 1);
+}
+
 /// A version that begins with the tested one is another version.
 #[cfg(unix)]
 #[test]
