@@ -1,6 +1,7 @@
 //! Trust in a project's hooks: what is granted, what a grant would cover, and its changes.
 
 mod documents;
+mod needs;
 mod review;
 
 use std::sync::Arc;
@@ -89,8 +90,8 @@ pub fn grant(
         for hook in chosen {
             if let Some(fingerprint) = fingerprint(hook) {
                 grants.grant(hook, fingerprint);
-                if let (Some(allowed), Action::Module(_)) = (allowed, &hook.action) {
-                    grants.narrow(fingerprint, allowed);
+                if let Some(left) = needs::left_by_grant(hook, allowed) {
+                    grants.narrow(fingerprint, &left);
                 }
             }
         }
@@ -177,18 +178,13 @@ fn record_revocations(
     record_trust(project.root(), &whole.into_iter().chain(revoked).collect::<Vec<_>>())
 }
 
-/// Returns the hooks with the capabilities that a grant with `--allow` would leave them.
-pub fn narrowed(hooks: &[Arc<Hook>], allowed: Option<&[String]>) -> Vec<Arc<Hook>> {
-    let Some(allowed) = allowed.map(|texts| Capabilities::parse(texts.iter().map(String::as_str))) else {
-        return hooks.to_vec();
-    };
-    let allowed = allowed.unwrap_or(Capabilities::NONE);
-    let narrow = |hook: &Arc<Hook>| {
-        let mut hook = Hook::clone(hook);
-        hook.capabilities = hook.capabilities.map(|capabilities| capabilities.intersection(&allowed));
-        Arc::new(hook)
-    };
-    hooks.iter().map(narrow).collect()
+/// Returns the hook with the capabilities that a grant would leave it: those of `--allow`, or what it can need.
+pub fn narrowed(hook: &Arc<Hook>, allowed: Option<&[String]>) -> Arc<Hook> {
+    let Some(left) = needs::left_by_grant(hook, allowed) else { return Arc::clone(hook) };
+    let left = Capabilities::parse(left.iter().map(String::as_str)).unwrap_or(Capabilities::NONE);
+    let mut hook = Hook::clone(hook);
+    hook.capabilities = hook.capabilities.map(|capabilities| capabilities.intersection(&left));
+    Arc::new(hook)
 }
 
 /// Loads the project and those of its hooks that need a grant, with the trust that the store gives them.

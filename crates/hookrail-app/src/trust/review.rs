@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hookrail::trust::{ChangeKind, Grants, HookChange};
 use hookrail::{Hook, HookSystem};
 
-use super::{TrustRecording, fingerprint, record_grants, store_failure};
+use super::{TrustRecording, fingerprint, narrowed, needs, record_grants, store_failure};
 use crate::failure::Result;
 use crate::project::Project;
 
@@ -18,8 +18,12 @@ pub fn untrusted(hooks: &HookSystem) -> Vec<Arc<Hook>> {
 pub fn changes_to_review(grants: &Grants, hooks: &HookSystem) -> Vec<HookChange> {
     let snapshot = hooks.snapshot();
     let all: Vec<Arc<Hook>> = snapshot.hooks().iter().filter(|hook| fingerprint(hook).is_some()).cloned().collect();
-    let changes = grants.changes(&all);
-    changes.into_iter().filter(|change| change.kind != ChangeKind::Gone).collect()
+    let mut changes = grants.changes(&all);
+    changes.retain(|change| change.kind != ChangeKind::Gone);
+    for hook in changes.iter_mut().filter_map(|change| change.hook.as_mut()) {
+        *hook = narrowed(hook, None);
+    }
+    changes
 }
 
 /// Returns whether a fingerprint of everything the hook runs could be taken.
@@ -39,6 +43,9 @@ pub fn grant_reviewed(project: &Project, chosen: &[&HookChange]) -> Result<Trust
             }
             if let Some(taken) = fingerprint(hook) {
                 grants.grant(hook, taken);
+                if let Some(left) = needs::left_by_grant(hook, None) {
+                    grants.narrow(taken, &left);
+                }
             }
         }
     };

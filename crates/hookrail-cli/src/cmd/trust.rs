@@ -78,7 +78,8 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
         output::text("nothing to grant: the project and these hooks are already trusted\n")?;
         return Ok(Exit::Fine);
     }
-    let offer = shown::offer(trusted, &narrowed(&chosen, args.allow.as_deref()), &project.places);
+    let offered: Vec<Arc<Hook>> = chosen.iter().map(|hook| narrowed(hook, args.allow.as_deref())).collect();
+    let offer = shown::offer(trusted, &offered, &project.places);
     output::text(&format!("{offer}{}", shown::removed(&missing)))?;
     require_coverable(&chosen)?;
     confirm(args.yes, question(trusted && chosen.is_empty(), missing.is_empty()))?;

@@ -152,3 +152,28 @@ fn a_damaged_store_grants_nothing_and_says_so() {
     sandbox.run(&["fire", "BeforeTool"]).ends_with(2);
     sandbox.run(&["fire", "SessionStart"]).ends_with(0);
 }
+
+/// A module that uses nothing but its events needs no capability: a grant shows that and leaves it none.
+#[test]
+fn a_module_that_only_answers_is_granted_no_capability() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".xcsh/hooks/pre/guard.ts", "export default (pi) => pi.on('tool_call', () => ({ block: true }));\n");
+    let imports =
+        "import fs from 'node:fs';\nexport default (pi) => pi.on('tool_call', () => { fs.readFileSync('a'); });\n";
+    sandbox.write(".xcsh/hooks/pre/reader.ts", imports);
+    let offer = sandbox.run(&["trust", "grant", "--yes"]).ends_with(0).stdout;
+    let may = |name: &str| {
+        let (_, after) = offer.split_once(name).unwrap_or_else(|| panic!("no {name} in {offer}"));
+        after.split("may ").nth(1).unwrap().lines().next().unwrap().trim().to_owned()
+    };
+    assert_eq!(may("guard.ts"), "only answer events");
+    assert!(may("reader.ts").starts_with("read, "), "{offer}");
+    let document = sandbox.run(&["trust", "status", "--json"]).ends_with(0).json();
+    let left = |name: &str| {
+        let hooks = document["hooks"].as_array().unwrap();
+        hooks.iter().find(|hook| hook["hook"].as_str().unwrap().ends_with(name)).unwrap()["capabilities"].clone()
+    };
+    assert_eq!(left("guard.ts"), json!([]));
+    assert_ne!(left("reader.ts"), json!([]));
+    sandbox.run(&["fire", "tool_call", "--tool", "bash"]).ends_with(2);
+}
