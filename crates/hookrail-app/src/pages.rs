@@ -2,6 +2,10 @@
 //!
 //! A message names a page by this command and never by its file, because an installed program comes without the files.
 
+mod search;
+
+pub use search::{find_pages, similar_word};
+
 /// A page of the documentation.
 pub struct Page {
     /// The part of the documentation that has the page.

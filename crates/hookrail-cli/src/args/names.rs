@@ -4,6 +4,7 @@ use clap_complete::{ArgValueCandidates, CompletionCandidate};
 use hookrail::DialectId;
 use hookrail_app::event_draft::event_names;
 use hookrail_app::lint::known_tools;
+use hookrail_app::pages::{PAGES, Page};
 use hookrail_app::plugin::plugins;
 use hookrail_app::project::Project;
 use hookrail_app::schemas;
@@ -28,6 +29,12 @@ pub(super) fn hooks() -> ArgValueCandidates {
 /// Completes the ids of plugins.
 pub(super) fn plugin_names() -> ArgValueCandidates {
     ArgValueCandidates::new(|| candidates(plugin_ids().unwrap_or_default()))
+}
+
+/// Completes the paths of pages of the documentation.
+pub(super) fn pages() -> ArgValueCandidates {
+    let candidate = |page: &Page| CompletionCandidate::new(page.topic).help(Some(page.title.into()));
+    ArgValueCandidates::new(move || PAGES.iter().map(candidate).collect())
 }
 
 /// Completes the names of schemas.

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
-use hookrail_app::pages::PAGES;
 
 use super::names;
 
@@ -42,9 +40,9 @@ pub(crate) enum ReferencePage {
 
 #[derive(Debug, Args)]
 pub(crate) struct DocsArgs {
-    /// The topic [default: list all topics]
-    #[arg(value_name = "TOPIC", value_parser = topic_parser())]
-    pub(crate) topic: Option<String>,
+    /// The page: its path, or words of its title [default: list all pages]
+    #[arg(value_name = "WORD", add = names::pages())]
+    pub(crate) words: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -58,9 +56,4 @@ pub(crate) struct ManArgs {
     /// The directory, which is created if it does not exist
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
-}
-
-/// The topics, which shells complete and the parser corrects.
-fn topic_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.title)))
 }

@@ -1,30 +1,74 @@
-//! `hookrail docs`: prints a page of the documentation.
+//! `hookrail docs`: prints a page of the documentation, found by the words of its title.
 
 use hookrail_app::failure::{Failure, Result};
-use hookrail_app::pages::{PAGES, Page, REFERENCE, readable_page};
+use hookrail_app::pages::{PAGES, Page, REFERENCE, find_pages, readable_page, similar_word};
+use hookrail_app::text::counted;
 
 use crate::args::DocsArgs;
 use crate::cmd::exit::Exit;
 use crate::output;
+use crate::output::pager::LongOutput;
+use crate::render;
 use crate::render::style::{HEADING, HINT, paint};
+use crate::render::width;
 
 pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
-    let Some(topic) = &args.topic else {
-        output::text(&list())?;
+    if args.words.is_empty() {
+        show(&all())?;
         return Ok(Exit::Fine);
-    };
-    let Some(page) = readable_page(topic) else {
-        return Err(Failure::new(format!("there is no page `{topic}`")).hint("`hookrail docs` lists the topics"));
-    };
-    output::verbatim(&page)?;
+    }
+    let found = find_pages(&args.words);
+    match found.as_slice() {
+        [] => return Err(no_page(&args.words)),
+        [page] => {
+            let markdown = readable_page(page.topic).unwrap_or_default();
+            match width::of_stdout() {
+                Some(columns) => show(&render::page::page(&markdown, columns))?,
+                None => output::verbatim(&markdown)?,
+            }
+        }
+        pages => {
+            let count = counted(pages.len(), "page");
+            let words = args.words.join(" ");
+            output::text(&format!("{count} about `{words}`\n\n{}", list(pages.iter().copied())))?;
+        }
+    }
     Ok(Exit::Fine)
 }
 
-fn list() -> String {
-    let width = PAGES.iter().map(|page| page.topic.len()).max().unwrap_or_default();
+/// Shows a long text, with a pager on a terminal.
+fn show(text: &str) -> Result<()> {
+    let mut output = LongOutput::paged();
+    output.text(text)?;
+    output.finish()
+}
+
+fn no_page(words: &[String]) -> Failure {
+    let given = words.join(" ");
+    let failure = Failure::new(format!("there is no page about `{given}`"));
+    let reference = given.trim_start_matches("reference/");
+    if REFERENCE.contains(&reference) {
+        return failure.hint(format!("`hookrail reference {reference}` prints it"));
+    }
+    match similar_word(words) {
+        Some(word) => failure.hint(format!("did you mean `{word}`? `hookrail docs` lists the pages")),
+        None => failure.hint("`hookrail docs` lists the pages"),
+    }
+}
+
+fn all() -> String {
+    let mut text = list(PAGES.iter());
+    text.push_str("\n`hookrail docs WORD` prints the page with this word in its title or path.\n");
+    text.push_str(&format!("`hookrail reference PAGE` prints the reference: {}.\n", REFERENCE.join(", ")));
+    text
+}
+
+/// The pages under the names of their parts.
+fn list<'p>(pages: impl Iterator<Item = &'p Page> + Clone) -> String {
+    let width = pages.clone().map(|page| page.topic.len()).max().unwrap_or_default();
     let mut text = String::new();
     let mut last = "";
-    for Page { part, topic, title, .. } in PAGES {
+    for Page { part, topic, title, .. } in pages {
         if *part != last {
             let gap = if last.is_empty() { "" } else { "\n" };
             text.push_str(&format!("{gap}{}\n", paint(HEADING, part)));
@@ -32,7 +76,5 @@ fn list() -> String {
         }
         text.push_str(&format!("  {}  {title}\n", paint(HINT, format!("{topic:width$}"))));
     }
-    text.push_str("\n`hookrail docs TOPIC` prints a page.\n");
-    text.push_str(&format!("`hookrail reference PAGE` prints the reference: {}.\n", REFERENCE.join(", ")));
     text
 }

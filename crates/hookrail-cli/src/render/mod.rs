@@ -16,6 +16,7 @@ pub(crate) mod foreign_hooks;
 pub(crate) mod hooks;
 pub(crate) mod install;
 pub(crate) mod outcome;
+pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod replay;

@@ -56,15 +56,37 @@ fn topics_are_listed_completed_and_suggested() {
     let sandbox = Sandbox::new();
     let list = sandbox.run(&["docs"]).ends_with(0).stdout;
     assert!(list.starts_with("Get started\n") && list.contains("  how-to/recipes "), "{list}");
-    assert!(list.contains("`hookrail docs TOPIC` prints a page"), "{list}");
-    let wrong = sandbox.run(&["docs", "how-to/recipe"]).ends_with(1);
+    assert!(list.contains("`hookrail docs WORD` prints the page"), "{list}");
+    let wrong = sandbox.run(&["docs", "turst"]).ends_with(1);
     assert_eq!(wrong.stdout, "");
-    assert!(wrong.stderr.contains("a similar value exists: 'how-to/recipes'"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("did you mean `trust`?"), "{}", wrong.stderr);
+    let reference = sandbox.run(&["docs", "events"]).ends_with(1);
+    assert!(reference.stderr.contains("`hookrail reference events` prints it"), "{}", reference.stderr);
     for shell in ["bash", "zsh", "fish"] {
         let mut command = sandbox.command(&["--", "hookrail", "docs", "how-to/rec"]);
         command.env("HOOKRAIL_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", "2");
         let found = ProgramOutput::capture(&mut command).ends_with(0).stdout;
         assert!(found.contains("how-to/recipes"), "{shell}: {found}");
+    }
+}
+
+#[test]
+fn a_page_is_found_by_a_word_and_rendered_on_a_terminal() {
+    let sandbox = Sandbox::new();
+    let printed = sandbox.run(&["docs", "claude"]).ends_with(0).stdout;
+    assert_eq!(printed, sandbox.run(&["docs", "agents/claude"]).ends_with(0).stdout);
+    assert!(printed.contains("```") && printed.starts_with("# "), "{printed}");
+    let several = sandbox.run(&["docs", "hook"]).ends_with(0).stdout;
+    assert!(several.contains(" pages about `hook`") && several.lines().count() > 2, "{several}");
+    #[cfg(target_os = "linux")]
+    {
+        use crate::cli::pseudo_terminal::OnTerminal;
+        let mut command = sandbox.command(&["docs", "claude"]);
+        command.env("TERM", "xterm").env("COLUMNS", "80").env("PAGER", "cat");
+        let shown = OnTerminal::of(&mut command, "").everything();
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        assert!(!shown.contains("```") && !shown.contains("# ") && !shown.contains("]("), "{shown}");
+        assert!(shown.contains("hookrail install claude"), "{shown}");
     }
 }
 
