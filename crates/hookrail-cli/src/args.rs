@@ -343,10 +343,10 @@ pub(crate) struct EventArgs {
     /// The tool's name
     #[arg(long, value_name = "NAME", add = names::tools())]
     pub(crate) tool: Option<String>,
-    /// The tool's arguments
+    /// The tool's arguments, or `@FILE` for a file with them
     #[arg(long, value_name = "JSON")]
     pub(crate) tool_input: Option<String>,
-    /// The tool's result, an object with `llmContent`, `returnDisplay` and `error`
+    /// The tool's result, an object with `llmContent`, `returnDisplay` and `error`, or `@FILE` for a file with it
     #[arg(long, value_name = "JSON")]
     pub(crate) tool_response: Option<String>,
     /// The user's prompt
@@ -466,7 +466,7 @@ mod trust;
 
 pub(crate) use accesses::AccessesArgs;
 pub(crate) use agent::AgentArgs;
-pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, OnErrorArg, PassedOptions, ScopeArg, UninstallArgs};
+pub(crate) use bridge::{BridgeArgs, DoctorArgs, InstallArgs, OnErrorArg, PassedOptions, UninstallArgs};
 #[cfg(feature = "fleet")]
 pub(crate) use bundle::{
     BundleApplyArgs, BundleArgs, BundleBuildArgs, BundleCommand, BundleDiffArgs, BundleInspectArgs, BundleKeygenArgs,

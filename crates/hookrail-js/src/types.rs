@@ -59,6 +59,9 @@ fn columns() -> impl Iterator<Item = (EventKind, &'static DialectEvent)> {
     EventKind::all().filter_map(|kind| Some((kind, kind.spec().column(DialectId::Xcsh)?)))
 }
 
+/// What looks like a denial of a tool call and blocks nothing: a compiler refuses it.
+const NOT_BLOCKING: [&str; 5] = ["blocked", "decision", "denied", "deny", "permissionDecision"];
+
 fn events() -> String {
     let mut text = String::new();
     let (mut events, mut results) = (String::new(), String::new());
@@ -76,8 +79,11 @@ fn events() -> String {
         let _ = writeln!(events, "\t\t\"{}\": {interface};", column.name);
         let members = result_members(kind);
         if !members.is_empty() {
-            let members: Vec<String> =
-                members.iter().map(|name| format!("{name}?: {}", result_type(name).unwrap_or("unknown"))).collect();
+            let typed = |name: &&str| format!("{name}?: {}", result_type(name).unwrap_or("unknown"));
+            let mut members: Vec<String> = members.iter().map(typed).collect();
+            if kind == EventKind::BeforeTool {
+                members.extend(NOT_BLOCKING.map(|name| format!("{name}?: never")));
+            }
             let _ = writeln!(results, "\t\t\"{}\": {{ {} }};", column.name, members.join("; "));
         }
     }

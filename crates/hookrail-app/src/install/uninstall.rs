@@ -29,17 +29,20 @@ pub struct Removal {
 }
 
 impl Removal {
-    /// Plans a removal, and writes nothing.
+    /// Plans a removal from the files of one scope, or of all, and writes nothing.
     ///
     /// # Errors
     ///
     /// A settings file must not or cannot be changed.
-    pub fn plan(agent: Agent) -> Result<Self> {
+    pub fn plan(agent: Agent, scope: Option<Scope>) -> Result<Self> {
         let state = state_folder().ok_or_else(no_home)?;
         let note = InstallNote::load(&state).map_err(|error| unusable_note(&error))?;
-        let (mut mine, others): (Vec<_>, Vec<_>) = note.files.into_iter().partition(|file| file.agent == agent.name());
+        let is_meant =
+            |file: &InstalledFile| file.agent == agent.name() && scope.is_none_or(|scope| file.scope == scope.name());
+        let (mut mine, others): (Vec<_>, Vec<_>) = note.files.into_iter().partition(is_meant);
         if mine.is_empty() {
             mine = unrecorded::files(agent, &home_folder()?)?;
+            mine.retain(is_meant);
         }
         let mut changes = Vec::new();
         for file in &mine {
@@ -57,7 +60,7 @@ impl Removal {
             let (own, backup) = (file.own, Backup::NotNeeded);
             changes.push(SettingsChange { path, before, after, insertions, own, original, folders, backup });
         }
-        let left = remaining_calls(agent, &mine, &changes)?;
+        let left = remaining_calls(agent, scope, &mine, &changes)?;
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let home = home_folder()?;
         let summary =
@@ -95,9 +98,16 @@ pub struct RemainingCall {
 }
 
 /// What still calls hookrail in the files that were changed and in the others that installations write here.
-fn remaining_calls(agent: Agent, mine: &[InstalledFile], changes: &[SettingsChange]) -> Result<Vec<RemainingCall>> {
+fn remaining_calls(
+    agent: Agent,
+    scope: Option<Scope>,
+    mine: &[InstalledFile],
+    changes: &[SettingsChange],
+) -> Result<Vec<RemainingCall>> {
     let mut paths: Vec<PathBuf> = mine.iter().map(|file| file.path.clone()).collect();
-    paths.extend(unrecorded::places(agent, &home_folder()?)?.into_iter().map(|(_, file)| file.path().to_owned()));
+    let mut places = unrecorded::places(agent, &home_folder()?)?;
+    places.retain(|(place, _)| scope.is_none_or(|scope| scope == *place));
+    paths.extend(places.into_iter().map(|(_, file)| file.path().to_owned()));
     let mut left = Vec::new();
     for (index, path) in paths.iter().enumerate() {
         if paths.iter().take(index).any(|known| known == path) {

@@ -15,7 +15,8 @@ use super::switches::{ListedName, Switches, ValueShape};
 use crate::foreign_hooks;
 
 /// Files that look like the settings of a project and are not.
-const NOT_SETTINGS: [&str; 6] = [
+const NOT_SETTINGS: [&str; 7] = [
+    ".hookrail/settings.json",
     ".llxprt/hooks.json",
     ".llxprt/hooks/hooks.json",
     ".llxprt/setting.json",

@@ -9,7 +9,7 @@ use hookrail_journal::Filter;
 use crate::failure::{Failure, Result};
 
 /// Which records are wanted, in the words of a user.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordSelection<'s> {
     /// An age such as `2h`, or a time in UTC.
     pub since: Option<&'s str>,

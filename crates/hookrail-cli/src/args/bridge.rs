@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hookrail_bridge::Agent;
+use hookrail_bridge::install::Scope;
 
 pub(super) fn agent_parser() -> impl TypedValueParser<Value = Agent> {
     let names = PossibleValuesParser::new(Agent::ALL.map(Agent::name));
@@ -63,6 +64,16 @@ pub(crate) enum ScopeArg {
     System,
 }
 
+impl From<ScopeArg> for Scope {
+    fn from(scope: ScopeArg) -> Self {
+        match scope {
+            ScopeArg::User => Self::User,
+            ScopeArg::Project => Self::Project,
+            ScopeArg::System => Self::System,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
     /// The agent
@@ -116,6 +127,9 @@ pub(crate) struct UninstallArgs {
     /// The agent
     #[arg(value_name = "AGENT", value_parser = agent_parser())]
     pub(crate) agent: Agent,
+    /// Whose sessions the hooks no longer take part in [default: all of these]
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<ScopeArg>,
     /// Show the change and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -27,16 +27,20 @@ impl EventArgs {
     }
 }
 
-/// Parses the value of an option.
-pub(super) fn read_json(option: &str, text: Option<&str>) -> Result<Option<Json>> {
-    text.map(|text| parse_json(option, text)).transpose()
+/// Reads the value of an option: `@FILE` for a file, or the JSON text itself.
+pub(super) fn read_json(option: &str, given: Option<&str>) -> Result<Option<Json>> {
+    let read = |given: &str| match given.strip_prefix('@') {
+        Some(file) => parse_json(file, &read_file(option, file)?),
+        None => parse_json(option, given),
+    };
+    given.map(read).transpose()
 }
 
 /// Reads the value of `--payload`: `-` for standard input, `@FILE` for a file, or the JSON text itself.
 pub(super) fn read_payload(given: &str) -> Result<JsonObject> {
     let (name, text) = match (given, given.strip_prefix('@')) {
         ("-", _) => ("standard input", read_stdin()?),
-        (_, Some(file)) => (file, read_payload_file(file)?),
+        (_, Some(file)) => (file, read_file("--payload", file)?),
         _ => ("--payload", given.to_owned()),
     };
     parse_payload(name, &text)
@@ -51,9 +55,9 @@ fn read_stdin() -> Result<String> {
     Ok(text)
 }
 
-fn read_payload_file(file: &str) -> Result<String> {
+fn read_file(option: &str, file: &str) -> Result<String> {
     std::fs::read_to_string(file).map_err(|error| {
-        Failure::new(format!("the payload file `{file}` cannot be read: {error}"))
-            .hint("`--payload @FILE` expects one JSON object in UTF-8")
+        Failure::new(format!("the file `{file}` cannot be read: {error}"))
+            .hint(format!("`{option} @FILE` expects one JSON object in UTF-8"))
     })
 }

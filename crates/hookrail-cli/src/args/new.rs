@@ -16,12 +16,16 @@ use super::{ProjectArgs, dialect_parser};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum HookLanguage {
     /// A shell script
+    #[value(alias = "sh")]
     Bash,
     /// A script for Python 3
+    #[value(alias = "py")]
     Python,
     /// JavaScript: a script for Node, or a module for the dialect xcsh
+    #[value(alias = "js", alias = "javascript")]
     Node,
     /// A module, which hookrail runs itself
+    #[value(alias = "ts")]
     Typescript,
     /// A program that uses the crate `hookrail-hook`
     Rust,
@@ -106,6 +110,7 @@ pub(crate) enum RuleScopeArg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TypesLanguage {
     /// For modules: `pi.d.ts`, `world.d.ts` and a `tsconfig.json`
+    #[value(alias = "ts")]
     Typescript,
     /// For command hooks in Node: `hook-types.d.ts`
     Node,

@@ -5,9 +5,9 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use hookrail_app::failure::Result;
 use hookrail_app::install::{AgentTrust, InstallRequest, Installation, Position, Removal};
 use hookrail_app::text::counted;
-use hookrail_bridge::install::{BridgeOption, Scope};
+use hookrail_bridge::install::BridgeOption;
 
-use crate::args::{InstallArgs, PassedOptions, ScopeArg, UninstallArgs};
+use crate::args::{InstallArgs, PassedOptions, UninstallArgs};
 use crate::cmd::consent::{no_terminal, require_person};
 use crate::cmd::exit::Exit;
 use crate::output;
@@ -40,7 +40,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
 }
 
 pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
-    let removal = Removal::plan(args.agent)?;
+    let removal = Removal::plan(args.agent, args.scope.map(Into::into))?;
     let title = args.agent.title();
     if !removal.is_installed() {
         output::text(&format!("hookrail is not installed for {title}\n"))?;
@@ -73,11 +73,7 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
 fn request(args: &InstallArgs) -> InstallRequest {
     InstallRequest {
         agent: args.agent,
-        scope: match args.scope {
-            ScopeArg::User => Scope::User,
-            ScopeArg::Project => Scope::Project,
-            ScopeArg::System => Scope::System,
-        },
+        scope: args.scope.into(),
         timeout_seconds: args.timeout,
         events: args.events.clone(),
         bridge: passed_options(&args.bridge),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anstyle::Style;
 use hookrail_app::failure::Result;
 use hookrail_app::journal::{recorded_target, subject_of};
-use hookrail_app::records;
+use hookrail_app::records::{self, RecordSelection};
 use hookrail_app::text::{escaped_json, one_line, short};
 use hookrail_journal::{Record, RecordKind, RecordedHealth, RecordedRun, Records, UnreadableCause};
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &LogArgs) -> Result<Exit> {
     }
     let mut records = records::read(args.select.selection())?;
     let mut output = if args.follow { LongOutput::Direct } else { LongOutput::paged() };
-    let mut timeline = Timeline { form: args.form(), output: &mut output };
+    let mut timeline = Timeline { form: args.form(), output: &mut output, printed: 0 };
     let mut reader = timeline.print_heads()?;
     if reader == Reader::Present {
         reader = match limit(args.limit) {
@@ -53,7 +53,17 @@ pub(crate) fn run(args: &LogArgs) -> Result<Exit> {
         std::thread::sleep(FOLLOW_INTERVAL);
         reader = timeline.print_all(&mut records)?;
     }
+    let is_empty = timeline.printed == 0;
     output.finish()?;
+    if is_empty && !args.follow {
+        let selection = args.select.selection();
+        let what = if selection == RecordSelection::default() {
+            "nothing is recorded yet"
+        } else {
+            "no record fits these options; `hookrail log` shows all"
+        };
+        output::warnings(&format!("note: {what}\n"));
+    }
     Ok(Exit::Fine)
 }
 
@@ -75,6 +85,8 @@ pub(super) fn note_limit(shown: usize, all: usize, what: &str, given: Option<usi
 struct Timeline<'t> {
     form: Option<RecordFormat>,
     output: &'t mut LongOutput,
+    /// How many records were printed.
+    printed: usize,
 }
 
 impl Timeline<'_> {
@@ -90,7 +102,10 @@ impl Timeline<'_> {
         let mut text = String::new();
         for (count, record) in records.by_ref().enumerate() {
             match record {
-                Ok(record) => text.push_str(&self.line(&record)),
+                Ok(record) => {
+                    self.printed += 1;
+                    text.push_str(&self.line(&record));
+                }
                 Err(unreadable) => report_unreadable(&unreadable),
             }
             if count % LINES_AT_ONCE == LINES_AT_ONCE - 1
@@ -118,6 +133,7 @@ impl Timeline<'_> {
             }
         }
         note_limit(last.len(), all, "records", given);
+        self.printed += last.len();
         self.output.text(&last.iter().map(|record| self.line(record)).collect::<String>())
     }
 

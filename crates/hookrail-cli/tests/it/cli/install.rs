@@ -385,3 +385,19 @@ fn options_of_the_bridge_are_passed_on() {
         assert!(flags.iter().all(|flag| !written.contains(flag)), "{agent}: {written}");
     }
 }
+
+#[test]
+fn one_scope_is_uninstalled_and_the_other_stays() {
+    let sandbox = with_settings();
+    sandbox.run(&["install", "claude", "--yes"]).ends_with(0);
+    sandbox.run(&["install", "claude", "--scope", "project", "--yes"]).ends_with(0);
+    let calls = |file: &std::path::Path| std::fs::read_to_string(file).is_ok_and(|text| text.contains("bridge claude"));
+    let (user, project) = (sandbox.home.join(".claude/settings.json"), sandbox.project.join(".claude/settings.json"));
+    assert!(calls(&user) && calls(&project));
+    sandbox.run(&["uninstall", "claude", "--scope", "project", "--yes"]).ends_with(0);
+    assert!(calls(&user) && !calls(&project));
+    let ran = sandbox.run(&["uninstall", "claude", "--scope", "project", "--yes"]).ends_with(0);
+    assert!(ran.stdout.contains("is not installed"), "{ran:?}");
+    sandbox.run(&["uninstall", "claude", "--yes"]).ends_with(0);
+    assert!(!calls(&user));
+}

@@ -96,3 +96,14 @@ fn a_pager_gets_what_is_long_and_none_of_the_project_is_started() {
     let nothing = on_terminal(&sandbox, &["log", "--session", "none"], "sed s/$/paged/").everything();
     assert!(!nothing.contains("paged"), "without records no pager is started: {nothing}");
 }
+
+#[test]
+fn a_question_without_an_answer_is_said() {
+    let sandbox = recorded(3);
+    let ran = sandbox.run(&["log", "--session", "nope"]).ends_with(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.contains("no record fits these options")), ("", true), "{ran:?}");
+    let ran = sandbox.run(&["log", "--session", "s"]).ends_with(0);
+    assert!(ran.stderr.is_empty() && ran.stdout.lines().count() == 3, "{ran:?}");
+    let ran = Sandbox::new().run(&["log"]).ends_with(0);
+    assert!(ran.stderr.contains("nothing is recorded yet"), "{ran:?}");
+}

@@ -467,3 +467,14 @@ fn templates_in_rust_compile_and_run() {
     sandbox.write(".llxprt/settings.json", settings);
     check_hook(&sandbox, "sample in Rust");
 }
+
+#[test]
+fn a_language_has_the_ending_of_its_files_as_another_name() {
+    let sandbox = Sandbox::new();
+    for (name, language, file) in
+        [("a", "ts", ".xcsh/hooks/a.ts"), ("b", "py", ".llxprt/hooks/b.py"), ("c", "sh", ".llxprt/hooks/c.sh")]
+    {
+        sandbox.run(&["new", name, "--lang", language]).ends_with(0);
+        assert!(sandbox.project.join(file).exists(), "{file}");
+    }
+}

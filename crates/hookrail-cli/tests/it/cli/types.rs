@@ -57,10 +57,11 @@ fn the_compiler_accepts_every_example_module_and_every_template() {
          \tpi.on(\"tool_cal\", () => {});\n\
          \tpi.on(\"tool_call\", (event) => ({ block: event.toolNam === \"x\" }));\n\
          \tpi.on(\"tool_call\", () => ({ block: \"yes\" }));\n\
+         \tpi.on(\"tool_call\", () => ({ blocked: true }));\n\
          }\n",
     );
     let ran = ProgramOutput::capture(sandbox.place_command(tsc.to_str().unwrap()).arg("--project").arg(&hooks));
-    assert_eq!(ran.stdout.matches("wrong.ts(").count(), 3, "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("wrong.ts(").count(), 4, "{}", ran.stdout);
 }
 
 #[test]

@@ -74,10 +74,14 @@ fn a_broken_payload() {
     hint: the fields of before-tool are `agent_id`, `agent_type`, `mcp_context`, `tool_call_id`, `tool_input`, `tool_name`
     ");
     insta::assert_snapshot!(error(&["fire", "BeforeTool", "--payload", "@missing.json"]), @r"
-    error: the payload file `missing.json` cannot be read: No such file or directory (os error 2)
+    error: the file `missing.json` cannot be read: No such file or directory (os error 2)
     hint: `--payload @FILE` expects one JSON object in UTF-8
     ");
     let sandbox = Sandbox::new();
+    sandbox.write("input.json", r#"{"command": "ls"}"#);
+    sandbox.run(&["fire", "BeforeTool", "--tool", "Bash", "--tool-input", "@input.json"]).ends_with(0);
+    let ran = sandbox.run(&["fire", "BeforeTool", "--tool", "Bash", "--tool-input", "@missing.json"]).ends_with(1);
+    assert!(ran.stderr.contains("`--tool-input @FILE` expects one JSON object"), "{ran:?}");
     let ran = sandbox.run_with_input(&["fire", "BeforeTool", "--payload", "-", "--json"], "{").ends_with(1);
     insta::assert_snapshot!(ran.stderr, @r"
     error: `standard input` is not valid JSON: EOF while parsing an object at line 1 column 1

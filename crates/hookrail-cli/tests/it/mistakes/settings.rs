@@ -62,6 +62,10 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         Row::new("hooks in a file that is not read", Some("file-not-read"), Nothing)
             .file(".llxprt/hooks.json", &format!("{{\n  \"hooks\": {{\n    \"BeforeTool\": [{ENTRY}]\n  }}\n}}\n")),
+        Row::new("hooks in the settings of another folder", Some("file-not-read"), Nothing).file(
+            ".hookrail/settings.json",
+            &format!("{{\n  \"hooks\": {{\n    \"BeforeTool\": [{ENTRY}]\n  }}\n}}\n"),
+        ),
         Row::new("hooks of Claude Code only", Some("foreign-hooks"), Nothing)
             .file(".claude/settings.json", &format!("{{\n  \"hooks\": {{\n    \"PreToolUse\": [{ENTRY}]\n  }}\n}}\n")),
         entry(
