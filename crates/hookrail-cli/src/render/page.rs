@@ -14,6 +14,10 @@ pub(crate) fn page(markdown: &str, columns: usize) -> String {
     let mut out = String::new();
     let mut lines = markdown.lines().peekable();
     while let Some(line) = lines.next() {
+        // A mark that was taken out leaves two.
+        if line.is_empty() && out.ends_with("\n\n") {
+            continue;
+        }
         if line.starts_with("```") {
             for code in lines.by_ref().take_while(|line| !line.starts_with("```")) {
                 out.push_str(&format!("{INDENT}{}\n", paint(QUIET, code)));
