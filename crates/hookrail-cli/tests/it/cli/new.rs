@@ -383,9 +383,9 @@ fn every_recipe_can_be_added_to_one_project_and_passes_its_tests() {
 fn several_recipes_are_added_as_one_step() {
     let (at_once, singly) = (Sandbox::new(), Sandbox::new());
     // A name that is given twice counts once.
-    let ran = at_once.run(&["add", "secret-scan", "audit-log", "no-force-push", "secret-scan"]).ends_with(0);
+    let ran = at_once.run(&["add", "secret-scan", "audit-log", "commit-message", "secret-scan"]).ends_with(0);
     assert_eq!(ran.stdout.matches("the hook: it ").count(), 3, "{}", ran.stdout);
-    for name in ["secret-scan", "audit-log", "no-force-push"] {
+    for name in ["secret-scan", "audit-log", "commit-message"] {
         singly.run(&["add", name]).ends_with(0);
     }
     let settings = |sandbox: &Sandbox| sandbox.read(".llxprt/settings.json");
