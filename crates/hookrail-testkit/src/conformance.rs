@@ -30,5 +30,5 @@ pub use load::{LoadError, load};
 pub use originals::{OriginalDocument, OriginalStatement, is_test_path, load_originals};
 pub use pages::{BLESS_COMMAND, differences_page, specification_page};
 pub use pattern::{Mismatch, mismatches};
-pub use rules::{ConformanceIndex, Rule, RulePage, RuleSection, conformance_index, load_rules};
+pub use rules::{ConformanceIndex, NumberedRule, RulePage, RuleSection, conformance_index, load_rules};
 pub use run::{CaseVerdict, run};

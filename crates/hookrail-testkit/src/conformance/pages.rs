@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::rules::{Rule, RulePage};
+use super::rules::{NumberedRule, RulePage};
 
 /// The command that writes the pages and the coverage.
 pub const BLESS_COMMAND: &str = "HOOKRAIL_BLESS=1 cargo test -p hookrail-testkit --test it rules::";
@@ -55,7 +55,7 @@ pub fn differences_page(pages: &[RulePage]) -> String {
     text
 }
 
-fn difference(page: &RulePage, rule: &Rule) -> Option<String> {
+fn difference(page: &RulePage, rule: &NumberedRule) -> Option<String> {
     let original = rule.original.as_deref()?;
     let reason = rule.reason.as_deref().unwrap_or_default();
     let cells = [original, &rule.text, reason].map(|text| linked_from_docs(&flat(text)).replace('|', "\\|"));

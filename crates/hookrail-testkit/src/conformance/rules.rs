@@ -41,13 +41,13 @@ pub struct RuleSection {
     pub text: String,
     /// The rules in their order.
     #[serde(rename = "rule")]
-    pub rules: Vec<Rule>,
+    pub rules: Vec<NumberedRule>,
 }
 
 /// One numbered rule. It is a deliberate difference if it says what the original does.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
+pub struct NumberedRule {
     /// The number, such as `E2.3`, `R67` or `36`.
     pub id: String,
     /// A second number, under which a defect of the original is cited.
@@ -70,7 +70,7 @@ pub struct Rule {
 
 impl RulePage {
     /// The rules of all sections.
-    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+    pub fn rules(&self) -> impl Iterator<Item = &NumberedRule> {
         self.sections.iter().flat_map(|section| &section.rules)
     }
 
@@ -98,7 +98,7 @@ impl RuleSection {
     }
 }
 
-impl Rule {
+impl NumberedRule {
     /// The numbers of the rule, that of a defect last.
     #[must_use]
     pub fn numbers(&self) -> String {
@@ -161,7 +161,7 @@ impl ConformanceIndex {
 
     /// What shows a rule: the cases and tests that it names, then the cases that cite it or its defect.
     #[must_use]
-    pub fn shown_by<'a>(&'a self, page: &str, rule: &'a Rule) -> Vec<&'a str> {
+    pub fn shown_by<'a>(&'a self, page: &str, rule: &'a NumberedRule) -> Vec<&'a str> {
         let numbers = [&rule.id].into_iter().chain(&rule.defect);
         let citing = numbers.filter_map(|number| self.citing.get(&format!("{page}:{number}"))).flatten();
         let mut shown_by: Vec<&str> = Vec::new();
