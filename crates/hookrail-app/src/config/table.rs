@@ -97,6 +97,7 @@ pub enum SettingKind {
 
 /// The files that can set a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::enum_variant_names, reason = "the user's file always counts, and the names say which others do")]
 pub enum SettingScope {
     /// Only the user's file, because the setting affects more than one project.
     UserOnly,
