@@ -7,8 +7,24 @@ use super::ruled_call::ruled_call;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::snapshot::Snapshot;
 use crate::event::Event;
+use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Authority, Hook, Trust};
 use crate::rules::{CallFacts, RuleMatch, RuleVerdict, judge};
+
+/// Whether a hook that runs once for a session has not run in it yet. Only an event that it would run for counts.
+fn is_first_run(snapshot: &Snapshot, hook: &Hook, event: &Event) -> bool {
+    let dialect = hook.dialect;
+    let subject = match event.kind().spec().matched_on(dialect) {
+        Some("tool_name") => Some(ruled_call(snapshot, event, dialect).tool),
+        Some(field) => Some(dialect.contract().matcher_subject(event, field)),
+        None => None,
+    };
+    let is_matched = subject.is_none_or(|subject| hook.matcher_in_force().test(&subject).is_match());
+    let would_run = hook.is_enabled() && hook.trust.allows() && is_matched;
+    let Some(settings) = snapshot.rule_settings.as_ref().filter(|_| would_run) else { return true };
+    let mark = format!("{dialect} {} {hook}", event.kind());
+    settings.first_run(event.session_id(), &mark)
+}
 
 /// The rules that match an event, and the hooks that do not take part because of their own conditions.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +42,7 @@ impl MatchedRules {
         let is_met = |hook: &Arc<Hook>| {
             let call = || ruled_call(snapshot, event, hook.dialect);
             hook.conditions.iter().all(|condition| condition.holds(event, call))
+                && (!hook.conditions.contains(&HookCondition::FirstInSession) || is_first_run(snapshot, hook, event))
         };
         let unmet = snapshot.conditional(event.kind()).filter(|hook| !is_met(hook)).cloned().collect();
         let mut matched = Self { unmet, ..Self::default() };

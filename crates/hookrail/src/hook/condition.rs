@@ -12,6 +12,8 @@ pub(crate) enum HookCondition {
     ToolEnded(ToolEnd),
     /// The call matches one of these.
     Permission(PermissionRules),
+    /// It has not run in this session yet.
+    FirstInSession,
 }
 
 /// How a tool ended.
@@ -30,12 +32,13 @@ impl ToolEnd {
 }
 
 impl HookCondition {
-    /// Whether it holds. `call` says what the call of the event is, in the names of the hook's dialect.
+    /// Whether it holds, as far as the event says. `call` says what the call of the event is, in the names of the hook's dialect.
     pub(crate) fn holds(&self, event: &Event, call: impl FnOnce() -> RuledCall) -> bool {
         match self {
             Self::ToolEnded(end) => ToolEnd::of(event) == *end,
             // What is about no tool has nothing to compare.
             Self::Permission(rules) => event.field("tool_name").is_none() || rules.hold(&call()),
+            Self::FirstInSession => true,
         }
     }
 
@@ -50,6 +53,7 @@ impl HookCondition {
             Self::ToolEnded(ToolEnd::Succeeded) => None,
             Self::ToolEnded(ToolEnd::Failed) => Some(("tool", "failed".to_owned())),
             Self::Permission(rules) => Some(("if", rules.text().to_owned())),
+            Self::FirstInSession => Some(("once", "true".to_owned())),
         }
     }
 }

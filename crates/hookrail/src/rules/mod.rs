@@ -57,6 +57,11 @@ impl RuleSettings {
         exception.once_mark().is_none_or(|mark| self.scene.surroundings.take_once(session, &mark))
     }
 
+    /// Whether a hook that runs once for a session has not run yet. It runs now.
+    pub(crate) fn first_run(&self, session: &str, mark: &str) -> bool {
+        self.scene.surroundings.first_run(session, mark)
+    }
+
     /// Remembers what a call has done, for rules that ask what a session did before.
     pub(crate) fn remember(&self, event: &Event, tools: &Tools) {
         if event.session_id().is_empty() {

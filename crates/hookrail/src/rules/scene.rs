@@ -35,6 +35,8 @@ pub(crate) trait RuleSurroundings: Send + Sync {
     fn remember(&self, session: &str, acts: &[(PastKind, String)]);
     /// Whether a session has not used an exception yet that holds once. It is used now.
     fn take_once(&self, session: &str, mark: &str) -> bool;
+    /// Whether a hook that runs once for a session has not run yet. It runs now. One that cannot be remembered runs again.
+    fn first_run(&self, session: &str, mark: &str) -> bool;
 }
 
 /// Something that a session has done.
@@ -118,6 +120,10 @@ impl RuleSurroundings for ExampleSurroundings {
     }
 
     fn remember(&self, _session: &str, _acts: &[(PastKind, String)]) {}
+
+    fn first_run(&self, _session: &str, _mark: &str) -> bool {
+        true
+    }
 
     fn take_once(&self, _session: &str, _mark: &str) -> bool {
         true

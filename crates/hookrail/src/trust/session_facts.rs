@@ -33,6 +33,8 @@ pub(crate) enum FactKind {
     Approved,
     /// An exception that holds once was used.
     Excepted,
+    /// This hook, which runs once for a session, has run.
+    RanOnce,
     /// This file was read.
     Read,
     /// This file was written or deleted.
@@ -47,6 +49,7 @@ impl FactKind {
             Self::Asked => "asked",
             Self::Approved => "approved",
             Self::Excepted => "excepted",
+            Self::RanOnce => "ran-once",
             Self::Read => "read",
             Self::Wrote => "wrote",
             Self::Ran => "ran",

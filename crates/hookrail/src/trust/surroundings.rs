@@ -65,6 +65,16 @@ impl RuleSurroundings for KnownSurroundings {
         // One that cannot be remembered could be taken again and again.
         written.is_ok() && is_first
     }
+
+    fn first_run(&self, session: &str, mark: &str) -> bool {
+        let Some(store) = self.facts.as_ref().filter(|_| !session.is_empty()) else { return true };
+        let mut is_first = false;
+        let written = store.change(session, |facts| {
+            is_first = !facts.has(FactKind::RanOnce, mark);
+            facts.add(FactKind::RanOnce, mark);
+        });
+        written.is_err() || is_first
+    }
 }
 
 fn unix_seconds() -> u64 {

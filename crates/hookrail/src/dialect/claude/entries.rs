@@ -110,6 +110,9 @@ impl CommandDialect for Claude {
             hook.conditions.push(HookCondition::Permission(condition(document, value, found)));
         }
         let says = |key: &str| matches!(node.get(key).map(|value| &value.shape), Some(Shape::Flag(true)));
+        if says("once") {
+            hook.conditions.push(HookCondition::FirstInSession);
+        }
         if says("async") || says("asyncRewake") {
             hook.delivery = HookDelivery::Detached;
             if hook.on_failure != OnFailure::Allow {

@@ -45,7 +45,9 @@ pub(crate) fn read_layer<D: CommandDialect, S: Default>(
 ) -> Option<ReadLayer<S>> {
     let place = SourceId { path: &layer.file, kind: layer.kind, dialect: Some(D::DIALECT) };
     let read = |document: Document| read_document::<D, S>(&document, layer, &settings);
-    let problem = (layer.kind.authority() == Authority::System).then(|| system_file_problem(&layer.file)).flatten();
+    // A root that a variable names is taken as its invoker gave it.
+    let is_checked = layer.kind.authority() == Authority::System && layer.file.starts_with("/etc");
+    let problem = is_checked.then(|| system_file_problem(&layer.file)).flatten();
     let Some(problem) = problem else {
         return match reading.read_document(place, found, read) {
             Source::ConfigurationInForce(read) | Source::Unusable(Some(read)) => Some(read),

@@ -211,7 +211,7 @@ impl Command {
     /// Every part of the command that could be a path.
     fn possible_words(&self) -> BTreeSet<String> {
         match &self.text {
-            CommandText::Line(line) => possible_words(line),
+            CommandText::Line(line) => possible_words(&with_project_root(line)),
             // An argument may be an option with a path in it.
             CommandText::Words(words) => {
                 let parts = words.iter().flat_map(|word| word.split('=').map(str::to_owned).chain([word.clone()]));
@@ -401,6 +401,25 @@ fn possible_words(line: &str) -> BTreeSet<String> {
     let quoted = line.split(['"', '\'', '\n']).map(str::to_owned);
     let joined = loose_words(line, " \t\n;|&<>()`=", Comments::Read).into_iter().filter_map(|word| word.text);
     loose.chain(quoted).chain(joined).filter(|word| !word.is_empty()).collect()
+}
+
+/// The line with a variable of the project in the place of a question for the root of the repository. A file below it is then one
+/// that the line names; the line stays open-ended.
+fn with_project_root(line: &str) -> String {
+    const QUESTION: &str = "git rev-parse --show-toplevel";
+    let Some(variable) = DialectId::project_variables().next().filter(|_| line.contains(QUESTION)) else {
+        return line.to_owned();
+    };
+    let reference = format!("${{{variable}}}");
+    [("$(", ')'), ("`", '`')].into_iter().fold(line.to_owned(), |line, (begin, end)| {
+        let question = format!("{begin}{QUESTION}");
+        let mut parts = line.split(&question);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |line, part| {
+            let after = part.split_once(end).map_or("", |(_, after)| after);
+            line + &reference + after
+        })
+    })
 }
 
 /// The line without `>`, `>>` and the word after each.

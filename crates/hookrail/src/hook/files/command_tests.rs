@@ -2,6 +2,26 @@
 
 use super::*;
 
+#[test]
+fn a_file_below_the_root_of_the_repository_is_named() {
+    let project = Project::new();
+    for line in [
+        "\"$(git rev-parse --show-toplevel)/hooks/guard.sh\"",
+        "sh \"$(git rev-parse --show-toplevel 2>/dev/null || pwd)/hooks/guard.sh\"",
+        "`git rev-parse --show-toplevel`/hooks/guard.sh",
+        "uv run hooks/guard.sh",
+        "hooks/guard.sh || ./missing.sh || true",
+    ] {
+        let variables: Arc<[(String, PathBuf)]> =
+            DialectId::project_variables().map(|name| (name.to_owned(), project.root.clone())).collect();
+        let text = CommandText::Line(line.into());
+        let command = Command { text, folders: variables, search_path: None, home: None };
+        let found = command.files(&project.root, &project.root);
+        assert!(found.found.iter().any(|file| file.path.ends_with("hooks/guard.sh")), "{line}: {found:?}");
+        assert!(found.open_end.is_some(), "{line}");
+    }
+}
+
 struct Project {
     _folder: tempfile::TempDir,
     root: PathBuf,
