@@ -1,14 +1,18 @@
 //! `hookrail rules`: lists, checks and compares rules.
 
+use std::collections::HashSet;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use hookrail::rules::{CallPlaces, RuleBook, RuleMatch};
+use hookrail::rules::{CallPlaces, RuleBook, RuleMatch, TriedExample};
 use hookrail::{Code, Diagnostic, DialectId, HookSystem, Json, Level};
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::folders;
 use hookrail_app::project::Project;
+use hookrail_app::records::{self, RecordSelection};
+use hookrail_app::replay::event_of;
 use hookrail_app::text::{counted, one_line};
+use hookrail_journal::Record;
 use serde_json::json;
 
 use crate::args::{ProjectArgs, RulesArgs, RulesCommand, RulesDiffArgs, RulesListArgs};
@@ -22,7 +26,8 @@ pub(crate) fn run(args: &RulesArgs) -> Result<Exit> {
     match &args.command {
         None => list(&RulesListArgs::default()),
         Some(RulesCommand::List(args)) => list(args),
-        Some(RulesCommand::Check(args) | RulesCommand::Test(args)) => check(args),
+        Some(RulesCommand::Check(args)) => check(args),
+        Some(RulesCommand::Test(args)) => test(args),
         Some(RulesCommand::Diff(args)) => diff(args),
         Some(RulesCommand::Add(args)) => new::add(args),
     }
@@ -87,7 +92,6 @@ fn list(args: &RulesListArgs) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// Examples are tried when rules are loaded, so a rule that was loaded without a finding keeps them.
 fn check(args: &RulesListArgs) -> Result<Exit> {
     let (project, system) = system(&args.project)?;
     let found = findings(&system);
@@ -105,23 +109,110 @@ fn check(args: &RulesListArgs) -> Result<Exit> {
     Ok(if is_bad { Exit::Failed } else { Exit::Fine })
 }
 
+/// Tries every example, those of rules that cannot be used included.
+fn test(args: &RulesListArgs) -> Result<Exit> {
+    let (project, system) = system(&args.project)?;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for hook in system.snapshot().hooks().iter().filter(|hook| hook.dialect == DialectId::Rules) {
+        if !files.contains(&hook.origin.location.file.to_path_buf()) {
+            files.push(hook.origin.location.file.to_path_buf());
+        }
+    }
+    let (mut documents, mut text, mut failed, mut passed) = (Vec::new(), String::new(), 0_usize, 0_usize);
+    for file in &files {
+        let book = book(file)?;
+        let shown = project.places.path(file);
+        for (rule, examples) in book.examples() {
+            let wrong: Vec<&TriedExample> = examples.iter().filter(|example| example.problem.is_some()).collect();
+            failed += wrong.len();
+            passed += examples.len() - wrong.len();
+            let (style, word) = if wrong.is_empty() { (GOOD, "PASS") } else { (BAD, "FAIL") };
+            let count = counted(examples.len(), "example");
+            text.push_str(&format!("{}  {}  {count}  {shown}\n", paint(style, word), paint(HEADING, rule)));
+            for problem in wrong.iter().filter_map(|example| example.problem.as_deref()) {
+                text.push_str(&format!("      {problem}\n"));
+            }
+            documents.extend(examples.iter().map(|example| {
+                json!({
+                    "rule": rule, "file": file.display().to_string(), "example": example.shown,
+                    "matches": example.is_match, "passed": example.problem.is_none(), "problem": example.problem,
+                })
+            }));
+        }
+    }
+    if args.json {
+        output::json(&Json::from(json!({ "passed": passed, "failed": failed, "examples": documents })))?;
+    } else {
+        let none = "there are no rules; `hookrail add` lists ready ones\n";
+        output::text(if text.is_empty() { none } else { &text })?;
+    }
+    let found = findings(&system);
+    let is_bad = failed > 0 || found.iter().any(|finding| finding.level == Level::Error);
+    if is_bad && !args.json {
+        output::text(&render::diagnostic::all(&found, &project.places))?;
+    }
+    Ok(if is_bad { Exit::Failed } else { Exit::Fine })
+}
+
+/// A call that two files of rules are asked about.
+struct JudgedCall {
+    shown: String,
+    tool: String,
+    input: Json,
+}
+
+impl JudgedCall {
+    fn of_line(line: &str) -> Self {
+        let input = Json::from(json!({ "command": line }));
+        Self { shown: line.to_owned(), tool: "run_shell_command".to_owned(), input }
+    }
+
+    /// A call of the journal, if its input was recorded.
+    fn of_record(record: &Record) -> Option<Self> {
+        let event = event_of(record, PathBuf::new())?;
+        let (tool, input) = (event.text("tool_name")?, event.field("tool_input")?.clone());
+        let command = || Some(input.as_object()?.get("command")?.as_str()?.to_string());
+        let shown = command().unwrap_or_else(|| format!("{tool} {}", input.text()));
+        Some(Self { shown, tool, input })
+    }
+}
+
+/// The calls that two files are compared on, each once.
+fn calls(args: &RulesDiffArgs) -> Result<Vec<JudgedCall>> {
+    let Some(lines) = &args.lines else {
+        let selection =
+            RecordSelection { since: args.since.as_deref(), event: Some("before-tool"), ..RecordSelection::default() };
+        let mut calls: Vec<JudgedCall> = Vec::new();
+        let mut known: HashSet<String> = HashSet::new();
+        for record in records::read(selection)?.flatten() {
+            let call = JudgedCall::of_record(&record);
+            calls.extend(call.filter(|call| known.insert(format!("{} {}", call.tool, call.input.text()))));
+        }
+        return Ok(calls);
+    };
+    Ok(read(lines)?.lines().filter(|line| !line.trim().is_empty()).map(JudgedCall::of_line).collect())
+}
+
 fn diff(args: &RulesDiffArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let (old, new) = (book(&args.old)?, book(&args.new)?);
     let home = folders::home();
     let places = CallPlaces { project: project.root(), cwd: project.root(), home: home.as_deref() };
+    let calls = calls(args)?;
     let mut differing = Vec::new();
-    for line in read(&args.lines)?.lines().filter(|line| !line.trim().is_empty()) {
-        let (before, after) = (answer(&old.judge_line(line, places)), answer(&new.judge_line(line, places)));
+    for JudgedCall { shown, tool, input } in &calls {
+        let judged = |book: &RuleBook| answer(&book.judge_call(tool, input.clone(), places));
+        let (before, after) = (judged(&old), judged(&new));
         if before != after {
-            differing.push((line.to_owned(), before, after));
+            differing.push((shown, before, after));
         }
     }
     if args.json {
         let lines = differing.iter().map(|(line, from, to)| json!({ "line": line, "from": from, "to": to }));
-        output::json(&Json::from(json!({ "different": lines.collect::<Vec<_>>() })))?;
+        let document = json!({ "compared": calls.len(), "different": lines.collect::<Vec<_>>() });
+        output::json(&Json::from(document))?;
     } else if differing.is_empty() {
-        output::text("no answer differs\n")?;
+        output::text(&format!("no answer differs, about {}\n", counted(calls.len(), "call")))?;
     } else {
         let mut table = Table::default();
         for (line, from, to) in &differing {

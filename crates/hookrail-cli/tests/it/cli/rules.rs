@@ -197,6 +197,33 @@ fn two_files_are_compared_line_by_line() {
     assert_eq!(found["different"].as_array().unwrap().len(), 1);
     assert_eq!(found["different"][0]["to"], "deny (outside)");
     sandbox.run(&["rules", "diff", "old.toml", "old.toml", "--lines", "lines"]).ends_with(0);
+    // Without lines they are compared on what the journal has.
+    sandbox.write_home(".config/hookrail/config.toml", "[journal]\nrecord = \"always\"\n");
+    line(&sandbox, "rm -rf ../y", 0);
+    fire(&sandbox, "write_file", &json!({ "file_path": "a.txt", "content": "x" }), 0);
+    let found = sandbox.run(&["rules", "diff", "old.toml", "new.toml", "--json"]).ends_with(2).json();
+    assert_eq!((&found["compared"], &found["different"][0]["line"]), (&json!(2), &json!("rm -rf ../y")), "{found}");
+    sandbox.run(&["rules", "diff", "old.toml", "new.toml", "--since", "2999-01-01"]).ends_with(0);
+}
+
+#[test]
+fn examples_are_tried_and_rules_without_effect_are_named() {
+    let wrong = "[[rule]]\nname = \"wrong\"\ndeny = \"x\"\nwhen = { git = \"push\" }\nmatch = [\"ls\", \"git push\", \"pwd\"]\n";
+    let sandbox = user_with(&format!("{OUTSIDE}{wrong}"));
+    let ran = sandbox.run(&["rules", "test"]).ends_with(1).stdout;
+    for text in ["PASS  outside  2 examples", "FAIL  wrong  3 examples", "does not match `ls`", "does not match `pwd`"]
+    {
+        assert!(ran.contains(text), "{text}: {ran}");
+    }
+    let report = sandbox.run(&["rules", "test", "--json"]).ends_with(1).json();
+    assert_eq!((&report["passed"], &report["failed"]), (&json!(3), &json!(2)), "{report}");
+    user_with(OUTSIDE).run(&["rules", "test"]).ends_with(0);
+
+    let useless = "[[rule]]\nname = \"late\"\nask = \"x\"\nwhen = { reads = \"**/.env\" }\n\
+        [[rule]]\nname = \"never\"\ndeny = \"x\"\nwhen = { event = \"session-start\", git = \"push\" }\n";
+    let found = user_with(&format!("{OUTSIDE}{useless}")).run(&["rules", "check"]).ends_with(0).stdout;
+    assert!(found.contains("rule `late` has no effect: `no-env` matches"), "{found}");
+    assert!(found.contains("rule `never` can never match"), "{found}");
 }
 
 /// Answers the questions about every `rm` line of which all is known.
