@@ -101,7 +101,7 @@ fn in_file(
         None => Location::whole_file(file),
     };
     let hint = format!(
-        "{title} runs its own hooks; hooks for hookrail are in `.llxprt/settings.json`, which `hookrail init` makes"
+        "{title} runs its own hooks; hooks for hookrail are in `.llxprt/settings.json`, which `hookrail new` makes"
     );
     Some(ForeignHooks { agent, diagnostic: Diagnostic::new(Code::ForeignHooks, message).at(place).hint(hint) })
 }

@@ -485,7 +485,7 @@ pub(crate) use journal::{
     ExportArgs, HeadArgs, JournalArgs, JournalCommand, LogArgs, RecordFormat, ReplayArgs, SelectArgs, StatsArgs,
     VerifyArgs,
 };
-pub(crate) use new::{AddArgs, InitArgs, NewArgs, RuleScopeArg, TemplateArgs, TypesArgs};
+pub(crate) use new::{AddArgs, HookLanguage, InitArgs, NewArgs, RuleScopeArg, TemplateArgs, TypesArgs};
 pub(crate) use pages::{CompletionsArgs, DocsArgs, ManArgs, ReferenceArgs, ReferencePage, SchemaArgs};
 pub(crate) use plugin::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,

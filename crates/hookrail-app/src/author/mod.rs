@@ -17,6 +17,7 @@ use hookrail_bridge::install::HookGroup;
 
 use crate::failure::{Failure, Result};
 use crate::project::Project;
+use crate::rules::{PROJECT_FILE, ready};
 use files::{FileMode, NewFile, StagedFiles, read_below};
 use target::{TemplateDialect, TemplateEvent};
 use template::{DescribedFile, HookTemplate};
@@ -28,6 +29,9 @@ pub use types::{TypesLanguage, TypesPlace, languages_of, write_types};
 
 /// The name of the hook that `init` writes.
 const FIRST_HOOK: &str = "guard";
+
+/// The ready rule with which a project begins.
+const FIRST_RULE: &str = "secrets";
 
 /// What comes after a first hook.
 const INSTALL: &str = "hookrail install claude    or codex, gemini and others";
@@ -82,6 +86,27 @@ pub fn new_hook(
     if_exists: IfExists,
 ) -> Result<WrittenHooks> {
     write_hook(project, name, choice, if_exists, None)
+}
+
+/// Writes the first guard of a project: a ready rule, which needs no script.
+pub fn first_rule(project: &Project) -> Result<WrittenHooks> {
+    let path = PROJECT_FILE;
+    if read_below(project.root(), path)?.is_some() {
+        return Err(Failure::new(format!("`{path}` already exists; nothing was written"))
+            .hint("run `hookrail rules` to see the rules")
+            .hint("run `hookrail add NAME` to add a rule; the file keeps what it has"));
+    }
+    let described = ready(FIRST_RULE).into_iter().map(|rule| {
+        let file = NewFile {
+            path: path.to_owned(),
+            text: rule.text.to_owned(),
+            mode: FileMode::Plain,
+            if_exists: IfExists::Refuse,
+        };
+        DescribedFile { file, about: format!("a rule: {}", rule.about) }
+    });
+    let next = ["hookrail trust grant", "hookrail rules test", "hookrail add     lists more rules", INSTALL];
+    write_all(project.root(), described.collect(), &[], String::new(), next.map(str::to_owned).into())
 }
 
 /// Writes the first hook of a project.

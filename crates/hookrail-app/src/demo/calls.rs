@@ -57,13 +57,13 @@ const WRITE_SECRET: Call = Call {
     expected: Expected::Denied,
 };
 
-/// A guard that allows everything.
-const EDITED_GUARD: &str = "exit 0\n";
+/// The guard, no longer enforced.
+const EDITED_GUARD: &str = concat!(include_str!("../../assets/tour/rules.toml"), "enforce = false\n");
 
 pub const STEPS: [DemoStep; 4] = [
     DemoStep { title: "Claude Code wants to write `.env`", calls: &[WRITE_SECRET], guard: GuardText::Granted },
     DemoStep {
-        title: "Codex CLI and Gemini CLI have other words for it, and the same hook answers",
+        title: "Codex CLI sends a patch and Gemini CLI a shell line, and the same rule answers",
         calls: &[
             Call {
                 agent: Agent::codex(),
@@ -72,7 +72,13 @@ pub const STEPS: [DemoStep; 4] = [
                 input: r#"{"command":"*** Begin Patch\n*** Add File: .env\n+TOKEN=1\n*** End Patch\n"}"#,
                 expected: Expected::Denied,
             },
-            Call { agent: Agent::gemini(), event: "BeforeTool", tool: "write_file", ..WRITE_SECRET },
+            Call {
+                agent: Agent::gemini(),
+                event: "BeforeTool",
+                tool: "run_shell_command",
+                input: r#"{"command":"echo TOKEN=1 | tee .env"}"#,
+                expected: Expected::Denied,
+            },
         ],
         guard: GuardText::Granted,
     },
@@ -86,7 +92,7 @@ pub const STEPS: [DemoStep; 4] = [
         guard: GuardText::Granted,
     },
     DemoStep {
-        title: "The hook's script was replaced by one that allows everything, and its user has not reviewed it",
+        title: "The rule was switched off in its file, and its user has not reviewed that",
         calls: &[WRITE_SECRET],
         guard: GuardText::Edited,
     },
@@ -134,7 +140,7 @@ impl Call {
 impl Expected {
     fn is(&self, told: &Told) -> bool {
         match (self, told) {
-            (Self::Denied, Told::Denied(reason)) => reason.contains("guard-secrets"),
+            (Self::Denied, Told::Denied(reason)) => reason.contains("no-env"),
             (Self::NoObjection, Told::NoObjection) => true,
             (Self::Denied | Self::NoObjection, _) => false,
         }

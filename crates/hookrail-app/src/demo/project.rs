@@ -11,14 +11,14 @@ use hookrail::Environment;
 use tempfile::TempDir;
 
 /// The guard that the first steps ask.
-pub(super) const GUARD: &str = ".llxprt/hooks/guard-secrets.sh";
+pub(super) const GUARD: &str = ".hookrail/rules.toml";
 
 /// System settings that say nothing, in the place of the machine's own.
 const SYSTEM_SETTINGS: &str = "system.json";
 
 const FILES: [(&str, &str); 10] = [
     (".llxprt/settings.json", include_str!("../../assets/tour/settings.json")),
-    (GUARD, include_str!("../../assets/tour/llxprt/guard-secrets.sh")),
+    (GUARD, include_str!("../../assets/tour/rules.toml")),
     (".llxprt/hooks/no-sub-agents.sh", include_str!("../../assets/tour/llxprt/no-sub-agents.sh")),
     (".llxprt/hooks/ask-before-deploy.sh", include_str!("../../assets/tour/llxprt/ask-before-deploy.sh")),
     (".llxprt/hooks/house-rules.sh", include_str!("../../assets/tour/llxprt/house-rules.sh")),

@@ -40,6 +40,24 @@ pub const READY: &[ReadyRule] = ready! {
     "packages", "asks before packages are installed or run from a registry";
 };
 
+/// The file of a project.
+pub const PROJECT_FILE: &str = ".hookrail/rules.toml";
+
+/// Names of hooks that searched the text of a command, and the ready rules that took their place.
+pub const REPLACED: &[(&str, &[&str])] = &[
+    ("ask-network", &["exfiltration"]),
+    ("dangerous-commands", &["stay-in-project", "git-history", "pipe-to-shell"]),
+    ("no-force-push", &["git-history"]),
+    ("protected-paths", &["secrets", "stay-in-project"]),
+];
+
+/// The ready rules that a name means: its own, or those that took its place. There are none for a name that means something else.
+pub fn ready(name: &str) -> Vec<ReadyRule> {
+    let replaced = REPLACED.iter().find(|(old, _)| *old == name).map(|(_, rules)| *rules);
+    let is_meant = |rule: &&ReadyRule| replaced.map_or(rule.name == name, |rules| rules.contains(&rule.name));
+    READY.iter().filter(is_meant).copied().collect()
+}
+
 /// Which file rules are written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleScope {
@@ -62,7 +80,7 @@ pub struct Added {
 /// Returns the file of a scope.
 pub fn rules_file(scope: RuleScope, project: &Path) -> Result<PathBuf> {
     match scope {
-        RuleScope::Project => Ok(project.join(".hookrail/rules.toml")),
+        RuleScope::Project => Ok(project.join(PROJECT_FILE)),
         RuleScope::User => user_file().map(|file| file.with_file_name("rules.toml")).ok_or_else(|| {
             Failure::new("the user's rules have no place: neither `HOME` nor `XDG_CONFIG_HOME` is set")
                 .hint("set `HOME` to your home directory, or use `--scope project`")

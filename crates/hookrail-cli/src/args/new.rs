@@ -8,7 +8,7 @@ use clap::{Arg, Args, Command};
 use hookrail::{DialectId, EventKind};
 use hookrail_app::author;
 use hookrail_app::lint::in_other_words;
-use hookrail_app::rules::READY;
+use hookrail_app::rules::{READY, REPLACED};
 
 use super::{ProjectArgs, dialect_parser};
 
@@ -49,12 +49,12 @@ pub(crate) struct TemplateArgs {
     /// The hook system that the hook is written for [default: xcsh for TypeScript, else llxprt]
     #[arg(long, value_name = "DIALECT", value_parser = dialect_parser())]
     pub(crate) dialect: Option<DialectId>,
-    /// The language
-    #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "bash")]
-    pub(crate) lang: HookLanguage,
-    /// The event, by its name in any dialect or agent; `hookrail reference events` describes all
-    #[arg(long, value_name = "EVENT", default_value = "before-tool", hide_possible_values = true, value_parser = event_parser())]
-    pub(crate) event: String,
+    /// The language [default: bash]
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) lang: Option<HookLanguage>,
+    /// The event, by its name in any dialect or agent; `hookrail reference events` describes all [default: before-tool]
+    #[arg(long, value_name = "EVENT", hide_possible_values = true, value_parser = event_parser())]
+    pub(crate) event: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -146,7 +146,10 @@ pub(crate) struct TypesArgs {
 /// The recipes, which shells complete and the parser corrects.
 fn recipe_parser() -> PossibleValuesParser {
     let rules = READY.iter().map(|rule| (rule.name, rule.about));
-    PossibleValuesParser::new(rules.chain(author::recipes()).map(|(name, about)| PossibleValue::new(name).help(about)))
+    let named = rules.chain(author::recipes()).map(|(name, about)| PossibleValue::new(name).help(about));
+    // Names of hooks that rules replaced are understood, and listed nowhere.
+    let replaced = REPLACED.iter().map(|(name, _)| PossibleValue::new(*name).hide(true));
+    PossibleValuesParser::new(named.chain(replaced))
 }
 
 /// Every name of every event, so that shells complete them and the parser corrects them. Names that only other agents have

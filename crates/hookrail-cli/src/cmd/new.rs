@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use hookrail_app::author::{
-    FileWrite, IfExists, TemplateChoice, WrittenHooks, add_recipes, check_name, first_hook, new_hook, recipes,
+    FileWrite, IfExists, TemplateChoice, WrittenHooks, add_recipes, check_name, first_hook, first_rule, new_hook,
+    recipes,
 };
 use hookrail_app::failure::Result;
 use hookrail_app::foreign_hooks;
 use hookrail_app::project::Project;
 use hookrail_app::rules::{self, Added, READY, ReadyRule, RuleScope};
 
-use crate::args::{AddArgs, InitArgs, NewArgs, ProjectArgs, RuleScopeArg, TemplateArgs};
+use crate::args::{AddArgs, HookLanguage, InitArgs, NewArgs, ProjectArgs, RuleScopeArg, TemplateArgs};
 use crate::cmd::exit::Exit;
 use crate::render::style::{CAREFUL, GOOD, HEADING, HINT, QUIET, paint};
 use crate::{output, render};
@@ -25,7 +26,12 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
     // A new project begins here, not in a folder above.
     let here = args.project.project.clone().unwrap_or_else(|| PathBuf::from("."));
     let project = Project::open(&ProjectArgs { project: Some(here), ..args.project.clone() })?;
-    let exit = print(&first_hook(&project, choice(&args.template))?)?;
+    // Without a word about a hook it is a rule, which needs no language.
+    let written = match &args.template {
+        TemplateArgs { dialect: None, lang: None, event: None } => first_rule(&project)?,
+        template => first_hook(&project, choice(template))?,
+    };
+    let exit = print(&written)?;
     output::text(&render::foreign_hooks::closing_lines(&foreign_hooks::diagnostics(project.root())))?;
     Ok(exit)
 }
@@ -37,7 +43,7 @@ pub(crate) fn add(args: &AddArgs) -> Result<Exit> {
     }
     let project = Project::open(&args.project)?;
     let (of_rules, of_recipes): (Vec<String>, Vec<String>) =
-        args.recipes.iter().cloned().partition(|name| READY.iter().any(|rule| rule.name == name));
+        args.recipes.iter().cloned().partition(|name| !rules::ready(name).is_empty());
     if !of_rules.is_empty() {
         add_rules(&project, &of_rules, args.scope)?;
     }
@@ -49,8 +55,12 @@ pub(crate) fn add(args: &AddArgs) -> Result<Exit> {
 
 /// Writes ready rules into the file of a scope.
 fn add_rules(project: &Project, names: &[String], scope: RuleScopeArg) -> Result<()> {
-    let wanted: Vec<ReadyRule> =
-        READY.iter().filter(|rule| names.iter().any(|name| name == rule.name)).copied().collect();
+    let mut wanted: Vec<ReadyRule> = Vec::new();
+    for rule in names.iter().flat_map(|name| rules::ready(name)) {
+        if !wanted.iter().any(|known| known.name == rule.name) {
+            wanted.push(rule);
+        }
+    }
     let scope = match scope {
         RuleScopeArg::User => RuleScope::User,
         RuleScopeArg::Project => RuleScope::Project,
@@ -71,7 +81,11 @@ fn add_rules(project: &Project, names: &[String], scope: RuleScopeArg) -> Result
 }
 
 fn choice(args: &TemplateArgs) -> TemplateChoice<'_> {
-    TemplateChoice { dialect: args.dialect, language: args.lang.into(), event: &args.event }
+    TemplateChoice {
+        dialect: args.dialect,
+        language: args.lang.unwrap_or(HookLanguage::Bash).into(),
+        event: args.event.as_deref().unwrap_or("before-tool"),
+    }
 }
 
 fn if_exists(force: bool) -> IfExists {

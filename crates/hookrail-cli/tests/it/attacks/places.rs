@@ -459,7 +459,7 @@ attacks! { "Places";
                 fs::create_dir_all(&target).unwrap();
                 lab.link(link, &target);
                 let before = fs::read(lab.home.join(".llxprt/settings.json")).unwrap();
-                let ran = lab.run(&["init"], "");
+                let ran = lab.run(&["init", "--lang", "bash"], "");
                 assert!(ran.code == 1 && ran.stderr.contains("nothing was written"), "{ran:?}");
                 assert_eq!(fs::read(lab.home.join(".llxprt/settings.json")).unwrap(), before);
                 assert!(!target.join("hooks").exists() && !target.join("guard.sh").exists(), "{link}");

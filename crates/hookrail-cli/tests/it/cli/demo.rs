@@ -13,24 +13,24 @@ fn everything_is_shown_at_once_without_a_terminal() {
 
     1. Claude Code wants to write `.env`
        Claude Code sends  PreToolUse Write {"file_path":".env","content":"TOKEN=1"}
-       DENIED    the model reads: denied by hook `guard-secrets`: .env holds secrets; use the secret store
+       DENIED    the model reads: denied by hook `no-env`: .env holds secrets; use the secret store: `Write` writes `.env` (rule `no-env`)
 
-    2. Codex CLI and Gemini CLI have other words for it, and the same hook answers
+    2. Codex CLI sends a patch and Gemini CLI a shell line, and the same rule answers
        Codex CLI sends  PreToolUse apply_patch {"command":"*** Begin Patch\n*** Add File: .env\n+TOKEN=1\n*** End Patch\n"}
-       DENIED    the model reads: denied by hook `guard-secrets`: .env holds secrets; use the secret store
-       Gemini CLI sends  BeforeTool write_file {"file_path":".env","content":"TOKEN=1"}
-       DENIED    the model reads: denied by hook `guard-secrets`: .env holds secrets; use the secret store
+       DENIED    the model reads: denied by hook `no-env`: .env holds secrets; use the secret store: `apply_patch` writes `.env` (rule `no-env`)
+       Gemini CLI sends  BeforeTool run_shell_command {"command":"echo TOKEN=1 | tee .env"}
+       DENIED    the model reads: denied by hook `no-env`: .env holds secrets; use the secret store: `tee .env`: `tee` writes `.env` (rule `no-env`)
 
     3. Claude Code wants to write `notes.md`
        Claude Code sends  PreToolUse Write {"file_path":"notes.md","content":"hello"}
        ALLOWED   no hook objects
 
-    4. The hook's script was replaced by one that allows everything, and its user has not reviewed it
+    4. The rule was switched off in its file, and its user has not reviewed that
        Claude Code sends  PreToolUse Write {"file_path":".env","content":"TOKEN=1"}
-       DENIED    the model reads: denied by hook `guard-secrets`: hook `guard-secrets` was edited since you trusted it, so it did not run; `hookrail trust diff` shows the change
+       DENIED    the model reads: denied by hook `no-env`: hook `no-env` was edited since you trusted it, so it did not run; `hookrail trust diff` shows the change
 
     5. An agent with hooks of three hook systems is told: save the token, push, and deploy
-       write_file .env                          DENIED    .env holds secrets; use the secret store
+       write_file .env                          DENIED    .env holds secrets; use the secret store: `write_file` writes `.env` (rule `no-env`)
        run_shell_command echo git push --force  REWRITTEN echo git push --force-with-lease
        read_file notes.md                       ADDED     the model also reads: House rule: every change needs a test.
        run_shell_command rm -rf build           DENIED    rm -rf is not for agents

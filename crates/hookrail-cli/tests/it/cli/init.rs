@@ -10,7 +10,7 @@ fn fire(sandbox: &Sandbox, path: &str) -> crate::cli::sandbox::ProgramOutput {
 #[test]
 fn the_sample_is_without_problems_and_guards() {
     let sandbox = Sandbox::new();
-    insta::assert_snapshot!(sandbox.run(&["init"]).ends_with(0).stdout, @r#"
+    insta::assert_snapshot!(sandbox.run(&["init", "--lang", "bash"]).ends_with(0).stdout, @r#"
     created  .llxprt/hooks/guard.sh             the hook: it keeps the agent from writing `.env` files
     created  .llxprt/hooks/guard.hooktest.toml  its test cases
     created  .llxprt/settings.json              one hook for BeforeTool
@@ -50,7 +50,7 @@ fn the_sample_is_without_problems_and_guards() {
 fn the_script_can_be_executed() {
     use std::os::unix::fs::PermissionsExt as _;
     let sandbox = Sandbox::new();
-    sandbox.run(&["init"]).ends_with(0);
+    sandbox.run(&["init", "--lang", "bash"]).ends_with(0);
     let about = std::fs::metadata(sandbox.project.join(".llxprt/hooks/guard.sh")).unwrap();
     assert_eq!(about.permissions().mode() & 0o100, 0o100);
 }
@@ -58,7 +58,7 @@ fn the_script_can_be_executed() {
 #[test]
 fn nothing_is_overwritten() {
     let sandbox = Sandbox::with_settings("{}");
-    let ran = sandbox.run(&["init"]).ends_with(1);
+    let ran = sandbox.run(&["init", "--lang", "bash"]).ends_with(1);
     insta::assert_snapshot!(ran.stderr, @r"
     error: `.llxprt/settings.json` already exists; nothing was written
     hint: run `hookrail list` to see the hooks
@@ -66,4 +66,32 @@ fn nothing_is_overwritten() {
     ");
     assert_eq!(std::fs::read_to_string(sandbox.project.join(".llxprt/settings.json")).unwrap(), "{}");
     assert!(!sandbox.project.join(".llxprt/hooks").exists());
+}
+
+#[test]
+fn without_a_word_about_a_hook_the_first_guard_is_a_rule() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(sandbox.run(&["init"]).ends_with(0).stdout, @r"
+    created  .hookrail/rules.toml  a rule: denies touching files with secrets, asks before all variables are printed
+
+    next
+      hookrail trust grant
+      hookrail rules test
+      hookrail add     lists more rules
+      hookrail install claude    or codex, gemini and others
+    ");
+    sandbox.run(&["check", "--deny-warnings"]).ends_with(0);
+    fire(&sandbox, ".env").ends_with(0);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for path in [".env", "a/.env", ".env.local"] {
+        fire(&sandbox, path).ends_with(2);
+    }
+    for path in ["notes.md", "a.env", ".env.example"] {
+        fire(&sandbox, path).ends_with(0);
+    }
+    insta::assert_snapshot!(sandbox.run(&["init"]).ends_with(1).stderr, @r"
+    error: `.hookrail/rules.toml` already exists; nothing was written
+    hint: run `hookrail rules` to see the rules
+    hint: run `hookrail add NAME` to add a rule; the file keeps what it has
+    ");
 }

@@ -54,6 +54,7 @@ mod plugin;
 mod protect;
 mod pseudo_terminal;
 mod readme;
+mod ready_rules;
 mod record_cases;
 mod recording;
 mod reference;

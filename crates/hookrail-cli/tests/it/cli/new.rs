@@ -311,12 +311,14 @@ fn links_are_not_followed() {
     std::fs::create_dir(&elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, sandbox.project.join(".llxprt")).unwrap();
     std::os::unix::fs::symlink(&elsewhere, sandbox.project.join(".xcsh")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, sandbox.project.join(".hookrail")).unwrap();
     std::os::unix::fs::symlink(&elsewhere, sandbox.project.join(".x-code")).unwrap();
     for arguments in [
         &["new", "a"][..],
         &["new", "a", "--lang", "typescript", "--force"],
         &["new", "a", "--dialect", "xcode"],
         &["init"],
+        &["init", "--lang", "bash"],
         &["add", "notify"],
         &["types"],
     ] {

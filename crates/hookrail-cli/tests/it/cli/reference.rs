@@ -27,6 +27,35 @@ fn the_pages_of_the_reference_in_the_repository_are_current() {
     }
 }
 
+/// The part of a page that is made from the schema of rules.
+#[test]
+fn the_keys_of_rules_in_the_repository_are_current() {
+    let schema: serde_json::Value = Sandbox::new().run(&["schema", "rules"]).json();
+    let conditions = &schema["$defs"]["conditions"]["properties"];
+    let about =
+        |about: &serde_json::Value| about["description"].as_str().unwrap_or("this condition does not hold").to_owned();
+    let rows = conditions.as_object().unwrap().iter().map(|(key, value)| format!("| `{key}` | {} |\n", about(value)));
+    let git = conditions["git"]["anyOf"][0]["enum"].as_array().unwrap();
+    let git = git.iter().map(|fact| format!("`{}`", fact.as_str().unwrap()));
+    let table = format!(
+        "| key | it holds if |\n|---|---|\n{}\nWhat can happen to a repository: {}.\n",
+        rows.collect::<String>(),
+        git.collect::<Vec<_>>().join(", "),
+    );
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules.md");
+    let command = "HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test it cli::reference";
+    let begin = format!("<!-- Made from the schema: run `{command}`. -->\n");
+    let end = "<!-- End of what was made. -->";
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (head, rest) = text.split_once(&begin).unwrap();
+    let (_, tail) = rest.split_once(end).unwrap();
+    let current = format!("{head}{begin}\n{table}\n{end}{tail}");
+    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
+        std::fs::write(&file, &current).unwrap();
+    }
+    assert!(std::fs::read_to_string(&file).unwrap() == current, "docs/rules.md is not current: run `{command}`");
+}
+
 #[test]
 fn the_schemas_of_this_program_in_the_repository_are_current() {
     for name in ["config", "hooktest"] {

@@ -134,7 +134,8 @@ fn the_project_option_is_taken_by_every_command() {
     assert!(run(&["list"]).ends_with(0).stdout.contains("sample"));
     run(&["check"]).ends_with(0);
     run(&["trust", "status"]).ends_with(0);
-    run(&["init"]).ends_with(1);
+    run(&["init"]).ends_with(0);
+    assert!(sandbox.exists(".hookrail/rules.toml") && !elsewhere.exists(".hookrail/rules.toml"));
 }
 
 #[test]
