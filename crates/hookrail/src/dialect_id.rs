@@ -20,8 +20,12 @@ macro_rules! with_dialects {
             configured {
                 /// Command hooks in settings files.
                 Llxprt "llxprt", "command hooks in settings files", in llxprt keeping [".llxprt"];
+                /// Command hooks in settings and extensions of Gemini CLI.
+                Gemini "gemini", "hooks of Gemini CLI", in gemini keeping [".gemini"] if enabled;
                 /// Command hooks in settings and plugins of Claude Code.
                 Claude "claude", "hooks of Claude Code", in claude keeping [".claude"] if enabled;
+                /// Command hooks in settings of Codex CLI.
+                Codex "codex", "hooks of Codex CLI", in codex keeping [".codex"] if enabled;
                 /// Command hooks of plugins.
                 Xcode "xcode", "command hooks of plugins", in xcode keeping [".x-code"];
                 /// Hooks that are JavaScript or TypeScript modules.

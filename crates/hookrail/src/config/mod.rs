@@ -12,6 +12,7 @@ mod real_path;
 pub(crate) mod source;
 mod sources;
 mod suggest;
+mod toml_document;
 pub(crate) mod user_folders;
 
 pub use file::{ReadProblem, read_file};

@@ -103,6 +103,11 @@ impl Document {
         Ok(Self { file, lines: LineIndex::new(text), root })
     }
 
+    /// A file that was read as this tree.
+    pub(super) fn of_tree(file: &Path, text: String, root: Node) -> Self {
+        Self { file: file.into(), lines: LineIndex::new(text), root: Some(root) }
+    }
+
     /// The text of the whole file.
     pub(crate) fn text(&self) -> &str {
         self.lines.text()

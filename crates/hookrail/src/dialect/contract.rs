@@ -67,6 +67,11 @@ pub(crate) trait Dialect: Sync {
         false
     }
 
+    /// Further names by which a matcher selects the tool of that name in this dialect.
+    fn matched_as(&self, _tool: &str) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The matcher for a pattern. An invalid pattern matches everything, because the hook may be a guard.
     fn matcher(&self, kind: EventKind, pattern: &str) -> Matcher;
 

@@ -7,11 +7,14 @@
 
 mod answer_words;
 pub mod claude;
+pub(crate) mod codex;
 mod columns;
 mod command_hooks;
 mod contract;
 mod enforcement;
 pub(crate) mod enrolment;
+mod extension_enablement;
+pub(crate) mod gemini;
 pub mod llxprt;
 mod load;
 mod native;

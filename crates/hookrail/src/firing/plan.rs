@@ -181,7 +181,7 @@ impl Plan {
     }
 
     fn add_part(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
-        if !input.concerns(dialect) {
+        if !input.concerns(dialect) || input.is_known_otherwise(snapshot, dialect) {
             return;
         }
         let subject = input.subject_for(snapshot, dialect);
@@ -193,19 +193,25 @@ impl Plan {
     fn add_other_parts(&mut self, snapshot: &Snapshot, input: &PlanInput, dialect: DialectId) {
         let mut files: Vec<PlannedHook> = Vec::new();
         let mut shadow: Vec<PlannedHook> = Vec::new();
+        let all = input.is_known_otherwise(snapshot, dialect);
         for Otherwise { about, tool, subject } in input.subjects_otherwise(snapshot, dialect) {
             let selected = self.select(snapshot, input, dialect, subject.as_ref());
             match about {
                 AskedAbout::EachFile => {
+                    let names_a_tool =
+                        |planned: &PlannedHook| all || !planned.hook.matcher_in_force().test(NO_TOOL).is_match();
                     for planned in without_duplicates(&selected.planned, |_, _| {}) {
-                        self.add_file_tool(tool.name, planned, &mut files, |plan| &mut plan.parts);
+                        let is_new = names_a_tool(&planned);
+                        self.add_file_tool(tool.name, planned, is_new, &mut files, |plan| &mut plan.parts);
                     }
                     for planned in without_duplicates(&selected.shadow, |_, _| {}) {
-                        self.add_file_tool(tool.name, planned, &mut shadow, |plan| &mut plan.shadow);
+                        let is_new = names_a_tool(&planned);
+                        self.add_file_tool(tool.name, planned, is_new, &mut shadow, |plan| &mut plan.shadow);
                     }
                 }
                 AskedAbout::Patch | AskedAbout::Event => {
-                    let is_new = |hook: &&Arc<Hook>| self.planned(hook).is_none() && knows(hook, subject.as_ref());
+                    let is_new =
+                        |hook: &&Arc<Hook>| self.planned(hook).is_none() && (all || knows(hook, subject.as_ref()));
                     let planned = selected.planned.into_iter().filter(is_new).collect();
                     let shadow = selected.shadow.into_iter().filter(is_new).collect();
                     self.push_parts(dialect, about, Selected { planned, shadow });
@@ -224,11 +230,12 @@ impl Plan {
     }
 
     /// Notes that a hook is asked about files of a patch with this tool: where it is planned already, else among those that are
-    /// asked about nothing else.
+    /// asked about nothing else, if it is to be asked about them.
     fn add_file_tool(
         &mut self,
         tool: &'static str,
         planned: PlannedHook,
+        is_asked: bool,
         files: &mut Vec<PlannedHook>,
         parts: impl Fn(&mut Self) -> &mut Vec<PartPlan>,
     ) {
@@ -236,7 +243,7 @@ impl Plan {
         let known = hooks.chain(files.iter_mut()).find(|known| Arc::ptr_eq(&known.hook, &planned.hook));
         match known {
             Some(known) => known.file_tools.push(tool),
-            None if planned.hook.matcher_in_force().test(NO_TOOL).is_match() => {}
+            None if !is_asked => {}
             None => files.push(PlannedHook { file_tools: vec![tool], ..planned }),
         }
     }
@@ -355,6 +362,8 @@ pub(super) struct Subject<'a> {
     pub(super) in_dialect: Option<&'a str>,
     /// The name of a known tool in the table, which a matcher may match too.
     pub(super) in_table: Option<&'a str>,
+    /// Further names by which matchers of the dialect select the tool.
+    matched_as: &'static [&'static str],
     tool: ToolMeaning,
     table: Option<&'a ToolTable>,
 }
@@ -403,8 +412,10 @@ impl<'a> Subject<'a> {
     fn compared_by(self, dialect: DialectId) -> Self {
         match (self.tool, self.in_dialect) {
             (ToolMeaning::Known(_), Some(own)) if dialect.contract().matches_own_names_only() => {
-                Self { text: own, in_dialect: None, in_table: None, tool: ToolMeaning::AsGiven, ..self }
+                let matched_as = dialect.contract().matched_as(own);
+                Self { text: own, in_dialect: None, in_table: None, matched_as, tool: ToolMeaning::AsGiven, ..self }
             }
+            _ if self.field == TOOL_NAME => Self { matched_as: dialect.contract().matched_as(self.text), ..self },
             _ => self,
         }
     }
@@ -412,7 +423,7 @@ impl<'a> Subject<'a> {
     /// The further names that a matcher is compared with.
     pub(super) fn other_names(&self) -> Vec<&'a str> {
         let names = self.in_dialect.into_iter().chain(self.in_table.filter(|name| Some(*name) != self.in_dialect));
-        names.filter(|name| *name != self.text).collect()
+        names.filter(|name| *name != self.text).chain(self.matched_as.iter().copied()).collect()
     }
 
     /// Whether the hook names the tool as another agent does.
@@ -489,12 +500,28 @@ impl PlanInput {
             ToolMeaning::Known(tool) if field == TOOL_NAME => Some(tool.name),
             _ => None,
         };
-        let subject = Subject { field, text, in_dialect, in_table, tool: self.tool, table: tools.table() };
+        let subject =
+            Subject { field, text, in_dialect, in_table, matched_as: &[], tool: self.tool, table: tools.table() };
         Some(subject.compared_by(dialect))
     }
 }
 
 impl PlanInput {
+    /// Whether hooks of a dialect know the call only as something else, and so are asked about nothing else: its agent has patches in
+    /// the place of file tools, or file tools in the place of patches.
+    fn is_known_otherwise(&self, snapshot: &Snapshot, dialect: DialectId) -> bool {
+        let (ToolMeaning::Known(given), Some(table)) = (self.tool, snapshot.tools.table()) else { return false };
+        let other = match given.access {
+            ToolAccess::Patch => "write_file",
+            ToolAccess::Write => "apply_patch",
+            ToolAccess::Read | ToolAccess::Run | ToolAccess::Fetch | ToolAccess::Calls | ToolAccess::Other => {
+                return false;
+            }
+        };
+        let has = |tool: &str| table.name_in(dialect, tool).is_some();
+        dialect.contract().matches_own_names_only() && !has(given.name) && has(other)
+    }
+
     /// What else the call can be shown as to hooks of a dialect: the files of a patch, or the patch of a file.
     pub(super) fn subjects_otherwise<'a>(&'a self, snapshot: &'a Snapshot, dialect: DialectId) -> Vec<Otherwise<'a>> {
         let (ToolMeaning::Known(given), Some(table)) = (self.tool, snapshot.tools.table()) else { return Vec::new() };
@@ -517,12 +544,17 @@ impl PlanInput {
                 text,
                 in_dialect: Some(text),
                 in_table: Some(tool.name),
+                matched_as: &[],
                 tool: meaning,
                 table: Some(table),
             };
             Otherwise { about, tool, subject: has_matchers.then_some(subject.compared_by(dialect)) }
         };
-        names.iter().filter_map(|name| NeutralTool::find(name)).map(otherwise).collect()
+        // Hooks that know their own agent's tools alone are shown a call only as one of these.
+        let is_known = |tool: &&'static NeutralTool| {
+            !dialect.contract().matches_own_names_only() || table.name_in(dialect, tool.name).is_some()
+        };
+        names.iter().filter_map(|name| NeutralTool::find(name)).filter(is_known).map(otherwise).collect()
     }
 }
 

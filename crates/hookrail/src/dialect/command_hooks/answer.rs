@@ -398,7 +398,7 @@ fn what_it_answers(object: &JsonObject) -> Option<String> {
 }
 
 /// Reports a decision that a hook printed before it failed, was ended or died.
-fn discarded_decision<D: CommandDialect>(end: &RunEnd) -> Option<Diagnostic> {
+pub(super) fn discarded_decision<D: CommandDialect>(end: &RunEnd) -> Option<Diagnostic> {
     let Parsed::Object(parsed) = parse::<D>(end.stdout().lossy().trim()) else { return None };
     let word = HookOutput::read(&parsed.object).0.effective_decision()?;
     let message = format!("it said `{}` but failed, so that does not count", word.word());

@@ -64,6 +64,7 @@ pub(crate) fn read_event<D: CommandDialect>(
             found.push(document.finding(Code::NotExecutable, &key.span, message));
             return (Vec::new(), found);
         }
+        SettingsEvent::Setting => return (Vec::new(), found),
         SettingsEvent::Unknown => {
             let message = format!("`{}` is not an event; its hooks will not run", key.name);
             let finding = document.finding(Code::UnknownEvent, &key.span, message);
@@ -395,6 +396,10 @@ impl<D: CommandDialect> Reader<'_, D> {
         match kind.and_then(Node::text) {
             Some("command") => {
                 self.found.extend(remote::report_keys_without_effect(self.document, node));
+                if let Some(OwnType { action, found }) = D::own_type("command", self.document, node) {
+                    self.found.extend(found);
+                    return action;
+                }
                 self.command(node)
             }
             Some(remote::TYPE) if D::ENTRIES.types.contains(&remote::TYPE) => {
@@ -442,7 +447,8 @@ impl<D: CommandDialect> Reader<'_, D> {
             let span = command.map_or(&node.span, |command| &command.span);
             self.found.push(self.document.finding(Code::HookCommand, span, message.clone()));
         })?;
-        let Some(args) = node.get("args") else { return Ok(Action::Shell(text.into())) };
+        let args = node.get("args").filter(|_| D::ENTRIES.hook_keys.contains(&"args"));
+        let Some(args) = args else { return Ok(Action::Shell(text.into())) };
         let words: Option<Vec<String>> =
             args.elements().and_then(|list| list.iter().map(|word| word.text().map(str::to_owned)).collect());
         match words {

@@ -26,8 +26,18 @@ pub(crate) enum LayerSyntax {
     /// JSON and nothing else.
     StrictJson,
     /// JSON with comments and trailing commas.
-    #[expect(dead_code, reason = "the agents so far read strict JSON")]
     WithComments,
+    /// TOML.
+    Toml,
+}
+
+impl LayerSyntax {
+    fn parse(self, file: &Path, text: String) -> Result<Document, Diagnostic> {
+        match self {
+            Self::StrictJson | Self::WithComments => Document::parse(file, text),
+            Self::Toml => Document::parse_toml(file, text),
+        }
+    }
 }
 
 /// What a layer has beside its hooks: settings that only its dialect reads.
@@ -49,7 +59,11 @@ pub(crate) fn read_layer<D: CommandDialect, S: Default>(
     let is_checked = layer.kind.authority() == Authority::System && layer.file.starts_with("/etc");
     let problem = is_checked.then(|| system_file_problem(&layer.file)).flatten();
     let Some(problem) = problem else {
-        return match reading.read_document(place, found, read) {
+        let parse = |text: &str| match layer.syntax.parse(&layer.file, text.to_owned()) {
+            Ok(document) => read(document),
+            Err(problem) => Parsed::broken(problem),
+        };
+        return match reading.read(place, found, parse) {
             Source::ConfigurationInForce(read) | Source::Unusable(Some(read)) => Some(read),
             Source::Absent | Source::Unusable(None) => None,
         };
@@ -62,7 +76,7 @@ pub(crate) fn read_layer<D: CommandDialect, S: Default>(
         return None;
     };
     reading.keep(&layer.file, KeptReason::Unusable, found);
-    Document::parse(&layer.file, text.to_string()).ok().and_then(|document| read(document).value)
+    layer.syntax.parse(&layer.file, text.to_string()).ok().and_then(|document| read(document).value)
 }
 
 fn read_document<D: CommandDialect, S: Default>(
@@ -85,7 +99,7 @@ fn read_document<D: CommandDialect, S: Default>(
     let settings = settings(document, root, &mut found);
     let refused = match layer.syntax {
         LayerSyntax::StrictJson => not_strict(document),
-        LayerSyntax::WithComments => None,
+        LayerSyntax::WithComments | LayerSyntax::Toml => None,
     };
     let Some(refused) = refused else {
         let hooks = hooks.unwrap_or_default();

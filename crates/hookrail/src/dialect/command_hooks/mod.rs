@@ -7,7 +7,9 @@
 //! `unambiguous` settles keys that were written twice, `references` quotes variables in a line. A
 //! dialect says with [`CommandDialect`] what is different about it, and adds its own loading, input and folding.
 
+mod agent_output;
 mod answer;
+mod as_effects;
 mod foreign_errors;
 mod groups;
 mod layers;
@@ -17,7 +19,9 @@ mod remote;
 mod strict;
 mod unambiguous;
 
+pub(crate) use agent_output::{ParsedOutput, StatusTwo, parse_output, recognised_in, stricter_than_agent};
 pub(crate) use answer::{Answer, Provenance, read_answer};
+pub(crate) use as_effects::{AgentAnswer, Reading, agent_fold, apply_agent_answer, reply};
 pub(crate) use groups::{GROUP_KEYS, HOOK_KEYS, LONGEST_TIMEOUT, read_event};
 pub(crate) use layers::{LayerFile, LayerSyntax, read_layer, section_hooks, system_file_problem};
 pub use output::{
@@ -96,6 +100,8 @@ pub(crate) enum SettingsEvent {
     Fired { event: EventKind, condition: Option<HookCondition> },
     /// An event of the agent that nothing here fires.
     NotFired,
+    /// A setting of the agent that stands among the events.
+    Setting,
     /// No event.
     Unknown,
 }

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Llxprt;
-use super::enablement::ExtensionEnablement;
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::source::{Location, SourceKind};
 use crate::config::{Document, Node, Parsed, Source, SourceId, SourceReader, Usability};
 use crate::dialect::DialectId;
 use crate::dialect::command_hooks::read_event;
+use crate::dialect::extension_enablement::ExtensionEnablement;
 use crate::hook::{Action, Enablement, Hook, OnFailure, Owner};
 
 const MANIFESTS: [&str; 2] = ["llxprt-extension.json", "gemini-extension.json"];

@@ -21,7 +21,6 @@
 mod aggregate;
 mod command;
 mod disabled_list;
-mod enablement;
 mod events;
 mod extension;
 mod fold;
@@ -44,7 +43,7 @@ pub use super::tool_choice::{HookToolConfig, HookToolMode};
 pub use crate::payload::{request_with_changes as from_hook_request, response_with_changes as from_hook_response};
 pub use aggregate::{AggregatedHookResult, ProcessedHookResult};
 pub use disabled_list::{DisabledListError, set_disabled};
-pub use enablement::is_extension_disabled;
+pub use super::extension_enablement::is_extension_disabled;
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, AnyHookInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookEventName, HookInput, NotificationInput,

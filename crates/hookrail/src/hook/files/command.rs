@@ -363,10 +363,9 @@ fn imports_of(
     }
 }
 
-/// Folders in which agents keep hooks: those of the dialects, those of agents whose hooks are not a dialect, and
-/// hookrail's own.
+/// Folders in which agents keep hooks: those of the dialects, and hookrail's own.
 pub(crate) fn agent_folders() -> impl Iterator<Item = &'static str> {
-    DialectId::FOLDERS.iter().copied().chain([".gemini", ".codex", ".hookrail"])
+    DialectId::FOLDERS.iter().copied().chain([".hookrail"])
 }
 
 /// Whether the folder lies inside one of the folders that agents keep hooks in.

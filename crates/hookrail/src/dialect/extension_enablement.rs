@@ -12,7 +12,7 @@ use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 
 /// The rules of every extension that the file names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ExtensionEnablement(Vec<(String, Vec<EnablementRule>)>);
+pub(crate) struct ExtensionEnablement(Vec<(String, Vec<EnablementRule>)>);
 
 /// One rule: where it applies, and what it says.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ enum EnablementWord {
 
 impl ExtensionEnablement {
     /// Reads the file. What is wrong in it is reported and disables nothing.
-    pub(super) fn read(document: &Document) -> Parsed<Self> {
+    pub(crate) fn read(document: &Document) -> Parsed<Self> {
         let mut problems = Vec::new();
         let mut rules = Vec::new();
         match document.root().map(|root| (root, root.members())) {
@@ -60,7 +60,7 @@ impl ExtensionEnablement {
     }
 
     /// Whether the extension is disabled for a project.
-    pub(super) fn disables(&self, extension: &str, project: &Path) -> bool {
+    pub(crate) fn disables(&self, extension: &str, project: &Path) -> bool {
         let mut folder = project.to_string_lossy().into_owned();
         if !folder.ends_with('/') {
             folder.push('/');

@@ -1,0 +1,137 @@
+//! The entries of this dialect: their keys, and what Codex CLI does not run.
+
+use super::Codex;
+use super::events::LONGEST_END_TIMEOUT;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::{Document, Node, Shape};
+use crate::dialect::columns::event_named;
+use crate::dialect::command_hooks::{
+    CommandDialect, EntryRules, HookOutput, InvalidValue, OwnType, SettingsEvent, TimeoutUnit,
+};
+use crate::dialect::{DialectId, enforcement, sandbox};
+use crate::event::EventKind;
+use crate::hook::{Action, Hook, OnFailure};
+use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
+
+/// The types of entries that run in the agent only.
+const NOT_EXECUTABLE: [&str; 2] = ["prompt", "agent"];
+
+/// Events of the agent that no host of hookrail has.
+const NOT_FIRED: [&str; 1] = ["Interrupt"];
+
+/// What else stands beside the events: the agent's own record of trusted hooks, and folders of a machine's hooks.
+const SETTINGS: [&str; 3] = ["state", "managed_dir", "windows_managed_dir"];
+
+const WINDOWS_KEYS: [&str; 2] = ["commandWindows", "command_windows"];
+
+impl CommandDialect for Codex {
+    const DIALECT: DialectId = DialectId::Codex;
+    const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::SECONDS;
+    const ENTRIES: EntryRules = EntryRules {
+        group_keys: &["matcher", "hooks"],
+        hook_keys: &[
+            "type",
+            "command",
+            "commandWindows",
+            "command_windows",
+            "timeout",
+            "async",
+            "statusMessage",
+            "prompt",
+            "model",
+            "onFailure",
+            "name",
+            "description",
+            enforcement::KEY,
+            sandbox::PROFILE_KEY,
+            sandbox::REQUIRED_KEY,
+        ],
+        types: &["command", "prompt", "agent"],
+        invalid: InvalidValue::Ignored,
+    };
+
+    fn settings_event(name: &str) -> SettingsEvent {
+        match event_named(DialectId::Codex, name) {
+            Some(event) => SettingsEvent::Fired { event, condition: None },
+            None if NOT_FIRED.contains(&name) => SettingsEvent::NotFired,
+            None if SETTINGS.contains(&name) => SettingsEvent::Setting,
+            None => SettingsEvent::Unknown,
+        }
+    }
+
+    fn own_type(kind: &str, document: &Document, node: &Node) -> Option<OwnType> {
+        let is_for_windows = || WINDOWS_KEYS.iter().any(|key| node.get(key).is_some());
+        let why = match kind {
+            "command" if node.get("command").is_none() && is_for_windows() => {
+                "it has a command for Windows only".to_owned()
+            }
+            kind if NOT_EXECUTABLE.contains(&kind) => format!("hooks of type `{kind}` run in Codex CLI only"),
+            _ => return None,
+        };
+        let found = document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed"));
+        Some(OwnType { action: Ok(Action::NotExecutable(why.into())), found: vec![found] })
+    }
+
+    fn read_own_keys(
+        hook: &mut Hook,
+        document: &Document,
+        node: &Node,
+        found: &mut Vec<Diagnostic>,
+    ) -> Result<(), String> {
+        let is_async = matches!(node.get("async").map(|value| &value.shape), Some(Shape::Flag(true)));
+        if is_async {
+            let why = "Codex CLI does not run hooks with `async`";
+            found.push(document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed")));
+            hook.action = Action::NotExecutable(why.into());
+        }
+        if hook.event == EventKind::SessionEnd && hook.timeout > LONGEST_END_TIMEOUT {
+            let most = LONGEST_END_TIMEOUT.as_secs();
+            let message = format!("Codex CLI waits at most {most} s for a hook at its end; `timeout` was cut to that");
+            found.push(document.finding(Code::TimeoutClamped, &node.span, message));
+            hook.timeout = LONGEST_END_TIMEOUT;
+        }
+        match (&hook.action, hook.on_failure) {
+            (Action::NotExecutable(_), OnFailure::Ask | OnFailure::Block) => {
+                Err("it asks for an effect of its failure and cannot be executed here".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Letters, digits, `_` and `|` are a list of exact names; anything else is a pattern for any part of the text.
+    fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
+        let is_list = pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'|'));
+        let scope = if is_list { MatchScope::Whole } else { MatchScope::Anywhere };
+        Matcher::compile(pattern, Language::Regex, scope, on_invalid)
+    }
+
+    fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    fn specific_members(_event: EventKind) -> Vec<&'static str> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_whole_tools_and_anything_else_matches_a_part() {
+        for (pattern, name, matches) in [
+            ("Bash", "Bash", true),
+            ("Bas", "Bash", false),
+            ("apply_patch|Bash", "Bash", true),
+            ("apply_patch|Bash", "apply_patch_now", false),
+            ("mcp__.*", "mcp__demo__echo", true),
+            ("^mcp__demo", "mcp__demo__echo", true),
+            ("*", "Bash", true),
+            ("", "Bash", true),
+        ] {
+            let compiled = Codex::compile_matcher(EventKind::BeforeTool, pattern, OnInvalid::Literal);
+            assert_eq!(compiled.matcher.test(name).is_match(), matches, "{pattern} {name}");
+        }
+    }
+}

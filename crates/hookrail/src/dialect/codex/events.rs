@@ -1,0 +1,73 @@
+//! The events of this dialect.
+
+use std::time::Duration;
+
+use crate::dialect::columns::columns;
+use crate::event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
+
+/// What columns have in common: hooks run side by side, for up to ten minutes.
+const BASE: DialectEvent = DialectEvent {
+    name: "",
+    matched_on: None,
+    fields: &[],
+    can: Abilities::NONE,
+    gates: false,
+    fold: MergeRule::AnyDenies,
+    stage: Stage::Parallel,
+    timeout: Duration::from_secs(600),
+    occurrences: Occurrences::All,
+};
+
+/// How long the agent waits at its end where the entry says nothing, and at most.
+pub(super) const END_TIMEOUT: Duration = Duration::from_secs(1);
+pub(super) const LONGEST_END_TIMEOUT: Duration = Duration::from_secs(3);
+
+const DENY: Abilities = Abilities::DENY;
+const STOP: Abilities = Abilities::STOP;
+const CONTEXT: Abilities = Abilities::ADD_CONTEXT;
+
+columns! {
+    SessionStart => BASE {
+        name: "SessionStart", fields: [source], matched_on: Some("source"), can: STOP.union(CONTEXT),
+    }
+    SessionEnd => BASE {
+        name: "SessionEnd", fields: [reason], matched_on: Some("reason"), timeout: END_TIMEOUT,
+    }
+    Prompt => BASE {
+        name: "UserPromptSubmit", fields: [prompt], can: DENY.union(STOP).union(CONTEXT), gates: true,
+    }
+    BeforeTool => BASE {
+        name: "PreToolUse",
+        fields: [tool_name, tool_input, tool_call_id, agent_id, agent_type],
+        matched_on: Some("tool_name"),
+        can: DENY.union(CONTEXT).union(Abilities::REWRITE_TOOL_INPUT),
+        gates: true,
+    }
+    PermissionRequest => BASE {
+        name: "PermissionRequest",
+        fields: [tool_name, tool_input, agent_id, agent_type],
+        matched_on: Some("tool_name"),
+        can: DENY,
+        gates: true,
+    }
+    AfterTool => BASE {
+        name: "PostToolUse",
+        fields: [tool_name, tool_input, tool_call_id, tool_response, agent_id, agent_type],
+        matched_on: Some("tool_name"),
+        can: CONTEXT.union(Abilities::REPLACE_TOOL_OUTPUT),
+    }
+    AgentEnd => BASE {
+        name: "Stop", fields: [stop_hook_active, prompt_response], can: DENY.union(STOP), gates: true,
+    }
+    BeforeModel => BASE { name: "PreModelRequest", fields: [] }
+    AfterModel => BASE { name: "PostModelRequest", fields: [] }
+    BeforeCompact => BASE { name: "PreCompact", fields: [trigger], matched_on: Some("trigger"), can: STOP }
+    AfterCompact => BASE { name: "PostCompact", fields: [trigger], matched_on: Some("trigger"), can: STOP }
+    SubagentStart => BASE { name: "SubagentStart", fields: [agent], matched_on: Some("agent"), can: CONTEXT }
+    SubagentStop => BASE { name: "SubagentStop", fields: [agent], matched_on: Some("agent") }
+    [
+        AgentStart, TurnStart, TurnEnd, ModelRoundEnd, ToolSelection, Compacting, AutoCompactionStart,
+        AutoCompactionEnd, AutoRetryStart, AutoRetryEnd, SessionBeforeSwitch, SessionSwitch, SessionBeforeBranch,
+        SessionBranch, SessionBeforeTree, SessionTree, RuleTriggered, TodoReminder, Notification,
+    ] => None
+}

@@ -1,0 +1,115 @@
+//! The entries of this dialect: their keys, and how patterns are read.
+
+use super::Gemini;
+use crate::config::diagnostic::{Code, Diagnostic};
+use crate::config::{Document, Node};
+use crate::dialect::command_hooks::{CommandDialect, EntryRules, HookOutput, InvalidValue, OwnType, TimeoutUnit};
+use crate::dialect::{DialectId, enforcement, sandbox};
+use crate::event::EventKind;
+use crate::hook::{Action, Hook, OnFailure};
+use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
+
+impl CommandDialect for Gemini {
+    const DIALECT: DialectId = DialectId::Gemini;
+    const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::MILLISECONDS;
+    const ENTRIES: EntryRules = EntryRules {
+        group_keys: &["matcher", "sequential", "hooks"],
+        hook_keys: &[
+            "type",
+            "command",
+            "timeout",
+            "name",
+            "description",
+            "env",
+            "onFailure",
+            "statusMessage",
+            enforcement::KEY,
+            sandbox::PROFILE_KEY,
+            sandbox::REQUIRED_KEY,
+        ],
+        types: &["command"],
+        invalid: InvalidValue::Replaced,
+    };
+
+    /// Hooks of an embedding program and of packages run in the agent only.
+    fn own_type(kind: &str, document: &Document, node: &Node) -> Option<OwnType> {
+        if !matches!(kind, "runtime" | "plugin") {
+            return None;
+        }
+        let why = format!("hooks of type `{kind}` run in Gemini CLI only");
+        let found = document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed"));
+        Some(OwnType { action: Ok(Action::NotExecutable(why.into())), found: vec![found] })
+    }
+
+    fn read_own_keys(
+        hook: &mut Hook,
+        document: &Document,
+        node: &Node,
+        found: &mut Vec<Diagnostic>,
+    ) -> Result<(), String> {
+        if let Some((key, _)) = node.member("env") {
+            let message = "`env` is not supported here: the hook runs without these variables";
+            let finding = document.finding(Code::UnknownKey, &key.span, message);
+            found.push(finding.hint("set the variables in the command, as in `NAME=value program`"));
+        }
+        match (&hook.action, hook.on_failure) {
+            (Action::NotExecutable(_), OnFailure::Ask | OnFailure::Block) => {
+                Err("it asks for an effect of its failure and cannot be executed here".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A pattern matches any part of a tool's name; other texts, such as the source of a session, are compared as they are.
+    fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
+        let names_a_tool = event.spec().matched_on(DialectId::Gemini) == Some("tool_name");
+        if names_a_tool || matches!(pattern, "" | "*") {
+            return Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, on_invalid);
+        }
+        Matcher::compile(&exactly(pattern), Language::Regex, MatchScope::Whole, on_invalid)
+    }
+
+    fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    fn specific_members(_event: EventKind) -> Vec<&'static str> {
+        Vec::new()
+    }
+}
+
+/// The pattern that matches this text and no other.
+fn exactly(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    for character in text.chars() {
+        if "\\^$.|?*+()[]{}/".contains(character) {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_matches_a_part_of_a_tools_name_and_the_whole_of_anything_else() {
+        for (event, pattern, text, matches) in [
+            (EventKind::BeforeTool, "write", "write_file", true),
+            (EventKind::BeforeTool, "write_file|replace", "replace", true),
+            (EventKind::BeforeTool, "^write$", "write_file", false),
+            (EventKind::BeforeTool, "*", "glob", true),
+            (EventKind::BeforeTool, "(", "(", true),
+            (EventKind::BeforeTool, "(", "glob", false),
+            (EventKind::SessionStart, "startup", "startup", true),
+            (EventKind::SessionStart, "startup|resume", "startup", false),
+            (EventKind::SessionStart, "start.p", "startup", false),
+            (EventKind::SessionStart, "", "startup", true),
+        ] {
+            let compiled = Gemini::compile_matcher(event, pattern, OnInvalid::Literal);
+            assert_eq!(compiled.matcher.test(text).is_match(), matches, "{event} {pattern} {text}");
+        }
+    }
+}
