@@ -18,7 +18,7 @@ fn every_case_holds() {
     let mut cases = Vec::new();
     for folder in folders(&root).unwrap() {
         let loaded = load(&folder).unwrap_or_else(|error| panic!("{error}"));
-        if ["llxprt", "claude", "xcode", "xcsh"].iter().any(|dialect| folder.ends_with(dialect)) {
+        if ["llxprt", "gemini", "claude", "codex", "xcode", "xcsh"].iter().any(|dialect| folder.ends_with(dialect)) {
             assert!(loaded.len() >= AT_LEAST, "only {} cases in {}", loaded.len(), folder.display());
         }
         cases.extend(loaded);
