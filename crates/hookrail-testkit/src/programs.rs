@@ -1,11 +1,11 @@
 //! Programs that a test needs and that may be missing on a machine.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
+
+use crate::children::profile_folder;
 
 /// Whether a program is in `PATH`. A test that needs it returns if not.
 ///
@@ -24,21 +24,51 @@ pub fn has_program(name: &str) -> bool {
 
 /// The machine's search path, for the programs that a test starts.
 ///
-/// Where the first `python3` is the script of a version manager, the folder of the interpreter that it starts comes before
-/// all others: such a script runs some thirty shells, which is several times the work of the test's own program.
+/// Before all others comes a folder with a `python3` that starts without the machine's packages. Packages may run code
+/// whenever Python starts, and the first `python3` may be the script of a version manager, which runs some thirty shells:
+/// either is several times the work of the test's own program.
 #[must_use]
 pub fn search_path() -> OsString {
     static SEARCH_PATH: LazyLock<OsString> = LazyLock::new(|| {
         let machine = machine_path();
-        let interpreter = find_program(&machine, "python3").filter(|found| is_script(found)).and_then(|found| {
-            let printed = Command::new(found).args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
-            Some(PathBuf::from(String::from_utf8(printed.stdout).ok()?.trim_end()))
-        });
-        let folder = interpreter.as_deref().filter(|path| path.is_absolute()).and_then(Path::parent);
-        let folders = folder.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&machine));
+        let folder = find_program(&machine, "python3").and_then(|found| python_without_packages(&found));
+        let folders = folder.into_iter().chain(std::env::split_paths(&machine));
         std::env::join_paths(folders).unwrap_or_else(|_| machine.clone())
     });
     SEARCH_PATH.clone()
+}
+
+/// The folder of a `python3` that is in an environment of its own and has no packages. All tests of a build share it.
+#[cfg(unix)]
+fn python_without_packages(found: &Path) -> Option<PathBuf> {
+    let name = found.to_string_lossy().replace('/', "-");
+    let environment = profile_folder().join(format!("hookrail-test-python{name}"));
+    let programs = environment.join("bin");
+    if find_program(programs.as_os_str(), "python3").is_none() {
+        let printed = Command::new(found)
+            .args(["-c", "import os, sys; print(os.path.realpath(sys.executable))"])
+            .output()
+            .ok()?;
+        let interpreter = PathBuf::from(String::from_utf8(printed.stdout).ok()?.trim_end());
+        let made = tempfile::tempdir_in(profile_folder()).ok()?;
+        std::fs::create_dir(made.path().join("bin")).ok()?;
+        let home = interpreter.parent().filter(|home| home.is_absolute())?;
+        let settings = format!("home = {}\ninclude-system-site-packages = false\n", home.display());
+        std::fs::write(made.path().join("pyvenv.cfg"), settings).ok()?;
+        std::os::unix::fs::symlink(&interpreter, made.path().join("bin/python3")).ok()?;
+        // Another test may have been faster. Where not, there is an environment whose interpreter is gone.
+        let is_made = || std::fs::rename(made.path(), &environment).is_ok();
+        if !is_made() && find_program(programs.as_os_str(), "python3").is_none() {
+            std::fs::remove_dir_all(&environment).ok()?;
+            std::fs::rename(made.path(), &environment).ok()?;
+        }
+    }
+    Some(programs)
+}
+
+#[cfg(not(unix))]
+fn python_without_packages(_: &Path) -> Option<PathBuf> {
+    None
 }
 
 /// The machine's search path, with a folder before all others.
@@ -61,19 +91,29 @@ fn find_program(path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-fn is_script(file: &Path) -> bool {
-    let mut start = [0; 2];
-    File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{find_program, is_script, machine_path, search_path};
+    use super::{find_program, has_program, machine_path, search_path};
 
+    /// What Python says about itself when it is started by its name.
+    #[cfg(unix)]
+    fn python_says(expression: &str) -> String {
+        let program = find_program(&search_path(), "python3").unwrap();
+        let said =
+            std::process::Command::new(program).args(["-c", &format!("import sys; print({expression})")]).output();
+        String::from_utf8(said.unwrap().stdout).unwrap()
+    }
+
+    #[cfg(unix)]
     #[test]
-    fn no_script_stands_before_the_interpreter() {
-        let Some(found) = find_program(&search_path(), "python3") else { return };
-        assert!(!is_script(&found), "{}", found.display());
+    fn python_starts_without_the_packages_of_the_machine() {
+        if !has_program("python3") {
+            return;
+        }
+        let packages =
+            python_says("[path for path in sys.path if '-packages' in path and not path.startswith(sys.prefix)]");
+        assert_eq!(packages, "[]\n");
+        assert_eq!(python_says("sys.prefix != sys.base_prefix"), "True\n", "it is in an environment");
     }
 
     #[test]

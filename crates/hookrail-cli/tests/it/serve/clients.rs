@@ -1,5 +1,6 @@
 //! The Python and Node clients: their own suites with the server of this build, and the Rust example.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,12 +29,18 @@ fn hook(tool: &str, command: &str) -> serde_json::Value {
 
 /// Runs a suite in its package, with the server of this build and in a clean environment.
 fn suite(program: &str, arguments: &[&str], package: &str) {
+    suite_on(&hookrail_testkit::search_path(), program, arguments, package);
+}
+
+/// The same with this search path.
+fn suite_on(search_path: &OsStr, program: &str, arguments: &[&str], package: &str) {
     if !have(program) {
         return;
     }
     let sandbox = Sandbox::with_hook("true");
     let mut command = sandbox.command(program);
     command.args(arguments).current_dir(clients().join(package)).env("HOOKRAIL_PROGRAM", Sandbox::program());
+    command.env("PATH", search_path);
     if let Some(all) = std::env::var_os("HOOKRAIL_REQUIRE_ALL") {
         command.env("HOOKRAIL_REQUIRE_ALL", all);
     }
@@ -107,10 +114,12 @@ fn the_python_client_uses_no_socket_of_another_user() {
     python("tests.test_socket_checks");
 }
 
-/// Also runs its examples and what its README shows.
+/// Also runs its examples and what its README shows. The pip of the machine's own Python serves every environment that the
+/// suite makes; without it each one would first get a pip.
 #[test]
 fn the_python_package_is_installed_in_an_empty_environment() {
-    python("tests.test_package");
+    let machine = std::env::var_os("PATH").unwrap_or_default();
+    suite_on(&machine, "python3", &["-m", "unittest", "-v", "tests.test_package"], "python");
 }
 
 fn node(file: &str) {
