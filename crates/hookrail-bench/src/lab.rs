@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use crate::BenchResult;
 use crate::peers::Peers;
 
-/// Which shell the engine finds on the `PATH` of hooks.
+/// The shell that command lines are given to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shell {
-    /// There is no bash, so it takes `/bin/sh`.
+    /// `/bin/sh`, also where there is a bash.
     Sh,
     Bash,
 }
@@ -73,13 +73,18 @@ impl Lab {
 
     /// A system over a project, with trust and without anything else.
     pub(crate) fn system(&self, project: &Path, shell: Shell) -> HookSystem {
-        HookSystem::builder(project).environment(self.environment(shell)).trust_project().build()
+        let builder = HookSystem::builder(project).environment(self.environment(shell)).trust_project();
+        match shell {
+            Shell::Sh => builder.shell("/bin/sh").build(),
+            Shell::Bash => builder.build(),
+        }
     }
 
     /// A system over a project that the caller may still change.
     pub(crate) fn builder(&self, hooks: Vec<Value>) -> BenchResult<Builder> {
         let project = self.project(&json!([{"hooks": hooks}]))?;
-        Ok(HookSystem::builder(project).environment(self.environment(Shell::Sh)).trust_project())
+        let builder = HookSystem::builder(project).environment(self.environment(Shell::Sh));
+        Ok(builder.shell("/bin/sh").trust_project())
     }
 
     /// A system with one group of hooks that match every tool.
