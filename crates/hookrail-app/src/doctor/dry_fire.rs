@@ -122,7 +122,7 @@ impl DryRun {
         let matched = snapshot.hooks().iter().filter(takes_part).find_map(|hook| {
             let fields = sample::fields_for(hook);
             let (tool, input) = (fields.get("tool_name")?.as_str()?, fields.get("tool_input")?);
-            let (tool, input) = tools::table().call_for(agent.tools(), &tool, &input)?;
+            let (tool, input) = tools::table().call_for(agent.tools(), &tool, input)?;
             let (event, payload) = agent.tool_event(project, &tool, &input.to_value());
             let about = format!("hook `{}` is asked about `{}`", visible(&hook.label), visible(&tool));
             Some(Self { event, payload, about })
