@@ -38,7 +38,9 @@ impl Evaluator<'_> {
     ) -> Option<After> {
         let call = Call { name, args, span, world, input };
         match name {
-            "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "rbash" | "mksh" | "fish" => return Some(self.shell(&call)),
+            "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "rbash" | "mksh" | "fish" => {
+                return Some(self.shell(&call));
+            }
             "xargs" => return Some(self.xargs(&call)),
             "parallel" => return Some(self.parallel(&call)),
             "find" | "gfind" => return Some(self.find(&call)),

@@ -39,11 +39,11 @@ mod tools;
 pub use super::command_hooks::{
     BlockingError, EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput,
 };
+pub use super::extension_enablement::is_extension_disabled;
 pub use super::tool_choice::{HookToolConfig, HookToolMode};
 pub use crate::payload::{request_with_changes as from_hook_request, response_with_changes as from_hook_response};
 pub use aggregate::{AggregatedHookResult, ProcessedHookResult};
 pub use disabled_list::{DisabledListError, set_disabled};
-pub use super::extension_enablement::is_extension_disabled;
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, AnyHookInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookEventName, HookInput, NotificationInput,
