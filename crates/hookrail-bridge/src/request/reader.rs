@@ -67,7 +67,9 @@ impl Reader<'_> {
             event = event.at_time(time);
         }
         // Some agents name the model in every event, some in a few.
-        for (field, names) in [("model_id", ["model"]), ("agent_id", ["agent_id"]), ("agent_type", ["agent_type"])] {
+        // Hooks of some dialects are told the mode of the agent, and which prompt the event belongs to.
+        let same = ["agent_id", "agent_type", "permission_mode", "prompt_id"].map(|name| (name, [name]));
+        for (field, names) in [("model_id", ["model"])].into_iter().chain(same) {
             if let Some(text) = self.text(&names).filter(|text| !text.is_empty()) {
                 event = event.with_text(field, &text);
             }
