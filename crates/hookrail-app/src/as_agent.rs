@@ -20,6 +20,12 @@ pub fn host(builder: Builder, project: &Path, agent: Option<Agent>) -> Builder {
     }
 }
 
+/// Returns the builder of a host that calls its tools by the names of the agent whose payload was given. Unlike with [`host`],
+/// hooks that the agent runs itself take part: the agent is not there.
+pub fn sent_by(builder: Builder, sender: Option<Agent>) -> Builder {
+    sender.map(Agent::tools).into_iter().fold(builder, Builder::host_tools)
+}
+
 /// Returns the request that the bridge would make of this event.
 pub fn request_of(agent: Agent, event: &Event) -> Result<AgentRequest> {
     let (title, kind) = (agent.title(), event.kind());

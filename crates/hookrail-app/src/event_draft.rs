@@ -6,14 +6,17 @@ use hookrail::dialect::find_event;
 use hookrail::plan::SkipReason;
 use hookrail::sources::nearest;
 use hookrail::{Diagnostic, DialectId, Event, EventKind, Json, JsonObject};
+use hookrail_bridge::Agent;
 
 use crate::failure::{Excerpt, Failure, Result};
 use crate::lint::in_other_words;
-use crate::payload_shape::{PayloadShape, missing_subject, report_fields};
+use crate::payload_shape::{PayloadShape, event_of_agent, missing_subject, report_fields};
 
 /// The event that the options describe, and the diagnostics about its fields.
 pub struct EventDraft {
     pub event: Event,
+    /// The agent whose payload was given, by whose names the event calls its tool.
+    pub agent: Option<Agent>,
     pub fields: FieldReport,
 }
 
@@ -79,13 +82,18 @@ pub fn make_event(given: &EventFields, project: &Path) -> Result<EventDraft> {
     }
     // All fields are checked for a payload only, which stands for what a host sends. `--tool` without a payload asks
     // which matchers select a tool, and that needs no other field.
+    let agent = shape.agent();
     let (findings, missing_subject) = match given.payload {
+        Some(_) if agent.is_some() => (Vec::new(), None),
         Some(_) => (report_fields(kind, &given.name, shape, &fields), None),
         None => (Vec::new(), missing_subject(kind, &fields)),
     };
-    let event = Event::new(kind, project)
-        .with_payload(&fields.to_json())
-        .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?;
+    let event = match agent {
+        Some(agent) => event_of_agent(agent, kind, fields, project)?,
+        None => Event::new(kind, project)
+            .with_payload(&fields.to_json())
+            .map_err(|error| Failure::new(error.to_string()).hint(fields_hint(kind)))?,
+    };
     let event = match &given.session_id {
         Some(id) => event.session(id),
         None => event,
@@ -94,7 +102,7 @@ pub fn make_event(given: &EventFields, project: &Path) -> Result<EventDraft> {
         Some(path) => event.transcript(path),
         None => event,
     };
-    Ok(EventDraft { event, fields: FieldReport { findings, missing_subject } })
+    Ok(EventDraft { event, agent, fields: FieldReport { findings, missing_subject } })
 }
 
 /// Finds an event by its name in any dialect or its neutral one.

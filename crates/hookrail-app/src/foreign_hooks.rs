@@ -1,5 +1,6 @@
-//! Hooks that other agents find in their own settings files. hookrail does not run them, and says so where a user could think
-//! that it does. Nothing in these files is executed, and a file that cannot be read has no hooks.
+//! Hooks that other agents find in their own settings files and that do not take part here: of a dialect that is not enabled, or
+//! of an agent whose format is not known. A user could think that they do, so commands for people say it. Nothing in these files is
+//! executed, and a file that cannot be read has no hooks.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use hookrail_bridge::install::{
 };
 use serde_json::Value;
 
+use crate::config::{EnabledDialect, HookrailConfiguration, ProjectFileTrust, switchable_dialects};
 use crate::folders::home;
 use crate::path_display::PathDisplay;
 
@@ -28,7 +30,7 @@ const WITHOUT_BRIDGE: [(&str, &str, &str); 2] =
     [("cursor", "Cursor", ".cursor/hooks.json"), ("windsurf", "Windsurf", ".windsurf/hooks.json")];
 
 /// Counts the hooks that agents have for themselves in files of a project and of the user. Entries that call hookrail are not
-/// among them.
+/// among them, and neither are those of an enabled dialect.
 pub fn find(root: &Path) -> Vec<ForeignHooks> {
     let home = home();
     let places = PathDisplay::new(root, home.clone());
@@ -37,9 +39,14 @@ pub fn find(root: &Path) -> Vec<ForeignHooks> {
     let locations = Locations { home: home.as_deref().unwrap_or(root), project: root, variable: &variable };
     let mut counted: Vec<PathBuf> = Vec::new();
     let mut found = Vec::new();
-    for agent in Agent::ALL {
+    let configuration = HookrailConfiguration::load(root, ProjectFileTrust::Untrusted);
+    let is_enabled = |enabled: &EnabledDialect, agent: Agent| enabled.name == agent.name();
+    let takes_part = |agent: &Agent| configuration.enabled_dialects().iter().any(|enabled| is_enabled(enabled, *agent));
+    let switchable = switchable_dialects();
+    for agent in Agent::ALL.into_iter().filter(|agent| !takes_part(agent)) {
         for file in locations.hook_files(agent) {
-            let owner = Owner { agent: agent.name(), title: agent.title() };
+            let format = if switchable.contains(&agent.name()) { HookFormat::Switchable } else { HookFormat::Unknown };
+            let owner = Owner { agent: agent.name(), title: agent.title(), format };
             let Some(hooks) = in_file(owner, &file, &places, |text| read_agent_file(agent, &file, text)) else {
                 continue;
             };
@@ -53,7 +60,8 @@ pub fn find(root: &Path) -> Vec<ForeignHooks> {
     }
     for (agent, title, name) in WITHOUT_BRIDGE {
         let read = |text: &str| read_settings(text, SettingsSyntax::LenientJson);
-        found.extend(in_file(Owner { agent, title }, &root.join(name), &places, read));
+        let owner = Owner { agent, title, format: HookFormat::Unknown };
+        found.extend(in_file(owner, &root.join(name), &places, read));
     }
     found
 }
@@ -78,6 +86,15 @@ pub fn added_to(document: &Json, found: &[Diagnostic]) -> Json {
 struct Owner {
     agent: &'static str,
     title: &'static str,
+    format: HookFormat,
+}
+
+/// Whether there is a dialect for the hooks of an agent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HookFormat {
+    /// There is one, which is not enabled.
+    Switchable,
+    Unknown,
 }
 
 fn in_file(
@@ -86,13 +103,26 @@ fn in_file(
     places: &PathDisplay,
     parse: impl Fn(&str) -> Result<Value, EditError>,
 ) -> Option<ForeignHooks> {
-    let Owner { agent, title } = owner;
+    let Owner { agent, title, format } = owner;
     let text = read_file(file).ok().flatten().filter(|text| text.contains("hooks"))?;
     let shown = places.path(file);
-    let message = match count_foreign_hooks(&parse(&text).ok()?) {
+    let (whose, pronoun) = match count_foreign_hooks(&parse(&text).ok()?) {
         0 => return None,
-        1 => format!("1 hook in {shown} is {title}'s own; hookrail does not run it"),
-        count => format!("{count} hooks in {shown} are {title}'s own; hookrail does not run them"),
+        1 => (format!("1 hook in {shown} is {title}'s own"), "it"),
+        count => (format!("{count} hooks in {shown} are {title}'s own"), "them"),
+    };
+    let enable = format!("`hookrail enable {agent}` lets {pronoun} take part");
+    let (message, hint) = match format {
+        HookFormat::Switchable => {
+            let convert = format!("`hookrail import --from {agent}` converts {pronoun}");
+            (format!("{whose}; {enable}"), format!("run `hookrail enable {agent}`; {convert}"))
+        }
+        HookFormat::Unknown => {
+            let hint = format!(
+                "{title} runs its own hooks; hooks for hookrail are in `.llxprt/settings.json`, which `hookrail new` makes"
+            );
+            (format!("{whose}; hookrail does not run {pronoun}"), hint)
+        }
     };
     let keys = ["\"hooks\"", "[[hooks", "[hooks"];
     let key = keys.iter().find_map(|key| Some((text.find(key)?, key.len())));
@@ -100,8 +130,5 @@ fn in_file(
         Some((at, length)) => Location::in_text(file, &text, at..at + length),
         None => Location::whole_file(file),
     };
-    let hint = format!(
-        "{title} runs its own hooks; hooks for hookrail are in `.llxprt/settings.json`, which `hookrail new` makes"
-    );
     Some(ForeignHooks { agent, diagnostic: Diagnostic::new(Code::ForeignHooks, message).at(place).hint(hint) })
 }

@@ -6,12 +6,14 @@
 #![allow(missing_docs, reason = "the crate serves one program, and most names say what they are")]
 
 pub mod accesses;
+pub mod agent_entries;
 pub mod as_agent;
 pub mod author;
 pub mod bridge;
 pub mod cases;
 pub mod config;
 pub mod demo;
+pub mod dialects;
 pub mod doctor;
 pub mod event_draft;
 pub mod failure;

@@ -1,12 +1,18 @@
 //! Reads a payload in the shape of any dialect.
 //!
 //! `--payload` takes the neutral fields, and also what a hook receives: a hook author has a recorded input at hand and wants
-//! to fire exactly that. The shape is recognised by the members that only one dialect has.
+//! to fire exactly that. The shape is recognised by the members that only one dialect has. What Claude Code and Codex CLI send is
+//! read as their bridge reads it; Gemini CLI sends the neutral fields.
+
+use std::path::Path;
 
 use hookrail::dialect::find_event;
 use hookrail::payload::ToolResponse;
 use hookrail::sources::nearest;
-use hookrail::{Code, Diagnostic, DialectId, EventKind, Json, JsonObject};
+use hookrail::{Code, Diagnostic, DialectId, Event, EventKind, Json, JsonObject};
+use hookrail_bridge::{Agent, Incoming, NoisyEvents, Reading, request};
+
+use crate::failure::{Failure, Result};
 
 /// The members that every hook input may have beside the event's own fields.
 const COMMON: [&str; 12] = [
@@ -33,6 +39,8 @@ pub enum PayloadShape {
     Plugin,
     /// The event that a module's handler receives.
     Module,
+    /// What this agent sends to its own hooks.
+    Agent(Agent),
 }
 
 impl PayloadShape {
@@ -45,14 +53,22 @@ impl PayloadShape {
         } else if is_event("type") && members.get("hook_event_name").is_none() {
             Self::Module
         } else {
-            Self::Neutral
+            text("hook_event_name").and_then(|event| agent_of(&event, members)).map_or(Self::Neutral, Self::Agent)
+        }
+    }
+
+    /// Returns the agent that sends this shape.
+    pub fn agent(self) -> Option<Agent> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::Neutral | Self::Plugin | Self::Module => None,
         }
     }
 
     /// Returns the neutral fields of a payload in this shape.
     pub fn neutral_fields(self, members: JsonObject) -> JsonObject {
         match self {
-            Self::Neutral => members,
+            Self::Neutral | Self::Agent(_) => members,
             Self::Plugin => plugin_fields(&members),
             Self::Module => module_fields(&members),
         }
@@ -61,10 +77,53 @@ impl PayloadShape {
     /// Returns the dialect whose hooks receive this shape; none for the neutral one.
     fn dialect(self) -> Option<DialectId> {
         match self {
-            Self::Neutral => None,
+            Self::Neutral | Self::Agent(_) => None,
             Self::Plugin => Some(DialectId::Xcode),
             Self::Module => Some(DialectId::Xcsh),
         }
+    }
+}
+
+/// The agent that sends such a payload for an event.
+fn agent_of(event: &str, members: &JsonObject) -> Option<Agent> {
+    let has = |name: &str| members.get(name).is_some();
+    let sends = |agent: &Agent| agent.find_event(event).is_some();
+    let is_claudes = ["permission_mode", "prompt_id", "tool_use_id", "transcript_path"].into_iter().any(has);
+    let candidates = [(has("turn_id"), Agent::codex()), (is_claudes && !has("timestamp"), Agent::claude())];
+    let mut agents = candidates.into_iter().filter(|(is_likely, _)| *is_likely).map(|(_, agent)| agent);
+    agents.find(sends)
+}
+
+/// Reads what an agent sends as its bridge does.
+///
+/// # Errors
+///
+/// It is of another event, or the bridge would refuse it.
+pub fn event_of_agent(agent: Agent, kind: EventKind, mut members: JsonObject, project: &Path) -> Result<Event> {
+    let named = members.get("hook_event_name").and_then(Json::as_str).unwrap_or_default();
+    if agent.find_event(&named).is_some_and(|event| event.kind != kind) {
+        let message = format!("the payload is one of `{named}`, and {kind} is fired");
+        return Err(Failure::new(message).hint(format!("fire `{named}`, or remove `hook_event_name`")));
+    }
+    if members.get("cwd").is_none() {
+        members.set("cwd", Json::string(&project.to_string_lossy()));
+    }
+    let payload = members.to_json();
+    let incoming = Incoming {
+        agent,
+        event: None,
+        payload: payload.text().as_bytes(),
+        variable: &|_| None,
+        noisy: NoisyEvents::Fired,
+    };
+    let title = agent.title();
+    let unusable = |why: String| Failure::new(format!("the payload cannot be read as one of {title}: {why}"));
+    match request::read(&incoming) {
+        Ok(Reading::Fire(request)) => {
+            request.events.into_iter().next().ok_or_else(|| unusable("nothing is fired for it".to_owned()))
+        }
+        Ok(Reading::Pass(pass)) => Err(unusable(format!("nothing is fired for it: {pass:?}"))),
+        Err(refused) => Err(unusable(refused.error.to_string())),
     }
 }
 
@@ -226,6 +285,24 @@ mod tests {
             r#"{"type":"tool_result","toolName":"bash","content":[{"type":"text","text":"out"}],"isError":true}"#;
         let expected = r#"{"tool_name":"bash","tool_response":{"llmContent":"out","returnDisplay":"out","error":{"message":"out"}}}"#;
         assert_eq!(fields(result), expected);
+    }
+
+    #[test]
+    fn what_an_agent_sends_is_recognised() {
+        let shape = |text: &str| PayloadShape::of_payload(&Json::parse(text).unwrap().as_object().unwrap());
+        for (payload, expected) in [
+            (r#"{"hook_event_name":"PreToolUse","permission_mode":"default"}"#, PayloadShape::Agent(Agent::claude())),
+            (r#"{"hook_event_name":"SessionStart","transcript_path":"/t"}"#, PayloadShape::Agent(Agent::claude())),
+            (
+                r#"{"hook_event_name":"PreToolUse","turn_id":"t","permission_mode":"x"}"#,
+                PayloadShape::Agent(Agent::codex()),
+            ),
+            (r#"{"hook_event_name":"BeforeTool","timestamp":"t","transcript_path":"/t"}"#, PayloadShape::Neutral),
+            (r#"{"hook_event_name":"SessionStart","timestamp":"t","transcript_path":"/t"}"#, PayloadShape::Neutral),
+            (r#"{"tool_name":"x","permission_mode":"default"}"#, PayloadShape::Neutral),
+        ] {
+            assert_eq!(shape(payload), expected, "{payload}");
+        }
     }
 
     #[test]

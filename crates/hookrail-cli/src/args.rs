@@ -181,6 +181,25 @@ pub(crate) enum Command {
     /// Exit status: 0 the agent does not call hookrail, 1 nothing was changed, or something that was not installed still
     /// calls it.
     Uninstall(UninstallArgs),
+    /// Let the hooks that Claude Code, Gemini CLI or Codex CLI have take part as they are
+    ///
+    /// Until then none of their files is read. Hooks of a project need a grant all the same.
+    ///
+    /// Exit status: 0 the dialect is on, 1 nothing was changed.
+    Enable(EnableArgs),
+    /// Stop reading the hooks of a dialect that was enabled
+    ///
+    /// What the configuration of the machine enables stays on.
+    ///
+    /// Exit status: 0 the dialect is off, 1 nothing was changed.
+    Disable(DisableArgs),
+    /// Convert hooks of another agent, and say what each means otherwise
+    ///
+    /// For those who want to leave a format behind: `hookrail enable` runs the hooks as they are. A hook that would do something
+    /// else afterwards is refused.
+    ///
+    /// Exit status: 0 every hook means the same, or a loss is allowed; 2 a hook would mean something else; 1 the command failed.
+    Import(ImportArgs),
     /// Find out whether agents really call hookrail, and how to fix it
     ///
     /// Exit status: 0 no errors, 1 at least one error.
@@ -444,6 +463,7 @@ mod bridge;
 #[cfg(feature = "fleet")]
 mod bundle;
 mod dev;
+mod dialects;
 mod event;
 mod examples;
 pub(crate) mod features;
@@ -473,6 +493,7 @@ pub(crate) use bundle::{
     BundlePublishArgs, BundleScopeArgs, BundleSignArgs, BundleStatusArgs, BundleVerifyArgs, Expiry,
 };
 pub(crate) use dev::{DevArgs, TryArgs};
+pub(crate) use dialects::{DialectScopeArg, DisableArgs, EnableArgs, ImportArgs};
 #[cfg(feature = "fleet")]
 pub(crate) use fleet::{
     FleetAdmitArgs, FleetArgs, FleetCommand, FleetEnrollArgs, FleetInitArgs, FleetMemberArgs, FleetRevokeArgs,

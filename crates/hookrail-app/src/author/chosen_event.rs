@@ -145,7 +145,7 @@ fn described(wish: EventWish<'_>, project: &Project, hook: Option<&Hook>) -> Res
     let sample = of_hook.map_or_else(|| sample::fields(kind, fields.tool.as_deref()), sample::fields_for);
     fields.name = event.unwrap_or(kind.name()).to_owned();
     fields.payload = fields.payload.or(Some(sample));
-    let EventDraft { event, fields } = make_event(&fields, project.root())?;
+    let EventDraft { event, fields, .. } = make_event(&fields, project.root())?;
     Ok((event, fields))
 }
 

@@ -5,7 +5,7 @@ mod chosen_event;
 mod files;
 mod recipes;
 mod rules;
-mod settings;
+pub(crate) mod settings;
 mod target;
 mod template;
 mod types;

@@ -20,18 +20,22 @@ const NEW_FILE: &str = "\
 ";
 
 /// A settings file with new groups.
-pub(super) struct MergedSettings {
-    pub(super) text: String,
+pub(crate) struct MergedSettings {
+    pub(crate) text: String,
     /// Why the hooks do not run although they are in the file.
-    pub(super) warning: Option<String>,
+    pub(crate) warning: Option<String>,
 }
 
 /// Adds groups to the settings of a project and switches hooks on, unless the file says something else.
 pub(super) fn merge(root: &Path, groups: &[HookGroup]) -> Result<MergedSettings> {
-    let existing = read_below(root, PATH)?.filter(|text| !text.trim().is_empty());
-    let whole = existing.unwrap_or_else(|| NEW_FILE.to_owned());
+    merge_text(read_below(root, PATH)?, PATH, groups)
+}
+
+/// Adds groups to the text of a settings file, which is called `name` in messages, and switches hooks on.
+pub(crate) fn merge_text(existing: Option<String>, name: &str, groups: &[HookGroup]) -> Result<MergedSettings> {
+    let whole = existing.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| NEW_FILE.to_owned());
     let (mark, text) = whole.strip_prefix('\u{feff}').map_or(("", whole.as_str()), |text| ("\u{feff}", text));
-    let refused = |error: EditError| refusal(text, &error);
+    let refused = |error: EditError| refusal(name, text, &error);
     let mut new = insert_groups(text, groups).map_err(refused)?;
     let settings = read_settings(text, SettingsSyntax::LenientJson).map_err(refused)?;
     let warning = match switch_of(&settings) {
@@ -40,7 +44,7 @@ pub(super) fn merge(root: &Path, groups: &[HookGroup]) -> Result<MergedSettings>
             None
         }
         Some((_, true)) => None,
-        Some((key, false)) => Some(format!("`{key}` in `{PATH}` switches hooks off; set it to true to let them run")),
+        Some((key, false)) => Some(format!("`{key}` in `{name}` switches hooks off; set it to true to let them run")),
     };
     Ok(MergedSettings { text: format!("{mark}{new}"), warning })
 }
@@ -55,21 +59,21 @@ fn switch_of(settings: &Value) -> Option<(&'static str, bool)> {
     switches.into_iter().find_map(|(key, pointer)| Some((key, settings.pointer(pointer)?.as_bool()?)))
 }
 
-fn refusal(text: &str, error: &EditError) -> Failure {
+fn refusal(file: &str, text: &str, error: &EditError) -> Failure {
     match error {
         EditError::Syntax { line, message } => {
             let offset = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum::<usize>();
             let blanks = text.get(offset..).map_or(0, |rest| rest.len() - rest.trim_start().len());
-            Failure::new(format!("`{PATH}` is not valid JSON, line {line}: {message}; nothing was written"))
-                .excerpt(Excerpt::Place { name: PATH.to_owned(), text: text.to_owned(), offset: offset + blanks })
+            Failure::new(format!("`{file}` is not valid JSON, line {line}: {message}; nothing was written"))
+                .excerpt(Excerpt::Place { name: file.to_owned(), text: text.to_owned(), offset: offset + blanks })
                 .hint("repair the file (`hookrail check` shows every problem), then run the command again")
         }
-        EditError::ByteOrderMark => Failure::new(format!("`{PATH}` cannot be edited: {error}; nothing was written"))
+        EditError::ByteOrderMark => Failure::new(format!("`{file}` cannot be edited: {error}; nothing was written"))
             .hint("save it as UTF-8 without a byte order mark, then run the command again"),
         EditError::Shape { key, expected } => {
             let name = key.rsplit('.').next().unwrap_or(key);
             let line = text.lines().position(|line| line.contains(&format!("\"{name}\""))).map_or(1, |at| at + 1);
-            Failure::new(format!("`{key}` in `{PATH}`, line {line}, is not {expected}; nothing was written"))
+            Failure::new(format!("`{key}` in `{file}`, line {line}, is not {expected}; nothing was written"))
                 .hint("repair the file (`hookrail check` shows every problem), then run the command again")
         }
     }

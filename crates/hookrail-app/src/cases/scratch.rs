@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem};
-use hookrail_bridge::tools;
+use hookrail::{Builder, DialectId, Environment, EventKind, HookSystem, Json};
+use hookrail_bridge::{Agent, tools};
 use hookrail_spawn::USER_FOLDER_VARIABLES;
 use serde_json::json;
 use tempfile::TempDir;
@@ -20,6 +20,7 @@ use super::copy::{Copier, create_parent, link, make_executable, not_written, wri
 use super::run::RunSettings;
 use super::scratch_path::{ScratchFolders, ScratchPath};
 use super::survey::{Survey, module_files};
+use crate::payload_shape::PayloadShape;
 use crate::script::{interpreter, is_executable};
 
 /// The files that make a folder a plugin.
@@ -169,6 +170,10 @@ impl Scratch {
         write_files(case, &places)?;
         let builder = project.grants.describe_copy(&places.project, settings.trust);
         let builder = builder.environment(environment(located, &places, settings.byte_code));
+        // A payload of an agent calls tools by the agent's names.
+        let payload = case.payload.clone().map(Json::from).and_then(|payload| payload.as_object());
+        let sender = payload.and_then(|payload| PayloadShape::of_payload(&payload).agent());
+        let builder = sender.map(Agent::tools).into_iter().fold(builder, Builder::host_tools);
         let system = load(case, builder, module);
         if let Subject::Selected(labels) = &subject {
             leave_only(&system, labels, &located.project, &places);

@@ -8,10 +8,11 @@ use hookrail::sources::{Location, Origin, SourceKind};
 use hookrail::trust::Fingerprint;
 use hookrail::{DialectId, Environment, EventKind, Hook, HookSystem, Level};
 
+use crate::config::{HookrailConfiguration, ProjectFileTrust};
 use crate::text::count_by_level;
 
 /// The files and folders in which a project configures hooks.
-const CONFIGURATION: [&str; 10] = [
+const CONFIGURATION: [&str; 15] = [
     ".llxprt/settings.json",
     ".llxprt/hooks",
     ".x-code/plugins",
@@ -19,6 +20,11 @@ const CONFIGURATION: [&str; 10] = [
     ".x-code/settings.local.json",
     ".xcsh/hooks",
     ".claude/hooks",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".gemini/settings.json",
+    ".codex/hooks.json",
+    ".codex/config.toml",
     ".codex/hooks",
     ".hookrail/config.toml",
     ".hookrail/rules",
@@ -85,7 +91,9 @@ impl SurveyedHook {
 impl Survey {
     /// Reads the configuration of a project. Nothing is trusted, so no module is loaded.
     pub(super) fn read(root: &Path) -> Self {
-        let system = HookSystem::builder(root).environment(nowhere(root)).no_bundles().build();
+        let configuration = HookrailConfiguration::load(root, ProjectFileTrust::Untrusted);
+        let builder = configuration.enable_dialects(HookSystem::builder(root));
+        let system = builder.environment(nowhere(root)).no_bundles().build();
         let snapshot = system.snapshot();
         let hooks = snapshot.hooks().iter().map(|hook| SurveyedHook::new(root, hook)).collect();
         let problems = count_by_level(

@@ -9,8 +9,8 @@ use hookrail::module::CAPABILITY_NAMES;
 use hookrail::tools::ToolUse;
 
 use super::table::{
-    POLICIES, SECTIONS, SWITCHABLE_DIALECTS, SettingKind, SettingScope, TOOLS_MEANING, TOOLS_SECTION, quoted_words,
-    settings_of_section,
+    POLICIES, SECTIONS, SettingKind, SettingScope, TOOLS_MEANING, TOOLS_SECTION, quoted_words, settings_of_section,
+    switchable_dialects,
 };
 
 /// Returns the value of a setting that no file sets.
@@ -103,7 +103,7 @@ fn value_schema(kind: SettingKind, meaning: &str) -> Value {
         }
         SettingKind::Word { words, .. } => json!({"enum": words}),
         SettingKind::Names => json!({"type": "array", "items": {"type": "string", "minLength": 1}}),
-        SettingKind::Dialects => json!({"type": "array", "items": {"enum": SWITCHABLE_DIALECTS}}),
+        SettingKind::Dialects => json!({"type": "array", "items": {"enum": switchable_dialects()}}),
         SettingKind::Path => json!({"type": "string", "pattern": "^/"}),
         SettingKind::Url => json!({"type": "string", "pattern": "^https?://."}),
         SettingKind::Address => json!({"type": ["string", "integer"], "minimum": 0, "maximum": 65535}),

@@ -32,7 +32,7 @@ pub use journal::{JournalSettings, RecordWhen};
 use modules::{ModuleLimits, TwoTierModuleRunner};
 use read::{ConfigFile, ConfigFileState, ConfiguredSetting, SettingValue};
 pub use system::system_files;
-pub use table::SWITCHABLE_DIALECTS;
+pub use table::switchable_dialects;
 use table::{Setting, SettingScope};
 pub use telemetry::TelemetrySettings;
 #[cfg(feature = "otel")]
@@ -204,10 +204,17 @@ impl HookrailConfiguration {
         &self.enabled_dialects
     }
 
+    /// Lets the dialects take part that are switched on.
+    pub fn enable_dialects(&self, builder: Builder) -> Builder {
+        let dialects = self.enabled_dialects.iter().filter_map(|enabled| DialectId::from_name(&enabled.name));
+        dialects.fold(builder, Builder::enable_dialect)
+    }
+
     /// Applies the configuration to the builder of a hook system.
     pub fn apply(self, builder: Builder) -> Builder {
         let runner = TwoTierModuleRunner::new(self.user_hooks.modules, self.project_hooks.modules, self.processes);
-        let mut builder = builder
+        let mut builder = self
+            .enable_dialects(builder)
             .runner(runner)
             .most_processes(self.processes)
             .capabilities(self.user_hooks.run.capabilities)

@@ -18,8 +18,8 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::table::{
-    POLICIES, SECTIONS, SWITCHABLE_DIALECTS, Setting, SettingKind, SettingRow, TOOLS_SECTION, quoted_words,
-    settings_of_section,
+    POLICIES, SECTIONS, Setting, SettingKind, SettingRow, TOOLS_SECTION, quoted_words, settings_of_section,
+    switchable_dialects,
 };
 
 /// The consequence of a malformed list of capabilities.
@@ -400,13 +400,13 @@ impl ConfigReader<'_> {
     /// Reads the name of a dialect that can be switched on.
     fn read_dialect(&mut self, name: &Spanned<DeValue<'_>>) -> Option<String> {
         let written = name.get_ref().as_str();
-        let known = written.and_then(|word| SWITCHABLE_DIALECTS.into_iter().find(|known| *known == word));
+        let known = written.and_then(|word| switchable_dialects().into_iter().find(|known| *known == word));
         if known.is_none() {
             let shown = written
                 .map_or_else(|| described(name.get_ref()).to_owned(), |word| format!("`{}`", word.escape_debug()));
             let message = format!("{shown} is not a dialect that can be switched on");
-            let hint = written.and_then(|word| suggestion(word, SWITCHABLE_DIALECTS));
-            let hint = hint.unwrap_or_else(|| format!("these are {}", listed(&SWITCHABLE_DIALECTS)));
+            let hint = written.and_then(|word| suggestion(word, switchable_dialects()));
+            let hint = hint.unwrap_or_else(|| format!("these are {}", listed(&switchable_dialects())));
             self.report(Code::SettingValue, message, name.span(), Some(hint));
         }
         known.map(str::to_owned)

@@ -1,5 +1,6 @@
 //! Every setting of hookrail's own configuration file: one table for the reader, the reference and the schema.
 
+use hookrail::DialectId;
 use hookrail::module::CAPABILITY_NAMES;
 
 /// A setting.
@@ -235,8 +236,11 @@ pub(super) const POLICIES: [&str; 3] = ["allow", "ask", "block"];
 pub(super) const SECTIONS: [&str; 11] =
     ["limits", "modules", "bus", "guard", "rules", "dialects", "run", "sandbox", TOOLS_SECTION, "journal", "telemetry"];
 
-/// The dialects that are off until they are switched on.
-pub const SWITCHABLE_DIALECTS: [&str; 3] = ["claude", "gemini", "codex"];
+/// Returns the dialects that are off until they are switched on.
+pub fn switchable_dialects() -> Vec<&'static str> {
+    let switchable = DialectId::CONFIGURED.into_iter().filter(|dialect| dialect.needs_enabling());
+    switchable.map(DialectId::name).collect()
+}
 
 /// The section whose keys are names of tools.
 pub(super) const TOOLS_SECTION: &str = "tools";
@@ -279,7 +283,7 @@ impl SettingKind {
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
             Self::Word { words, .. } => quoted_words(words),
             Self::Names => "a list of names".to_owned(),
-            Self::Dialects => format!("a list of {}", quoted_words(&SWITCHABLE_DIALECTS)),
+            Self::Dialects => format!("a list of {}", quoted_words(&switchable_dialects())),
             Self::Path => "an absolute path".to_owned(),
             Self::Url => "an address that begins with \"http://\" or \"https://\"".to_owned(),
             Self::Address => "an address such as \"127.0.0.1:9464\", or a port of the loopback interface".to_owned(),

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hookrail::hook::Enablement;
+use hookrail::sources::Location;
 use hookrail::{Code, Hook, HookSystem, Level};
+use hookrail_bridge::Agent;
 use hookrail_bridge::doctor::DoctorCheck;
 
 use crate::failure::Result;
-use crate::project::Project;
+use crate::project::{Project, of_agent};
 use crate::text::counted;
 use crate::text::visible;
 
@@ -27,6 +29,19 @@ impl AskedHooks {
         let project = Project::open_named(Some(&found.root))?;
         let system = project.builder(project.root())?.build();
         Ok(Self { system, project, passed_over: found.passed_over })
+    }
+
+    /// Returns the hooks that the bridge of one agent asks: those that the agent runs itself are left to it.
+    pub(super) fn asked_by(&self, agent: Agent) -> Result<Self> {
+        let project = Project::open_named(Some(self.project.root()))?;
+        let builder = project.builder(project.root())?;
+        let system = of_agent(builder, project.root(), agent).build();
+        Ok(Self { system, project, passed_over: self.passed_over.clone() })
+    }
+
+    /// Shows a place in a file as a person would name it.
+    pub(super) fn place(&self, place: &Location) -> String {
+        self.project.places.location(place)
     }
 }
 

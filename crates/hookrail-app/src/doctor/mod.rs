@@ -5,6 +5,7 @@ mod entries;
 mod hooks;
 mod losses;
 mod outside;
+mod own_hooks;
 mod settings;
 
 use std::io::Write as _;
@@ -62,8 +63,12 @@ impl Doctor {
     }
 
     /// Looks at everything that decides whether an agent calls hookrail.
-    pub fn examine(&self, agent: Agent) -> Vec<DoctorCheck> {
-        examine(agent, &self.project, &self.asked)
+    ///
+    /// # Errors
+    ///
+    /// The project cannot be opened.
+    pub fn examine(&self, agent: Agent) -> Result<Vec<DoctorCheck>> {
+        Ok(examine(agent, &self.project, &self.asked.asked_by(agent)?))
     }
 
     /// Hooks of the project that agents find in their own settings, those of one agent or of all.
@@ -86,6 +91,8 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Vec<DoctorChe
     let scene = DoctorScene { project: project.root(), files: &files, files_of: &files_of };
     checks.extend(agent.spec().doctor.checks.iter().flat_map(|check| check(&scene)));
     checks.extend(hooks::examine(asked));
+    checks.extend(own_hooks::examine_guards(asked));
+    checks.extend(own_hooks::examine(agent, project.root(), system));
     checks.extend(hooks::examine_store(files.iter().any(|file| !file.calls.is_empty())));
     let configured = HookrailConfiguration::load(project.root(), ProjectFileTrust::Untrusted).telemetry;
     checks.extend(

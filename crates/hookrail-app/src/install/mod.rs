@@ -69,6 +69,8 @@ pub struct Installation {
     pub changes: Vec<SettingsChange>,
     /// What is left to the user afterwards.
     pub advice: Vec<Advice>,
+    /// The project whose hooks were looked at.
+    pub project: PathBuf,
     agent: Agent,
     scope: Scope,
     surplus: SurplusEntries,
@@ -141,7 +143,7 @@ impl Installation {
         let summary = ChangeSummary::new(agent, Direction::Install, &changes, &home, &project);
         changes.retain(SettingsChange::is_needed);
         let advice = advice(request, wanted);
-        Ok(Self { summary, changes, advice, agent, scope, surplus, state, note })
+        Ok(Self { summary, changes, advice, project, agent, scope, surplus, state, note })
     }
 
     /// Writes all files, or leaves all as they were.

@@ -8,6 +8,7 @@ use hookrail_bridge::Agent;
 
 use super::fix::Fix;
 use super::{Finding, with_advice};
+use crate::config::switchable_dialects;
 
 /// Events of agents for which there is no bridge.
 const OTHER_AGENTS: [(&str, EventKind, &str); 19] = [
@@ -61,9 +62,22 @@ fn listed(names: &[&str]) -> String {
 pub(super) fn translated(mut diagnostic: Diagnostic) -> Diagnostic {
     if let Some((name, here, whose)) = meant(&diagnostic) {
         diagnostic.message = format!("`{name}` is an event of {whose}, not of this file; its hooks will not run");
-        diagnostic.hint = Some(format!("write `{here}`"));
+        diagnostic.hint = Some(match switchable_agent(&name) {
+            Some(agent) => format!(
+                "write `{here}`; or leave the hooks in {}'s own settings, where `hookrail enable {agent}` runs them as they are and \
+                 `hookrail import --from {agent}` says what each would mean here",
+                agent.title()
+            ),
+            None => format!("write `{here}`"),
+        });
     }
     diagnostic
+}
+
+/// The agent with an event of this name whose own settings hookrail can read.
+fn switchable_agent(name: &str) -> Option<Agent> {
+    let mut agents = switchable_dialects().into_iter().filter_map(Agent::from_name);
+    agents.find(|agent| agent.find_event(name).is_some())
 }
 
 /// Whether a file belongs to a plugin.
@@ -89,15 +103,15 @@ pub fn misnamed_event(diagnostic: &Diagnostic, fired: EventKind) -> Option<Strin
     (find_event(here) == Some(fired)).then(|| format!("the hooks of `{name}` do not run: write `{here}`"))
 }
 
-/// Says which event is meant, and replaces its name if the event is certain: a translation, or a name with a typing
-/// error. A name that is only similar may mean another event.
+/// Says which event is meant, and replaces its name if that is certain: a name with a typing error. A name that is only similar may
+/// mean another event, and under the name of another agent a hook expects what that agent sends: to translate the name alone would
+/// leave a guard that no longer understands what it reads.
 pub(super) fn with_fix(diagnostic: Diagnostic) -> Finding {
     let diagnostic = with_advice(diagnostic);
     let written = diagnostic.message.split('`').nth(1);
     let name = diagnostic.hint.as_deref().and_then(|hint| {
         let name = hint.split('`').nth(1)?;
-        let is_certain = hint.starts_with("write `")
-            || hint.starts_with("did you") && written.is_some_and(|written| is_typing_error(written, name));
+        let is_certain = hint.starts_with("did you") && written.is_some_and(|written| is_typing_error(written, name));
         is_certain.then(|| name.to_owned())
     });
     let fix = name.zip(diagnostic.location.as_ref()).map(|(name, place)| Fix::Edit {

@@ -6,8 +6,11 @@
 //! only list of them.
 
 mod advice;
+mod answer_keys;
 mod bashisms;
+mod code_of_hook;
 mod command_line;
+pub mod dead_guards;
 mod duplicates;
 mod entry;
 mod events;
@@ -21,6 +24,7 @@ mod lost_status;
 mod matcher;
 mod modules;
 mod parse;
+mod payload_fields;
 mod prints_text;
 mod python;
 mod quoting;
@@ -80,6 +84,8 @@ const LINTS: &[fn(&Scene<'_>) -> Vec<Finding>] = &[
     modules::look,
     exit_status::look,
     prints_text::look,
+    payload_fields::look,
+    answer_keys::look,
     duplicates::look,
 ];
 

@@ -14,12 +14,17 @@ const SHORTEST_USEFUL: Duration = Duration::from_millis(100);
 /// How long a host waits for hooks of plugins when a session ends.
 const SESSION_END_GRACE: Duration = Duration::from_millis(1500);
 
+/// A timeout of so many seconds, in a file that counts in seconds, was meant in milliseconds.
+const MEANT_AS_MILLISECONDS: Duration = Duration::from_secs(1000);
+
 /// A longer timeout is more often a mistake of the unit than meant: the agent does nothing else while a hook runs.
 const LONGEST_USEFUL: Duration = Duration::from_secs(600);
 
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
     let with_timeout = scene.active().map(|seen| &**seen.hook).filter(|hook| scene.has_key(hook, "timeout"));
-    with_timeout.filter_map(|hook| short(scene, hook).or_else(|| long(scene, hook))).collect()
+    with_timeout
+        .filter_map(|hook| short(scene, hook).or_else(|| in_wrong_unit(scene, hook)).or_else(|| long(scene, hook)))
+        .collect()
 }
 
 fn short(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
@@ -33,6 +38,20 @@ fn short(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
     let meant = ms * 1000.0;
     let diagnostic = diagnostic.hint(format!("for {ms} s write `\"timeout\": {meant}`"));
     Some(Finding { diagnostic, fix: Fix::replace_value(scene, hook, "timeout", &meant.to_string()) })
+}
+
+/// A number that was meant as milliseconds, where seconds are written.
+fn in_wrong_unit(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
+    let counts_seconds = matches!(hook.dialect.name(), "claude" | "codex");
+    if !counts_seconds || hook.timeout < MEANT_AS_MILLISECONDS {
+        return None;
+    }
+    let seconds = hook.timeout.as_secs();
+    let message = format!("the timeout of hook `{hook}` is {seconds} s; `timeout` is in seconds here");
+    let meant = (seconds / 1000).to_string();
+    let diagnostic = scene.about_key(hook, "timeout", Code::TimeoutLong, message);
+    let diagnostic = diagnostic.hint(format!("for {seconds} ms write `\"timeout\": {meant}`"));
+    Some(Finding { diagnostic, fix: Fix::replace_value(scene, hook, "timeout", &meant) })
 }
 
 fn long(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {

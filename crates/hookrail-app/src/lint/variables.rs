@@ -35,6 +35,23 @@ const PROJECTS: [&str; 7] = [
     "workspacePath",
 ];
 
+/// Beginnings of names, and names, that hooks of agents read from the environment and no agent sets: the payload is on standard
+/// input.
+const NEVER_SET: [(&str, &str); 12] = [
+    ("CLAUDE_TOOL_INPUT", ".tool_input"),
+    ("CLAUDE_TOOL_NAME", ".tool_name"),
+    ("CLAUDE_TOOL_OUTPUT", ".tool_response"),
+    ("CLAUDE_TOOL_", ".tool_input"),
+    ("CLAUDE_FILE_PATH", ".tool_input.file_path"),
+    ("CLAUDE_SESSION_ID", ".session_id"),
+    ("CLAUDE_NOTIFICATION", ".message"),
+    ("CLAUDE_HOOK_EVENT", ".hook_event_name"),
+    ("CLAUDE_USER_PROMPT", ".prompt"),
+    ("TOOL_ARGS", ".tool_input"),
+    ("TOOL_INPUT", ".tool_input"),
+    ("STDIN_JSON", "."),
+];
+
 pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
     scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
 }
@@ -49,6 +66,10 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
         if hook.dialect == DialectId::Xcode && written.starts_with("${") || is_set(hook, &name) {
             continue;
         }
+        if hook.dialect.needs_enabling() {
+            found.extend(never_set(scene, hook, line, &name, &written));
+            continue;
+        }
         let Some(ours) = meant(&name, hook.dialect, super::scripts::owner_variable(hook)) else { continue };
         let message = format!("`{written}` in the command of hook `{hook}` is not set, so it is empty");
         let diagnostic = scene.about_key(hook, "command", Code::VariableUnknown, message);
@@ -56,6 +77,18 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
         found.push(Finding { diagnostic: diagnostic.hint(format!("write `{ours}`")), fix });
     }
     found
+}
+
+/// Reports a variable that no agent sets, unless the line sets it itself.
+fn never_set(scene: &Scene<'_>, hook: &Hook, line: &str, name: &str, written: &str) -> Option<Finding> {
+    let (_, field) = NEVER_SET.iter().find(|(beginning, _)| name.starts_with(beginning))?;
+    let is_assigned = [format!("{name}="), format!("read {name}"), format!("read -r {name}")];
+    if is_assigned.iter().any(|assignment| line.contains(assignment)) {
+        return None;
+    }
+    let message = format!("`{written}` in the command of hook `{hook}` is set by no agent, so it is empty");
+    let diagnostic = scene.about_key(hook, "command", Code::VariableUnknown, message);
+    Some(Finding::new(diagnostic.hint(format!("read the payload on standard input: `jq -r '{field}'`"))))
 }
 
 /// Whether a hook's environment has a variable.

@@ -7,7 +7,7 @@ use clap::Command;
 /// Each group: its heading and its commands. Those that only other programs call come last in theirs.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Start", &["demo", "init", "add", "new"]),
-    ("In your agent", &["install", "uninstall", "doctor", "trust", "plugin"]),
+    ("In your agent", &["install", "uninstall", "enable", "disable", "import", "doctor", "trust", "plugin"]),
     (
         "While you write",
         &[

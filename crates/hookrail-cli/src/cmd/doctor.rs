@@ -17,7 +17,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     let mut worst = CheckHealth::Fine;
     let mut document = Vec::new();
     for agent in &agents {
-        let checks = doctor.examine(*agent);
+        let checks = doctor.examine(*agent)?;
         worst = checks.iter().map(|check| check.health).fold(worst, Ord::max);
         if args.json {
             document.extend(checks.iter().map(|check| as_json(agent.name(), check)));

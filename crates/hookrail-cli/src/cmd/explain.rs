@@ -22,9 +22,9 @@ use crate::{output, render};
 pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let agent = args.event.agent;
-    let EventDraft { event, fields } = make_event(&args.event.fields()?, project.root())?;
-    let system =
-        as_agent::host(fire::narrow(project.builder(&args.project)?, &args.event), project.root(), agent).build();
+    let EventDraft { event, agent: sender, fields } = make_event(&args.event.fields()?, project.root())?;
+    let builder = as_agent::sent_by(fire::narrow(project.builder(&args.project)?, &args.event), sender);
+    let system = as_agent::host(builder, project.root(), agent).build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;
     }

@@ -20,7 +20,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
     hookrail_spawn::share_one_heap();
     let args = &command.command;
     let project = Project::open(&args.project)?;
-    let EventDraft { event, fields } = make_event(&args.event.fields()?, project.root())?;
+    let EventDraft { event, agent: sender, fields } = make_event(&args.event.fields()?, project.root())?;
     let asked = args.event.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let default = if command.journal { RecordDefault::On } else { RecordDefault::Off };
     // What a bridge would do is tried out, so nothing of it is recorded.
@@ -31,7 +31,8 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
             (builder, journal_warnings::started(recording))
         }
     };
-    let system = as_agent::host(narrow(builder, &args.event), project.root(), args.event.agent).lend_runtime().build();
+    let builder = as_agent::sent_by(narrow(builder, &args.event), sender);
+    let system = as_agent::host(builder, project.root(), args.event.agent).lend_runtime().build();
     if !args.event.no_hooks
         && let Err(failure) = Project::require_modules(&system)
     {

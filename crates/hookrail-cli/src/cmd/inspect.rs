@@ -140,7 +140,7 @@ impl TriedEvent {
     /// The event that a trial describes. What a recorded event of this project has beside its fields, it has too: hooks may
     /// look at the session, the directory and the time.
     fn of(trial: &Trial, project: &Project) -> Result<Self> {
-        let EventDraft { mut event, fields } = described(trial, project)?;
+        let EventDraft { mut event, agent, fields } = described(trial, project)?;
         let record = trial.record.as_deref().map(Record::parse).transpose().map_err(|error| {
             Failure::new(format!("the record cannot be read: {error}")).hint("choose another event")
         })?;
@@ -148,7 +148,7 @@ impl TriedEvent {
             let Record { session, transcript, at, cwd, .. } = record;
             event = event.session(session).transcript(transcript).at_time(at).in_directory(cwd);
         }
-        Ok(Self { requested: EventDraft { event, fields }, record })
+        Ok(Self { requested: EventDraft { event, agent, fields }, record })
     }
 
     /// Adds the names of tools by which the event was fired.
@@ -184,7 +184,7 @@ impl ProjectWorkbench {
         let project = Project::open(&self.project)?;
         let tried = TriedEvent::of(trial, &project)?;
         let system = tried.with_tools(project.builder(&self.project)?).build();
-        let EventDraft { event, fields } = tried.requested;
+        let EventDraft { event, fields, .. } = tried.requested;
         let mut plan = hookrail::plan::Plan::clone(&system.explain(&event));
         let findings = fields.into_findings(plan.skipped.iter().map(|skipped| skipped.why));
         plan.diagnostics.extend(findings);
@@ -196,7 +196,7 @@ impl ProjectWorkbench {
         let tried = TriedEvent::of(trial, &project)?;
         let (builder, _) = project.recorded_builder(&self.project, RecordDefault::Off, "hookrail inspect")?;
         let system = tried.with_tools(builder).build();
-        let EventDraft { event, fields } = tried.requested;
+        let EventDraft { event, fields, .. } = tried.requested;
         let runtime = hookrail_app::runtime::runtime()?;
         let outcome = runtime.block_on(async {
             let mut outcome = system.fire_with(event, FireOptions::new().wait_for_all()).await;

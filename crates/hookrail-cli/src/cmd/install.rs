@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 use hookrail_app::failure::Result;
+use hookrail_app::foreign_hooks;
 use hookrail_app::install::{AgentTrust, InstallRequest, Installation, Position, Removal};
 use hookrail_app::text::counted;
 use hookrail_bridge::install::BridgeOption;
@@ -11,6 +12,7 @@ use crate::args::{InstallArgs, PassedOptions, UninstallArgs};
 use crate::cmd::consent::{no_terminal, require_person};
 use crate::cmd::exit::Exit;
 use crate::output;
+use crate::render::foreign_hooks::closing_lines as render_foreign;
 use crate::render::install as render;
 use crate::render::style::{GOOD, paint};
 use render::Question;
@@ -36,6 +38,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit> {
     output::text(&format!("{calls}: {} written\n", counted(installation.changes.len(), "file")))?;
     output::text(&moved_hooks(position))?;
     output::text(&advice)?;
+    output::text(&render_foreign(&foreign_hooks::diagnostics(&installation.project)))?;
     Ok(Exit::Fine)
 }
 

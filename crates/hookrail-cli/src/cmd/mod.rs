@@ -11,6 +11,7 @@ pub(crate) mod completions;
 pub(crate) mod consent;
 mod demo;
 mod dev;
+mod dialects;
 mod docs;
 mod doctor;
 pub(crate) mod exit;
@@ -19,6 +20,7 @@ mod fire;
 mod firing;
 #[cfg(feature = "fleet")]
 mod fleet;
+mod import;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod install;
@@ -66,6 +68,9 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Bridge(args) => bridge::run(&args),
         Command::Install(args) => install::install(&args),
         Command::Uninstall(args) => install::uninstall(&args),
+        Command::Enable(args) => dialects::enable(&args),
+        Command::Disable(args) => dialects::disable(&args),
+        Command::Import(args) => import::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Stats(args) => stats::run(&args),

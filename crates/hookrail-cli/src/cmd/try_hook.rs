@@ -49,7 +49,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     if described.payload.is_none() {
         described.payload = Some(sample::fields(kind, described.tool.as_deref()));
     }
-    let EventDraft { event, fields } = make_event(&described, project.root())?;
+    let EventDraft { event, fields, .. } = make_event(&described, project.root())?;
     let asked = args.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let mut builder = project.builder(&options)?.only_named_hooks().lend_runtime();
     builder = as_agent::host(builder, project.root(), args.agent);

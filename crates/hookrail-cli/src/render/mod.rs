@@ -14,6 +14,7 @@ pub(crate) mod fire;
 pub(crate) mod fleet;
 pub(crate) mod foreign_hooks;
 pub(crate) mod hooks;
+pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod outcome;
 pub(crate) mod page;

@@ -303,6 +303,10 @@ codes! {
     FileNotRead = "file-not-read", Warning, PassesSilently;
     /// A settings file of another agent has hooks of its own, which hookrail does not run.
     ForeignHooks = "foreign-hooks", Note, Harmless;
+    /// A hook reads a field of its payload that no agent sends, so it sees nothing there.
+    PayloadFieldUnknown = "payload-field-unknown", Warning, PassesSilently;
+    /// A hook answers with a member that no agent knows, so the answer has no effect.
+    AnswerKeyUnknown = "answer-key-unknown", Warning, PassesSilently;
     /// A file that a hook's command runs does not exist.
     ScriptMissing = "script-missing", Warning, PassesSilently;
     /// A file that a hook's command runs is not executable.

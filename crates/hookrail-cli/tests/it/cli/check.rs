@@ -109,7 +109,7 @@ fn no_problems() {
     insta::assert_snapshot!(Sandbox::new().run(&["check"]).ends_with(0).stdout, @"no problems: no hooks are configured");
 }
 
-const SEVERAL: &str = "\u{feff}// settings of a team\n{\n  /* hooks */\n  \"hooks\": {\n    \"PreToolUse\": [{\"matcher\": \"Write|Edit\", \
+const SEVERAL: &str = "\u{feff}// settings of a team\n{\n  /* hooks */\n  \"hooks\": {\n    \"BeforTool\": [{\"matcher\": \"Write|Edit\", \
     \"hooks\": [{\"type\": \"command\", \"name\": \"guard\", \"command\": \"./guard.sh\", \"timeout\": 5, }]}], // five seconds\n  },\n}\n";
 
 const REPAIRED: &str = "\u{feff}// settings of a team\n{\n  \"hooksConfig\": {\"enabled\": true},\n  /* hooks */\n  \"hooks\": {\n    \"BeforeTool\": \
@@ -213,7 +213,7 @@ fn a_name_that_is_only_similar_is_not_put_in_place_of_another() {
         )
     };
     for (written, fixed) in [
-        ("beforeShellExecution", "BeforeTool"),
+        ("beforeShellExecution", "beforeShellExecution"),
         ("BeforTool", "BeforeTool"),
         ("BeforeToolExecution", "BeforeToolExecution"),
     ] {
@@ -228,7 +228,7 @@ fn a_name_that_is_only_similar_is_not_put_in_place_of_another() {
 fn a_fix_never_makes_two_equal_keys() {
     let settings = r#"{"hooksConfig": {"enabled": true}, "hooks": {
   "BeforeTool": [{"hooks": [{"type": "command", "command": "exit 2"}]}],
-  "beforeShellExecution": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+  "BeforTool": [{"hooks": [{"type": "command", "command": "true"}]}]}}
 "#;
     let sandbox = Sandbox::with_settings(settings);
     let announced = |sandbox: &Sandbox| {
@@ -239,11 +239,11 @@ fn a_fix_never_makes_two_equal_keys() {
     let ran = sandbox.run(&["check", "--fix"]);
     assert_eq!(sandbox.read(".llxprt/settings.json"), settings);
     assert!(ran.stderr.contains("the key \"BeforeTool\" is there already"), "{ran:?}");
-    let two = settings.replace("BeforeTool", "beforeReadFile");
+    let two = settings.replace("BeforeTool", "BeforeTol");
     let sandbox = Sandbox::with_settings(&two);
     assert_eq!(announced(&sandbox).as_deref(), Some("1"));
     sandbox.run(&["check", "--fix"]);
-    assert_eq!(sandbox.read(".llxprt/settings.json"), two.replace("beforeReadFile", "BeforeTool"));
+    assert_eq!(sandbox.read(".llxprt/settings.json"), two.replace("BeforeTol", "BeforeTool"));
 }
 
 #[test]

@@ -353,8 +353,8 @@ fn check_with_system(sandbox: &Sandbox) -> ProgramOutput {
 #[test]
 fn only_the_user_and_the_system_switch_dialects_on() {
     let sandbox = Sandbox::new();
-    sandbox.user_file("[dialects]\nenabled = [\"claud\", 7, \"codex\"]\n");
-    sandbox.project_file("[dialects]\nenabled = [\"gemini\"]\n");
+    sandbox.user_file("[dialects]\nenabled = [\"claud\", 7, \"claude\"]\n");
+    sandbox.project_file("[dialects]\nenabled = [\"claude\"]\n");
     system_file(&sandbox, "[dialects]\nenabled = [\"claude\"]\n\n[bus]\nrequests = 3\n");
     let mut command = sandbox.command(&["check", "--json", "--trust-project"]);
     let found = ProgramOutput::capture(command.env("HOOKRAIL_FLEET_ROOT", sandbox.path("machine"))).json();
@@ -369,7 +369,7 @@ fn only_the_user_and_the_system_switch_dialects_on() {
             "`enabled` can only be set in the user configuration",
         ]
     );
-    sandbox.user_file("[dialects]\nenabled = \"codex\"\n");
+    sandbox.user_file("[dialects]\nenabled = \"claude\"\n");
     let found = sandbox.run(&["check", "--json"]).json();
     let message = found["diagnostics"][0]["message"].as_str().unwrap();
     assert!(message.contains("it is read as a list of one"), "{found}");

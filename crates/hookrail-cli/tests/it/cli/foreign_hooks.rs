@@ -35,6 +35,14 @@ fn foreign(document: &Value) -> Vec<&Value> {
     document["diagnostics"].as_array().unwrap().iter().filter(|found| found["code"] == "foreign-hooks").collect()
 }
 
+/// What is said of hooks for which there is a dialect names the command that lets them take part.
+fn as_told(agent: &str, line: &str) -> String {
+    let is_switchable = hookrail::DialectId::from_name(agent).is_some_and(hookrail::DialectId::needs_enabling);
+    let (_, pronoun) = line.split_once("hookrail does not run ").unwrap();
+    let enable = format!("`hookrail enable {agent}` lets {pronoun} take part");
+    if is_switchable { line.replace(&format!("hookrail does not run {pronoun}"), &enable) } else { line.to_owned() }
+}
+
 #[test]
 fn hooks_of_other_agents_are_counted_in_one_line() {
     for (agent, file, text, line) in [
@@ -57,7 +65,7 @@ fn hooks_of_other_agents_are_counted_in_one_line() {
                 sandbox
             };
             let place = if is_of_user { format!("~/{file}") } else { file.to_owned() };
-            let expected = format!("note: {}", line.replace(file, &place));
+            let expected = format!("note: {}", as_told(agent, &line.replace(file, &place)));
             for (command, status) in COMMANDS {
                 let command: Vec<&str> = command.iter().map(|word| if *word == "claude" { agent } else { word }).collect();
                 let sandbox = with_hooks();
@@ -65,7 +73,7 @@ fn hooks_of_other_agents_are_counted_in_one_line() {
                 let lines = ran.stdout.lines().filter(|line| *line == expected).count();
                 assert_eq!(lines, 1, "{command:?}: {ran:?}");
                 let quiet = with_hooks().run(&[&["-q"], &command[..]].concat());
-                assert!(!quiet.stdout.contains("does not run"), "{command:?}: {quiet:?}");
+                assert!(!quiet.stdout.contains("'s own; "), "{command:?}: {quiet:?}");
                 assert!(!sandbox.project.join("ran").exists(), "{command:?}");
             }
             let sandbox = with_hooks();
@@ -81,7 +89,7 @@ fn hooks_of_other_agents_are_counted_in_one_line() {
             let check = document["checks"].as_array().unwrap().iter().find(|check| check["name"] == "foreign-hooks");
             assert_eq!(check.unwrap()["status"], "ok", "{document}");
             let other = if agent == "gemini" { "claude" } else { "gemini" };
-            assert!(!sandbox.run(&["doctor", other]).stdout.contains("does not run"), "it is not about {other}");
+            assert!(!sandbox.run(&["doctor", other]).stdout.contains("'s own; "), "it is not about {other}");
         }
     }
 }
@@ -115,7 +123,7 @@ fn entries_that_call_hookrail_are_not_counted() {
             sandbox.run(&[&["install", agent, "--scope", scope, "--yes"], trust].concat()).ends_with(0);
         }
     }
-    assert!(!sandbox.run(&["list"]).ends_with(0).stdout.contains("does not run"));
+    assert!(!sandbox.run(&["list"]).ends_with(0).stdout.contains("'s own; "));
     assert_eq!(foreign(&sandbox.run(&["list", "--json"]).ends_with(0).json()).len(), 0);
     sandbox.run(&["uninstall", "claude", "--yes"]).ends_with(0);
     sandbox.write(".claude/settings.json", own_hooks("PreToolUse", 2).to_string());

@@ -18,6 +18,7 @@ mod config;
 mod cross_hosts;
 mod demo;
 mod dev;
+mod dialects;
 mod docs;
 mod doctor;
 mod edited_guard;

@@ -42,6 +42,7 @@ const DOCUMENTS: &[&str] = &[
     "get-started/plugin.md",
     "get-started/typescript-hook.md",
     "how-to/audit.md",
+    "how-to/bring-your-hooks.md",
     "how-to/debug.md",
     "how-to/editor-and-shell.md",
     "how-to/embed-rust.md",

@@ -1,0 +1,205 @@
+//! The entries of an agent's own settings files as data, with the place of each: what `import` converts, and what is looked at
+//! without loading a hook. Nothing in these files is executed.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use hookrail::sources::{Location, read_file};
+use hookrail_bridge::Agent;
+use hookrail_bridge::install::{FilePlace, Locations, Scope, calls_bridge, read_agent_file};
+use jsonc_parser::ast::{Object, Value as JsonNode};
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::Value;
+use toml::de::{DeTable, DeValue};
+
+use crate::folders::home;
+
+/// One entry below an event of an agent's settings file.
+#[derive(Clone, Debug)]
+pub struct AgentEntry {
+    /// The layer of the file.
+    pub layer: Scope,
+    /// The agent's name of the event.
+    pub event: String,
+    /// The group without its list of hooks: the matcher, and what else it says.
+    pub group: Value,
+    /// The hook; a group without an inner list has none.
+    pub hook: Option<Value>,
+    /// The place of the hook, or of its group.
+    pub location: Location,
+}
+
+/// The entries of all files of one agent, and the files that the agent cannot read.
+#[derive(Debug, Default)]
+pub struct AgentEntries {
+    pub entries: Vec<AgentEntry>,
+    /// A file that the agent could not read, and why.
+    pub unreadable: Vec<(PathBuf, String)>,
+}
+
+/// Reads the entries of an agent in its files of the project, of the user and of the machine. Those that call hookrail are not
+/// among them.
+pub fn of_agent(agent: Agent, project: &Path) -> AgentEntries {
+    let mut found = AgentEntries::default();
+    for (layer, file) in files(agent, project) {
+        let Some(text) = read_file(&file).ok().flatten().filter(|text| text.contains("hooks")) else { continue };
+        match read_agent_file(agent, &file, &text) {
+            Ok(document) => found.entries.extend(entries_in(layer, &file, &text, &document)),
+            Err(error) => found.unreadable.push((file, error.to_string())),
+        }
+    }
+    found
+}
+
+/// The files in which an agent has hooks, with their layers, each once.
+pub fn files(agent: Agent, project: &Path) -> Vec<(Scope, PathBuf)> {
+    let home = home();
+    let variable = |name: &str| std::env::var(name).ok();
+    let locations = Locations { home: home.as_deref().unwrap_or(project), project, variable: &variable };
+    let others = locations.other_files(agent).into_iter().flat_map(|place| match place {
+        FilePlace::File(path) => vec![path],
+        FilePlace::JsonFilesIn(folder) => json_files(&folder),
+    });
+    let system = locations.settings_path(agent, Scope::System).ok();
+    let mut found: Vec<(Scope, PathBuf)> = Vec::new();
+    for file in locations.hook_files(agent).into_iter().chain(others).chain(system) {
+        let layer = if home.as_deref() != Some(project) && file.starts_with(project) {
+            Scope::Project
+        } else if file.starts_with("/etc") {
+            Scope::System
+        } else {
+            Scope::User
+        };
+        if found.iter().all(|(_, known)| *known != file) {
+            found.push((layer, file));
+        }
+    }
+    found
+}
+
+/// The files of a folder that are named as JSON, in the order of their names.
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    files
+}
+
+fn entries_in(layer: Scope, file: &Path, text: &str, document: &Value) -> Vec<AgentEntry> {
+    let spans = Spans::read(file, text);
+    let mut entries = Vec::new();
+    for (event, groups) in document.get("hooks").and_then(Value::as_object).into_iter().flatten() {
+        for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
+            let list = group.get("hooks").and_then(Value::as_array);
+            let mut outer = group.clone();
+            if let (Some(_), Some(members)) = (list, outer.as_object_mut()) {
+                members.remove("hooks");
+            }
+            let mut add = |hook: Option<&Value>, inner: Option<usize>| {
+                let location = match spans.find(event, at, inner) {
+                    Some(span) => Location::in_text(file, text, span),
+                    None => Location::whole_file(file),
+                };
+                let (group, hook, event) = (outer.clone(), hook.cloned(), event.clone());
+                entries.push(AgentEntry { layer, event, group, hook, location });
+            };
+            match list {
+                Some(hooks) => hooks.iter().enumerate().for_each(|(inner, hook)| add(Some(hook), Some(inner))),
+                None => add(None, None),
+            }
+        }
+    }
+    entries.retain(|entry| {
+        let command = entry.hook.as_ref().and_then(|hook| hook.get("command")).and_then(Value::as_str);
+        !command.is_some_and(calls_bridge)
+    });
+    entries
+}
+
+/// The places of groups and hooks in a file: event, number of the group, number of the hook in it.
+struct Spans(Vec<(String, usize, Option<usize>, Range<usize>)>);
+
+impl Spans {
+    fn read(file: &Path, text: &str) -> Self {
+        let mut spans = Self(Vec::new());
+        if file.extension().is_some_and(|extension| extension == "toml") {
+            spans.read_toml(text);
+        } else {
+            spans.read_json(text);
+        }
+        spans
+    }
+
+    fn read_json(&mut self, text: &str) {
+        let Ok(parsed) = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()) else { return };
+        let Some(JsonNode::Object(root)) = &parsed.value else { return };
+        let Some(JsonNode::Object(events)) = member(root, "hooks") else { return };
+        for event in &events.properties {
+            let JsonNode::Array(groups) = &event.value else { continue };
+            for (at, group) in groups.elements.iter().enumerate() {
+                let name = event.name.as_str();
+                self.0.push((name.to_owned(), at, None, group.start()..group.end()));
+                let JsonNode::Object(group) = group else { continue };
+                let Some(JsonNode::Array(hooks)) = member(group, "hooks") else { continue };
+                for (inner, hook) in hooks.elements.iter().enumerate() {
+                    self.0.push((name.to_owned(), at, Some(inner), hook.start()..hook.end()));
+                }
+            }
+        }
+    }
+
+    fn read_toml(&mut self, text: &str) {
+        let Ok(document) = DeTable::parse(text) else { return };
+        let events = document.get_ref().get("hooks").and_then(|hooks| hooks.get_ref().as_table());
+        for (event, groups) in events.into_iter().flatten() {
+            let DeValue::Array(groups) = groups.get_ref() else { continue };
+            for (at, group) in groups.iter().enumerate() {
+                let name = event.get_ref();
+                self.0.push((name.to_string(), at, None, group.span()));
+                let hooks = group.get_ref().as_table().and_then(|group| group.get("hooks"));
+                let Some(DeValue::Array(hooks)) = hooks.map(|hooks| hooks.get_ref()) else { continue };
+                for (inner, hook) in hooks.iter().enumerate() {
+                    self.0.push((name.to_string(), at, Some(inner), hook.span()));
+                }
+            }
+        }
+    }
+
+    fn find(&self, event: &str, group: usize, hook: Option<usize>) -> Option<Range<usize>> {
+        let is_it = |(name, at, inner, _): &&(String, usize, Option<usize>, Range<usize>)| {
+            name == event && *at == group && *inner == hook
+        };
+        self.0.iter().find(is_it).map(|(.., span)| span.clone())
+    }
+}
+
+fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<&'b JsonNode<'a>> {
+    object.properties.iter().rev().find(|member| member.name.as_str() == name).map(|member| &member.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(file: &str, text: &str) -> Vec<(String, u32, Option<String>)> {
+        let file = Path::new(file);
+        let agent = if file.starts_with("/p/.codex") { Agent::codex() } else { Agent::claude() };
+        let document = read_agent_file(agent, file, text).unwrap();
+        let command = |hook: &Value| hook.get("command").and_then(Value::as_str).map(str::to_owned);
+        let entries = entries_in(Scope::Project, file, text, &document).into_iter();
+        entries.map(|entry| (entry.event, entry.location.line, entry.hook.as_ref().and_then(command))).collect()
+    }
+
+    #[test]
+    fn every_entry_has_its_place() {
+        let json = "{\"hooks\": {\n\"PreToolUse\": [\n{\"matcher\": \"Bash\", \"hooks\": [\n{\"command\": \"a\"},\n{\"command\": \"b\"}]},\n\
+             {\"command\": \"c\"}],\n\"Stop\": [{\"hooks\": [{\"command\": \"hookrail bridge claude\"}]}]}}";
+        let expected = [("PreToolUse", 4, Some("a")), ("PreToolUse", 5, Some("b")), ("PreToolUse", 6, None)];
+        let expected = expected.map(|(event, line, command)| (event.to_owned(), line, command.map(str::to_owned)));
+        assert_eq!(lines("/p/.claude/settings.json", json), expected);
+        let toml = "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = \"a\"\n";
+        assert_eq!(lines("/p/.codex/config.toml", toml), [("Stop".to_owned(), 2, Some("a".to_owned()))]);
+    }
+}

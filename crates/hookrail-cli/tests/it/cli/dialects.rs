@@ -1,0 +1,298 @@
+//! Dialects of other agents: switched on and off, their guards under every command, and what of them never guards.
+
+use serde_json::{Value, json};
+
+use crate::cli::sandbox::{ProgramOutput, Sandbox};
+
+/// A guard as authors write it for Claude Code: it looks at the agent's own names.
+const GUARD: &str =
+    "#!/bin/sh\ninput=$(cat)\ncase $input in *'\"tool_name\":\"Bash\"'*push*) echo 'no pushing' >&2; exit 2;; esac\n";
+
+/// The fields of a call that the guard denies.
+const PUSH: [&str; 5] = ["PreToolUse", "--tool", "Bash", "--tool-input", r#"{"command":"git push"}"#];
+
+fn settings(event: &str, group: &Value) -> String {
+    serde_json::to_string_pretty(&json!({"hooks": {event: [group]}})).unwrap()
+}
+
+/// A project with one entry of Claude Code before a tool runs.
+fn with_entry(matcher: &str, entry: Value) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(".claude/settings.json", settings("PreToolUse", &json!({"matcher": matcher, "hooks": [entry]})));
+    sandbox
+}
+
+fn with_guard() -> Sandbox {
+    let command = "\"$CLAUDE_PROJECT_DIR\"/.claude/guard.sh";
+    let sandbox = with_entry("Bash", json!({"type": "command", "command": command}));
+    make_executable(&sandbox, ".claude/guard.sh", GUARD);
+    sandbox
+}
+
+fn make_executable(sandbox: &Sandbox, name: &str, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = sandbox.write(name, text);
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn fire(sandbox: &Sandbox, fields: &[&str]) -> ProgramOutput {
+    sandbox.run(&[&["fire"], fields].concat())
+}
+
+fn codes(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let document = sandbox.run(&["check", "--json"]).json();
+    let found = document["diagnostics"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    found.map(|found| (text(&found["code"]), text(&found["hint"]))).collect()
+}
+
+#[test]
+fn a_guard_of_claude_code_takes_part_once_its_dialect_is_enabled_and_it_is_granted() {
+    let sandbox = with_guard();
+    let off = fire(&sandbox, &PUSH).ends_with(0);
+    assert!(off.stdout.contains("`hookrail enable claude` lets it take part"), "{off:?}");
+    let enabled = sandbox.run(&["enable", "claude"]).ends_with(0);
+    assert!(enabled.stdout.contains("1 hook of this project waits for a grant"), "{enabled:?}");
+    fire(&sandbox, &PUSH).ends_with(0);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let denied = fire(&sandbox, &PUSH).ends_with(2);
+    assert!(denied.stdout.contains("no pushing") && !denied.stdout.contains("hookrail enable"), "{denied:?}");
+    fire(&sandbox, &["PreToolUse", "--tool", "Bash", "--tool-input", r#"{"command":"git status"}"#]).ends_with(0);
+    // The same call by the names of another agent.
+    let elsewhere = ["before-tool", "--tool", "run_shell_command", "--tool-input", r#"{"command":"git push"}"#];
+    fire(&sandbox, &elsewhere).ends_with(2);
+    for command in [&["list"][..], &["explain", "PreToolUse", "--tool", "Bash"], &["trust"], &["doctor", "codex"]] {
+        assert!(!sandbox.run(command).stdout.contains("hookrail enable claude"), "{command:?}");
+    }
+    sandbox.run(&["disable", "claude", "--yes"]).ends_with(0);
+    fire(&sandbox, &PUSH).ends_with(0);
+}
+
+#[test]
+fn a_bridge_asks_the_guard_except_that_of_the_agent_that_runs_it_itself() {
+    let sandbox = with_guard();
+    sandbox.run(&["enable", "claude"]).ends_with(0);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for (agent, event, tool, status) in [
+        ("codex", "PreToolUse", "Bash", 2),
+        ("gemini", "BeforeTool", "run_shell_command", 2),
+        ("claude", "PreToolUse", "Bash", 0),
+    ] {
+        let fields = [event, "--tool", tool, "--tool-input", PUSH[4], "--agent", agent];
+        fire(&sandbox, &fields).ends_with(status);
+    }
+}
+
+#[test]
+fn a_payload_of_the_agent_is_fired_as_it_is() {
+    let sandbox = with_guard();
+    sandbox.run(&["enable", "claude"]).ends_with(0);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let payload = |line: &str| {
+        json!({
+            "session_id": "s", "transcript_path": "/t.jsonl", "cwd": sandbox.project, "permission_mode": "default",
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "u",
+            "tool_input": {"command": line, "description": "d"},
+        })
+        .to_string()
+    };
+    for (line, status) in [("git push", 2), ("git status", 0)] {
+        sandbox.write("claude.json", payload(line));
+        let fired = fire(&sandbox, &["PreToolUse", "--payload", "@claude.json"]).ends_with(status);
+        assert!(!fired.stdout.contains("is not a field"), "{fired:?}");
+    }
+    let other = fire(&sandbox, &["PostToolUse", "--payload", "@claude.json"]).ends_with(1);
+    assert!(other.stderr.contains("the payload is one of `PreToolUse`"), "{other:?}");
+    let case = |line: &str, decision: &str| {
+        format!(
+            "[[case]]\nname = \"{line}\"\nevent = \"PreToolUse\"\npayload = {{ permission_mode = \"default\", hook_event_name = \
+             \"PreToolUse\", tool_name = \"Bash\", tool_input = {{ command = \"{line}\" }} }}\nexpect = {{ decision = {decision} }}\n\n"
+        )
+    };
+    let cases = [case("git push", "\"deny\""), case("git status", "\"none\"")].concat();
+    sandbox.write("guard.hooktest.toml", &cases);
+    let tested = sandbox.run(&["test"]);
+    assert!(tested.stdout.contains("2 passed"), "{tested:?}");
+}
+
+#[test]
+fn the_configuration_keeps_every_other_byte() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.join(".config/hookrail/config.toml");
+    sandbox.run(&["enable", "claude"]).ends_with(0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "[dialects]\nenabled = [\"claude\"]\n");
+    let text = "# mine\n[limits]\nprocesses = 3 # few\n\n[dialects]\nenabled = [] # none yet\n";
+    std::fs::write(&file, text).unwrap();
+    let first = sandbox.run(&["enable", "claude"]).ends_with(0);
+    let again = sandbox.run(&["enable", "claude"]).ends_with(0);
+    assert!(first.stdout.starts_with("enabled: claude") && again.stdout.contains("is enabled already"), "{again:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text.replace("[] #", "[\"claude\"] #"));
+    sandbox.run(&["disable", "claude", "--yes"]).ends_with(0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    let off = sandbox.run(&["disable", "claude"]).ends_with(0);
+    assert!(off.stdout.contains("is not enabled"), "{off:?}");
+    std::fs::write(&file, "[dialects\n").unwrap();
+    let broken = sandbox.run(&["enable", "claude"]).ends_with(1);
+    assert!(broken.stderr.contains("cannot be read"), "{broken:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "[dialects\n");
+}
+
+#[test]
+fn a_model_does_not_switch_dialects() {
+    let sandbox = Sandbox::new();
+    let as_tool = |arguments: &[&str]| ProgramOutput::capture(sandbox.command(arguments).env("CLAUDECODE", "1"));
+    let refused = as_tool(&["enable", "claude"]).ends_with(1);
+    assert!(refused.stderr.contains("only a person can consent"), "{refused:?}");
+    sandbox.run(&["enable", "claude"]).ends_with(0);
+    as_tool(&["disable", "claude", "--yes"]).ends_with(1);
+    assert!(sandbox.run(&["disable", "claude"]).ends_with(1).stderr.contains("no terminal to ask on"));
+    assert!(sandbox.home.join(".config/hookrail/config.toml").exists());
+    sandbox.run(&["disable", "claude", "--yes"]).ends_with(0);
+}
+
+#[test]
+fn what_the_machine_enables_no_user_disables() {
+    let sandbox = with_guard();
+    let root = sandbox.path("machine");
+    let run = |arguments: &[&str]| ProgramOutput::capture(sandbox.command(arguments).env("HOOKRAIL_FLEET_ROOT", &root));
+    run(&["enable", "claude", "--scope", "system"]).ends_with(0);
+    assert!(root.join("etc/hookrail/config.toml").is_file());
+    let refused = run(&["disable", "claude", "--yes"]).ends_with(1);
+    assert!(refused.stderr.contains("for every user of this machine"), "{refused:?}");
+    run(&["trust", "grant", "--yes"]).ends_with(0);
+    run(&[&["fire"], &PUSH[..]].concat()).ends_with(2);
+    run(&["disable", "claude", "--scope", "system", "--yes"]).ends_with(0);
+    run(&[&["fire"], &PUSH[..]].concat()).ends_with(0);
+}
+
+#[test]
+fn init_and_install_offer_it() {
+    for command in [&["init", "--dialect", "xcsh", "--lang", "typescript"][..], &["install", "codex", "--yes"]] {
+        let with = with_guard().run(command).ends_with(0);
+        assert!(with.stdout.contains("`hookrail enable claude` lets it take part"), "{with:?}");
+        let without = Sandbox::new().run(command).ends_with(0);
+        assert!(!without.stdout.contains("hookrail enable"), "{without:?}");
+    }
+}
+
+/// Each kind of guard that never guards, and the same guard without the mistake.
+#[test]
+fn guards_that_never_guard_are_named_with_their_fix() {
+    let shell = |command: &str| json!({"type": "command", "command": command});
+    let slow = |seconds: u32| json!({"type": "command", "command": "cat >/dev/null", "timeout": seconds});
+    let jq = |path: &str| shell(&format!("c=$(jq -r '{path}'); test -z \"$c\""));
+    for (code, hint, (matcher, dead), (meant, alive)) in [
+        ("script-missing", "", ("Bash", shell("./missing.sh")), ("Bash", shell("true"))),
+        ("timeout-long", "\"timeout\": 5`", ("Bash", slow(5000)), ("Bash", slow(5))),
+        ("matcher-no-tool", "", ("Bash(git push:*)", shell("true")), ("Bash", shell("true"))),
+        (
+            "payload-field-unknown",
+            "read `tool_input`",
+            ("Bash", jq(".args.command")),
+            ("Bash", jq(".tool_input.command")),
+        ),
+        (
+            "variable-unknown",
+            "jq -r '.tool_input'",
+            ("Bash", shell("echo \"$CLAUDE_TOOL_INPUT\" | grep -q push && exit 2")),
+            ("Bash", shell("CLAUDE_TOOL_INPUT=$(cat); echo \"$CLAUDE_TOOL_INPUT\" | grep -q push && exit 2")),
+        ),
+        (
+            "answer-key-unknown",
+            "hookSpecificOutput.updatedInput",
+            ("Bash", shell("echo '{\"modifiedToolInput\": {}}'")),
+            (
+                "Bash",
+                shell("echo '{\"hookSpecificOutput\": {\"hookEventName\": \"PreToolUse\", \"updatedInput\": {}}}'"),
+            ),
+        ),
+    ] {
+        let found = |matcher: &str, entry: Value| {
+            let sandbox = with_entry(matcher, entry);
+            sandbox.run(&["enable", "claude"]).ends_with(0);
+            sandbox.run(&["trust", "grant", "--yes"]);
+            let is_told = |arguments: &[&str]| {
+                let told = sandbox.run(arguments);
+                told.stdout.contains(hint) && told.stdout.contains("settings.json")
+            };
+            let found = codes(&sandbox);
+            let is_found = found.iter().any(|(known, fix)| known == code && fix.contains(hint));
+            if is_found {
+                assert!(is_told(&["enable", "claude"]) && is_told(&["doctor", "codex"]), "{code}");
+            }
+            (is_found, found)
+        };
+        let (is_found, all) = found(matcher, dead);
+        assert!(is_found, "{code}: {all:?}");
+        let (is_found, all) = found(meant, alive);
+        assert!(!is_found, "{code} without the mistake: {all:?}");
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write(".claude/settings.json", settings("PreToolUse", &json!({"type": "command", "command": "true"})));
+    sandbox.run(&["enable", "claude"]).ends_with(0);
+    assert!(codes(&sandbox).iter().any(|(code, hint)| code == "group-shape" && hint.contains("\"hooks\"")));
+}
+
+#[test]
+fn import_says_what_changes_and_refuses_a_loss() {
+    let sandbox = with_guard();
+    let lossy = sandbox.run(&["import", "--from", "claude", "--write", "--json"]).ends_with(2).json();
+    let entry = &lossy["entries"][0];
+    let text = sandbox.read(".claude/settings.json");
+    let line = text.lines().collect::<Vec<_>>().iter().rposition(|line| line.trim() == "\"hooks\": [").unwrap() + 2;
+    assert_eq!((&entry["lossy"], &entry["from"]["line"]), (&json!(true), &json!(line)), "{lossy}");
+    assert_eq!(entry["to"]["event"], "BeforeTool");
+    let changes = entry["changes"].to_string();
+    assert!(changes.contains("the tool is called `run_shell_command` here"), "{changes}");
+    assert!(!sandbox.project.join(".llxprt/settings.json").exists());
+    let told = sandbox.run(&["import", "--from", "claude"]).ends_with(2).stdout;
+    assert!(told.contains("nothing was written") && told.contains("hookrail enable claude"), "{told}");
+    sandbox.run(&["import", "--from", "claude", "--write", "--allow-loss"]).ends_with(0);
+    let written = sandbox.read(".llxprt/settings.json");
+    assert!(written.contains("\"^run_shell_command$\"") && written.contains("\"BeforeTool\""), "{written}");
+    let again = sandbox.run(&["import", "--from", "claude", "--write", "--allow-loss"]).ends_with(0).stdout;
+    assert!(again.contains("unchanged") && sandbox.read(".llxprt/settings.json") == written, "{again}");
+    // The copy runs beside the original, which doctor says.
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let doctor = sandbox.run(&["doctor", "claude", "--json"]).json();
+    let names: Vec<&str> =
+        doctor["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"double-run") && names.contains(&"own-hooks"), "{doctor}");
+    let other = sandbox.run(&["doctor", "codex"]).stdout;
+    assert!(!other.contains("runs twice"), "{other}");
+}
+
+#[test]
+fn import_of_a_hook_that_means_the_same_needs_no_allowance() {
+    let sandbox =
+        with_entry("Bash", json!({"type": "command", "command": "grep -q push && exit 2; exit 0", "timeout": 5}));
+    sandbox.run(&["import", "--from", "claude"]).ends_with(0);
+    sandbox.run(&["import", "--from", "claude", "--write"]).ends_with(0);
+    let written = sandbox.read(".llxprt/settings.json");
+    assert!(written.contains("\"timeout\": 5000"), "{written}");
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    fire(&sandbox, &["BeforeTool", "--tool", "run_shell_command", "--tool-input", r#"{"command":"git push"}"#])
+        .ends_with(2);
+    let one_more = json!({"type": "command", "command": "true", "async": true});
+    let sandbox = with_entry("Bash", one_more);
+    let lossy = sandbox.run(&["import", "--from", "claude"]).ends_with(2);
+    assert!(lossy.stdout.contains("`async` is left out"), "{lossy:?}");
+    let empty = Sandbox::new().run(&["import", "--from", "claude", "--write"]).ends_with(0);
+    assert!(!empty.stdout.contains("written:"), "{empty:?}");
+}
+
+/// A name of another agent's event is not translated in place: the hook would no longer understand what it reads.
+#[test]
+fn check_does_not_port_hooks_silently() {
+    let text = settings("PreToolUse", &json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}));
+    let sandbox = Sandbox::with_settings(&text);
+    let ran = sandbox.run(&["check", "--fix"]);
+    assert_eq!(sandbox.read(".llxprt/settings.json"), text, "{ran:?}");
+    assert!(
+        ran.stdout.contains("hookrail enable claude") && ran.stdout.contains("hookrail import --from claude"),
+        "{ran:?}"
+    );
+    let misspelt = Sandbox::with_settings(&text.replace("PreToolUse", "BeforTool"));
+    misspelt.run(&["check", "--fix"]);
+    assert!(misspelt.read(".llxprt/settings.json").contains("\"BeforeTool\""));
+}
