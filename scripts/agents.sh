@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs hooks of three dialects in the real coding agents, against a scripted model, without a network.
+# Runs hooks of four dialects in the real coding agents, against a scripted model, without a network.
 #
 #   scripts/agents.sh [AGENT...]     the names of files in crates/hookrail-testkit/agents; all of them by default
 #

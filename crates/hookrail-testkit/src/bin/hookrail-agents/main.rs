@@ -1,4 +1,4 @@
-//! Runs hooks of three dialects, unchanged, alone and in a chain, in real coding agents, against a scripted model.
+//! Runs hooks of four dialects, unchanged, alone and in a chain, in real coding agents, against a scripted model.
 //!
 //! `scripts/agents.sh` installs the agents and starts this program without a network.
 

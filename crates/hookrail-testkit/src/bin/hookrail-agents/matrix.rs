@@ -17,6 +17,8 @@ pub(crate) enum Hooks {
     Xcsh,
     /// All three dialects, one after the other.
     Chain,
+    /// The settings of Claude Code, which every other agent asks once their dialect is enabled.
+    Claude,
 }
 
 /// An effect that a hook asks for.
@@ -48,7 +50,7 @@ pub(crate) enum Cell {
 }
 
 impl Hooks {
-    pub(crate) const ALL: [Self; 4] = [Self::Llxprt, Self::Xcode, Self::Xcsh, Self::Chain];
+    pub(crate) const ALL: [Self; 5] = [Self::Llxprt, Self::Xcode, Self::Xcsh, Self::Chain, Self::Claude];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -56,6 +58,7 @@ impl Hooks {
             Self::Xcode => "xcode",
             Self::Xcsh => "xcsh",
             Self::Chain => "chain",
+            Self::Claude => "claude",
         }
     }
 
@@ -82,13 +85,14 @@ impl Hooks {
             Self::Chain => {
                 &[HookWish::Block, HookWish::Allow, HookWish::Chain, HookWish::ChangedDirectory, HookWish::Uninstall]
             }
+            Self::Claude => &[HookWish::Block, HookWish::Allow, HookWish::Uninstall],
         }
     }
 
     /// Where the agent is started. Guards of the project must hold below its root too.
     fn start(self, project: &Path) -> PathBuf {
         match self {
-            Self::Llxprt | Self::Xcode | Self::Chain => project.to_owned(),
+            Self::Llxprt | Self::Xcode | Self::Chain | Self::Claude => project.to_owned(),
             Self::Xcsh => project.join("sub"),
         }
     }
@@ -126,7 +130,7 @@ fn script(agent: &LabAgent, hooks: Hooks, folder: &Path) -> Script {
     let write = |name: &str, content: &str| ScriptStep::call(agent.write(&folder.join(name), content));
     let mut steps = vec![write("deploy.key", "key"), write("plain.txt", "plain"), write("draft.txt", "DRAFT")];
     steps.extend(match hooks {
-        Hooks::Llxprt | Hooks::Xcode | Hooks::Xcsh => {
+        Hooks::Llxprt | Hooks::Xcode | Hooks::Xcsh | Hooks::Claude => {
             [ScriptStep::call(agent.shell(COMMAND)), write("halt.txt", "HALT"), write("after.txt", "after")]
         }
         Hooks::Chain => [ScriptStep::call(agent.shell(AWAY)), write("away.key", "key"), write("after.txt", "after")],
@@ -149,6 +153,9 @@ pub(crate) fn run(agent: &LabAgent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
     let server = ModelServer::start(script(agent, hooks, &folder), Some(log))?;
     agent.write_user_files(lab, server.port())?;
+    if hooks == Hooks::Claude {
+        lab.hookrail(&["enable", "claude"])?;
+    }
     let before = lab.snapshot()?;
     lab.hookrail(&["trust", "grant", "--yes", "--project", &lab.project().to_string_lossy()])?;
     install(agent, lab)?;
