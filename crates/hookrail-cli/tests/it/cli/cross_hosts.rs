@@ -75,6 +75,8 @@ struct Row {
     variables: Vec<(String, OsString)>,
     call: Call,
     expected: Verdict,
+    /// The agent that runs the hook itself, so that its bridge leaves it out.
+    run_by: Option<&'static str>,
 }
 
 const BEFORE_TOOL: [&str; 4] = ["BeforeTool", "PreToolUse", "tool_call", "before-tool"];
@@ -179,7 +181,7 @@ impl Row {
         }
         sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
         let call = Call { tool: filled["tool"].as_str().unwrap().to_owned(), input: filled["tool_input"].clone() };
-        Self { name, sandbox, variables, call, expected }
+        Self { name, sandbox, variables, call, expected, run_by: None }
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -316,6 +318,7 @@ impl Row {
     /// What a bridge makes of the verdict: an agent that cannot ask denies, and its table says so.
     fn expected_of(&self, agent: Agent) -> Verdict {
         match self.expected {
+            _ if self.run_by == Some(agent.name()) => Verdict::Passes,
             Verdict::Asks if !agent.handling(EventKind::BeforeTool, EffectKind::Ask).is_honoured() => Verdict::Denied,
             verdict => verdict,
         }
@@ -340,6 +343,42 @@ fn rows() -> Vec<Row> {
         }
     }
     rows.extend(templates());
+    rows.extend(agents_own());
+    rows
+}
+
+/// The same guards in the own files of agents: the file, the event, a matcher for what writes files, and one for the shell.
+const AGENTS_OWN: [(&str, &str, &str, &str, &str); 2] = [
+    ("gemini", ".gemini/settings.json", "BeforeTool", "write_file|replace", "run_shell_command"),
+    ("codex", ".codex/hooks.json", "PreToolUse", "apply_patch", "^Bash$"),
+];
+
+/// Hooks in the own formats of agents, which are read once their dialect is enabled.
+fn agents_own() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (agent, file, event, files, shell) in AGENTS_OWN {
+        let guard = |word: &str| {
+            let command = format!("if grep -q {word}; then echo not here >&2; exit 2; fi");
+            json!([{"type": "command", "command": command}])
+        };
+        let groups =
+            json!([{"matcher": files, "hooks": guard("top-secret")}, {"matcher": shell, "hooks": guard("mkfs")}]);
+        for (tool, input, expected) in [
+            ("write_file", json!({"file_path": "a.txt", "content": "top-secret\n"}), Verdict::Denied),
+            ("write_file", json!({"file_path": "a.txt", "content": "hello\n"}), Verdict::Passes),
+            ("run_shell_command", json!({"command": "mkfs /dev/null"}), Verdict::Denied),
+            ("run_shell_command", json!({"command": "true"}), Verdict::Passes),
+        ] {
+            let sandbox = Sandbox::new();
+            let folder = sandbox.home.join(".config/hookrail");
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("config.toml"), format!("[dialects]\nenabled = [\"{agent}\"]\n")).unwrap();
+            sandbox.write(file, &json!({"hooks": {event: groups}}).to_string());
+            let name = format!("{file}: {tool} {expected}");
+            let row = Row::new(name, sandbox, &json!({"tool": tool, "tool_input": input}), expected);
+            rows.push(Row { run_by: Some(agent), ..row });
+        }
+    }
     rows
 }
 
@@ -392,7 +431,7 @@ fn differences(row: &Row) -> Vec<String> {
         if let Some(call) = direct.as_ref().or(patch.as_ref()) {
             let expected = row.expected_of(agent);
             note(format!("bridge {agent}"), row.bridge(agent, call), expected);
-            if expected != row.expected {
+            if row.expected == Verdict::Asks && expected == Verdict::Denied {
                 let (found, losses) = row.fire(call, &["--agent", agent.name()]);
                 note(format!("fire --agent {agent}"), found, expected);
                 assert!(losses.to_string().contains("loss.ask"), "{}: what is lost is reported: {losses}", row.name);
@@ -438,7 +477,8 @@ fn guarded(matcher: &str) -> Row {
     ));
     sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
     let call = Call { tool: String::new(), input: Value::Null };
-    Row { name: "guard".to_owned(), sandbox, variables: Vec::new(), call, expected: Verdict::Denied }
+    let name = "guard".to_owned();
+    Row { name, sandbox, variables: Vec::new(), call, expected: Verdict::Denied, run_by: None }
 }
 
 /// The main argument of a tool that writes or runs something, with a value that names a word.
