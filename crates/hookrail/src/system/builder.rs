@@ -189,9 +189,9 @@ impl Builder {
     /// ```
     /// use hookrail::{DialectId, Environment, HookSystem};
     ///
-    /// assert!(DialectId::Claude.needs_enabling());
+    /// assert!(DialectId::Codex.needs_enabling());
     /// let builder = HookSystem::builder(std::env::temp_dir()).environment(Environment::new());
-    /// let hooks = builder.enable_dialect(DialectId::Claude).build();
+    /// let hooks = builder.enable_dialect(DialectId::Codex).build();
     /// # drop(hooks);
     /// ```
     pub fn enable_dialect(mut self, dialect: DialectId) -> Self {
