@@ -171,7 +171,7 @@ impl JudgedCall {
     fn of_record(record: &Record) -> Option<Self> {
         let event = event_of(record, PathBuf::new())?;
         let (tool, input) = (event.text("tool_name")?, event.field("tool_input")?.clone());
-        let command = || Some(input.as_object()?.get("command")?.as_str()?);
+        let command = || input.as_object()?.get("command")?.as_str();
         let shown = command().unwrap_or_else(|| format!("{tool} {}", input.text()));
         Some(Self { shown, tool, input })
     }

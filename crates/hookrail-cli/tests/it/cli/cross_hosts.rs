@@ -373,7 +373,7 @@ fn agents_own() -> Vec<Row> {
             let folder = sandbox.home.join(".config/hookrail");
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join("config.toml"), format!("[dialects]\nenabled = [\"{agent}\"]\n")).unwrap();
-            sandbox.write(file, &json!({"hooks": {event: groups}}).to_string());
+            sandbox.write(file, json!({"hooks": {event: groups}}).to_string());
             let name = format!("{file}: {tool} {expected}");
             let row = Row::new(name, sandbox, &json!({"tool": tool, "tool_input": input}), expected);
             rows.push(Row { run_by: Some(agent), ..row });
