@@ -23,6 +23,7 @@ pub mod fired_event;
 pub mod fleet;
 pub mod folders;
 pub mod foreign_hooks;
+pub mod http_hook;
 pub mod install;
 pub mod journal;
 pub mod json_text;

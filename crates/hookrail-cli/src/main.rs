@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     if let Some(exit) = cmd::completions::answer(&given) {
         return exit.into();
     }
+    if let Some(exit) = cmd::post_event::answer(&given) {
+        return exit.into();
+    }
     let cli = match Cli::parse_arguments(&given) {
         Ok(cli) => cli,
         Err(error) => {

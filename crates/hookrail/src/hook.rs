@@ -12,6 +12,7 @@ pub(crate) mod fingerprint;
 pub(crate) mod git_branch;
 pub(crate) mod grant;
 pub(crate) mod host;
+pub mod http;
 pub(crate) mod identity;
 pub(crate) mod missing_guard;
 pub(crate) mod native;
@@ -44,6 +45,7 @@ use bridge_command::program_of;
 use capabilities::Capabilities;
 use condition::HookCondition;
 use fingerprint::Fingerprint;
+use http::HttpTarget;
 use identity::IdentityCell;
 use missing_guard::MissingGuard;
 use native::NativeHook;
@@ -141,6 +143,8 @@ pub enum Action {
     Native(NativeHook),
     /// Ask a group of workers elsewhere.
     Remote(RemoteTarget),
+    /// Send the event to a web server, whose reply is the answer.
+    Http(HttpTarget),
     /// Answer as a rule does, without running anything.
     Rule(Arc<Rule>),
     /// Nothing: this kind of hook can be listed but not executed.
@@ -169,6 +173,7 @@ impl Action {
             Self::Module(_)
             | Self::Native(_)
             | Self::Remote(_)
+            | Self::Http(_)
             | Self::Rule(_)
             | Self::NotExecutable(_)
             | Self::Unusable(_)
@@ -187,6 +192,7 @@ impl Action {
             Self::Module(_)
             | Self::Native(_)
             | Self::Remote(_)
+            | Self::Http(_)
             | Self::Rule(_)
             | Self::NotExecutable(_)
             | Self::Unusable(_)

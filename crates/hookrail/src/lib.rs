@@ -47,6 +47,7 @@
 //! | [`trust`] | what was granted, and what a grant covers |
 //! | [`module`] | hooks in JavaScript and TypeScript |
 //! | [`remote`] | hooks that are answered by workers elsewhere |
+//! | [`http`] | hooks that are answered by a web server |
 //! | [`process`] | how processes of hooks run and end |
 //! | [`host`] | what hooks may ask of the embedding program, and notifications |
 //! | [`payload`] | typed views of tool responses, model requests and model responses |
@@ -84,7 +85,7 @@ pub use config::diagnostic::{Code, Diagnostic, GuardEffect, Level};
 pub use dialect_id::DialectId;
 pub use event::{Event, EventError, EventKind};
 pub use hook::native::{NativeCall, NativeHook};
-pub use hook::{Hook, OnFailure, remote};
+pub use hook::{Hook, OnFailure, http, remote};
 #[doc(hidden)]
 pub use hookrail_spawn::lock;
 pub use json::{Json, JsonKind, JsonObject};

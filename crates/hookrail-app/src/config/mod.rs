@@ -229,6 +229,9 @@ impl HookrailConfiguration {
         for dialect in self.enabled_dialects.iter().filter_map(|enabled| DialectId::from_name(&enabled.name)) {
             builder = builder.enable_dialect(dialect);
         }
+        if let Ok(program) = std::env::current_exe() {
+            builder = builder.http_program(program);
+        }
         if let Some(shell) = self.shell {
             builder = builder.shell(shell);
         }

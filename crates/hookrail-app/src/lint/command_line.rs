@@ -87,6 +87,7 @@ pub(super) fn commands_of(root: &Path, hook: &Hook) -> Vec<CommandUse> {
         Action::Module(_)
         | Action::Native(_)
         | Action::Remote(_)
+        | Action::Http(_)
         | Action::Rule(_)
         | Action::NotExecutable(_)
         | Action::Unusable(_)

@@ -48,6 +48,7 @@ pub fn missing_guard(hook: &Hook) -> Option<&MissingGuard> {
         | Action::Module(_)
         | Action::Native(_)
         | Action::Remote(_)
+        | Action::Http(_)
         | Action::Rule(_)
         | Action::NotExecutable(_)
         | Action::Unusable(_) => None,

@@ -30,6 +30,7 @@ mod log;
 mod man;
 mod new;
 mod plugin;
+pub(crate) mod post_event;
 mod record;
 mod reference;
 mod reload;

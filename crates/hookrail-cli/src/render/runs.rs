@@ -67,6 +67,7 @@ pub(super) fn what_runs(hook: &Hook) -> String {
         Action::Module(file) => one_line(&file.to_string_lossy()),
         Action::Native(_) => "code of this program".to_owned(),
         Action::Remote(target) => format!("asks the workers of group `{}`", target.group),
+        Action::Http(target) => format!("sends the event to {}", one_line(&target.to_string())),
         Action::Rule(rule) => format!("the rule {}", one_line(rule.definition())),
         Action::NotExecutable(kind) => format!("nothing: hooks of the type `{}` cannot be run", one_line(kind)),
         Action::Unusable(why) => format!("nothing: {}", one_line(why)),

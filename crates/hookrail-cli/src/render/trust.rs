@@ -99,7 +99,9 @@ pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
     match &hook.capabilities {
         Some(capabilities) => line(&mut out, "may", &capabilities::described(capabilities)),
         None if matches!(hook.action, Action::Rule(_)) => line(&mut out, "may", "answer, and start nothing"),
-        None if matches!(hook.action, Action::Remote(_)) => line(&mut out, "may", "start nothing on this machine"),
+        None if matches!(hook.action, Action::Remote(_) | Action::Http(_)) => {
+            line(&mut out, "may", "start nothing on this machine");
+        }
         None if hook.sandbox.is_none() => line(&mut out, "may", "do everything that you can do (no sandbox)"),
         None => {}
     }
@@ -186,6 +188,7 @@ fn command(action: &Action) -> String {
         Action::Remote(target) => {
             format!("asks the workers of group `{}`: every event that matches leaves this machine", target.group)
         }
+        Action::Http(target) => format!("sends every event that matches to {target}"),
         Action::Rule(rule) => format!("the rule {}", rule.definition()),
         Action::NotExecutable(why) | Action::Unusable(why) => format!("nothing: {why}"),
         Action::Missing(guard) => format!("nothing: it {}", guard.reason()),

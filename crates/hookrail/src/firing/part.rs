@@ -416,6 +416,7 @@ fn cannot_be_asked(planned: &PlannedHook) -> Option<RawEnd> {
             | Action::Module(_)
             | Action::Native(_)
             | Action::Remote(_)
+            | Action::Http(_)
             | Action::Rule(_)
             | Action::NotExecutable(_),
             Trust::NotNeeded | Trust::ForThisRun(_) | Trust::Granted(_) | Trust::Never(_),

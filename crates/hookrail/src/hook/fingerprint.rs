@@ -234,6 +234,7 @@ impl Fingerprint {
             Action::Remote(RemoteTarget { group, retries }) => {
                 ("remote", serde_json::json!({"group": group.as_str(), "retries": retries}).to_string())
             }
+            Action::Http(target) => ("http", target.to_json()),
             Action::Rule(rule) => ("rule", rule.definition().to_owned()),
             Action::Native(_) | Action::NotExecutable(_) | Action::Unusable(_) | Action::Missing(_) => {
                 ("none", String::new())
@@ -275,7 +276,7 @@ impl Fingerprint {
         }
         let runs = match &hook.action {
             Action::Module(path) => FileOrigin::Module(Arc::clone(path)),
-            Action::Remote(_) | Action::Rule(_) => FileOrigin::Nowhere,
+            Action::Remote(_) | Action::Http(_) | Action::Rule(_) => FileOrigin::Nowhere,
             _ => FileOrigin::Command(Arc::new(command_of(root, hook))),
         };
         Self {

@@ -21,7 +21,7 @@ use super::sandboxes::{SandboxPlace, Sandboxes};
 use super::shell::{Shell, shell};
 use super::{Environment, RunLedger};
 use crate::hook::exec_options::CommandShell;
-use crate::hook::{Action, Authority};
+use crate::hook::{Action, Authority, http};
 
 /// The environment variable that marks all processes of a run.
 pub(super) const RUN_ID: &str = "HOOKRAIL_RUN_ID";
@@ -36,6 +36,8 @@ pub(crate) struct ProcessContext {
     pub(crate) project: PathBuf,
     /// The shell that the user chose for command lines that are written for bash.
     pub(crate) instead_of_bash: Option<PathBuf>,
+    /// The program that sends events to web servers, if there is one.
+    pub(crate) http_program: Option<PathBuf>,
     /// What the user's environment names of the project as places of code.
     pub(crate) project_share: Arc<ProjectShare>,
     /// What hooks may use.
@@ -149,6 +151,7 @@ fn program(world: &ProcessContext, request: &PlannedRun) -> Option<ChildCommand>
             let (program, arguments) = words.split_first()?;
             Some(ChildCommand::new(program).args(arguments))
         }
+        Action::Http(_) => Some(ChildCommand::new(world.http_program.as_ref()?).args([http::COMMAND])),
         _ => None,
     }
 }
@@ -163,6 +166,9 @@ fn environment(world: &ProcessContext, request: &PlannedRun) -> Environment {
     // The dialect's variables come last, so that an event cannot replace the one with the project's directory.
     for (name, value) in request.event.variables().iter().chain(request.variables.iter()) {
         environment = environment.with(name, value);
+    }
+    if let Action::Http(target) = &request.hook.action {
+        environment = environment.with(http::TARGET_VARIABLE, target.to_json());
     }
     if let Some(sandbox) = &request.sandbox {
         for name in TEMPORARY_FOLDER {

@@ -83,6 +83,7 @@ pub struct Builder {
     on_load_failure: OnFailure,
     disabled_rules: Vec<String>,
     shell: Option<PathBuf>,
+    http_program: Option<PathBuf>,
     protect: Protect,
     host_tools: HostTools,
     session_memory: Option<PathBuf>,
@@ -325,6 +326,13 @@ impl Builder {
         self
     }
 
+    /// The program that sends the events of hooks of type `http`, by its absolute path: the `hookrail` command. Without it such
+    /// hooks are listed and not run, and a guard among them fails: no event leaves the program.
+    pub fn http_program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.http_program = Some(program.into());
+        self
+    }
+
     /// Denies every event that can be denied while the folders of the user cannot be found: `HOME` is missing, relative or
     /// inside the project, or another variable names a folder inside the project. This is for a host that guards an agent:
     /// guards of the user may be there. Without it [`Builder::on_load_failure`] decides.
@@ -504,6 +512,7 @@ impl Builder {
                 depth,
                 project: self.project.clone(),
                 instead_of_bash: self.shell.take(),
+                http_program: self.http_program.clone(),
                 project_share: Arc::new(project_share),
                 limits: std::mem::take(&mut self.limits),
                 ledger: self.ledger.take(),

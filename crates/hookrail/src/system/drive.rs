@@ -428,6 +428,7 @@ impl Driver {
             }
             Action::Shell(_)
             | Action::Program(_)
+            | Action::Http(_)
             | Action::Rule(_)
             | Action::NotExecutable(_)
             | Action::Unusable(_)

@@ -19,6 +19,7 @@ mod example_plugins;
 mod granting;
 mod guards;
 mod host_runtime;
+mod http_hooks;
 mod lanes;
 mod layers;
 mod lent_runtime;

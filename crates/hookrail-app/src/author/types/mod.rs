@@ -117,6 +117,7 @@ pub fn languages_of(root: &Path) -> Vec<TypesLanguage> {
             Action::Program(words) => words.join(" "),
             Action::Native(_)
             | Action::Remote(_)
+            | Action::Http(_)
             | Action::Rule(_)
             | Action::NotExecutable(_)
             | Action::Unusable(_)

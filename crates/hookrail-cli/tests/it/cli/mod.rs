@@ -32,6 +32,7 @@ mod generated_plugins;
 mod hook_test_problems;
 mod hook_test_trust;
 mod hook_tests;
+mod http_hooks;
 mod init;
 #[cfg(feature = "inspect")]
 mod inspect;

@@ -16,7 +16,7 @@ use crate::hook::{Action, Hook, HookDelivery, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::{CompiledMatcher, OnInvalid};
 
-use super::{Claude, answer, matcher};
+use super::{Claude, answer, http, matcher};
 
 /// The types of entries that run in the agent only: a question to its model, an agent of its own, a tool of a server.
 const NOT_EXECUTABLE: [&str; 3] = ["prompt", "agent", "mcp_tool"];
@@ -81,7 +81,10 @@ impl CommandDialect for Claude {
 
     fn own_type(kind: &str, document: &Document, node: &Node) -> Option<OwnType> {
         let why = match kind {
-            "http" => "hooks of type `http` cannot be executed here yet".to_owned(),
+            http::TYPE => {
+                let (target, found) = http::read(document, node);
+                return Some(OwnType { action: target.map(Action::Http), found });
+            }
             kind if NOT_EXECUTABLE.contains(&kind) => format!("hooks of type `{kind}` run in Claude Code only"),
             _ => return None,
         };

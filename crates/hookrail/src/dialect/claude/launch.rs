@@ -88,6 +88,7 @@ pub(super) fn work_key(hook: &Hook) -> Option<String> {
     match &hook.action {
         Action::Shell(command) => Some(format!("{owner:?} {terms:?} shell {command}")),
         Action::Program(words) => Some(format!("{owner:?} {terms:?} program {words:?}")),
+        Action::Http(target) => Some(format!("{owner:?} {terms:?} http {target:?}")),
         _ => None,
     }
 }

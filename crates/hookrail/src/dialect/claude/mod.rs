@@ -1,6 +1,6 @@
 //! The dialect of Claude Code: command hooks in its own settings files and plugins.
 //!
-//! `layers` and `plugins` find the hooks and `entries` says how they are written; `events` has the events, `payload` writes what a
+//! `layers` and `plugins` find the hooks; `entries` says how they are written, with those of the type `http` in `http`; `events` has the events, `payload` writes what a
 //! hook receives, with results of tools as `tool_result` has them, and `launch` says how it is started. `answer` reads what it
 //! answers, and `fold` combines several answers. The names of tools are in `tool_names`.
 
@@ -8,6 +8,7 @@ mod answer;
 mod entries;
 mod events;
 mod fold;
+mod http;
 mod launch;
 mod layers;
 mod matcher;

@@ -347,10 +347,14 @@ impl<D: CommandDialect> Reader<'_, D> {
         Some((Action::Unusable(why.into()), self.failure_of_unusable(on_failure)))
     }
 
-    /// The label: the name, else the command or the group that is asked. The list of disabled hooks uses the same text.
+    /// The label: the name, else the command, or the group or the address that is asked. The list of disabled hooks uses the same text.
     fn label(&mut self, node: &Node) -> Arc<str> {
         let name = self.optional_text(node, "name").filter(|name| !name.is_empty());
-        let key = if remote::is_remote(node) { remote::GROUP_KEY } else { "command" };
+        let key = match node.get("type").and_then(Node::text) {
+            Some(remote::TYPE) => remote::GROUP_KEY,
+            Some("http") => "url",
+            _ => "command",
+        };
         let runs = node.get(key).and_then(Node::text).filter(|text| !text.is_empty());
         name.as_deref().or(runs).unwrap_or("unknown-command").into()
     }

@@ -14,7 +14,7 @@ use crate::config::{KeptReason, KeptSource, LoadMode, SourceId, SourceReport, is
 use crate::dialect::snapshot::{Snapshot, SourceRefusal, Switch};
 use crate::dialect::{ConfiguredHooks, Inspector, Loader, Sources, path_in};
 use crate::hook::sandbox::{SandboxProfile, SandboxRequirement};
-use crate::hook::{Action, Enablement, Hook};
+use crate::hook::{Action, Authority, Enablement, Hook, OnFailure};
 use crate::outcome::Refusal;
 use crate::rules::{Links, LoadedException, RuleScene, RuleSettings};
 use crate::run::Environment;
@@ -96,6 +96,7 @@ impl Settings {
         let environment = Arc::clone(redacted.unwrap_or(&self.parts.world.environment));
         self.disabled.apply(&mut hooks);
         self.leave_to_agent(&mut hooks, &mut loaded.sources);
+        diagnostics.extend(self.withhold_http(&mut hooks));
         diagnostics.extend(self.parts.remote.report_missing_client(&hooks));
         let mut policy = loaded.common.policy;
         policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
@@ -153,6 +154,29 @@ impl Settings {
             hook.enablement = Enablement::RunByAgent;
         }
         report.unusable.retain(|source| !is_agents(&source.path));
+    }
+
+    /// Takes the work from hooks that would send events where nothing may be sent, and reports them. What guards fails instead.
+    fn withhold_http(&self, hooks: &mut [Hook]) -> Vec<Diagnostic> {
+        let why = match (self.described.rehearsal, &self.parts.world.http_program) {
+            (Rehearsal::Yes, _) => "no event is sent while hooks are only tried out",
+            (Rehearsal::No, None) => "this program has none that sends events to a web server",
+            (Rehearsal::No, Some(_)) => return Vec::new(),
+        };
+        let mut found = Vec::new();
+        for hook in hooks.iter_mut().filter(|hook| matches!(hook.action, Action::Http(_))) {
+            // A guard of the system layer that was not asked denies.
+            if hook.authority() == Authority::System {
+                hook.on_failure = OnFailure::Block;
+            }
+            hook.action = match hook.policy_in_force() {
+                OnFailure::Allow => Action::NotExecutable(why.into()),
+                OnFailure::Ask | OnFailure::Block => Action::Unusable(why.into()),
+            };
+            let message = format!("hook `{hook}` of type `http` cannot be executed: {why}");
+            found.push(Diagnostic::new(Code::NotExecutable, message).at(hook.origin.location.clone()));
+        }
+        found
     }
 
     /// Withholds secrets from every hook, and says what modules may do.
