@@ -72,7 +72,7 @@ pub fn unusable_setting(settings: &TelemetrySettings) -> Option<Diagnostic> {
 
 #[cfg(feature = "otel")]
 mod export {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
     use std::time::Duration;
 
     use hookrail::recorder::{Entry, Recorder as _};
