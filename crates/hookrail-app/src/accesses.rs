@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrail::rules::FileSystemLinks;
+use hookrail::rules::{AddedPrograms, FileSystemLinks};
 use hookrail::sources::without_dots;
 use hookrail_shell::{Accesses, Scene, accesses, parse};
 
+use crate::config::user_file;
 use crate::failure::{Failure, Result};
 use crate::folders;
 use crate::project::search::find_project;
@@ -36,9 +37,17 @@ pub fn of_line(line: &str, places: LinePlaces<'_>) -> Result<Accesses> {
         None => find_project(&cwd, folders::home().as_deref()),
     };
     let home = places.home.map(absolute).transpose()?.or_else(folders::home).unwrap_or_default();
-    let scene =
-        Scene { project: text(&project)?, cwd: text(&cwd)?, home: text(&home)?, surroundings: &FileSystemLinks };
+    let links = FileSystemLinks::new(added_programs());
+    let scene = Scene { project: text(&project)?, cwd: text(&cwd)?, home: text(&home)?, surroundings: &links };
     Ok(accesses(&parse(line), &scene))
+}
+
+/// What the machine and the user say about programs, as far as it can be read: `hookrail check` says what cannot.
+fn added_programs() -> AddedPrograms {
+    let of_user = user_file().map(|file| file.with_file_name("programs.toml"));
+    let files = [PathBuf::from("/etc/hookrail/programs.toml")].into_iter().chain(of_user);
+    let texts = files.filter_map(|file| std::fs::read_to_string(file).ok());
+    texts.fold(AddedPrograms::default(), |programs, text| programs.with(&text))
 }
 
 /// Returns a line that may be no text.

@@ -56,3 +56,5 @@ pub use syntax::{
     AssignedValue, Assignment, Connector, HereDocument, Node, Redirect, RedirectOperator, RedirectTarget, ShellScript,
     SimpleCommand,
 };
+#[cfg(feature = "syntax")]
+pub use tables::{ProgramTables, RowProblem};

@@ -8,6 +8,7 @@ use crate::parse::parse_code;
 use crate::resolve::{ANY, BRACKET, Function, HOLE, Hole, ONE, Origin, Value, Variable, World};
 use crate::syntax::{Connector, Node, Redirect, ShellScript, SimpleCommand};
 use crate::syntax::{Piece, Span};
+use crate::tables::{ProgramTables, Tables, tables};
 
 /// The most states that are followed at a time.
 const MOST_STATES: usize = 4;
@@ -62,6 +63,7 @@ pub(crate) struct Downloaded {
 
 pub(crate) struct Evaluator<'s> {
     pub(crate) scene: &'s Scene<'s>,
+    pub(crate) tables: &'s Tables,
     pub(crate) facts: Accesses,
     pub(crate) via: Vec<String>,
     pub(crate) origin: Origin,
@@ -82,6 +84,7 @@ impl<'s> Evaluator<'s> {
     pub(crate) fn new(scene: &'s Scene<'s>) -> Self {
         Self {
             scene,
+            tables: scene.surroundings.programs().map_or_else(|| tables(), ProgramTables::tables),
             facts: Accesses::default(),
             via: Vec::new(),
             origin: Origin::At(0),

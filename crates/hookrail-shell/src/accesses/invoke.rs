@@ -8,7 +8,7 @@ use crate::facts::{Accesses, CommandFact, Executed, FactKind, FactSet, FlowKind,
 use crate::resolve::{HOLE, Origin, Value, Variable, World, base_name, is_pattern, shown};
 use crate::syntax::Span;
 use crate::syntax::{AssignedValue, Assignment, Redirect, RedirectOperator, RedirectTarget, SimpleCommand};
-use crate::tables::{VariableKind, tables};
+use crate::tables::VariableKind;
 
 /// The most wrappers around a command.
 const MOST_WRAPPERS: usize = 40;
@@ -378,7 +378,7 @@ impl Evaluator<'_> {
 
     /// What a variable does to programs that run later.
     pub(crate) fn variable_effect(&mut self, name: &str, value: &Value, span: Span, world: &World) {
-        let Some(kind) = tables().variable(name) else { return };
+        let Some(kind) = self.tables.variable(name) else { return };
         match kind {
             VariableKind::Library | VariableKind::ShellScript => {
                 let path = shown(&self.place_of(value, world).path);

@@ -16,6 +16,7 @@ pub use program::Program;
 
 use crate::facts::Accesses;
 use crate::syntax::ShellScript;
+use crate::tables::ProgramTables;
 use evaluate::{Evaluator, Input};
 
 /// Where a line would run.
@@ -39,6 +40,10 @@ pub trait CommandSurroundings {
     fn variable(&self, name: &str) -> Option<String>;
     /// Whether a folder exists, so that `cd` certainly goes there.
     fn is_folder(&self, path: &str) -> bool;
+    /// Returns the tables of programs, if there are more rows than those of this crate.
+    fn programs(&self) -> Option<&ProgramTables> {
+        None
+    }
 }
 
 /// Nothing is known of the machine.

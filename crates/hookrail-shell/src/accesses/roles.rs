@@ -6,7 +6,7 @@ use super::record::{Reach, Use};
 use crate::facts::{Executed, FactSet, FlowKind, NetworkHost, Why};
 use crate::resolve::{HOLE, Value, Variable, World, base_name, join};
 use crate::syntax::Span;
-use crate::tables::{Operands, Role, Row, tables};
+use crate::tables::{Operands, Role, Row};
 
 /// A command of the tables that is being followed.
 struct Running<'r> {
@@ -28,11 +28,11 @@ impl Evaluator<'_> {
         if let Some(after) = self.coded_program(name, args, span, &world, input) {
             return after;
         }
-        let Some(row) = tables().row(name) else {
+        let Some(row) = self.tables.row(name) else {
             self.no_table(Why::NoTable, span);
             return After::same(world, Output::default());
         };
-        match tables().subcommands(name) {
+        match self.tables.subcommands(name) {
             Some(_) => self.program_with_subcommands(name, row, args, span, world, input),
             None => self.apply(name, row, args, span, world, input),
         }
@@ -49,7 +49,7 @@ impl Evaluator<'_> {
     ) -> After {
         let grammar = Grammar { stops: true, ..Grammar::of(row) };
         let divided = grammar.divide(args);
-        let rows = tables().subcommands(name);
+        let rows = self.tables.subcommands(name);
         for (names, role) in &row.options {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             for value in divided.values(&names) {
@@ -324,7 +324,7 @@ impl Evaluator<'_> {
 
     /// A module that runs as a program: `python -m pip`.
     fn module(&mut self, module: &Arg, args: &[Arg], running: &Running<'_>, world: &World, input: &Input) {
-        if tables().row(module.text()).is_some() {
+        if self.tables.row(module.text()).is_some() {
             let command: Vec<Arg> = std::iter::once(module).chain(args).cloned().collect();
             self.wrapped(running.name, &command, running.span, world.child(), input);
         } else {

@@ -3,6 +3,7 @@
 //! A row is data (`programs.toml`, `wrappers.toml`, `services.toml`, `variables.toml`); the files describe their own form.
 //! A row that cannot be read is left out, which makes its program one that is in no table; a test reads every row.
 
+mod added;
 mod role;
 mod row;
 
@@ -11,6 +12,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+pub use added::{ProgramTables, RowProblem};
 pub(crate) use role::{Operands, Role};
 pub(crate) use row::{Recursive, Row};
 
@@ -61,7 +63,7 @@ struct SettingRow {
 }
 
 /// The tables.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
     rows: HashMap<String, Row>,
     subcommands: HashMap<String, HashMap<String, Row>>,
@@ -101,14 +103,15 @@ impl Tables {
     }
 
     fn add(&mut self, raw: row::RawRow) {
+        let names = raw.names.clone();
+        if let Err(error) = self.insert(raw) {
+            self.errors.push(format!("{names}: {error}"));
+        }
+    }
+
+    fn insert(&mut self, raw: row::RawRow) -> Result<(), String> {
         let (names, subcommands) = (raw.names.clone(), raw.sub.clone());
-        let row = match Row::read(raw) {
-            Ok(row) => row,
-            Err(error) => {
-                self.errors.push(format!("{names}: {error}"));
-                return;
-            }
-        };
+        let row = Row::read(raw)?;
         for name in names.split_whitespace() {
             match &subcommands {
                 None => {
@@ -122,6 +125,7 @@ impl Tables {
                 }
             }
         }
+        Ok(())
     }
 
     pub(crate) fn row(&self, name: &str) -> Option<&Row> {

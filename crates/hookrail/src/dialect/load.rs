@@ -14,7 +14,7 @@ use crate::dialect::snapshot::{LoadedModule, Policy};
 use crate::dialect_id::DialectId;
 use crate::hook::{Authority, Hook, Trust};
 use crate::record::breadcrumb::Breadcrumb;
-use crate::rules::LoadedException;
+use crate::rules::{AddedPrograms, LoadedException};
 use crate::run::project_share::{ProjectShare, ShareUse};
 use crate::run::{Environment, ModuleRunner};
 use crate::trust::{Coverage, Digest, Fingerprint, Grant, Grants, ModuleMemory, OffByUser, protect_python};
@@ -200,6 +200,8 @@ pub(crate) struct CommonSettings {
     pub(crate) redacted: Option<Arc<Environment>>,
     /// What the user excepts from rules.
     pub(crate) rule_exceptions: Vec<LoadedException>,
+    /// What the machine and the user say about programs.
+    pub(crate) programs: AddedPrograms,
 }
 
 impl LoadContext<'_, '_> {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::AddedPrograms;
 use super::examples::TriedExample;
 use super::facts::CallFacts;
 use super::judge::{RuleVerdict, judge};
@@ -99,6 +100,7 @@ impl RuleBook {
             home: places.home.map(text),
             surroundings: Arc::new(ExampleSurroundings::new(places.project, places.home)),
             links: Links::Ignored,
+            programs: AddedPrograms::default(),
         };
         let event = Event::new(EventKind::BeforeTool, places.cwd);
         let event = event.with_text("tool_name", tool).with("tool_input", input);

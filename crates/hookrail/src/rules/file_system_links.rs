@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use hookrail_shell::CommandSurroundings;
+use hookrail_shell::{CommandSurroundings, ProgramTables};
 
+use super::AddedPrograms;
 use crate::config::real_path;
 
 /// The file system on which a line would run. Only symbolic links are followed: what a variable of the environment will be when
@@ -13,10 +14,20 @@ use crate::config::real_path;
 /// use hookrail::rules::FileSystemLinks;
 /// use hookrail_shell::CommandSurroundings as _;
 ///
-/// assert_eq!(FileSystemLinks.real_path("/nowhere/at/all"), None);
+/// assert_eq!(FileSystemLinks::default().real_path("/nowhere/at/all"), None);
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FileSystemLinks;
+#[derive(Clone, Debug, Default)]
+pub struct FileSystemLinks {
+    programs: AddedPrograms,
+}
+
+impl FileSystemLinks {
+    /// The file system, with what was said about programs.
+    #[must_use]
+    pub fn new(programs: AddedPrograms) -> Self {
+        Self { programs }
+    }
+}
 
 impl CommandSurroundings for FileSystemLinks {
     fn real_path(&self, path: &str) -> Option<String> {
@@ -36,5 +47,9 @@ impl CommandSurroundings for FileSystemLinks {
 
     fn is_folder(&self, path: &str) -> bool {
         Path::new(path).is_dir()
+    }
+
+    fn programs(&self) -> Option<&ProgramTables> {
+        self.programs.tables()
     }
 }

@@ -12,8 +12,9 @@ pub(crate) fn accesses_of_line(line: &str, cwd: &str, scene: &RuleScene) -> Acce
     use super::file_system_links::FileSystemLinks;
     use super::scene::Links;
 
+    let links = FileSystemLinks::new(scene.programs.clone());
     let surroundings: &dyn CommandSurroundings = match scene.links {
-        Links::Followed => &FileSystemLinks,
+        Links::Followed => &links,
         Links::Ignored => &(),
     };
     let home = scene.home.as_deref().unwrap_or_default();

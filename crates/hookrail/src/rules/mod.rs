@@ -4,6 +4,7 @@
 //! the two. Every condition has three values; `explain` says in words what made it hold. Nothing here knows where the files
 //! are or what an answer does to an event.
 
+mod added_programs;
 mod book;
 mod command_pattern;
 mod condition;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 use crate::event::{Event, EventKind};
 use crate::tools::Tools;
 
+pub use added_programs::AddedPrograms;
 pub use book::{CallPlaces, RuleBook, RuleProblem};
 pub use examples::TriedExample;
 pub(crate) use exception::LoadedException;
@@ -82,10 +84,10 @@ impl RuleSettings {
     }
 }
 
-/// The rules that stand for a file of the user that cannot be read: they ask about every call that runs a command or writes.
-pub(crate) fn broken_file(why: &str) -> [(EventKind, Arc<Rule>); 1] {
+/// The rules that stand for a file of the user that cannot be read, with the name of the file: they ask about every call that runs a command or writes.
+pub(crate) fn broken_file(name: &str, why: &str) -> [(EventKind, Arc<Rule>); 1] {
     let rule = Rule {
-        name: "rules.toml".into(),
+        name: name.into(),
         answer: RuleAnswer::Ask,
         text: "".into(),
         when: condition::Condition { alternatives: vec![vec![condition::Clause::RunsOrWrites]] },

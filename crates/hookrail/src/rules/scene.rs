@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::AddedPrograms;
+
 /// The folders that rules speak of.
 #[derive(Clone)]
 pub(crate) struct RuleScene {
@@ -13,6 +15,8 @@ pub(crate) struct RuleScene {
     pub(crate) surroundings: Arc<dyn RuleSurroundings>,
     /// Whether links of the file system are followed.
     pub(crate) links: Links,
+    /// What the user and the machine say about programs.
+    pub(crate) programs: AddedPrograms,
 }
 
 /// Whether links are followed.
@@ -75,6 +79,7 @@ impl RuleScene {
             home: Some(EXAMPLE_HOME.to_owned()),
             surroundings: Arc::new(ExampleSurroundings::new(Path::new(EXAMPLE_PROJECT), Some(Path::new(EXAMPLE_HOME)))),
             links: Links::Ignored,
+            programs: AddedPrograms::default(),
         }
     }
 }

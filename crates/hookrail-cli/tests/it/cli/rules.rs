@@ -206,6 +206,39 @@ fn two_files_are_compared_line_by_line() {
     sandbox.run(&["rules", "diff", "old.toml", "new.toml", "--since", "2999-01-01"]).ends_with(0);
 }
 
+const MYDEPLOY: &str = "[[program]]\nnames = \"mydeploy\"\noptions = { \"out\" = \"write\" }\noperands = \"read*\"\n";
+
+#[test]
+fn the_user_says_what_a_program_does_and_a_project_does_not() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["add", "stay-in-project", "--scope", "user"]).ends_with(0);
+    line(&sandbox, "mydeploy --out ../x site", 0);
+    sandbox.write(".hookrail/programs.toml", MYDEPLOY);
+    line(&sandbox, "mydeploy --out ../x site", 0);
+    sandbox.write_home(".config/hookrail/programs.toml", MYDEPLOY);
+    let reason = line(&sandbox, "sudo mydeploy --out ../x site", 4)["reason"].to_string();
+    assert!(reason.contains("`mydeploy` (through sudo) writes"), "{reason}");
+    line(&sandbox, "mydeploy --out build ../site", 0);
+    let found = sandbox.run(&["accesses", "--json", "--", "mydeploy --out ../x site"]).ends_with(0).json();
+    assert_eq!(found["writes"].as_array().unwrap().len(), 1, "{found}");
+}
+
+#[test]
+fn rows_of_programs_take_nothing_away_and_broken_ones_ask() {
+    let sandbox = user_with(OUTSIDE);
+    sandbox.write_home(".config/hookrail/programs.toml", "[[program]]\nnames = \"rm\"\noperands = \"-*\"\n");
+    line(&sandbox, "rm -rf ../x", 4);
+    line(&sandbox, "mydeploy", 0);
+    let found = sandbox.run(&["check"]).stdout;
+    assert!(found.contains("programs.toml:1:1") && found.contains("`rm` is in the tables already"), "{found}");
+    sandbox.write_home(".config/hookrail/programs.toml", "[[program]]\nname = \"x\"\n");
+    let found = sandbox.run(&["check"]).ends_with(1).stdout;
+    assert!(found.contains("programs.toml:2:1") && found.contains("unknown field `name`"), "{found}");
+    line(&sandbox, "rm -rf ../x", 4);
+    let reason = line(&sandbox, "mydeploy", 4)["reason"].to_string();
+    assert!(reason.contains("programs.toml"), "{reason}");
+}
+
 #[test]
 fn examples_are_tried_and_rules_without_effect_are_named() {
     let wrong = "[[rule]]\nname = \"wrong\"\ndeny = \"x\"\nwhen = { git = \"push\" }\nmatch = [\"ls\", \"git push\", \"pwd\"]\n";

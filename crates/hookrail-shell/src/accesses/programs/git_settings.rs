@@ -8,7 +8,6 @@ use crate::accesses::record::Use;
 use crate::facts::{FactSet, GitFact, Why};
 use crate::resolve::Value;
 use crate::syntax::Span;
-use crate::tables::tables;
 
 impl Evaluator<'_> {
     /// What the settings of `-c` run.
@@ -25,7 +24,7 @@ impl Evaluator<'_> {
     }
 
     fn git_setting(&mut self, name: &str, value: &Value, span: Span, git: &GitCall<'_>) {
-        if !tables().is_running_setting(name) {
+        if !self.tables.is_running_setting(name) {
             return;
         }
         let is_switch = matches!(value.text.as_str(), "" | "true" | "false" | "cat" | "less" | "input");
@@ -82,7 +81,7 @@ impl Evaluator<'_> {
             let key = name.text().to_lowercase();
             if key.starts_with("alias.") || key.starts_with("remote.") {
                 self.git_settings.push((key, value.text().to_owned()));
-            } else if tables().is_running_setting(&key) {
+            } else if self.tables.is_running_setting(&key) {
                 // It runs with a later command of git.
                 self.git_setting(&key, &value.value, value.span, git);
             }

@@ -7,7 +7,9 @@ use hookrail_spawn::UserFolders;
 
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::source::{Location, Origin, SourceKind};
-use crate::config::{KeptReason, Parsed, Source, SourceId, is_absence, lies_in, not_roots_alone, same_place};
+use crate::config::{
+    KeptReason, Parsed, Source, SourceId, SourceReader, is_absence, lies_in, not_roots_alone, same_place,
+};
 use crate::dialect::{LoadContext, Loaded, Sources, path_in};
 use crate::dialect_id::DialectId;
 use crate::hook::{Action, Enablement, Enforcement, Hook, OnFailure};
@@ -21,10 +23,13 @@ const ROOT_VARIABLE: &str = "HOOKRAIL_FLEET_ROOT";
 /// The file below the folder of a project, and below hookrail's folder of a user.
 const PROJECT_FILE: &str = ".hookrail/rules.toml";
 const FILE: &str = "rules.toml";
+/// Rows for the tables of programs, beside the rules of the user and of the machine.
+const PROGRAMS_FILE: &str = "programs.toml";
 
 /// Loads every rule.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let mut loaded = Loaded::default();
+    load_programs(context, &mut loaded);
     let disabled = context.sources.disabled_rules.clone();
     loaded.off_by_user.extend(disabled.iter().map(|name| OffByUser::Hook(DialectId::Rules, name.clone())));
     for (kind, file) in files(context) {
@@ -61,16 +66,66 @@ fn files(context: &LoadContext<'_, '_>) -> Vec<(SourceKind, PathBuf)> {
     files
 }
 
+/// Reads what the machine and the user say about programs. A project says nothing: its rows could hide what a command does.
+/// The machine's rows are added first, so those of the user for the same programs are left out.
+fn load_programs(context: &mut LoadContext<'_, '_>, loaded: &mut Loaded) {
+    for (kind, rules) in files(context).into_iter().rev() {
+        if !matches!(kind, SourceKind::System | SourceKind::User) {
+            continue;
+        }
+        let file = rules.with_file_name(PROGRAMS_FILE);
+        let programs = context.common.programs.clone();
+        let read = read_file(kind, &file, context.reading, &mut loaded.diagnostics, |text| {
+            let mut programs = programs.clone();
+            match programs.add(text) {
+                Ok(left_out) => {
+                    let remark = |problem| Diagnostic {
+                        level: Level::Warning,
+                        ..finding(Code::RuleWithoutEffect, &file, text, problem)
+                    };
+                    Parsed::usable(programs, left_out.iter().map(remark).collect())
+                }
+                Err(problem) => Parsed::broken(finding(Code::FileSyntax, &file, text, &problem)),
+            }
+        });
+        match read {
+            Source::Absent => {}
+            Source::ConfigurationInForce(programs) | Source::Unusable(Some(programs)) => {
+                context.common.programs = programs;
+            }
+            Source::Unusable(None) => loaded.hooks.extend(asks_for(kind, &file)),
+        }
+    }
+}
+
+/// What stands for a file that cannot be used: the user's asks. The machine's denies by itself, and rules of a project that
+/// were granted are missing.
+fn asks_for(kind: SourceKind, file: &Path) -> Vec<Hook> {
+    if kind != SourceKind::User {
+        return Vec::new();
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let origin = Origin { kind, location: Location::whole_file(file) };
+    let why = format!("`{}` cannot be read", file.display());
+    broken_file(&name, &why).map(|(event, rule)| hook_of(event, &rule, origin.clone())).into()
+}
+
 /// hookrail's folder of the user.
 fn user_folder(sources: &Sources) -> Option<PathBuf> {
     UserFolders::of(&sources.environment).configuration.map(|folder| folder.join("hookrail"))
 }
 
-fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
-    let reading = &mut *context.reading;
+/// Reads a file of a layer. The machine's can only be used if it is root's alone.
+fn read_file<T>(
+    kind: SourceKind,
+    file: &Path,
+    reading: &mut SourceReader<'_>,
+    found: &mut Vec<Diagnostic>,
+    parse: impl Fn(&str) -> Parsed<T>,
+) -> Source<T> {
     let place = SourceId { path: file, kind, dialect: Some(DialectId::Rules) };
     if kind == SourceKind::System
-        && file == Path::new(SYSTEM_FILE)
+        && file.parent() == Path::new(SYSTEM_FILE).parent()
         && let Some(problem) = unsafe_file(file)
     {
         let message = problem.message.clone();
@@ -78,12 +133,16 @@ fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found
         reading.look_at(file);
         if let Some(text) = reading.last_good(file) {
             reading.keep(file, KeptReason::Unusable, found);
-            return parse(file, &text).value.map_or_else(Vec::new, |rules| hooks_of(kind, file, &text, rules));
+            return parse(&text).value.map_or(Source::Absent, Source::ConfigurationInForce);
         }
         reading.unusable(place, message);
-        return Vec::new();
+        return Source::Unusable(None);
     }
-    let read = reading.read(place, found, |text| {
+    reading.read(place, found, parse)
+}
+
+fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
+    let read = read_file(kind, file, context.reading, found, |text| {
         let Parsed { value, problems, verdict } = parse(file, text);
         Parsed { value: value.map(|rules| (rules, Arc::<str>::from(text))), problems, verdict }
     });
@@ -107,13 +166,7 @@ fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found
             }
             hooks_of(kind, file, &text, rules)
         }
-        // The system's file denies by itself, and rules of a project that were granted are missing.
-        Source::Unusable(None) if kind == SourceKind::User => {
-            let origin = Origin { kind, location: Location::whole_file(file) };
-            let why = format!("`{}` cannot be read", file.display());
-            broken_file(&why).map(|(event, rule)| hook_of(event, &rule, origin.clone())).into()
-        }
-        Source::Unusable(None) => Vec::new(),
+        Source::Unusable(None) => asks_for(kind, file),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::dialect::{ConfiguredHooks, Inspector, Loader, Sources, path_in};
 use crate::hook::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::hook::{Action, Authority, Enablement, Hook, OnFailure};
 use crate::outcome::Refusal;
-use crate::rules::{Links, LoadedException, RuleScene, RuleSettings};
+use crate::rules::{AddedPrograms, Links, LoadedException, RuleScene, RuleSettings};
 use crate::run::Environment;
 use crate::system::engine::EngineRuntime;
 use crate::text::log::log;
@@ -99,6 +99,7 @@ impl Settings {
         diagnostics.extend(self.withhold_http(&mut hooks));
         diagnostics.extend(self.parts.remote.report_missing_client(&hooks));
         let mut policy = loaded.common.policy;
+        let (exceptions, programs) = (loaded.common.rule_exceptions, loaded.common.programs);
         policy.sandbox_floors.user.extend(self.described.sandbox_floors.iter().cloned());
         for hook in &mut hooks {
             hook.sandbox_floors = policy.sandbox_floors.floors_for(hook.authority());
@@ -130,7 +131,7 @@ impl Settings {
         }
         snapshot.changes_at = loaded.enrolment.changes_at;
         let protection = self.protection(places);
-        snapshot.rule_settings = Some(rule_settings(&sources, &protection, loaded.common.rule_exceptions));
+        snapshot.rule_settings = Some(rule_settings(&sources, &protection, exceptions, programs));
         snapshot
             .with_protection(protection)
             .with_places(FilePlaces::new(
@@ -281,7 +282,12 @@ impl Settings {
 }
 
 /// Where the rules of a project are, and what they except.
-fn rule_settings(sources: &Sources, protection: &Protection, exceptions: Vec<LoadedException>) -> RuleSettings {
+fn rule_settings(
+    sources: &Sources,
+    protection: &Protection,
+    exceptions: Vec<LoadedException>,
+    programs: AddedPrograms,
+) -> RuleSettings {
     let text = |path: PathBuf| real_path(&path).unwrap_or(path).to_str().map(str::to_owned);
     let surroundings = KnownSurroundings { places: Arc::clone(&protection.places), facts: protection.facts.clone() };
     let scene = RuleScene {
@@ -289,6 +295,7 @@ fn rule_settings(sources: &Sources, protection: &Protection, exceptions: Vec<Loa
         home: sources.home().and_then(text),
         surroundings: Arc::new(surroundings),
         links: Links::Followed,
+        programs,
     };
     RuleSettings { scene, exceptions }
 }
