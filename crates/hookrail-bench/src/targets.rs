@@ -148,6 +148,23 @@ fn all_targets() -> Vec<Target> {
             AtMost(1.05),
             Ratio("missing-guard", "hookrail-missing", "hookrail"),
         ),
+        (
+            "100 rules on an event that none is about, in microseconds",
+            AtMost(5.0),
+            Without("rules-100", "hookrail-100", "hookrail", "microsecond"),
+        ),
+        (
+            "accesses of a dense line, against the parser of tree-sitter-bash",
+            AtMost(1.5),
+            Ratio("accesses", "hookrail", "floor"),
+        ),
+        ("accesses, median line of the corpus, in microseconds", AtMost(20.0), Value("accesses-lines", "median")),
+        ("accesses, worst line, in microseconds", AtMost(5_000.0), Value("accesses-lines", "worst")),
+        (
+            "a guard as a script of bash, against a rule",
+            AtLeast(20.0),
+            Ratio("rule-script", "hookrail-script", "hookrail-rule"),
+        ),
         ("one hook, cheapest child, blocking, against F", AtMost(1.4), Ratio("one-tiny", "hookrail", "floor")),
         (
             "one hook, cheapest child, from a multi-threaded tokio host",

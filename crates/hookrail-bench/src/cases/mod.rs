@@ -15,6 +15,7 @@ mod one;
 mod payload;
 mod plan;
 mod replay;
+mod rules;
 mod support;
 
 pub(crate) use journal::{append, append_bare};
@@ -36,6 +37,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         off::cases(),
         plan::cases(),
         missing_guard::cases(),
+        rules::cases(),
         one::cases(),
         many::cases(),
         payload::cases(),

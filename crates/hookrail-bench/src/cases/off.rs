@@ -137,7 +137,7 @@ fn protect(lab: &Lab) -> BenchResult<PreparedCase> {
 }
 
 /// A microsecond by the clock, with which differences are compared.
-fn microsecond() -> Variant {
+pub(super) fn microsecond() -> Variant {
     Variant::new("microsecond", "one microsecond by the clock", || {
         const TIMES: u32 = 5_000;
         let began = Instant::now();
