@@ -42,7 +42,7 @@ fn short(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
 
 /// A number that was meant as milliseconds, where seconds are written.
 fn in_wrong_unit(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
-    let counts_seconds = matches!(hook.dialect.name(), "claude" | "codex");
+    let counts_seconds = matches!(hook.dialect, DialectId::Claude | DialectId::Codex);
     if !counts_seconds || hook.timeout < MEANT_AS_MILLISECONDS {
         return None;
     }
