@@ -15,7 +15,7 @@ use hookrail_bridge::{Agent, Incoming, NoisyEvents, Reading, request};
 use crate::failure::{Failure, Result};
 
 /// The members that every hook input may have beside the event's own fields.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 14] = [
     "session_id",
     "transcript_path",
     "cwd",
@@ -27,6 +27,8 @@ const COMMON: [&str; 12] = [
     "conversation_turn",
     "agent_id",
     "agent_type",
+    "permission_mode",
+    "prompt_id",
     "tool_output",
 ];
 
@@ -89,9 +91,9 @@ fn agent_of(event: &str, members: &JsonObject) -> Option<Agent> {
     let has = |name: &str| members.get(name).is_some();
     let sends = |agent: &Agent| agent.find_event(event).is_some();
     let is_claudes = ["permission_mode", "prompt_id", "tool_use_id", "transcript_path"].into_iter().any(has);
-    let candidates = [(has("turn_id"), Agent::codex()), (is_claudes && !has("timestamp"), Agent::claude())];
-    let mut agents = candidates.into_iter().filter(|(is_likely, _)| *is_likely).map(|(_, agent)| agent);
-    agents.find(sends)
+    let candidates = [(has("turn_id"), DialectId::Codex), (is_claudes && !has("timestamp"), DialectId::Claude)];
+    let likely = candidates.into_iter().filter(|(is_likely, _)| *is_likely);
+    likely.filter_map(|(_, dialect)| Agent::from_name(dialect.name())).find(sends)
 }
 
 /// Reads what an agent sends as its bridge does.

@@ -181,7 +181,7 @@ pub(crate) enum Command {
     /// Exit status: 0 the agent does not call hookrail, 1 nothing was changed, or something that was not installed still
     /// calls it.
     Uninstall(UninstallArgs),
-    /// Let the hooks that Claude Code, Gemini CLI or Codex CLI have take part as they are
+    /// Let the hooks of Claude Code, Gemini CLI or Codex CLI take part
     ///
     /// Until then none of their files is read. Hooks of a project need a grant all the same.
     ///

@@ -36,6 +36,8 @@ impl TemplateDialect {
         }
     }
 
+    const ALL: [Self; 3] = [Self::Settings, Self::Plugin, Self::Module];
+
     pub(super) fn id(self) -> DialectId {
         match self {
             Self::Settings => DialectId::Llxprt,
@@ -81,7 +83,7 @@ impl TemplateDialect {
 
     fn without_event(self, name: &str, whose: &str, kind: EventKind) -> Failure {
         let failure = Failure::new(format!("the dialect {} has no event `{name}`", self.id().name()));
-        let others = DialectId::CONFIGURED.into_iter().filter_map(|dialect| {
+        let others = Self::ALL.into_iter().map(Self::id).filter_map(|dialect| {
             let column = kind.spec().column(dialect)?;
             Some(format!("`{}` with `--dialect {}`", column.name, dialect.name()))
         });

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hookrail::Hook;
 use hookrail::hook::Action;
+use hookrail::sources::read_file;
 
 /// What a module cannot use without one of these words: other files, processes, the network, the environment.
 const WORDS: [&str; 11] =
@@ -19,9 +20,9 @@ pub(super) fn left_by_grant(hook: &Hook, allowed: Option<&[String]>) -> Option<V
     }
 }
 
-/// Whether the module at this path can be read and uses none of the words. Types vanish, so importing them uses nothing.
+/// Whether the module at this path can be read, as configuration is, and uses none of the words. Types vanish, so importing them uses nothing.
 fn needs_nothing(module: &Path) -> bool {
-    std::fs::read_to_string(module).is_ok_and(|text| !has_word(&text))
+    read_file(module).is_ok_and(|text| text.is_some_and(|text| !has_word(&text)))
 }
 
 fn has_word(text: &str) -> bool {

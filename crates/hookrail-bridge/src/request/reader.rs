@@ -66,8 +66,8 @@ impl Reader<'_> {
         if let Some(time) = self.text(&["timestamp"]) {
             event = event.at_time(time);
         }
-        // Some agents name the model in every event, some in a few.
-        // Hooks of some dialects are told the mode of the agent, and which prompt the event belongs to.
+        // Hooks of some dialects are told the mode of the agent, and which prompt the event belongs to. Some agents name the model in
+        // every event, some in a few.
         let same = ["agent_id", "agent_type", "permission_mode", "prompt_id"].map(|name| (name, [name]));
         for (field, names) in [("model_id", ["model"])].into_iter().chain(same) {
             if let Some(text) = self.text(&names).filter(|text| !text.is_empty()) {

@@ -119,14 +119,19 @@ impl Conversion {
                 },
             }
         }
-        if !hook.contains_key("timeout") && self.agent == Agent::codex() {
+        if !hook.contains_key("timeout") && self.is_from(DialectId::Codex) {
             members.insert("timeout".to_owned(), json!(600_000));
             self.kept("the usual time of 600 s is written, because LLxprt's is 60 s");
         }
-        if self.agent != Agent::gemini() && !hook.contains_key("args") {
+        if !self.is_from(DialectId::Gemini) && !hook.contains_key("args") {
             self.kept("the command is given to bash, not to `/bin/sh`");
         }
         members
+    }
+
+    /// Whether the entry belongs to the agent of a dialect.
+    fn is_from(&self, dialect: DialectId) -> bool {
+        self.agent.name() == dialect.name()
     }
 
     /// The time in milliseconds.
@@ -135,7 +140,7 @@ impl Conversion {
             self.kept("`timeout` is left out: it is not a positive number");
             return None;
         };
-        if self.agent == Agent::gemini() {
+        if self.is_from(DialectId::Gemini) {
             return Some(value.clone());
         }
         let milliseconds =
@@ -149,7 +154,7 @@ impl Conversion {
         if matches!(matcher, "" | "*") {
             return None;
         }
-        if self.agent == Agent::gemini() {
+        if self.is_from(DialectId::Gemini) {
             return Some(matcher.to_owned());
         }
         let names = plain_list(matcher);
@@ -180,7 +185,7 @@ impl Conversion {
     /// What the hook's code would see and say otherwise.
     fn meaning(&mut self, kind: EventKind, event: &str, seen: &SeenCode) {
         let title = self.agent.title();
-        if self.agent == Agent::gemini() {
+        if self.is_from(DialectId::Gemini) {
             for word in ["tailToolCallRequest", "clearContext"] {
                 if seen.has_word(word) {
                     self.lost(format!("`{word}` in the answer has no meaning in LLxprt"));

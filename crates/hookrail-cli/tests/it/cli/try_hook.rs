@@ -105,7 +105,8 @@ fn an_event_that_the_dialect_does_not_have_names_those_that_have_it() {
     let ran = sandbox.run(&["try", "a.sh", "--dialect", "xcode", "--event", "AfterAgent"]).ends_with(1);
     assert_eq!(
         ran.stderr,
-        "error: hooks of xcode have no event agent-end\nhint: it is `AfterAgent` with `--dialect llxprt`, or `agent_end` with \
+        "error: hooks of xcode have no event agent-end\nhint: it is `AfterAgent` with `--dialect llxprt`, or `AfterAgent` with \
+         `--dialect gemini`, or `Stop` with `--dialect claude`, or `Stop` with `--dialect codex`, or `agent_end` with \
          `--dialect xcsh`; `hookrail reference events` lists all\n"
     );
 }
