@@ -243,7 +243,8 @@ fn tool_holds(names: &[String], facts: &CallFacts<'_>) -> Verdict {
         fits_text(name, &given)
             || known.is_some_and(|known| {
                 fits_text(name, known.name)
-                    || matches!(facts.table().meaning(name, None), ToolMeaning::Known(tool) if tool == known)
+                    || !name.contains('*')
+                        && matches!(facts.table().meaning(name, None), ToolMeaning::Known(tool) if tool == known)
             })
     };
     if names.iter().any(is_meant) { yes("tool", format!("the tool is `{given}`")) } else { Verdict::No }

@@ -177,32 +177,42 @@ fn fit_part(pattern: &str, part: &str) -> bool {
     may_meet(part, pattern)
 }
 
-/// Whether a pattern with `*` and `?` covers a text as a whole.
+/// Whether a pattern with `*` and `?` covers a text as a whole. Both are compared byte by byte, and `?` takes all bytes of a character.
 pub(crate) fn fits_text(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let width = |here: usize| match text.get(here) {
+        Some(0xf0..) => 4,
+        Some(0xe0..) => 3,
+        Some(0xc0..) => 2,
+        _ => 1,
+    };
     let (mut at, mut here) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while here < text.len() {
         match pattern.get(at) {
-            Some('*') => {
+            Some(b'*') => {
                 star = Some((at, here));
                 at += 1;
             }
-            Some(letter) if *letter == '?' || Some(letter) == text.get(here) => {
+            Some(b'?') => {
+                at += 1;
+                here += width(here);
+            }
+            Some(byte) if Some(byte) == text.get(here) => {
                 at += 1;
                 here += 1;
             }
             _ => match star {
                 Some((star_at, from)) => {
-                    star = Some((star_at, from + 1));
+                    here = from + width(from);
+                    star = Some((star_at, here));
                     at = star_at + 1;
-                    here = from + 1;
                 }
                 None => return false,
             },
         }
     }
-    pattern.iter().skip(at).all(|letter| *letter == '*')
+    pattern.iter().skip(at).all(|byte| *byte == b'*')
 }
 
 /// Whether there may be a text that both patterns cover. A `*` and a `?` stand for any text, and brackets for any character.
@@ -305,6 +315,24 @@ mod tests {
             ("sub/.env", "/w/project/**/*.rs", Fit::No),
         ] {
             assert_eq!(fit(pattern, path, Reach::Itself), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn a_question_mark_is_one_character_and_a_star_any_text() {
+        for (pattern, text, expected) in [
+            ("?", "é", true),
+            ("??", "é", false),
+            ("a?c", "a✎c", true),
+            ("*é", "caféé", true),
+            ("*?é", "é", false),
+            ("f*o*", "foo", true),
+            ("*.pem", "a.pem.txt", false),
+            ("", "", true),
+            ("*", "", true),
+            ("?", "", false),
+        ] {
+            assert_eq!(fits_text(pattern, text), expected, "{pattern} {text}");
         }
     }
 
