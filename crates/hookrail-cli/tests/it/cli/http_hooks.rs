@@ -148,7 +148,7 @@ fn what_is_no_success_is_a_failure_under_the_policy_of_the_hook() {
         let guard = of_user(&json!({"type": "http", "url": url, "onFailure": "block"}));
         let blocked = fire(&guard, "git status", &["--json"]).ends_with(2);
         assert!(blocked.stdout.contains(said), "{url}: {blocked:?}");
-        assert!(server.requests().len() <= before + 1, "{url} is asked once, and nobody else");
+        assert!(server.requests().len() <= before + 1, "{url} is asked once, and no other address");
         let other = of_user(&json!({"type": "http", "url": url}));
         fire(&other, "git status", &[]).ends_with(0);
     }
