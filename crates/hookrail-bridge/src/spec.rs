@@ -1,5 +1,5 @@
 //! What hookrail knows about one agent: everything that the bridge, `install`, `doctor`, the documents and the tests need.
-//! The agents themselves are in [`crate::agents`].
+//! The agents themselves are in `agents`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -115,6 +115,8 @@ pub enum ServeNotice<'n> {
     LeftoversEnded(u32),
     /// Running hooks cannot be recorded, so a server that is killed leaves them behind.
     LedgerUnusable { directory: PathBuf, error: std::io::Error },
+    /// Something was not exported, and why.
+    TelemetryLost(String),
     /// Metrics are served. Scripts read the port.
     Metrics(SocketAddr),
     /// The worker answers its group. Scripts wait for it.
@@ -203,7 +205,9 @@ pub fn serve(options: &ServeOptions, tell: &dyn Fn(ServeNotice<'_>)) -> Result<S
     }
     // A thread that reads standard input cannot be stopped, and dropping the runtime would wait for it.
     runtime.shutdown_background();
-    telemetry.finish();
+    if let Some(lost) = telemetry.finish() {
+        tell(ServeNotice::TelemetryLost(lost));
+    }
     end
 }
 

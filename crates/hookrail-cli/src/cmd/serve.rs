@@ -64,6 +64,7 @@ fn tell(notice: ServeNotice<'_>) {
             let directory = directory.display();
             logging::write_stderr(format!("warning: running hooks cannot be recorded in `{directory}`: {error}\n"));
         }
+        ServeNotice::TelemetryLost(lost) => logging::write_stderr(format!("warning: {lost}\n")),
         ServeNotice::Metrics(address) => logging::write_stderr(format!("metrics at http://{address}/metrics\n")),
         #[cfg(feature = "fleet")]
         ServeNotice::Answering { group, tenant } => {

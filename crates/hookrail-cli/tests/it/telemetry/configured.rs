@@ -130,19 +130,22 @@ fn the_settings_of_the_system_come_before_those_of_the_user_as_a_whole() {
     sandbox.user_config(&format!("[telemetry]\nendpoint = \"{}\"\ninputs = true\n", of_user.endpoint));
     let system = format!("[telemetry]\nendpoint = \"{}\"\n\n[bus]\nrequests = 3\n", collector.endpoint);
     let file = sandbox.write_at("machine/etc/hookrail/config.toml", system);
-    let serve = || {
+    let command = || {
         let mut command = sandbox.command(&["serve", "--stdio"]);
-        sandbox.serve_with(command.env("HOOKRAIL_FLEET_ROOT", sandbox.path("machine"))).stderr
+        command.env("HOOKRAIL_FLEET_ROOT", sandbox.path("machine"));
+        command
     };
-    let stderr = serve();
+    let stderr = sandbox.serve_with(&mut command()).stderr;
     assert!(stderr.contains("`requests` can only be set in the user configuration"), "{stderr}");
     let spans = collector.wait_for("spans", 2);
     assert!(spans.iter().all(|span| span["attributes"].get("hookrail.input").is_none()), "{spans:?}");
     assert!(!of_user.was_reached());
-    // A file that others can change counts for nothing, and neither does the user's then.
+    // A file that others can change counts for nothing, and neither does the user's then. The machine's guards may be missing with
+    // it, so the call is denied.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
-    let stderr = serve();
-    assert!(stderr.contains("error[system-file-unsafe]"), "{stderr}");
+    let refused = sandbox.ask(&mut command());
+    assert!(refused.stdout.contains(r#""code":"system_unusable""#), "{refused:?}");
+    assert!(refused.stderr.contains("error[system-file-unsafe]"), "{refused:?}");
     assert!(!of_user.was_reached());
     assert_eq!(collector.received("spans").len(), 2);
 }

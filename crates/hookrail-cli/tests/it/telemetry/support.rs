@@ -60,8 +60,13 @@ impl Sandbox {
         self.serve_with(&mut self.command(&[&["serve", "--stdio"], args].concat()))
     }
 
+    /// Asks a server about one tool call.
+    pub(crate) fn ask(&self, command: &mut Command) -> ProgramOutput {
+        ProgramOutput::with_input(command, &format!("{}\n", request()))
+    }
+
     pub(crate) fn serve_with(&self, command: &mut Command) -> ProgramOutput {
-        let served = ProgramOutput::with_input(command, &format!("{}\n", request()));
+        let served = self.ask(command);
         assert!(served.stdout.contains(r#""decision":"deny""#), "{served:?}");
         served.ends_with(0)
     }
