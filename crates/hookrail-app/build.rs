@@ -1,5 +1,5 @@
 //! Puts the pages of the documentation into the program: those that `docs/SUMMARY.md` lists, but for the parts that only readers
-//! of the repository need, and for the pages that the program prints from its own tables.
+//! of the repository need. Pages that the program makes from its own tables have no text here.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -26,13 +26,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let Some((title, topic)) = link.filter(|_| !LEFT_OUT.contains(&part)) else { continue };
         let file = docs.join(topic).with_extension("md");
         let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-        if text.contains(PRINTED_FROM_TABLES) {
-            continue;
-        }
-        writeln!(
-            pages,
-            "Page {{ part: {part:?}, topic: {topic:?}, title: {title:?}, text: include_str!({file:?}) }},"
-        )?;
+        let text = if text.contains(PRINTED_FROM_TABLES) {
+            "None".to_owned()
+        } else {
+            format!("Some(include_str!({file:?}))")
+        };
+        writeln!(pages, "Page {{ part: {part:?}, topic: {topic:?}, title: {title:?}, text: {text} }},")?;
     }
     pages.push(']');
     std::fs::write(Path::new(&std::env::var("OUT_DIR")?).join("pages.rs"), pages)?;

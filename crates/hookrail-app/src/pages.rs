@@ -14,19 +14,22 @@ pub struct Page {
     pub topic: &'static str,
     /// What the page is about.
     pub title: &'static str,
-    text: &'static str,
+    /// None for a page that the program makes from its tables.
+    text: Option<&'static str>,
 }
 
 /// The pages, in the order of `docs/SUMMARY.md`. The folder `docs` of this package is a link to that of the repository, which makes
 /// the pages part of the published package too.
 pub static PAGES: &[Page] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
-/// The pages of the reference, which another command makes from the engine's tables.
-pub const REFERENCE: [&str; 6] = ["commands", "events", "diagnostics", "bus", "configuration", "test-cases"];
-
-/// Returns the text of a page as it is printed; none if there is no such page.
-pub fn readable_page(topic: &str) -> Option<String> {
-    PAGES.iter().find(|page| page.topic == topic).map(|page| readable(page.text, page.topic))
+impl Page {
+    /// Returns the text as it is printed. `made` gives that of a page which the program makes, by the name of its file.
+    pub fn readable(&self, made: impl FnOnce(&str) -> String) -> String {
+        match self.text {
+            Some(text) => readable(text, self.topic),
+            None => readable(&made(self.topic.rsplit('/').next().unwrap_or(self.topic)), self.topic),
+        }
+    }
 }
 
 /// The page without what only its tests and a browser need: marks in comments, words behind the language of a block, and
@@ -83,11 +86,7 @@ fn command(link: &str, topic: &str) -> Option<String> {
         }
     }
     let target = path.join("/");
-    if PAGES.iter().any(|page| page.topic == target) {
-        return Some(format!("hookrail docs {target}"));
-    }
-    let page = target.strip_prefix("reference/").filter(|page| REFERENCE.contains(page))?;
-    Some(format!("hookrail reference {page}"))
+    PAGES.iter().any(|page| page.topic == target).then(|| format!("hookrail docs {target}"))
 }
 
 #[cfg(test)]
@@ -101,7 +100,7 @@ mod tests {
         insta::assert_snapshot!(readable(page, "how-to/test"), @r"
         # Title
 
-        See [hooks](hookrail docs rules), [its events](hookrail docs rules), [all](hookrail reference events),
+        See [hooks](hookrail docs rules), [its events](hookrail docs rules), [all](hookrail docs reference/events),
         [the soak](../evidence/soak.md) and [this](#title).
 
         ```console
@@ -115,7 +114,7 @@ mod tests {
         let from_tutorial = |link| command(link, "get-started/first-hook");
         assert_eq!(from_tutorial("plugin.md").as_deref(), Some("hookrail docs get-started/plugin"));
         assert_eq!(from_tutorial("../rules.md#events").as_deref(), Some("hookrail docs rules"));
-        assert_eq!(from_tutorial("../reference/events.md").as_deref(), Some("hookrail reference events"));
+        assert_eq!(from_tutorial("../reference/events.md").as_deref(), Some("hookrail docs reference/events"));
         for nowhere in ["hooks.md", "../../README.md", "../../../x.md", "#here", "https://example.com/hooks.md"] {
             assert_eq!(from_tutorial(nowhere), None, "{nowhere}");
         }

@@ -341,19 +341,19 @@ declare module "hookrail:hooks" {
 
 	/** What a module's factory is given. */
 	export interface HookAPI {
-		/** Registers a handler for an event. */
+		/** Registers a handler for an event; one that is registered after the factory has ended counts from then on. */
 		on<E extends keyof HookEvents>(event: E, handler: HookHandler<E>): void;
-		/** Adds a message to the conversation. Throws while the factory runs. */
+		/** Adds a message to the conversation; `true` means `triggerTurn`. Throws while the factory runs. */
 		sendMessage<T = unknown>(message: NewMessage<T>, options?: true | { triggerTurn?: boolean; deliverAs?: string }): void;
 		/** Adds an entry to the session. Throws while the factory runs. */
 		appendEntry(customType: string, data?: unknown): void;
-		/** Offers a slash command. */
+		/** Offers a slash command; where modules offer the same name, the first one runs. */
 		registerCommand(name: string, options: CommandOptions): void;
-		/** Draws messages of a type. */
+		/** Draws messages of a type; the first module counts. */
 		registerMessageRenderer<T = unknown>(customType: string, renderer: MessageRenderer<T>): void;
-		/** Runs a program without a shell. An exit status does not reject. */
+		/** Runs a program without a shell. An exit status does not reject, a program that does not exist does. One that its timeout or signal ended has `killed: true` and `code: 143`. */
 		exec(command: string, args: string[], options?: ExecOptions): Promise<ExecResult>;
-		/** Writes to the host's log. */
+		/** Writes to the host's log; what is logged during an event is also in its run (`stderr`). */
 		readonly logger: Logger;
 		/** Builds JSON Schemas. */
 		readonly typebox: { Type: import("hookrail:typebox").TypeBuilder; StringEnum: typeof import("hookrail:ai").StringEnum };

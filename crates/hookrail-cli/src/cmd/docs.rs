@@ -1,11 +1,13 @@
 //! `hookrail docs`: prints a page of the documentation, found by the words of its title.
 
+use clap::ValueEnum as _;
 use hookrail_app::failure::{Failure, Result};
-use hookrail_app::pages::{PAGES, Page, REFERENCE, find_pages, readable_page, similar_word};
+use hookrail_app::pages::{PAGES, Page, find_pages, similar_word};
 use hookrail_app::text::counted;
 
-use crate::args::DocsArgs;
+use crate::args::{DocsArgs, ReferencePage};
 use crate::cmd::exit::Exit;
+use crate::cmd::reference;
 use crate::output;
 use crate::output::pager::LongOutput;
 use crate::render;
@@ -21,7 +23,7 @@ pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     match found.as_slice() {
         [] => return Err(no_page(&args.words)),
         [page] => {
-            let markdown = readable_page(page.topic).unwrap_or_default();
+            let markdown = page.readable(made);
             match width::of_stdout() {
                 Some(columns) => show(&render::page::page(&markdown, columns))?,
                 None => output::verbatim(&markdown)?,
@@ -36,6 +38,11 @@ pub(crate) fn run(args: &DocsArgs) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
+/// A page that is made from tables, by the name of its file.
+fn made(name: &str) -> String {
+    ReferencePage::from_str(name, false).map(reference::page).unwrap_or_default()
+}
+
 /// Shows a long text, with a pager on a terminal.
 fn show(text: &str) -> Result<()> {
     let mut output = LongOutput::paged();
@@ -46,10 +53,6 @@ fn show(text: &str) -> Result<()> {
 fn no_page(words: &[String]) -> Failure {
     let given = words.join(" ");
     let failure = Failure::new(format!("there is no page about `{given}`"));
-    let reference = given.trim_start_matches("reference/");
-    if REFERENCE.contains(&reference) {
-        return failure.hint(format!("`hookrail reference {reference}` prints it"));
-    }
     match similar_word(words) {
         Some(word) => failure.hint(format!("did you mean `{word}`? `hookrail docs` lists the pages")),
         None => failure.hint("`hookrail docs` lists the pages"),
@@ -59,7 +62,6 @@ fn no_page(words: &[String]) -> Failure {
 fn all() -> String {
     let mut text = list(PAGES.iter());
     text.push_str("\n`hookrail docs WORD` prints the page with this word in its title or path.\n");
-    text.push_str(&format!("`hookrail reference PAGE` prints the reference: {}.\n", REFERENCE.join(", ")));
     text
 }
 

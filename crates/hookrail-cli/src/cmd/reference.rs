@@ -10,13 +10,18 @@ use crate::cmd::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &ReferenceArgs) -> Result<Exit> {
-    output::verbatim(&match args.page {
+    output::verbatim(&page(args.page))?;
+    Ok(Exit::Fine)
+}
+
+/// The text of a page.
+pub(super) fn page(page: ReferencePage) -> String {
+    match page {
         ReferencePage::Commands => commands::page(GENERATED),
         ReferencePage::Events => reference::events(),
         ReferencePage::Diagnostics => reference::diagnostics(),
         ReferencePage::Bus => hookrail_bus::reference(),
         ReferencePage::Configuration => reference::configuration(),
         ReferencePage::TestCases => reference::test_cases(),
-    })?;
-    Ok(Exit::Fine)
+    }
 }

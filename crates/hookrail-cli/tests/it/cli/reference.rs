@@ -1,6 +1,9 @@
 //! `schema` and `reference`: what is printed, and that the checked-in pages are what is printed now.
 
+use std::fmt::Write as _;
 use std::path::Path;
+
+use serde_json::Value;
 
 use crate::cli::sandbox::Sandbox;
 
@@ -8,7 +11,7 @@ use crate::cli::sandbox::Sandbox;
 fn the_pages_of_the_reference_in_the_repository_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let bless = std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1");
-    for page in ["commands", "events", "diagnostics", "bus", "configuration", "test-cases"] {
+    for page in ["commands", "events", "bus", "configuration", "test-cases"] {
         // The page shows the commands of a program with the default features.
         if page == "commands" && cfg!(feature = "fleet") {
             continue;
@@ -27,13 +30,33 @@ fn the_pages_of_the_reference_in_the_repository_are_current() {
     }
 }
 
-/// The part of a page that is made from the schema of rules.
+const COMMAND: &str = "HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test it cli::reference";
+
+/// Compares the parts of a page that are made from a schema, in their order, with what they must be; writes them when told to.
+fn parts_are_current(page: &str, parts: &[String]) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let begin = format!("<!-- Made from the schema: run `{COMMAND}`. -->\n");
+    let end = "<!-- End of what was made. -->";
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut pieces = text.split(&begin);
+    let mut current = pieces.next().unwrap().to_owned();
+    let rests: Vec<&str> = pieces.collect();
+    assert_eq!(rests.len(), parts.len(), "docs/{page} has other parts than those that are made");
+    for (rest, part) in rests.iter().zip(parts) {
+        let (_, tail) = rest.split_once(end).unwrap();
+        current = format!("{current}{begin}\n{part}\n{end}{tail}");
+    }
+    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
+        std::fs::write(&file, &current).unwrap();
+    }
+    assert!(std::fs::read_to_string(&file).unwrap() == current, "docs/{page} is not current: run `{COMMAND}`");
+}
+
 #[test]
 fn the_keys_of_rules_in_the_repository_are_current() {
-    let schema: serde_json::Value = Sandbox::new().run(&["schema", "rules"]).json();
+    let schema: Value = Sandbox::new().run(&["schema", "rules"]).json();
     let conditions = &schema["$defs"]["conditions"]["properties"];
-    let about =
-        |about: &serde_json::Value| about["description"].as_str().unwrap_or("this condition does not hold").to_owned();
+    let about = |about: &Value| about["description"].as_str().unwrap_or("this condition does not hold").to_owned();
     let rows = conditions.as_object().unwrap().iter().map(|(key, value)| format!("| `{key}` | {} |\n", about(value)));
     let git = conditions["git"]["anyOf"][0]["enum"].as_array().unwrap();
     let git = git.iter().map(|fact| format!("`{}`", fact.as_str().unwrap()));
@@ -42,18 +65,59 @@ fn the_keys_of_rules_in_the_repository_are_current() {
         rows.collect::<String>(),
         git.collect::<Vec<_>>().join(", "),
     );
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules.md");
-    let command = "HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test it cli::reference";
-    let begin = format!("<!-- Made from the schema: run `{command}`. -->\n");
-    let end = "<!-- End of what was made. -->";
-    let text = std::fs::read_to_string(&file).unwrap();
-    let (head, rest) = text.split_once(&begin).unwrap();
-    let (_, tail) = rest.split_once(end).unwrap();
-    let current = format!("{head}{begin}\n{table}\n{end}{tail}");
-    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
-        std::fs::write(&file, &current).unwrap();
+    parts_are_current("rules.md", &[table]);
+}
+
+/// What a key of an object holds, in a word or two.
+fn kind(schema: &Value) -> String {
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().map(|word| format!("`{}`", word.as_str().unwrap())).collect::<Vec<_>>().join(", ");
     }
-    assert!(std::fs::read_to_string(&file).unwrap() == current, "docs/rules.md is not current: run `{command}`");
+    let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str());
+    match kind {
+        Some("string") => "text",
+        Some("boolean") => "true or false",
+        Some("array") => "a list",
+        Some("integer" | "number") => {
+            return match (&schema["minimum"], &schema["maximum"]) {
+                (Value::Null, most) => format!("a number up to {most}"),
+                (least, most) => format!("a number from {least} to {most}"),
+            };
+        }
+        None => "text or an object",
+        Some(other) => panic!("no word for the type {other}"),
+    }
+    .to_owned()
+}
+
+/// The keys of an object as a table.
+fn keys(object: &Value) -> String {
+    let mut table = "| key | value | default | meaning |\n|---|---|---|---|\n".to_owned();
+    for (key, schema) in object["properties"].as_object().unwrap() {
+        let required = object["required"].as_array().is_some_and(|keys| keys.iter().any(|required| required == key));
+        let default = match &schema["default"] {
+            Value::Null if required => "required".to_owned(),
+            Value::Null => String::new(),
+            Value::String(text) => format!("`{text}`"),
+            value => format!("`{value}`"),
+        };
+        let about = schema["description"].as_str().unwrap_or_else(|| panic!("the schema says nothing about `{key}`"));
+        let _ = writeln!(table, "| `{key}` | {} | {default} | {about} |", kind(schema));
+    }
+    table
+}
+
+#[test]
+fn the_keys_of_settings_in_the_repository_are_current() {
+    let schema: Value = Sandbox::new().run(&["schema", "settings"]).json();
+    let group = &schema["properties"]["hooks"]["properties"]["BeforeTool"]["items"];
+    parts_are_current("reference/settings.md", &[keys(group), keys(&group["properties"]["hooks"]["items"])]);
+}
+
+#[test]
+fn the_keys_of_plugins_in_the_repository_are_current() {
+    let schema: Value = Sandbox::new().run(&["schema", "plugin-hooks"]).json();
+    parts_are_current("reference/plugins.md", &[keys(&schema["properties"]["PreToolUse"]["items"])]);
 }
 
 #[test]

@@ -83,9 +83,9 @@ fn group(column: &DialectEvent) -> Value {
         let schema = match *key {
             "matcher" => matcher(column),
             "sequential" => {
-                json!({"type": "boolean", "description": "One hook after the other, each seeing the changes so far."})
+                json!({"type": "boolean", "description": "One hook after the other, each seeing the changes so far; if one matching group says so, this holds for all of them."})
             }
-            _ => json!({"type": "array", "items": hook()}),
+            _ => json!({"type": "array", "items": hook(), "description": "The hooks."}),
         };
         ((*key).to_owned(), schema)
     });
@@ -114,19 +114,20 @@ fn hook() -> Value {
     let word = json!({"type": "string", "pattern": "^[^\\u0000]*$"});
     let properties = HOOK_KEYS.iter().map(|key| {
         let schema = match *key {
-            "type" => json!({"enum": ["command", REMOTE_TYPE, "plugin"], "description": "`remote`: a group of workers elsewhere is asked. `plugin`: the hook is listed and never executed."}),
+            "type" => json!({"enum": ["command", REMOTE_TYPE, "plugin"], "description": "`command` runs a command, `remote` asks a group of workers elsewhere, `plugin` is listed and never executed."}),
             GROUP_KEY => json!({"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,62}$", "description": "The group of workers that a remote hook asks."}),
             RETRIES_KEY => json!({"type": "integer", "minimum": 0, "maximum": RemoteTarget::MOST_RETRIES, "default": RemoteTarget::DEFAULT_RETRIES, "description": "How often a remote hook asks again if there was no answer, within its `timeout`."}),
-            "command" => json!({"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$", "description": "A shell command, or a program when `args` is there."}),
-            "args" => json!({"type": "array", "items": word, "description": "Arguments; the command then runs without a shell."}),
-            "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT.as_secs() * 1_000, "default": 60_000, "description": "Milliseconds. The default of a remote hook is 500."}),
-            "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What happens when the hook fails."}),
-            "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and gets one line for each event."}),
+            "command" => json!({"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$", "description": "The command line, for `bash -c`, or `/bin/sh -c` where there is no bash; a program if `args` is there."}),
+            "args" => json!({"type": "array", "items": word, "description": "Arguments: `command` is then a program, and nothing is expanded or split."}),
+            "timeout" => json!({"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TIMEOUT.as_secs() * 1_000, "default": 60_000, "description": "Milliseconds, at most a day. The default of a remote hook is 500."}),
+            "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What a failure of the hook does."}),
+            "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and is asked again, one line for each event."}),
             "statusMessage" => json!({"type": "string", "description": "What a host shows while the hook runs."}),
             enforcement::KEY => json!({"type": "boolean", "default": true, "description": "`false`: the hook runs and its verdict is reported, and it has no effect."}),
             sandbox::PROFILE_KEY => sandbox::profile_schema("What the hook's processes may do; enforced on Linux."),
             sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),
-            _ => json!({"type": "string"}),
+            "name" => json!({"type": "string", "description": "What the hook is called in lists, in messages and in `disabled`."}),
+            _ => json!({"type": "string", "description": "For people."}),
         };
         ((*key).to_owned(), schema)
     });

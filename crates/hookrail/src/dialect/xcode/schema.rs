@@ -73,19 +73,19 @@ fn entry(column: &DialectEvent) -> Value {
     let command = |about: &str| json!({"type": "string", "allOf": [{"pattern": r"\S"}, {"pattern": "^[^\\u0000]*$"}], "description": about});
     let properties = KEYS.iter().map(|key| {
         let schema = match *key {
-            "matcher" if column.matched_on.is_some() => json!({"type": "string", "format": "regex", "description": "An ECMAScript regular expression that is searched for in the tool's name. Missing, empty and `*` match every tool."}),
+            "matcher" if column.matched_on.is_some() => json!({"type": "string", "format": "regex", "description": "An ECMAScript regular expression that is searched for in the tool's name: anchor it with `^…$`. Missing, empty and `*` match every tool, and so does an invalid one, with a warning."}),
             "matcher" => json!({"type": "string", "pattern": r"^\s*\*?\s*$", "description": "This event is not matched against anything."}),
             "command" => command("A command line for the shell. `${pluginDir}` is the plugin's folder."),
             "commandWindows" => command("In place of `command` on Windows."),
             "commandDarwin" => command("In place of `command` on macOS."),
             "commandLinux" => command("In place of `command` on Linux."),
-            "timeout" => json!({"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_MS as u64, "default": 5_000, "description": "Milliseconds."}),
+            "timeout" => json!({"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_MS as u64, "default": 5_000, "description": "Milliseconds. More than the maximum is cut to it, with a warning; anything else rejects the entry."}),
             "statusMessage" => json!({"type": "string", "description": "What a host shows while the hook runs."}),
-            "failurePolicy" => json!({"enum": ["allow", "block"], "default": "allow", "description": "What happens when the hook fails."}),
+            "failurePolicy" => json!({"enum": ["allow", "block"], "default": "allow", "description": "What a failure of the hook does."}),
             enforcement::KEY => json!({"type": "boolean", "default": true, "description": "`false`: the hook runs and its verdict is reported, and it has no effect."}),
             sandbox::PROFILE_KEY => sandbox::profile_schema("What the hook's processes may do; enforced on Linux."),
             sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),
-            _ => json!({"type": "string", "description": "What the hook does, for people."}),
+            _ => json!({"type": "string", "description": "For people."}),
         };
         ((*key).to_owned(), schema)
     });
