@@ -181,7 +181,10 @@ impl HookTemplate<'_> {
                     self.file(format!("{package}/{file}"), text, FileMode::Plain, about)
                 };
                 let dependency = match self.dialect {
-                    TemplateDialect::Settings => concat!("hookrail-hook = \"", env!("CARGO_PKG_VERSION"), "\""),
+                    // The crate is in no registry yet.
+                    TemplateDialect::Settings => {
+                        concat!("hookrail-hook = { git = \"", env!("CARGO_PKG_REPOSITORY"), "\" }")
+                    }
                     TemplateDialect::Plugin | TemplateDialect::Module => "serde_json = \"1.0\"",
                 };
                 let members = [("name", name), ("dependency", dependency)];

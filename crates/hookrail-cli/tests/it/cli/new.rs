@@ -416,14 +416,16 @@ fn scripts_can_be_executed() {
     }
 }
 
-/// `cargo` for a hook that was just written: with this repository's crate, without a network, and without optimising.
-fn cargo(sandbox: &Sandbox) -> std::process::Command {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    let patch = format!(
-        "[patch.crates-io]\nhookrail-hook = {{ path = \"{}\" }}\n\n[net]\noffline = true\n\n[profile.release]\nopt-level = 0\n",
-        repository.join("crates/hookrail-hook").display()
-    );
-    sandbox.write_at(".cargo/config.toml", patch);
+/// `cargo` for a hook that was just written: without a network and without optimising, with this tree in place of its repository.
+fn cargo(sandbox: &Sandbox, manifest: &str) -> std::process::Command {
+    let text = sandbox.read(manifest);
+    if text.contains("hookrail-hook = ") {
+        let crate_here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hookrail-hook").canonicalize().unwrap();
+        let git = format!("git = \"{}\"", env!("CARGO_PKG_REPOSITORY"));
+        assert!(text.contains(&git), "{text}");
+        sandbox.write(manifest, text.replace(&git, &format!("path = \"{}\"", crate_here.display())));
+    }
+    sandbox.write_at(".cargo/config.toml", "[net]\noffline = true\n\n[profile.release]\nopt-level = 0\n");
     let mut command = sandbox.place_command(env!("CARGO"));
     let home = std::path::PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
     for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
@@ -451,7 +453,7 @@ fn templates_in_rust_compile_and_run() {
             let inner = if dialect == DialectId::Xcode { format!("{name}/scripts/{name}") } else { name.clone() };
             let manifest = format!("{folder}/{inner}/Cargo.toml");
             assert!(ran.stdout.contains(&format!("next\n  cargo build --release --manifest-path {manifest}\n")));
-            let mut command = cargo(&sandbox);
+            let mut command = cargo(&sandbox, &manifest);
             command.args(["check", "--manifest-path", &manifest]).env("CARGO_TARGET_DIR", &target);
             command.env("RUSTFLAGS", "-D warnings");
             crate::cli::sandbox::ProgramOutput::capture(&mut command).ends_with(0);
@@ -459,8 +461,9 @@ fn templates_in_rust_compile_and_run() {
     }
     let sandbox = Sandbox::new();
     sandbox.run(&["new", "sample", "--lang", "rust"]).ends_with(0);
-    let mut command = cargo(&sandbox);
-    command.args(["build", "--release", "--manifest-path", ".llxprt/hooks/sample/Cargo.toml"]);
+    let manifest = ".llxprt/hooks/sample/Cargo.toml";
+    let mut command = cargo(&sandbox, manifest);
+    command.args(["build", "--release", "--manifest-path", manifest]);
     crate::cli::sandbox::ProgramOutput::capture(&mut command).ends_with(0);
     check_hook(&sandbox, "sample in Rust");
     // The same program as a worker.

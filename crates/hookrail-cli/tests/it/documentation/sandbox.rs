@@ -34,13 +34,16 @@ impl Sandbox {
     fn at(place: TestProject) -> Self {
         std::fs::create_dir(place.path("bin")).unwrap();
         symlink(env!("CARGO_BIN_EXE_hookrail"), place.path("bin/hookrail")).unwrap();
-        // A hook in Rust is built with this repository's crate, without a network, and without optimising.
-        let patch = format!(
-            "[patch.crates-io]\nhookrail-hook = {{ path = \"{}/../hookrail-hook\" }}\n\n[net]\noffline = true\n\n\
-             [profile.release]\nopt-level = 0\n",
-            env!("CARGO_MANIFEST_DIR")
+        // A hook in Rust is built without a network and without optimising, with this tree in place of its repository.
+        place.write_at(".cargo/config.toml", "[net]\noffline = true\n\n[profile.release]\nopt-level = 0\n");
+        let cargo = format!(
+            "#!/bin/sh\nfor word; do\n  case $word in\n    */Cargo.toml) sed -i 's|git = \"{}\"|path = \"{}/../hookrail-hook\"|' \"$word\" ;;\n  \
+             esac\ndone\nexec {} \"$@\"\n",
+            env!("CARGO_PKG_REPOSITORY"),
+            env!("CARGO_MANIFEST_DIR"),
+            env!("CARGO"),
         );
-        place.write_at(".cargo/config.toml", patch);
+        place.write_program_at("bin/cargo", &cargo);
         Self { place }
     }
 
