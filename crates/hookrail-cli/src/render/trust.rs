@@ -12,6 +12,7 @@ use hookrail::{EventKind, Hook};
 use hookrail_app::path_display::PathDisplay;
 use hookrail_app::text::{hanging, one_line, short, visible};
 use hookrail_app::trust::{fingerprint, state};
+use serde_json::Value;
 
 use super::capabilities;
 use super::hooks::{self, NAME};
@@ -95,7 +96,9 @@ pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
     let matcher = pattern.map(|pattern| format!(" {}", one_line(pattern))).unwrap_or_default();
     let event = hook.known_event().map_or("not known until it runs", EventKind::name);
     line(&mut out, "event", &format!("{event}{matcher}"));
-    line(&mut out, "command", &hanging(&visible(&command(&hook.action)), LABEL + 4));
+    for (label, text) in what_it_does(&hook.action) {
+        line(&mut out, &label, &hanging(&visible(&text), LABEL + 4));
+    }
     match &hook.capabilities {
         Some(capabilities) => line(&mut out, "may", &capabilities::described(capabilities)),
         None if matches!(hook.action, Action::Rule(_)) => line(&mut out, "may", "answer, and start nothing"),
@@ -178,6 +181,29 @@ fn covered(hook: &Hook, places: &PathDisplay) -> String {
         return "open-ended".to_owned();
     }
     files.iter().map(|file| places.path(file)).collect::<Vec<_>>().join(", ")
+}
+
+/// What a hook does, with labels: the parts of a rule, else a command.
+fn what_it_does(action: &Action) -> Vec<(String, String)> {
+    if let Action::Rule(rule) = action
+        && let Ok(Value::Object(parts)) = serde_json::from_str(rule.definition())
+    {
+        let parts = parts.into_iter().filter(|(key, _)| key != "name");
+        return parts.map(|(key, value)| (key, as_in_toml(&value))).collect();
+    }
+    vec![("command".to_owned(), command(action))]
+}
+
+/// A value as the file with the rule has it.
+fn as_in_toml(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, value)| format!("{key} = {}", as_in_toml(value)));
+            format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(as_in_toml).collect::<Vec<_>>().join(", ")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
 }
 
 fn command(action: &Action) -> String {

@@ -177,3 +177,23 @@ fn a_module_that_only_answers_is_granted_no_capability() {
     assert_ne!(left("reader.ts"), json!([]));
     sandbox.run(&["fire", "tool_call", "--tool", "bash"]).ends_with(2);
 }
+
+/// The review of a rule shows its parts as its file has them, and no other form of the same.
+#[test]
+fn a_rule_is_shown_as_it_was_written() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        ".hookrail/rules.toml",
+        "[[rule]]\nname = \"no-force-push\"\ndeny = \"no forced pushes\"\nwhen = { git = [\"push-force\"], not = { tool = \"x\" } }\n",
+    );
+    let shown = sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    let shown = format!("{}{}", shown.stdout, shown.stderr);
+    assert!(shown.contains("\n  deny        \"no forced pushes\"\n"), "{shown}");
+    assert!(shown.contains("\n  when        { git = [\"push-force\"], not = { tool = \"x\" } }\n"), "{shown}");
+    assert!(!shown.contains("command  ") && !shown.contains("{\""), "{shown}");
+    // A hook has a command.
+    let sandbox = Sandbox::new();
+    sandbox.write_hooks(&json!({"BeforeTool": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}));
+    let shown = sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    assert!(format!("{}{}", shown.stdout, shown.stderr).contains("\n  command     exit 2\n"), "{shown:?}");
+}
