@@ -29,6 +29,7 @@ fi
 # README.md of a folder becomes index.html, and mdBook leaves the links to it as they are.
 find "$site" -name '*.html' -print0 | xargs -0 sed -E -i \
   -e "s#href=\"(\.\./)+(schemas|crates|clients|packaging|examples|conformance)(/?[^\"]*)\"#href=\"$blob/\2\3\"#g" \
+  -e "s#href=\"(\.\./)+(ARCHITECTURE|CHANGELOG|CONTRIBUTING|SECURITY)\.html#href=\"$blob/\2.md#g" \
   -e "s#(href=\"$blob/[^\"]*)/README\.html\"#\1/README.md\"#g" \
   -e 's#href="([^":]*)README\.html#href="\1index.html#g'
 
