@@ -117,9 +117,17 @@ impl Metrics {
         registry.register("requests", "Requests for an event that exists", metrics.requests.clone());
         registry.register("errors", "Messages that were refused, by code", metrics.errors.clone());
         registry.register("hooks", "Hooks that ran, by how they ended", metrics.hooks.clone());
-        registry.register("decisions", "ExecutedRequest requests, by event and decision", metrics.decisions.clone());
-        registry.register("stops", "ExecutedRequest requests whose hooks stopped the agent", metrics.stops.clone());
-        registry.register("hook_runs", "Hooks that ran, by name and result", metrics.runs.clone());
+        registry.register(
+            "decisions",
+            "Executed requests, by event and decision (none: no hook decided)",
+            metrics.decisions.clone(),
+        );
+        registry.register("stops", "Executed requests whose hooks stopped the agent", metrics.stops.clone());
+        registry.register(
+            "hook_runs",
+            "Hooks that ran, by result; the first 100 by name, then as other",
+            metrics.runs.clone(),
+        );
         registry.register("configuration_loads", "How often configuration was read, by why and result", loads.0);
         registry.register_collector(Box::new(configuration::Configurations::new(projects)));
         registry.register("queue_seconds", "How long requests waited for their turn", metrics.queue.clone());
