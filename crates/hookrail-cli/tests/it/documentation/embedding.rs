@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::markdown::{blocks, root};
+use super::markdown::{blocks, documents, root};
 
 // Each of these has a test that runs its `main`, which asserts what it shows.
 #[path = "../../../../hookrail/examples/embedding/agent_loop.rs"]
@@ -40,6 +40,20 @@ fn the_guide_shows_the_examples_as_they_are() {
         programs.filter(|name| name != "main.rs").map(|name| format!("embedding/{name}")).collect();
     examples.insert("tutorial.rs".to_owned());
     assert_eq!(shown, examples, "the guide shows something of every example");
+}
+
+/// Programs in other languages are files of `examples`, shown whole.
+#[test]
+fn the_pages_show_programs_as_they_are() {
+    let cut = documents().flat_map(|name| blocks(&name)).filter(|block| block.language != "rust");
+    let mut count = 0;
+    for block in cut {
+        let Some(file) = block.value("from") else { continue };
+        let text = fs::read_to_string(root().join("examples").join(file)).unwrap();
+        assert!(block.text == text, "{}: is not examples/{file}", block.place);
+        count += 1;
+    }
+    assert!(count > 0, "no page shows a program of the examples");
 }
 
 #[test]
