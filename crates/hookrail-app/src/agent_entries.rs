@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail::sources::{Location, read_file};
 use hookrail_bridge::Agent;
-use hookrail_bridge::install::{FilePlace, Locations, Scope, calls_bridge, read_agent_file};
+use hookrail_bridge::install::{AgentFolders, FilePlace, Scope, calls_bridge, read_agent_file};
 use jsonc_parser::ast::{Object, Value as JsonNode};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -56,14 +56,14 @@ pub fn of_agent(agent: Agent, project: &Path) -> AgentEntries {
 pub fn files(agent: Agent, project: &Path) -> Vec<(Scope, PathBuf)> {
     let home = home();
     let variable = |name: &str| std::env::var(name).ok();
-    let locations = Locations { home: home.as_deref().unwrap_or(project), project, variable: &variable };
-    let others = locations.other_files(agent).into_iter().flat_map(|place| match place {
+    let agent_folders = AgentFolders { home: home.as_deref().unwrap_or(project), project, variable: &variable };
+    let others = agent_folders.other_files(agent).into_iter().flat_map(|place| match place {
         FilePlace::File(path) => vec![path],
         FilePlace::JsonFilesIn(folder) => json_files(&folder),
     });
-    let system = locations.settings_path(agent, Scope::System).ok();
+    let system = agent_folders.settings_path(agent, Scope::System).ok();
     let mut found: Vec<(Scope, PathBuf)> = Vec::new();
-    for file in locations.hook_files(agent).into_iter().chain(others).chain(system) {
+    for file in agent_folders.hook_files(agent).into_iter().chain(others).chain(system) {
         let layer = if home.as_deref() != Some(project) && file.starts_with(project) {
             Scope::Project
         } else if file.starts_with("/etc") {

@@ -9,7 +9,7 @@ use hookrail::sources::{Location, read_file};
 use hookrail::{Code, Diagnostic, Json};
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    EditError, Locations, SettingsSyntax, count_foreign_hooks, read_agent_file, read_settings,
+    AgentFolders, EditError, SettingsSyntax, count_foreign_hooks, read_agent_file, read_settings,
 };
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub fn find(root: &Path) -> Vec<ForeignHooks> {
     let places = PathDisplay::new(root, home.clone());
     let variable = |name: &str| std::env::var(name).ok();
     // Without a home directory only the project is left, whose files are counted once.
-    let locations = Locations { home: home.as_deref().unwrap_or(root), project: root, variable: &variable };
+    let agent_folders = AgentFolders { home: home.as_deref().unwrap_or(root), project: root, variable: &variable };
     let mut counted: Vec<PathBuf> = Vec::new();
     let mut found = Vec::new();
     let configuration = HookrailConfiguration::load(root, ProjectFileTrust::Untrusted);
@@ -44,7 +44,7 @@ pub fn find(root: &Path) -> Vec<ForeignHooks> {
     let takes_part = |agent: &Agent| configuration.enabled_dialects().iter().any(|enabled| is_enabled(enabled, *agent));
     let switchable = switchable_dialects();
     for agent in Agent::ALL.into_iter().filter(|agent| !takes_part(agent)) {
-        for file in locations.hook_files(agent) {
+        for file in agent_folders.hook_files(agent) {
             let format = if switchable.contains(&agent.name()) { HookFormat::Switchable } else { HookFormat::Unknown };
             let owner = Owner { agent: agent.name(), title: agent.title(), format };
             let Some(hooks) = in_file(owner, &file, &places, |text| read_agent_file(agent, &file, text)) else {

@@ -50,7 +50,7 @@ impl BareCommand {
             let ((stdin, feed), (answer, stdout)) = (pipe()?, pipe()?);
             rustix::io::ioctl_fionbio(&feed, true)?;
             let pid = self.floor.start(stdin.as_fd(), stdout.as_fd())?;
-            running.push(Running { pid, feed: Some(feed), rest: input, answer: Some(answer), said: Vec::new() });
+            running.push(Running { pid, feed: Some(feed), rest: input, answer: Some(answer), output: Vec::new() });
         }
         while running.iter().any(|hook| hook.answer.is_some()) {
             for hook in wait_for_any(&mut running)? {
@@ -59,7 +59,7 @@ impl BareCommand {
         }
         for hook in running {
             wait(hook.pid)?;
-            if hook.said.is_empty() {
+            if hook.output.is_empty() {
                 return Err("a hook of the floor did not answer".into());
             }
         }
@@ -73,7 +73,7 @@ struct Running<'a> {
     feed: Option<PipeWriter>,
     rest: &'a [u8],
     answer: Option<PipeReader>,
-    said: Vec<u8>,
+    output: Vec<u8>,
 }
 
 impl Running<'_> {
@@ -96,7 +96,7 @@ impl Running<'_> {
         let Some(answer) = &mut self.answer else { return Ok(()) };
         match answer.read(&mut chunk)? {
             0 => self.answer = None,
-            count => self.said.extend_from_slice(chunk.get(..count).unwrap_or_default()),
+            count => self.output.extend_from_slice(chunk.get(..count).unwrap_or_default()),
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! Nothing here touches a file: a function gets the text that a settings file has and returns the text it should have. The
 //! command line shows the difference, writes it and records it.
 
+mod agent_folders;
 mod author;
 mod call;
 mod current;
@@ -10,7 +11,6 @@ mod edit;
 mod entries;
 mod groups;
 mod layout;
-mod places;
 mod remove;
 mod syntax;
 
@@ -21,15 +21,15 @@ use crate::agents::Agent;
 use call::BridgeCommand;
 
 pub use crate::settings::{
-    AgentFile, DifferenceEffect, EditError, EntryDifference, FilePlace, Insertion, InstalledCall, Locations,
+    AgentFile, AgentFolders, DifferenceEffect, EditError, EntryDifference, FilePlace, Insertion, InstalledCall,
     MissingProgram, Scope, SettingsSyntax, record_replacement,
 };
 pub use crate::spec::{HookConsent, TrustScene};
+pub use agent_folders::UnsupportedScope;
 pub use author::{FileAuthor, own_file_author};
 pub use edit::insert_entries;
 pub use entries::{BridgeOption, InstallOptions, SettingsEntry, SettingsFile, settings_files};
 pub use groups::{HookGroup, groups_in, insert_groups, insert_member};
-pub use places::UnsupportedScope;
 pub use remove::{CallPlace, call_places, remove_entries, take_back};
 pub use syntax::{read_agent_file, read_settings};
 

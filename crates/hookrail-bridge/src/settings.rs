@@ -28,9 +28,9 @@ impl Scope {
     }
 }
 
-/// The directories in which the agents look.
+/// The folders in which the agents look for their settings.
 #[derive(Clone, Copy)]
-pub struct Locations<'a> {
+pub struct AgentFolders<'a> {
     /// The user's home directory.
     pub home: &'a Path,
     /// The project.
@@ -39,7 +39,7 @@ pub struct Locations<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl Locations<'_> {
+impl AgentFolders<'_> {
     /// Returns the directory that a variable names, or a default in the home directory.
     pub(crate) fn directory(&self, variable: &str, default: &str) -> PathBuf {
         let named = (self.variable)(variable).filter(|path| !path.is_empty()).map(PathBuf::from);

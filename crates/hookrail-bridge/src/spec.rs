@@ -13,7 +13,7 @@ use crate::doctor::{DoctorCheck, DoctorScene, ManagedSettings};
 use crate::effect::{EffectKind, Handling};
 use crate::forms::AnswerForm;
 use crate::settings::{
-    AgentFile, EditError, FilePlace, Insertion, Locations, MissingProgram, Scope, SettingsLayout, SettingsSyntax,
+    AgentFile, AgentFolders, EditError, FilePlace, Insertion, MissingProgram, Scope, SettingsLayout, SettingsSyntax,
 };
 use crate::tool_call::AgentToolCall;
 
@@ -286,13 +286,13 @@ pub(crate) fn usual_handling(event: EventKind, effect: EffectKind) -> Handling {
 /// How an agent is made to call the bridge.
 pub struct InstallSpec {
     /// The file that gets the entries of a scope; none if the agent has no hooks there.
-    pub place: fn(Scope, &Locations<'_>) -> Option<PathBuf>,
+    pub place: fn(Scope, &AgentFolders<'_>) -> Option<PathBuf>,
     /// The settings files of the project and the user in which the agent finds hooks, also those that no installation writes.
-    pub hook_files: fn(&Locations<'_>) -> Vec<PathBuf>,
+    pub hook_files: fn(&AgentFolders<'_>) -> Vec<PathBuf>,
     /// Where else the agent has hooks, or settings that turn them off.
-    pub other_files: fn(&Locations<'_>) -> Vec<FilePlace>,
+    pub other_files: fn(&AgentFolders<'_>) -> Vec<FilePlace>,
     /// Further files and folders whose hooks the agent runs: of its packages, and of other agents.
-    pub borrowed_files: fn(&Locations<'_>) -> Vec<PathBuf>,
+    pub borrowed_files: fn(&AgentFolders<'_>) -> Vec<PathBuf>,
     /// What the agent accepts in its JSON files.
     pub syntax: SettingsSyntax,
     /// How the file of a scope is written.
@@ -314,7 +314,7 @@ pub struct InstallSpec {
 /// A file of the user without whose consent an agent skips a hook.
 pub struct HookConsent {
     /// The file.
-    pub file: fn(&Locations<'_>) -> PathBuf,
+    pub file: fn(&AgentFolders<'_>) -> PathBuf,
     /// Its name.
     pub file_name: &'static str,
     /// Adds the trust that the entries in some files need. Returns the new text and all changes since before the first call.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 use tokio::sync::mpsc;
 
 use crate::correlation_id::new_correlation_id;
@@ -185,7 +185,7 @@ impl Client {
     #[must_use]
     pub fn lifecycles(&self) -> Lifecycles {
         let (sender, receiver) = mpsc::channel(REPORTS);
-        lock(&self.connection.listener).replace(sender);
+        lock_mutex(&self.connection.listener).replace(sender);
         self.connection.current().send(ToServer::Subscribe(Subscribe::new(true)));
         Lifecycles(receiver)
     }
@@ -199,7 +199,7 @@ impl Client {
 
 impl Connection {
     fn lock(&self) -> MutexGuard<'_, Link> {
-        lock(&self.link)
+        lock_mutex(&self.link)
     }
 
     fn current(&self) -> Link {
@@ -230,7 +230,7 @@ async fn connect(path: &Path, listener: &LifecycleListener) -> Result<Link, NotG
     let connected = tokio::time::timeout(SHORT_DEADLINE, crate::transport::connect(path)).await;
     let lines = connected.map_err(|_| NotGuarded::TimedOut(SHORT_DEADLINE))?.map_err(NotGuarded::Unreachable)?;
     let link = Link::new(lines, Arc::clone(listener), link::AtEnd::KeepListener);
-    if lock(listener).is_some() {
+    if lock_mutex(listener).is_some() {
         link.send(ToServer::Subscribe(Subscribe::new(true)));
     }
     Ok(link)

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hookrail::outcome::Refusal;
 use hookrail::sources::{SourceKind, UnusableSource};
-use hookrail::{Code, Diagnostic, HookSystem, Level, OnFailure, lock};
+use hookrail::{Code, Diagnostic, HookSystem, Level, OnFailure, lock_mutex};
 
 use crate::log::{self, sentence};
 use crate::watch::Signature;
@@ -221,7 +221,7 @@ impl OpenProject {
     }
 
     fn lock(&self) -> MutexGuard<'_, ProjectState> {
-        lock(&self.state)
+        lock_mutex(&self.state)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
-use hookrail::{Builder, HookSystem, lock};
+use hookrail::{Builder, HookSystem, lock_mutex};
 use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinSet;
 
@@ -410,7 +410,7 @@ impl Projects {
     }
 
     fn lock(&self) -> MutexGuard<'_, ProjectsState> {
-        lock(&self.state)
+        lock_mutex(&self.state)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 use tokio::sync::oneshot;
 
 /// Assigns slots to requests, session by session.
@@ -63,7 +63,7 @@ impl Schedule {
     }
 
     fn lock(&self) -> MutexGuard<'_, ScheduleState> {
-        lock(&self.state)
+        lock_mutex(&self.state)
     }
 
     /// Gives a released slot to the next request.

@@ -17,7 +17,7 @@ const HOOK_KEYS = { hook: 1, layer: 2, end: 3 };
 
 export const FILTER_KEYS = [...Object.keys(KEYS), ...Object.keys(HOOK_KEYS), 'is', 'ms', 'seq'];
 
-// The runs of a row, those of hooks without an effect included.
+// The runs of a row, those of shadow hooks included.
 const runsOfRow = (row) => (row.shadow ? [...row.hooks, ...row.shadow] : row.hooks);
 
 // The words of a row that a plain word is looked for in. Made once for each row.

@@ -17,7 +17,7 @@ async function collect(isCurrent) {
   let [from, to] = [Infinity, -Infinity];
   for (let index = 0; index < shown.length; index += 1) {
     const row = shown[index];
-    // A record of its own has a late verdict of a hook without an effect, which is no run that counts.
+    // A record of its own has a late verdict of a shadow hook, which is no run that counts.
     const isShadow = row.kind === 'late' && row.marks.includes('shadow');
     const time = Date.parse(row.at);
     if (row.hooks.length && Number.isFinite(time)) [from, to] = [Math.min(from, time), Math.max(to, time)];

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 
 /// A thread that waits for the disk some time after the first record that is not on it. Dropping it waits for what is left.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl DelayedSync {
     /// If earlier records could not be waited for, which is reported once.
     pub(crate) fn add(&self, segment: u64, file: File) -> io::Result<()> {
         let (unsynced, changed) = &*self.shared;
-        let mut unsynced = lock(unsynced);
+        let mut unsynced = lock_mutex(unsynced);
         if unsynced.files.iter().all(|(known, _)| *known != segment) {
             unsynced.files.push((segment, file));
             changed.notify_one();
@@ -59,12 +59,12 @@ impl DelayedSync {
     /// If that failed, now or for earlier records, and no record has reported it.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.end();
-        lock(&self.shared.0).failure.take().map_or(Ok(()), Err)
+        lock_mutex(&self.shared.0).failure.take().map_or(Ok(()), Err)
     }
 
     fn end(&mut self) {
         let (unsynced, changed) = &*self.shared;
-        lock(unsynced).is_ending = true;
+        lock_mutex(unsynced).is_ending = true;
         changed.notify_one();
         // A panic there was reported by the thread.
         let _ = self.thread.take().map(JoinHandle::join);
@@ -82,7 +82,7 @@ fn sync_from_time_to_time(
     interval: Duration,
     sync: impl Fn(&File) -> io::Result<()>,
 ) {
-    let mut state = lock(unsynced);
+    let mut state = lock_mutex(unsynced);
     loop {
         while state.files.is_empty() {
             if state.is_ending {
@@ -99,7 +99,7 @@ fn sync_from_time_to_time(
         let files = std::mem::take(&mut state.files);
         drop(state);
         let results: Vec<io::Result<()>> = files.iter().map(|(_, file)| sync(file)).collect();
-        state = lock(unsynced);
+        state = lock_mutex(unsynced);
         state.failure = state.failure.take().or_else(|| results.into_iter().find_map(Result::err));
     }
 }

@@ -83,7 +83,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, RecordErrorKind, Recorded, Recorder};
 use hookrail::{Code, Json, JsonObject};
 
@@ -134,7 +134,7 @@ struct Warnings(Mutex<Vec<JournalWarning>>);
 
 impl Warnings {
     fn add(&self, warning: JournalWarning) {
-        let mut all = lock(&self.0);
+        let mut all = lock_mutex(&self.0);
         all.retain(|known| std::mem::discriminant(known) != std::mem::discriminant(&warning));
         all.push(warning);
     }
@@ -258,7 +258,7 @@ impl Journal {
         self.check_before(entry)?;
         let (recorded, seq) = self.record_members(&self.members(entry)?)?;
         if !matches!(entry.kind, EntryKind::Fired(_)) {
-            lock(&self.shared.state).backlog.check(self.directory(), || Ok(seq))?;
+            lock_mutex(&self.shared.state).backlog.check(self.directory(), || Ok(seq))?;
         }
         Ok((recorded, seq))
     }
@@ -313,7 +313,7 @@ impl Journal {
 
     /// Fails if more records would wait for being shipped than may.
     fn check_backlog(&self) -> Result<(), JournalError> {
-        let mut state = lock(&self.shared.state);
+        let mut state = lock_mutex(&self.shared.state);
         let last = state.last_seq;
         // What other processes append meanwhile is seen when this one appends.
         let next = || Ok(1 + last.map_or_else(|| self.head().map(|head| head.map_or(0, |head| head.seq)), Ok)?);
@@ -322,7 +322,7 @@ impl Journal {
 
     /// Appends a record, and returns the file that has to be synced, if one has to be.
     fn append(&self, members: &[u8]) -> Result<(Appended, FileToSync), JournalError> {
-        let mut state = lock(&self.shared.state);
+        let mut state = lock_mutex(&self.shared.state);
         let appended = state.writer.append(members, SystemTime::now())?;
         state.last_seq = Some(appended.seq);
         let file = match self.shared.options.sync {
@@ -359,7 +359,7 @@ impl Journal {
 
     /// Waits for the disk as the policy says.
     fn sync(&self, file: std::fs::File, segment: u64) -> Result<Recorded, JournalError> {
-        let mut state = lock(&self.shared.state);
+        let mut state = lock_mutex(&self.shared.state);
         let io = |error| JournalError::io(self.directory(), error);
         match self.shared.options.sync {
             SyncPolicy::Write => Ok(Recorded::Done),
@@ -392,7 +392,7 @@ impl Journal {
             }
         };
         let thread = std::thread::Builder::new().name("hookrail-journal-seal".to_owned()).spawn(body);
-        lock(&self.shared.state).maintenance = thread.ok();
+        lock_mutex(&self.shared.state).maintenance = thread.ok();
     }
 
     /// Looks after the journal when a record did not fit: what is too old or too much may be what fills the disk.
@@ -401,18 +401,18 @@ impl Journal {
             return;
         }
         let now = Instant::now();
-        let looked = lock(&self.shared.state).looked_for_room.replace(now);
+        let looked = lock_mutex(&self.shared.state).looked_for_room.replace(now);
         if looked.is_none_or(|looked| now.duration_since(looked) >= ROOM_INTERVAL) {
             self.maintain_later();
         } else {
-            lock(&self.shared.state).looked_for_room = looked;
+            lock_mutex(&self.shared.state).looked_for_room = looked;
         }
     }
 
     /// Waits until segments that were complete are compressed and old ones removed, as far as this process has begun that.
     /// A process that ends after a few events calls it last: without it the work would be cut off every time.
     pub fn finish_maintenance(&self) {
-        let begun = lock(&self.shared.state).maintenance.take();
+        let begun = lock_mutex(&self.shared.state).maintenance.take();
         // A panic there was reported by its thread, and the segments are as they were.
         let _ = begun.map(JoinHandle::join);
     }
@@ -420,7 +420,7 @@ impl Journal {
     /// Waits until all records that this process has written are on the disk, if [`SyncPolicy::Second`] is set. Dropping the
     /// last clone of a journal does the same; a process that ends without that calls it.
     pub fn finish_syncing(&self) {
-        let begun = lock(&self.shared.state).delayed_sync.take();
+        let begun = lock_mutex(&self.shared.state).delayed_sync.take();
         if let Some(Err(error)) = begun.map(DelayedSync::finish) {
             self.shared.warnings.add(JournalWarning::NotSynced(error.to_string()));
         }
@@ -429,7 +429,7 @@ impl Journal {
     /// Takes what went wrong, or was put right, since the last call and concerned no record. A host shows it to the user.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<JournalWarning> {
-        std::mem::take(&mut lock(&self.shared.warnings.0))
+        std::mem::take(&mut lock_mutex(&self.shared.warnings.0))
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Filter {
     pub after: Option<u64>,
     /// Records of this session.
     pub session: Option<String>,
-    /// Records with a run of a hook of this name or id, with or without an effect.
+    /// Records with a run of a hook of this name or id, shadow hooks included.
     pub hook: Option<String>,
     /// Records with this decision: `allow`, `ask` or `deny`.
     pub decision: Option<String>,

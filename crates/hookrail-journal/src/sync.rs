@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 use hookrail::recorder::{RecordError, RecordErrorKind};
 
 /// A thread that waits for the disk. It ends when its sender is gone.
@@ -49,7 +49,7 @@ impl SyncThread {
         let request = SyncRequest { file, segment, progress: Arc::clone(&progress) };
         if self.requests.send(request).is_err() {
             let gone = RecordError::new(RecordErrorKind::Io, "the thread that waits for the disk has ended");
-            lock(&progress).result = Some(Err(gone));
+            lock_mutex(&progress).result = Some(Err(gone));
         }
         Synced(progress)
     }
@@ -67,7 +67,7 @@ fn sync_all(inbox: &Receiver<SyncRequest>) {
             let (served, others): (Vec<_>, Vec<_>) =
                 requests.into_iter().partition(|request| request.segment == segment);
             for request in served {
-                let mut progress = lock(&request.progress);
+                let mut progress = lock_mutex(&request.progress);
                 progress.result = Some(result.clone());
                 if let Some(waker) = progress.waker.take() {
                     drop(progress);
@@ -83,7 +83,7 @@ impl Future for Synced {
     type Output = Result<(), RecordError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut progress = lock(&self.0);
+        let mut progress = lock_mutex(&self.0);
         match progress.result.take() {
             Some(result) => Poll::Ready(result),
             None => {

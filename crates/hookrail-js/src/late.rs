@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 /// Called when a module registers a handler after it was inspected.
 pub(crate) type LateListener = Arc<dyn Fn() + Send + Sync>;
@@ -32,35 +32,35 @@ impl LateHandlers {
     }
 
     pub(crate) fn set_listener(&self, listener: &LateListener) {
-        *lock(&self.listener) = Some(Arc::clone(listener));
+        *lock_mutex(&self.listener) = Some(Arc::clone(listener));
     }
 
     /// Records the events that an inspection found.
     pub(crate) fn set_inspected(&self, events: &[String]) {
-        *lock(&self.inspected) = events.to_vec();
+        *lock_mutex(&self.inspected) = events.to_vec();
     }
 
     /// Records a registration of an instance, and tells the listener if the engine does not know of the event.
     pub(crate) fn add(&self, event: &str, generation: u32) {
-        let is_first = lock(&self.events).insert(event.to_owned(), generation).is_none();
-        let is_new = is_first && !lock(&self.inspected).iter().any(|known| known == event);
-        let listener = lock(&self.listener).clone();
+        let is_first = lock_mutex(&self.events).insert(event.to_owned(), generation).is_none();
+        let is_new = is_first && !lock_mutex(&self.inspected).iter().any(|known| known == event);
+        let listener = lock_mutex(&self.listener).clone();
         if let Some(listener) = listener.filter(|_| is_new) {
             listener();
         }
     }
 
     pub(crate) fn events(&self) -> Vec<String> {
-        lock(&self.events).keys().cloned().collect()
+        lock_mutex(&self.events).keys().cloned().collect()
     }
 
     /// Whether the handler for an event went with another instance than this one.
     pub(crate) fn is_lost(&self, event: &str, generation: u32) -> bool {
-        lock(&self.events).get(event).is_some_and(|registered| *registered != generation)
+        lock_mutex(&self.events).get(event).is_some_and(|registered| *registered != generation)
     }
 
     /// Forgets the events that a new version of the module registers in its factory.
     pub(crate) fn settle(&self, registered: &[String]) {
-        lock(&self.events).retain(|event, _| !registered.contains(event));
+        lock_mutex(&self.events).retain(|event, _| !registered.contains(event));
     }
 }

@@ -13,7 +13,7 @@ use hookrail::module::{
 };
 use hookrail::process::{RawEnd, SpawnFailure};
 use hookrail::trust::NamedFile;
-use hookrail_spawn::{CancelToken, lock};
+use hookrail_spawn::{CancelToken, lock_mutex};
 use tokio::sync::oneshot;
 
 use crate::call::CallState;
@@ -120,7 +120,7 @@ impl Modules {
     }
 
     fn table(&self) -> MutexGuard<'_, ModuleTable> {
-        lock(&self.table)
+        lock_mutex(&self.table)
     }
 
     /// Gives work to a module's thread, and starts the thread if there is none.

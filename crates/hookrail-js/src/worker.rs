@@ -11,7 +11,7 @@ use std::thread;
 use hookrail::Host;
 use hookrail::host::NoticeLevel;
 use hookrail::module::{LoadFailure, ModuleContext, ModuleInspection};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
@@ -134,7 +134,7 @@ async fn drive_inspection(
 
 async fn serve_module(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedReceiver<WorkerMessage>) {
     loop {
-        let due = lock(&host).arm();
+        let due = lock_mutex(&host).arm();
         let message = tokio::select! {
             message = inbox.recv() => match message {
                 Some(message) => Some(message),
@@ -149,7 +149,7 @@ async fn serve_module(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedRe
             }
             host.after_turn();
         });
-        while lock(&host).has_waiting() {
+        while lock_mutex(&host).has_waiting() {
             take_turn(&host, ModuleHost::begin_waiting);
         }
     }
@@ -158,7 +158,7 @@ async fn serve_module(host: Arc<Mutex<ModuleHost>>, mut inbox: mpsc::UnboundedRe
 /// Takes a turn, and sends the answers after it.
 fn take_turn(host: &Mutex<ModuleHost>, work: impl FnOnce(&mut ModuleHost)) {
     let answers = {
-        let mut host = lock(host);
+        let mut host = lock_mutex(host);
         work(&mut host);
         host.take_answers()
     };

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use hookrail::{Decision, EventKind, lock};
+use hookrail::{Decision, EventKind, lock_mutex};
 
 use crate::item::nanoseconds;
 use crate::proto::{
@@ -87,7 +87,7 @@ impl Metrics {
 
     /// Counts an event.
     pub(crate) fn add_event(&self, event: EventKind, decision: Option<Decision>, duration: Duration) {
-        lock(&self.durations).entry((event, decision_name(decision))).or_default().add(duration);
+        lock_mutex(&self.durations).entry((event, decision_name(decision))).or_default().add(duration);
         self.has_changed.store(true, Ordering::Release);
     }
 
@@ -119,7 +119,7 @@ impl Metrics {
     fn points(&self) -> Vec<Metric> {
         let now = nanoseconds(SystemTime::now());
         let (mut durations, mut decisions) = (Vec::new(), Vec::new());
-        for ((event, decision), times) in lock(&self.durations).iter() {
+        for ((event, decision), times) in lock_mutex(&self.durations).iter() {
             let attributes = vec![text("hookrail.event", event.name()), text("hookrail.decision", *decision)];
             decisions.push(self.number(now, times.count, attributes.clone()));
             durations.push(HistogramDataPoint {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 
 use crate::item::Item;
 use crate::report::TelemetryEnd;
@@ -69,7 +69,7 @@ impl Queue {
     /// Adds an item unless there is no room. The new length is compared for equality, so that a thread is woken once and
     /// not by every further event.
     pub(crate) fn push(&self, item: Item) -> Result<(), PushRefusal> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         match state.phase {
             QueuePhase::Open => {}
             QueuePhase::Ending(_) | QueuePhase::Ended(_) => return Err(PushRefusal::Ended),
@@ -86,14 +86,14 @@ impl Queue {
 
     /// Takes the oldest items, at most that many.
     pub(crate) fn take(&self, most: usize) -> Vec<Item> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         let count = state.items.len().min(most);
         state.items.drain(..count).collect()
     }
 
     /// Waits until it is time to export.
     pub(crate) fn wait(&self, until: Instant, wait_for: WaitFor) -> Wake {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         loop {
             match state.phase {
                 QueuePhase::Open => {}
@@ -126,7 +126,7 @@ impl Queue {
 
     /// Asks the exporting thread to end, and does not wait.
     pub(crate) fn ask_to_end(&self, deadline: Instant) -> MutexGuard<'_, QueueState> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         if matches!(state.phase, QueuePhase::Open) {
             state.phase = QueuePhase::Ending(deadline);
             self.changed.notify_all();
@@ -136,17 +136,17 @@ impl Queue {
 
     /// Returns whether the end was asked for.
     pub(crate) fn is_ending(&self) -> bool {
-        !matches!(lock(&self.state).phase, QueuePhase::Open)
+        !matches!(lock_mutex(&self.state).phase, QueuePhase::Open)
     }
 
     /// Says how the exporting thread ended.
     pub(crate) fn ended(&self, end: TelemetryEnd) {
-        lock(&self.state).phase = QueuePhase::Ended(end);
+        lock_mutex(&self.state).phase = QueuePhase::Ended(end);
         self.changed.notify_all();
     }
 
     /// Returns how many spans and log records the waiting items become.
     pub(crate) fn waiting(&self) -> u64 {
-        lock(&self.state).items.iter().map(Item::records).sum()
+        lock_mutex(&self.state).items.iter().map(Item::records).sum()
     }
 }

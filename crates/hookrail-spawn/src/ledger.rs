@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use crate::end::OrphanCleanup;
 use crate::files::{create_private_folder, is_ours_alone, open_regular, private_file_options};
-use crate::lock::lock;
+use crate::lock::lock_mutex;
 use crate::processes::recorded;
 
 /// The size of an entry in bytes. A marker that does not fit is not recorded.
@@ -97,7 +97,7 @@ impl RunLedger {
     /// pid is known, the child is found by its marker.
     pub(crate) fn begin_entry(&self, marker: Option<Vec<u8>>) -> LedgerEntry {
         let place = {
-            let mut places = lock(&self.0.places);
+            let mut places = lock_mutex(&self.0.places);
             places.free.pop().unwrap_or_else(|| {
                 places.next += 1;
                 places.next - 1
@@ -130,7 +130,7 @@ impl LedgerEntry {
 impl Drop for LedgerEntry {
     fn drop(&mut self) {
         let _ = self.record.write(self.place, b"");
-        lock(&self.record.places).free.push(self.place);
+        lock_mutex(&self.record.places).free.push(self.place);
     }
 }
 

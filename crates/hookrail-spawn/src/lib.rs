@@ -109,7 +109,7 @@ pub use inherited::{inherited_descriptor, is_ignored};
 pub use late_output::{AwaitedStreams, LateOutput, LateWait, OutputSoFar, StreamState};
 pub use ledger::RunLedger;
 #[doc(hidden)]
-pub use lock::lock;
+pub use lock::lock_mutex;
 pub use memory::{give_back_free_memory, give_back_large_blocks, share_one_heap};
 pub use parked::{Exchange, ExchangeReply, ParkedChild};
 pub use run::{ChildResult, run};

@@ -6,6 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 ///
 /// The values behind the locks of these crates are consistent between any two statements, so a panic in another thread is
 /// no reason to panic here, or to leave a process running.
-pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock_mutex<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,7 +8,7 @@ use std::thread;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::lock;
+use crate::lock_mutex;
 
 /// The descriptors that a runtime opens when it is the first one of the process: for events, for waking it up, and for signals.
 #[cfg(unix)]
@@ -64,7 +64,7 @@ pub fn require_threads(count: usize) -> io::Result<()> {
     let wait = || {
         let receiver = Arc::clone(&receiver);
         // The first one waits until the sender is gone, and the others wait for it.
-        thread::Builder::new().spawn(move || lock(&receiver).recv().is_err())
+        thread::Builder::new().spawn(move || lock_mutex(&receiver).recv().is_err())
     };
     let started = (0..count).map(|_| wait()).collect::<io::Result<Vec<_>>>();
     drop(sender);

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use crate::lock;
+use crate::lock_mutex;
 
 /// The time that a start waits for the one before it until another thread is added.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
@@ -45,7 +45,7 @@ impl StartQueue {
 
     /// Adds a job, and a thread for it if there is none.
     pub(crate) fn submit(self: &Arc<Self>, job: Job) -> io::Result<()> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         state.jobs.push_back(job);
         let has_threads = state.threads > 0;
         drop(state);
@@ -73,13 +73,13 @@ impl StartQueue {
     }
 
     pub(crate) fn add_thread(self: &Arc<Self>) -> io::Result<()> {
-        lock(&self.state).threads += 1;
+        lock_mutex(&self.state).threads += 1;
         (self.add)(self)
     }
 
     /// Does one job in the place of a thread that could not be added.
     pub(crate) fn do_last(&self) {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         state.threads -= 1;
         let job = state.jobs.pop_front();
         drop(state);
@@ -90,12 +90,12 @@ impl StartQueue {
 
     /// Does jobs until the queue is closed, or until another thread is idle.
     pub(crate) fn serve(&self) {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
                 job();
-                state = lock(&self.state);
+                state = lock_mutex(&self.state);
             } else if state.closed || state.idle > 0 {
                 state.threads -= 1;
                 return;
@@ -109,7 +109,7 @@ impl StartQueue {
 
     /// Ends the threads when they have done what is queued.
     pub(crate) fn close(&self) {
-        lock(&self.state).closed = true;
+        lock_mutex(&self.state).closed = true;
         self.changed.notify_all();
     }
 }

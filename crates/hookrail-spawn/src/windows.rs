@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::lock::lock;
+use crate::lock::lock_mutex;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::command::ChildCommand;
@@ -164,7 +164,7 @@ impl Child {
         let (sender, receiver) = oneshot::channel();
         let watched = Arc::clone(&process);
         let thread = std::thread::Builder::new().name("hookrail-wait".into()).spawn(move || {
-            while matches!(lock(&watched).try_wait(), Ok(None)) {
+            while matches!(lock_mutex(&watched).try_wait(), Ok(None)) {
                 std::thread::sleep(PAUSE);
             }
             // This fails if the run was dropped meanwhile.
@@ -193,12 +193,12 @@ impl Child {
 
     /// Whether the direct child has exited.
     pub(crate) fn has_exited(&self) -> bool {
-        !matches!(lock(&self.process).try_wait(), Ok(None))
+        !matches!(lock_mutex(&self.process).try_wait(), Ok(None))
     }
 
     /// Returns how the direct child ended, once [`poll_exit`](Self::poll_exit) was ready.
     pub(crate) fn exit(&self) -> ChildExit {
-        match lock(&self.process).try_wait() {
+        match lock_mutex(&self.process).try_wait() {
             Ok(Some(status)) => status.code().map_or(ChildExit::Unknown, ChildExit::Code),
             _ => ChildExit::Unknown,
         }
@@ -218,7 +218,7 @@ impl Child {
     /// Ends the direct child.
     pub(crate) fn kill(&self) {
         // A failure means that it has exited.
-        let _ = lock(&self.process).kill();
+        let _ = lock_mutex(&self.process).kill();
     }
 
     /// Returns 0: only the direct child is known, and it is not counted.

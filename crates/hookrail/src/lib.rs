@@ -87,7 +87,7 @@ pub use event::{Event, EventError, EventKind};
 pub use hook::native::{NativeCall, NativeHook};
 pub use hook::{Hook, OnFailure, http, remote};
 #[doc(hidden)]
-pub use hookrail_spawn::lock;
+pub use hookrail_spawn::lock_mutex;
 pub use json::{Json, JsonKind, JsonObject};
 pub use outcome::{Asker, Decision, Effects, EndKind, Health, HookRun, Outcome, ShadowRun, Stop};
 pub use run::{CancelToken, Environment, ModuleRunner};

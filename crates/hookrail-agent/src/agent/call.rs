@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hookrail::guard::{ModelEnd, ModelPermit, ModelResult, Visibility};
 use hookrail::{EventKind, Json, JsonObject, Stop};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::{CompactionCause, MAX_DEPTH, ReferenceAgent, TurnEnd};
 use crate::message::{ModelReply, list, number, text_message, tokens};
@@ -168,7 +168,7 @@ impl ReferenceAgent {
         let told: Vec<Json> = rules.iter().map(|(_, rule)| rule.to_json()).collect();
         self.fire_event(EventKind::RuleTriggered, &[("rules", list(&told))]).await;
         for (at, rule) in rules {
-            lock(&self.used_rules).push(at);
+            lock_mutex(&self.used_rules).push(at);
             let text = format!("the rule `{}` interrupted the response; the model is asked again", rule.name);
             self.view().show(&ViewEvent::Note { text: &text });
             self.keep_system(&rule.message);
@@ -177,7 +177,7 @@ impl ReferenceAgent {
 
     /// Returns the rules that a text matches and that have not acted yet.
     fn matching_rules(&self, text: &str) -> Vec<usize> {
-        let used = lock(&self.used_rules);
+        let used = lock_mutex(&self.used_rules);
         let rules = self.parts.settings.rules.iter().enumerate();
         rules.filter(|(at, rule)| !used.contains(at) && rule.matches(text)).map(|(at, _)| at).collect()
     }

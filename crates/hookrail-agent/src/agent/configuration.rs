@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hookrail_spawn::{FileStamp, lock};
+use hookrail_spawn::{FileStamp, lock_mutex};
 
 use super::ReferenceAgent;
 
@@ -25,7 +25,7 @@ impl ReferenceAgent {
     /// own: a prompt, a turn, a tool, a command. A look takes microseconds, so no thread has to watch.
     pub(crate) fn refresh_hooks(&self) {
         {
-            let known = lock(&self.configuration);
+            let known = lock_mutex(&self.configuration);
             if *known == FileFacts::of(&known.paths()) {
                 return;
             }
@@ -48,6 +48,6 @@ impl ReferenceAgent {
     /// Takes the files as they are for the ones that are in force. A plugin that was switched takes part from the next
     /// refresh on, as its users know it, and not before.
     pub(crate) fn ignore_changes_so_far(&self) {
-        *lock(&self.configuration) = FileFacts::of(&self.hooks().watched_paths());
+        *lock_mutex(&self.configuration) = FileFacts::of(&self.hooks().watched_paths());
     }
 }

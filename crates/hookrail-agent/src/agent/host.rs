@@ -10,7 +10,7 @@ use hookrail::host::{
     Component, HookFailure, HostFuture, ModelQuery, NoticeLevel, SessionChange, SessionMove, SessionQuery, StatusLine,
 };
 use hookrail::{DialectId, EventKind, Host, HostError, Json, Stop};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::pending::PendingMessages;
 use super::{AgentParts, MoveOutcome, ReferenceAgent, record};
@@ -31,7 +31,7 @@ pub(super) fn guard(
     host_state: &SharedHostState,
 ) -> Guard {
     let (id, file) = {
-        let session = lock(session);
+        let session = lock_mutex(session);
         (session.id().to_owned(), session.file_text())
     };
     let hooks = if identity.is_none() { parts.hooks.clone() } else { parts.hooks.for_sub_agent() };
@@ -76,11 +76,11 @@ pub(super) struct RequestedStop(Mutex<Option<Stop>>);
 impl RequestedStop {
     /// Asks for a stop. The first reason is kept.
     pub(super) fn request(&self, stop: Stop) {
-        lock(&self.0).get_or_insert(stop);
+        lock_mutex(&self.0).get_or_insert(stop);
     }
 
     pub(super) fn take(&self) -> Option<Stop> {
-        lock(&self.0).take()
+        lock_mutex(&self.0).take()
     }
 }
 
@@ -174,7 +174,7 @@ impl AgentHost {
     }
 
     fn session_now(&self) -> MutexGuard<'_, Session> {
-        lock(&self.session)
+        lock_mutex(&self.session)
     }
 }
 
@@ -237,7 +237,7 @@ impl Host for AgentHost {
 
     fn set_status(&self, key: &str, text: Option<&str>) {
         let line = {
-            let mut status = lock(&self.host_state.status);
+            let mut status = lock_mutex(&self.host_state.status);
             status.set(key, text);
             status.line(self.parts.view.columns().unwrap_or(STATUS_WIDTH))
         };
@@ -264,7 +264,7 @@ impl Host for AgentHost {
 
     fn session(&self, query: &SessionQuery) -> Json {
         let session = self.session_now();
-        let hidden = lock(&self.host_state.judged_answer).clone();
+        let hidden = lock_mutex(&self.host_state.judged_answer).clone();
         let is_hidden = |id: &str| hidden.as_deref() == Some(id);
         let leaf = match session.leaf() {
             Some(id) if is_hidden(id) => session.entry(id).and_then(|entry| entry.parent.as_deref()),
@@ -353,7 +353,7 @@ impl ReferenceAgent {
     /// Shows the status line again, so that it is directly above the prompt.
     pub(crate) fn show_status(&self) {
         let columns = self.view().columns().unwrap_or(STATUS_WIDTH);
-        let line = lock(&self.host_state.status).line(columns);
+        let line = lock_mutex(&self.host_state.status).line(columns);
         if !line.is_empty() {
             self.view().show(&ViewEvent::Status { text: &line });
         }

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use hookrail::guard::Guard;
 use hookrail::{Diagnostic, EventKind, HookSystem, Json, Stop};
-use hookrail_spawn::{CancelToken, lock};
+use hookrail_spawn::{CancelToken, lock_mutex};
 
 use self::configuration::FileFacts;
 use self::session_start::SessionStartHooks;
@@ -200,7 +200,7 @@ impl ReferenceAgent {
         agent.report_loading();
         let started = SessionStartHooks::subscribe(agent.hooks());
         let (stop, detached) = agent.session_start(source, SessionScope::Launch).await;
-        *lock(&agent.session_start) = started.with_detached(detached);
+        *lock_mutex(&agent.session_start) = started.with_detached(detached);
         if let Err(error) = agent.require_recorded() {
             // The context that hooks gave for the model is not in the session, so the agent must not start without it.
             agent.end(EndReason::Other).await;
@@ -258,7 +258,7 @@ impl ReferenceAgent {
 
     /// Locks the session.
     pub fn session(&self) -> MutexGuard<'_, Session> {
-        lock(&self.session)
+        lock_mutex(&self.session)
     }
 
     /// Returns the limits and defaults.
@@ -280,7 +280,7 @@ impl ReferenceAgent {
     }
 
     pub(crate) fn guard(&self) -> Guard {
-        lock(&self.guard).clone()
+        lock_mutex(&self.guard).clone()
     }
 
     /// Cancels the hooks that the agent waits for; if there are none, cancels the work itself.
@@ -306,7 +306,7 @@ impl ReferenceAgent {
 
     /// Cancels the hooks that this agent and its sub-agents wait for. Returns their number.
     fn cancel_hooks(&self) -> usize {
-        let inside = lock(&self.inside);
+        let inside = lock_mutex(&self.inside);
         inside.iter().map(Guard::cancel_hooks).sum::<usize>() + self.guard().cancel_hooks()
     }
 
@@ -316,7 +316,7 @@ impl ReferenceAgent {
 
     /// Returns the cancel token of the work in progress.
     fn token(&self) -> CancelToken {
-        lock(&self.cancel).clone()
+        lock_mutex(&self.cancel).clone()
     }
 
     fn is_cancelled(&self) -> bool {
@@ -325,7 +325,7 @@ impl ReferenceAgent {
 
     /// Marks the start of a piece of work, with a cancel token of its own.
     fn working(&self) -> BusyGuard {
-        *lock(&self.cancel) = CancelToken::new();
+        *lock_mutex(&self.cancel) = CancelToken::new();
         self.busy.fetch_add(1, Ordering::Relaxed);
         BusyGuard(Arc::clone(&self.busy))
     }

@@ -1,7 +1,7 @@
 //! Moving between sessions, and inside the tree of one.
 
 use hookrail::{EventKind, Json, Stop};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::{EndReason, ReferenceAgent, SessionScope, host};
 use crate::error::AgentError;
@@ -202,10 +202,10 @@ impl ReferenceAgent {
         };
         let identity = self.identity.as_ref();
         let guard = host::guard(&self.parts, &self.session, &self.busy, self.model.name(), identity, &self.host_state);
-        *lock(&self.guard) = guard;
-        *lock(&self.usage) = TokenUsage::default();
-        *lock(&self.prompt_begin) = 0;
-        lock(&self.used_rules).clear();
+        *lock_mutex(&self.guard) = guard;
+        *lock_mutex(&self.usage) = TokenUsage::default();
+        *lock_mutex(&self.prompt_begin) = 0;
+        lock_mutex(&self.used_rules).clear();
         before
     }
 

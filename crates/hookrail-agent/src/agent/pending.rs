@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use hookrail::Json;
 use hookrail::guard::Notes;
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 use tokio::sync::Notify;
 
 use super::{ReferenceAgent, record};
@@ -24,28 +24,28 @@ pub(super) struct PendingMessages {
 impl PendingMessages {
     /// Queues a message that its module draws itself.
     pub(super) fn draw(&self, message: Json) {
-        lock(&self.to_draw).push_back(message);
+        lock_mutex(&self.to_draw).push_back(message);
         self.drawing.notify_one();
     }
 
     /// Keeps a message until the agent has finished its work.
     pub(super) fn follow_up(&self, message: Json) {
-        lock(&self.follow_ups).push(message);
+        lock_mutex(&self.follow_ups).push(message);
     }
 
     /// Returns the messages that wait for the end of the agent's work, and forgets them.
     pub(super) fn take_follow_ups(&self) -> Vec<Json> {
-        std::mem::take(&mut *lock(&self.follow_ups))
+        std::mem::take(&mut *lock_mutex(&self.follow_ups))
     }
 
     /// Keeps what hooks of a notification said until it can be recorded: not between a tool call and its result.
     pub(super) fn keep_notes(&self, notes: Notes) {
-        lock(&self.notes).push(notes);
+        lock_mutex(&self.notes).push(notes);
     }
 
     /// Returns the notes that wait to be recorded, and forgets them.
     pub(super) fn take_notes(&self) -> Vec<Notes> {
-        std::mem::take(&mut *lock(&self.notes))
+        std::mem::take(&mut *lock_mutex(&self.notes))
     }
 
     /// Reports that something was added to the conversation.
@@ -54,11 +54,11 @@ impl PendingMessages {
     }
 
     fn first(&self) -> Option<Json> {
-        lock(&self.to_draw).front().cloned()
+        lock_mutex(&self.to_draw).front().cloned()
     }
 
     fn drop_first(&self) {
-        lock(&self.to_draw).pop_front();
+        lock_mutex(&self.to_draw).pop_front();
     }
 }
 

@@ -7,7 +7,7 @@ use hookrail::guard::{Notes, NotificationResult, Receipt};
 use hookrail::hook::Enablement;
 use hookrail::plan::SkipReason;
 use hookrail::{Diagnostic, EventKind, Hook, Json, JsonObject, Level};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::host::SharedHostState;
 use super::{AgentParts, ReferenceAgent, TurnEnd};
@@ -174,7 +174,7 @@ impl ReferenceAgent {
     /// Shows the diagnostics of loading, and which hooks do not run because they are not trusted.
     pub(super) fn report_loading(&self) {
         let snapshot = self.hooks().snapshot();
-        *lock(&self.parts.shown_findings) = snapshot.diagnostics().to_vec();
+        *lock_mutex(&self.parts.shown_findings) = snapshot.diagnostics().to_vec();
         for diagnostic in snapshot.diagnostics() {
             self.warn(diagnostic);
         }
@@ -215,7 +215,7 @@ pub(super) fn receipt(parts: &AgentParts, session: &Arc<Mutex<Session>>, operati
     }
     let json = receipt_json(operation, receipt);
     parts.view.show(&ViewEvent::Receipt { receipt: &json });
-    let kept = lock(session).append(SessionEntryKind::Receipt, &[("receipt", json)]);
+    let kept = lock_mutex(session).append(SessionEntryKind::Receipt, &[("receipt", json)]);
     warn_unrecorded(parts, kept);
 }
 
@@ -224,7 +224,7 @@ fn is_repeated(parts: &AgentParts, diagnostic: &Diagnostic) -> bool {
     if !parts.hooks.snapshot().standing_diagnostics().contains(diagnostic) {
         return false;
     }
-    let mut shown = lock(&parts.shown_findings);
+    let mut shown = lock_mutex(&parts.shown_findings);
     if shown.contains(diagnostic) {
         return true;
     }
@@ -281,7 +281,7 @@ pub(super) fn keep_message(
 fn deliver(parts: &AgentParts, session: &Arc<Mutex<Session>>, host_state: &SharedHostState, message: &Json) {
     let members = members(message);
     let field = |name: &str| members.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
-    let kept = lock(session).append(SessionEntryKind::CustomMessage, &members);
+    let kept = lock_mutex(session).append(SessionEntryKind::CustomMessage, &members);
     warn_unrecorded(parts, kept);
     if field("display").and_then(Json::as_bool).unwrap_or(true) {
         let kind = field("customType").and_then(Json::as_str).unwrap_or_default();
@@ -305,7 +305,7 @@ pub(super) fn show_message(parts: &AgentParts, message: &Json) {
 
 /// Records an entry of a hook.
 pub(super) fn keep_entry(parts: &AgentParts, session: &Arc<Mutex<Session>>, entry: &Json) {
-    let kept = lock(session).append(SessionEntryKind::Custom, &members(entry));
+    let kept = lock_mutex(session).append(SessionEntryKind::Custom, &members(entry));
     warn_unrecorded(parts, kept);
 }
 

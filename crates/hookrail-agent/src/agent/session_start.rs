@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hookrail::host::{Notification, Notifications};
 use hookrail::{EventKind, HookSystem};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 use tokio::time::Instant;
 
 use super::ReferenceAgent;
@@ -50,7 +50,7 @@ impl SessionStartHooks {
 impl ReferenceAgent {
     /// Waits for the detached hooks of the session's start, before the first prompt and for a limited time.
     pub(super) async fn wait_for_session_start(&self) {
-        let Some(mut hooks) = lock(&self.session_start).take() else { return };
+        let Some(mut hooks) = lock_mutex(&self.session_start).take() else { return };
         let deadline = hooks.deadline;
         tokio::select! {
             () = hooks.ended() => {}

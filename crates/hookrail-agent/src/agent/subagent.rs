@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use hookrail::guard::{Permit, ToolFailure, ToolOutput};
 use hookrail::{EventKind, Json, Stop};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::host::SubAgentIdentity;
 use super::{ReferenceAgent, TurnEnd};
@@ -40,7 +40,7 @@ impl ReferenceAgent {
         let mut inner = Self::with_session(Arc::clone(&self.parts), model, session, self.depth + 1, Some(identity));
         inner.inside = Arc::clone(&self.inside);
         inner.configuration = Arc::clone(&self.configuration);
-        let inside = || lock(&self.inside);
+        let inside = || lock_mutex(&self.inside);
         inside().push(inner.guard());
         let end = self.run_inside(&inner, &prompt).await;
         inside().pop();
@@ -55,7 +55,7 @@ impl ReferenceAgent {
             | TurnEnd::OutputLost(_) => "failed",
         };
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let used = lock(&inner.usage).to_json();
+        let used = lock_mutex(&inner.usage).to_json();
         let fields = [
             ("agent", object(named)),
             ("duration_ms", number(took)),

@@ -2,7 +2,7 @@
 
 use hookrail::guard::{Notes, Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, Visibility};
 use hookrail::{Json, JsonObject, Stop};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::ReferenceAgent;
 use crate::message::{RequestedCall, tool_response};
@@ -117,7 +117,7 @@ impl ReferenceAgent {
     /// Keeps an answer from modules that look at the session before its tools run: the original records it after that. It
     /// is in the session all the same, so that it is not lost with the process.
     fn set_judged_answer(&self, answer: Option<&str>) {
-        *lock(&self.host_state.judged_answer) = answer.map(str::to_owned);
+        *lock_mutex(&self.host_state.judged_answer) = answer.map(str::to_owned);
     }
 
     /// Shows a result as the user sees it and as the model reads it, unless a hook hides both.

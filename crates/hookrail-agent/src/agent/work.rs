@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use hookrail::guard::{AgentEnd, PromptEnd};
 use hookrail::{EventKind, Json, Stop};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::call::CallEnd;
 use super::{CompactionCause, ReferenceAgent};
@@ -163,8 +163,8 @@ impl ReferenceAgent {
     fn begin_prompt(&self) {
         self.turns.store(0, Ordering::Relaxed);
         let entries = self.session().entries().len();
-        *lock(&self.prompt_begin) = entries;
-        *lock(&self.unanswered) = None;
+        *lock_mutex(&self.prompt_begin) = entries;
+        *lock_mutex(&self.unanswered) = None;
     }
 
     /// Runs turns until the work ends, and fires the end event of the agent in every case: a module that began something
@@ -217,10 +217,10 @@ impl ReferenceAgent {
 
     /// Returns the messages of the present prompt, in the form of modules.
     fn messages_of_prompt(&self) -> Json {
-        let begin = *lock(&self.prompt_begin);
+        let begin = *lock_mutex(&self.prompt_begin);
         let messages = shape::all_messages(self.session().entries().iter().skip(begin));
         // What a failed model did not say is not in the session.
-        match lock(&self.unanswered).take() {
+        match lock_mutex(&self.unanswered).take() {
             Some(unanswered) => {
                 list(&messages.as_array().unwrap_or_default().into_iter().chain([unanswered]).collect::<Vec<_>>())
             }
@@ -242,7 +242,7 @@ impl ReferenceAgent {
             }
         };
         let ModelReply { message: said, calls, usage, .. } = &answer.reply;
-        lock(&self.usage).add(*usage);
+        lock_mutex(&self.usage).add(*usage);
         let said = if answer.reply.is_empty() { None } else { self.keep_answer(said, *usage) };
         self.round_ended(index).await;
         let ran = match &answer.stop {
@@ -272,7 +272,7 @@ impl ReferenceAgent {
     /// Tells hooks that a round of model streaming ended, also without an answer. Rounds count from one, and the tokens
     /// are those of all rounds so far.
     async fn round_ended(&self, index: u64) {
-        let usage = lock(&self.usage).to_json();
+        let usage = lock_mutex(&self.usage).to_json();
         self.fire_event(EventKind::ModelRoundEnd, &[("turn", number(index + 1)), ("token_usage", usage)]).await;
     }
 
@@ -280,7 +280,7 @@ impl ReferenceAgent {
     async fn turn_ended_early(&self, index: u64, end: &TurnEnd) {
         let stop_reason = if *end == TurnEnd::Cancelled { "aborted" } else { "error" };
         let message = shape::unanswered(self.model.name(), stop_reason, end.detail());
-        *lock(&self.unanswered) = Some(message.clone());
+        *lock_mutex(&self.unanswered) = Some(message.clone());
         let fields = [("turn_index", number(index)), ("message", message), ("tool_results", list(&[]))];
         self.fire_event(EventKind::TurnEnd, &fields).await;
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crossterm::style::Attribute;
 use hookrail::host::HostFuture;
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 use tokio::sync::Notify;
 
 use super::painter::Widget;
@@ -37,7 +37,7 @@ impl EditBox {
     }
 
     fn state(&self) -> MutexGuard<'_, EditBoxState> {
-        lock(&self.state)
+        lock_mutex(&self.state)
     }
 
     /// Returns the text if the user accepted it.

@@ -11,7 +11,7 @@ use crossterm::terminal::{Clear, ClearType};
 use hookrail::guard::Approval;
 use hookrail::host::Component;
 use hookrail::{HostError, Json};
-use hookrail_spawn::{CancelToken, lock};
+use hookrail_spawn::{CancelToken, lock_mutex};
 use tokio::sync::watch;
 
 use super::edit_box::EditBox;
@@ -107,15 +107,15 @@ impl Terminal {
     }
 
     fn prefilled_text(&self) -> MutexGuard<'_, String> {
-        lock(&self.prefilled)
+        lock_mutex(&self.prefilled)
     }
 
     /// Lets the user type a prompt.
     pub(super) async fn prompt(&self) -> TypedInput {
-        let history = lock(&self.history).clone();
+        let history = lock_mutex(&self.history).clone();
         let typed = self.read("> ", Some(&history)).await;
         if let TypedInput::Line(line) = &typed {
-            lock(&self.history).add(line);
+            lock_mutex(&self.history).add(line);
         }
         typed
     }

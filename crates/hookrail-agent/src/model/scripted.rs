@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use hookrail::guard::ModelPermit;
 use hookrail::{Json, JsonObject};
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::script::{Expectation, Script, ScriptStep, ScriptedErrorKind};
 use super::{Model, ModelError, ModelFuture, ResponseStream};
@@ -58,7 +58,7 @@ impl ScriptedModel {
     }
 
     fn next_step(&self) -> Result<ScriptStep, ModelError> {
-        let mut part = lock(&self.part);
+        let mut part = lock_mutex(&self.part);
         let Some(step) = part.steps.get(part.next).cloned() else {
             let count = part.steps.len();
             return Err(ModelError::Failed(format!("the script has no more answers: all {count} were given")));
@@ -71,7 +71,7 @@ impl ScriptedModel {
 
     /// Makes an answer outside of the conversation: the next of a list, or a default text with the number of messages.
     fn aside(request: &JsonObject, scripted: &Mutex<std::vec::IntoIter<String>>, otherwise: &str) -> Json {
-        let scripted = lock(scripted).next();
+        let scripted = lock_mutex(scripted).next();
         let count = request.get("contents").and_then(Json::as_array).map_or(0, |contents| contents.len());
         let text = scripted.unwrap_or_else(|| format!("{otherwise} {count} messages."));
         response(&[object([("text", Json::string(&text))])], request, &text)

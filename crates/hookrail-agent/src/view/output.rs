@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 /// Whether the process is ending. Then a write does not wait without end for a reader that reads nothing.
 static ENDING: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ pub(crate) struct Output {
 impl Output {
     /// Writes a whole text. After a failure nothing more is written, so that a gap in the output cannot go unnoticed.
     pub(crate) fn write(&self, text: &str) {
-        let mut failure = lock(&self.failure);
+        let mut failure = lock_mutex(&self.failure);
         if failure.is_none()
             && let Err(error) = write_whole(&mut io::stdout().lock(), text.as_bytes())
         {
@@ -33,7 +33,7 @@ impl Output {
 
     /// Returns the reason if nothing more can be written. A closed pipe is noticed before the next write.
     pub(crate) fn failure(&self) -> Option<String> {
-        let mut failure = lock(&self.failure);
+        let mut failure = lock_mutex(&self.failure);
         if failure.is_none() && reader_is_gone() {
             *failure = Some(io::Error::from(io::ErrorKind::BrokenPipe).to_string());
         }

@@ -4,7 +4,7 @@
 use std::io::IsTerminal as _;
 use std::sync::{Mutex, MutexGuard};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::output::{Output, write_whole};
 use super::prompt_line::PromptLine;
@@ -35,7 +35,7 @@ struct ScreenState {
 
 impl Screen {
     fn state(&self) -> MutexGuard<'_, ScreenState> {
-        lock(&self.state)
+        lock_mutex(&self.state)
     }
 
     /// Writes text, with colours if the stream supports them.

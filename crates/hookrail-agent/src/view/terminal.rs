@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use anstyle::{AnsiColor, Style};
 use crossterm::terminal::{Clear, ClearType};
 use hookrail::Json;
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::screen::{Screen, Stream, columns};
 use super::{View, ViewEvent};
@@ -109,7 +109,7 @@ impl View for TerminalView {
     }
 
     fn show(&self, shown: &ViewEvent<'_>) {
-        let state = &mut *lock(&self.state);
+        let state = &mut *lock_mutex(&self.state);
         match shown {
             ViewEvent::Text { text } => {
                 state.streamed = true;

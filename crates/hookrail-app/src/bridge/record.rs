@@ -1,5 +1,5 @@
-//! The last step: what the agent was told where no hook said it is recorded. That is so after the deadline, when the bridge itself
-//! fails, for a payload that cannot be read, and where the agent has no words for what hooks decided.
+//! The last step: an answer that does not come from hooks is recorded. The bridge makes such answers after the deadline, when it
+//! fails itself, for a payload that cannot be read, and where the agent has no words for what hooks decided.
 //!
 //! The engine records what hooks decide, here or in a server. The answer does not depend on these records: it denies whether they
 //! can be written or not.

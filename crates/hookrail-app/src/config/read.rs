@@ -13,7 +13,7 @@ use hookrail::hook::SandboxProfile;
 use hookrail::module::{CAPABILITY_NAMES, Capabilities, CapabilityProblem};
 use hookrail::sources::{Location, nearest, read_file};
 use hookrail::tools::ToolUse;
-use hookrail::{Code, Diagnostic, OnFailure, lock};
+use hookrail::{Code, Diagnostic, OnFailure, lock_mutex};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -192,7 +192,7 @@ static LAST_GOOD: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new())
 
 /// Reads a file. A missing file sets nothing.
 pub(super) fn read_config_file(file: &Path) -> ConfigFile {
-    let mut last_good = lock(&LAST_GOOD);
+    let mut last_good = lock_mutex(&LAST_GOOD);
     let mut config = ConfigFile::default();
     let read = read_file(file);
     match &read {
@@ -219,7 +219,7 @@ pub(super) fn read_config_file(file: &Path) -> ConfigFile {
 
 /// Whether a file was read while this process runs, so that its last good version counts.
 pub(super) fn was_read(file: &Path) -> bool {
-    lock(&LAST_GOOD).contains_key(file)
+    lock_mutex(&LAST_GOOD).contains_key(file)
 }
 
 /// What is known of a file that is not read because a link leads out of its project.

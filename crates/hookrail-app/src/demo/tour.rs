@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use hookrail::guard::Approval;
-use hookrail::{HookSystem, Json, lock};
+use hookrail::{HookSystem, Json, lock_mutex};
 use hookrail_agent::{
     AgentError, AgentParts, EndReason, ReferenceAgent, ScriptedModel, SessionOpening, SessionStore, TurnEnd, User,
     UserFuture, View, ViewEvent, Workspace, declare,
@@ -62,7 +62,7 @@ pub async fn play_tour(sample: &SampleProject, script: &Path) -> Result<(Vec<Row
         TurnEnd::Stopped(reason) if reason == STOP => None,
         other => Some(format!("a hook stops the agent when the budget is used up; it ended with {other:?}")),
     };
-    let rows = lock(&page.0).clone();
+    let rows = lock_mutex(&page.0).clone();
     Ok((rows, wrong))
 }
 
@@ -72,12 +72,12 @@ struct Transcript(Mutex<Vec<Row>>);
 
 impl Transcript {
     fn push(&self, act: String, mark: Mark, text: &str) {
-        lock(&self.0).push(Row { act, mark, text: text.to_owned() });
+        lock_mutex(&self.0).push(Row { act, mark, text: text.to_owned() });
     }
 
     /// Says what became of the call that was begun last.
     fn tell(&self, mark: Mark, text: &str) {
-        if let Some(row) = lock(&self.0).last_mut() {
+        if let Some(row) = lock_mutex(&self.0).last_mut() {
             (row.mark, row.text) = (mark, text.to_owned());
         }
     }
@@ -85,7 +85,7 @@ impl Transcript {
     fn result(&self, end: &str, input: &Json, display: &Json, content: &Json) {
         let text = |value: &Json| value.as_str().unwrap_or_else(|| value.text().to_owned());
         let (display, content) = (text(display), text(content));
-        let (act, mark) = match lock(&self.0).last() {
+        let (act, mark) = match lock_mutex(&self.0).last() {
             Some(row) => (row.act.clone(), row.mark),
             None => return,
         };

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use hookrail_bridge::doctor::DoctorCheck;
 use hookrail_bridge::install::{
-    AgentFile, BridgeOption, FilePlace, InstalledCall, Locations, MissingProgram, Scope, bridge_calls, read_agent_file,
+    AgentFile, AgentFolders, BridgeOption, FilePlace, InstalledCall, MissingProgram, Scope, bridge_calls,
+    read_agent_file,
 };
 use hookrail_bridge::{Agent, NoisyEvents};
 use serde_json::Value;
@@ -15,15 +16,15 @@ use crate::folders::home;
 pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentFile> {
     let Some(home) = home() else { return Vec::new() };
     let variable = |name: &str| std::env::var(name).ok();
-    let locations = Locations { home: &home, project, variable: &variable };
-    let written = |scope| Some((locations.settings_path(agent, scope).ok()?, Some(scope)));
+    let agent_folders = AgentFolders { home: &home, project, variable: &variable };
+    let written = |scope| Some((agent_folders.settings_path(agent, scope).ok()?, Some(scope)));
     let mut places: Vec<(PathBuf, Option<Scope>)> =
         [Scope::User, Scope::Project, Scope::System].into_iter().filter_map(written).collect();
-    let others = locations.other_files(agent).into_iter().flat_map(|place| match place {
+    let others = agent_folders.other_files(agent).into_iter().flat_map(|place| match place {
         FilePlace::File(path) => vec![path],
         FilePlace::JsonFilesIn(folder) => json_files(&folder),
     });
-    for path in locations.hook_files(agent).into_iter().chain(others) {
+    for path in agent_folders.hook_files(agent).into_iter().chain(others) {
         if places.iter().all(|(known, _)| *known != path) {
             places.push((path, None));
         }

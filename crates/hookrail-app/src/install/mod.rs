@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use hookrail::EventKind;
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    BridgeOption, EditError, FileAuthor, InstallOptions, Locations, Scope, SettingsFile, TrustScene, calls_bridge,
+    AgentFolders, BridgeOption, EditError, FileAuthor, InstallOptions, Scope, SettingsFile, TrustScene, calls_bridge,
     insert_entries, own_file_author, read_settings, remove_entries, settings_files,
 };
 
@@ -121,9 +121,9 @@ impl Installation {
         let state = state_folder().ok_or_else(no_home)?;
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let project = request.project.clone().unwrap_or_else(|| find_project(&here, Some(&home)));
-        let locations = Locations { home: &home, project: &project, variable: &|name| std::env::var(name).ok() };
+        let agent_folders = AgentFolders { home: &home, project: &project, variable: &|name| std::env::var(name).ok() };
         let wanted = events::wanted_by_hooks(&project);
-        let registered = match locations.settings_path(agent, scope) {
+        let registered = match agent_folders.settings_path(agent, scope) {
             Ok(path) => events::registered(agent, &path),
             Err(_) => Vec::new(),
         };
@@ -133,12 +133,12 @@ impl Installation {
         let (timeout_seconds, bridge) = (request.timeout_seconds, request.bridge.clone());
         let options = InstallOptions { program: program()?, scope, events, timeout_seconds, bridge };
         let note = InstallNote::load(&state).map_err(|error| unusable_note(&error))?;
-        let files = settings_files(agent, &options, &locations)
+        let files = settings_files(agent, &options, &agent_folders)
             .map_err(|error| Failure::new(error.to_string()).hint("use `--scope user` or `--scope project`"))?;
         let known = |path: &Path| note.find(agent.name(), path);
         let plan = |file: &SettingsFile| planned(agent, scope, file, known(file.path()), surplus);
         let mut changes = files.iter().map(plan).collect::<Result<Vec<_>>>()?;
-        let trust = trust_change(request, &changes, &locations, &known)?;
+        let trust = trust_change(request, &changes, &agent_folders, &known)?;
         changes.extend(trust);
         let summary = ChangeSummary::new(agent, Direction::Install, &changes, &home, &project);
         changes.retain(SettingsChange::is_needed);
@@ -268,7 +268,7 @@ fn planned(
 fn read_in_scope(agent: Agent, scope: Scope, path: &Path) -> Result<Option<String>> {
     let no_folder = Path::new("");
     let inside =
-        Locations { home: no_folder, project: no_folder, variable: &|_| None }.settings_path(agent, scope).ok();
+        AgentFolders { home: no_folder, project: no_folder, variable: &|_| None }.settings_path(agent, scope).ok();
     let read = match inside.filter(|_| scope == Scope::Project) {
         Some(inside) => write::read_in_project(path, &inside),
         None => write::read_settings(path),
@@ -280,12 +280,12 @@ fn read_in_scope(agent: Agent, scope: Scope, path: &Path) -> Result<Option<Strin
 fn trust_change<'r>(
     request: &InstallRequest,
     changes: &[SettingsChange],
-    locations: &Locations<'_>,
+    agent_folders: &AgentFolders<'_>,
     known: &impl Fn(&Path) -> Option<&'r InstalledFile>,
 ) -> Result<Option<SettingsChange>> {
     let wanted = request.agent.spec().install.trust.filter(|_| request.agent_trust == AgentTrust::Recorded);
     let Some(trust) = wanted else { return Ok(None) };
-    let path = (trust.file)(locations);
+    let path = (trust.file)(agent_folders);
     let before = write::read_settings(&path).map_err(|refusal| refusal_failure(&path, &refusal))?;
     let known = known(&path);
     let hooks: Vec<(&Path, &str)> =

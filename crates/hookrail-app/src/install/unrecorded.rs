@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    EditError, FileAuthor, Insertion, InstallOptions, Locations, Scope, SettingsFile, SettingsSyntax, bridge_calls,
+    AgentFolders, EditError, FileAuthor, Insertion, InstallOptions, Scope, SettingsFile, SettingsSyntax, bridge_calls,
     own_file_author, read_settings, settings_files,
 };
 
@@ -17,12 +17,12 @@ use crate::project::search::find_project;
 pub(super) fn places(agent: Agent, home: &Path) -> Result<Vec<(Scope, SettingsFile)>> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let project = find_project(&here, Some(home));
-    let locations = Locations { home, project: &project, variable: &|name| std::env::var(name).ok() };
+    let agent_folders = AgentFolders { home, project: &project, variable: &|name| std::env::var(name).ok() };
     let mut places = Vec::new();
     for scope in [Scope::User, Scope::Project, Scope::System] {
         let (events, bridge) = (Vec::new(), Vec::new());
         let options = InstallOptions { program: program()?, scope, events, timeout_seconds: 0, bridge };
-        let files = settings_files(agent, &options, &locations).unwrap_or_default();
+        let files = settings_files(agent, &options, &agent_folders).unwrap_or_default();
         places.extend(files.into_iter().map(|file| (scope, file)));
     }
     Ok(places)

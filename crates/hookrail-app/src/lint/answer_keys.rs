@@ -4,8 +4,8 @@ use hookrail::{Code, Diagnostic};
 
 use super::Finding;
 use super::code_of_hook::{codes_of, places_of_word};
+use super::context::{HookContext, LintContext};
 use super::payload_fields::reads_agents_payload;
-use super::scene::{HookScene, Scene};
 
 /// Names that authors use, and what was meant.
 const UNKNOWN: [(&str, &str); 12] = [
@@ -23,17 +23,17 @@ const UNKNOWN: [(&str, &str); 12] = [
     ("hook_specific_output", "hookSpecificOutput"),
 ];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context
         .active()
         .filter(|seen| reads_agents_payload(seen.hook.dialect))
-        .flat_map(|seen| of_hook(scene, seen))
+        .flat_map(|seen| of_hook(context, seen))
         .collect()
 }
 
-fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for code in codes_of(scene, seen) {
+    for code in codes_of(context, seen) {
         for (name, meant) in UNKNOWN {
             let is_key = |span: &std::ops::Range<usize>| {
                 let behind = code.text.get(span.end..).unwrap_or_default();
@@ -42,7 +42,7 @@ fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
             let Some(at) = places_of_word(&code.text, name).find(is_key) else { continue };
             let message = format!("hook `{}` answers with `{name}`, which no agent knows", seen.hook);
             let diagnostic = Diagnostic::new(Code::AnswerKeyUnknown, message).hint(format!("write `{meant}`"));
-            found.push(Finding::new(code.place(scene, seen, at, diagnostic)));
+            found.push(Finding::new(code.place(context, seen, at, diagnostic)));
         }
     }
     found

@@ -10,10 +10,10 @@ use tree_sitter::Node;
 
 use super::Finding;
 use super::command_line::{Runner, ScriptUse};
+use super::context::{HookContext, LintContext, find_program};
 use super::fix::Fix;
 use super::interpreter::{Interpreter, ShellKind};
 use super::parse::{nodes, parse_shell};
-use super::scene::{HookScene, Scene, find_program};
 use super::syntax::language_of;
 
 /// Commands that are builtins of bash alone.
@@ -40,34 +40,34 @@ const COMMANDS: [&str; 16] = [
 const VARIABLES: [&str; 8] =
     ["BASH_SOURCE", "BASH_REMATCH", "BASHPID", "FUNCNAME", "PIPESTATUS", "RANDOM", "EPOCHSECONDS", "SECONDS"];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context.active().flat_map(|seen| of_hook(context, seen)).collect()
 }
 
 /// What the scripts and the code of one hook have that the shell that runs them has not.
-pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+pub(super) fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let scripts = seen.commands.iter().filter_map(|command| command.script.as_ref());
-    let mut found: Vec<Finding> = scripts.flat_map(|script| in_script(scene, seen, script)).collect();
+    let mut found: Vec<Finding> = scripts.flat_map(|script| in_script(context, seen, script)).collect();
     let given = seen.commands.iter().filter_map(|command| command.code.as_ref());
     for code in given.filter(|code| code.interpreter == Interpreter::Shell(ShellKind::Posix)) {
         for (what, _) in bashisms(&code.text) {
             let message =
                 format!("the code that hook `{}` gives to `sh -c` has {what}, which only bash has", seen.hook);
-            let diagnostic = scene.about_key(seen.hook, "command", Code::ScriptBashism, message);
+            let diagnostic = context.about_key(seen.hook, "command", Code::ScriptBashism, message);
             found.push(Finding::new(diagnostic.hint("write `bash -c`")));
         }
     }
-    found.extend(in_command_of_plugin(scene, seen));
+    found.extend(in_command_of_plugin(context, seen));
     found
 }
 
 /// What the command of a plugin's hook has that `/bin/sh`, which it is given to, may not have.
-fn in_command_of_plugin(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+fn in_command_of_plugin(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let (DialectId::Xcode, Action::Shell(line)) = (seen.hook.dialect, &seen.hook.action) else { return Vec::new() };
     let about = |(what, _): (&str, Range<usize>)| {
         let message =
             format!("the command of hook `{}` has {what}, which only bash has, and is given to `/bin/sh`", seen.hook);
-        let diagnostic = scene.about_key(seen.hook, "command", Code::ScriptBashism, message);
+        let diagnostic = context.about_key(seen.hook, "command", Code::ScriptBashism, message);
         Finding::new(diagnostic.hint("write `bash -c '…'`, or put the code into a script for bash"))
     };
     bashisms(&without_plugin_variables(line)).into_iter().map(about).collect()
@@ -80,8 +80,8 @@ fn without_plugin_variables(line: &str) -> String {
     parts.fold(first, |text, part| text + "x" + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
-fn in_script(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) -> Vec<Finding> {
-    let Some(text) = scene.text(&script.path) else { return Vec::new() };
+fn in_script(context: &LintContext<'_>, seen: &HookContext<'_>, script: &ScriptUse) -> Vec<Finding> {
+    let Some(text) = context.text(&script.path) else { return Vec::new() };
     if language_of(script, &text) != Some(Interpreter::Shell(ShellKind::Posix)) {
         return Vec::new();
     }

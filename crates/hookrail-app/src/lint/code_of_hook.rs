@@ -9,7 +9,7 @@ use hookrail::hook::Action;
 use hookrail::sources::Location;
 
 use super::command_line::ScriptUse;
-use super::scene::{HookScene, Scene};
+use super::context::{HookContext, LintContext};
 
 /// One text of code.
 pub(super) struct HookCode {
@@ -19,7 +19,7 @@ pub(super) struct HookCode {
 }
 
 /// Every text of code of a hook, its line first.
-pub(super) fn codes_of(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<HookCode> {
+pub(super) fn codes_of(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<HookCode> {
     let mut codes = Vec::new();
     match &seen.hook.action {
         Action::Shell(line) => codes.push(HookCode { text: Rc::from(&**line), script: None }),
@@ -27,7 +27,7 @@ pub(super) fn codes_of(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<HookCode>
         _ => {}
     }
     for script in seen.commands.iter().filter_map(|command| command.script.as_ref()) {
-        if let Some(text) = scene.text(&script.path) {
+        if let Some(text) = context.text(&script.path) {
             codes.push(HookCode { text, script: Some(script.clone()) });
         }
     }
@@ -38,14 +38,14 @@ impl HookCode {
     /// Gives a diagnostic the place of something in this code.
     pub(super) fn place(
         &self,
-        scene: &Scene<'_>,
-        seen: &HookScene<'_>,
+        context: &LintContext<'_>,
+        seen: &HookContext<'_>,
         at: Range<usize>,
         found: Diagnostic,
     ) -> Diagnostic {
         found.at(match &self.script {
             Some(script) => Location::in_text(&script.path, &self.text, at),
-            None => scene.place_of(seen.hook, "command"),
+            None => context.place_of(seen.hook, "command"),
         })
     }
 }

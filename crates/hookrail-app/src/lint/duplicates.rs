@@ -4,20 +4,20 @@ use hookrail::hook::{Action, Enablement};
 use hookrail::{Code, Diagnostic, DialectId, Hook};
 
 use super::Finding;
-use super::scene::Scene;
+use super::context::LintContext;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    let hooks: Vec<&Hook> = scene.active().map(|seen| &**seen.hook).collect();
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    let hooks: Vec<&Hook> = context.active().map(|seen| &**seen.hook).collect();
     let mut found: Vec<Finding> = Vec::new();
     for (at, hook) in hooks.iter().enumerate() {
         let before = hooks.iter().take(at);
         if let Some(first) = before.clone().find(|other| is_same(other, hook)) {
-            found.push(same_work(scene, first, hook));
+            found.push(same_work(context, first, hook));
         } else if let Some(first) = before.clone().find(|other| has_same_name(other, hook)) {
-            found.push(same_name(scene, first, hook));
+            found.push(same_name(context, first, hook));
         }
     }
-    found.extend(scene.hooks.iter().filter_map(|seen| shadowed(seen.hook)));
+    found.extend(context.hooks.iter().filter_map(|seen| shadowed(seen.hook)));
     found
 }
 
@@ -57,22 +57,22 @@ fn place(hook: &Hook) -> String {
     format!("{}:{}", hook.origin.location.file.display(), hook.origin.location.line)
 }
 
-fn same_work(scene: &Scene<'_>, first: &Hook, hook: &Hook) -> Finding {
+fn same_work(context: &LintContext<'_>, first: &Hook, hook: &Hook) -> Finding {
     let effect = match hook.dialect {
         DialectId::Llxprt => "only one of them runs",
         _ => "it runs twice",
     };
     let message = format!("hook `{hook}` is the same as the one at {}; {effect}", place(first));
-    let diagnostic = scene.about_key(hook, "command", Code::HookDuplicate, message);
+    let diagnostic = context.about_key(hook, "command", Code::HookDuplicate, message);
     Finding::new(diagnostic.hint("remove one of the two entries"))
 }
 
-fn same_name(scene: &Scene<'_>, first: &Hook, hook: &Hook) -> Finding {
+fn same_name(context: &LintContext<'_>, first: &Hook, hook: &Hook) -> Finding {
     let message = format!(
         "hook `{hook}` has the name of the hook at {}; a list of disabled hooks and `trust grant {hook}` mean both",
         place(first)
     );
-    let diagnostic = scene.about_key(hook, "name", Code::HookDuplicate, message);
+    let diagnostic = context.about_key(hook, "name", Code::HookDuplicate, message);
     Finding::new(diagnostic.hint("give each hook a name of its own"))
 }
 

@@ -7,17 +7,17 @@ use hookrail::{Code, Diagnostic, DialectId, Hook, OnFailure};
 use tree_sitter::Node;
 
 use super::Finding;
+use super::context::LintContext;
 use super::interpreter::{Interpreter, ShellKind};
 use super::parse::{nodes, parse_python, parse_shell};
-use super::scene::Scene;
 use super::syntax::language_of;
 
 const SHELL: Interpreter = Interpreter::Shell(ShellKind::Bash);
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     // A failure of a guard has the effect that its author chose.
-    let guards = scene.active().filter(|seen| {
+    let guards = context.active().filter(|seen| {
         let hook = seen.hook;
         hook.on_failure == OnFailure::Allow && hook.event.spec().gated_by(hook.dialect)
     });
@@ -30,11 +30,11 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
         let given = seen.commands.iter().filter_map(|command| command.code.as_ref());
         let mut codes = line.into_iter().chain(given.map(|code| (code.interpreter, code.text.as_str())));
         if let Some((_, status)) = codes.find_map(|(language, code)| policy_exit(hook, language, code)) {
-            let diagnostic = scene.about_key(hook, "command", Code::ExitStatusAsPolicy, message(hook, status));
+            let diagnostic = context.about_key(hook, "command", Code::ExitStatusAsPolicy, message(hook, status));
             found.push(Finding::new(diagnostic.hint(hint(hook))));
         }
         for script in seen.commands.iter().filter_map(|command| command.script.as_ref()) {
-            let Some(text) = scene.text(&script.path) else { continue };
+            let Some(text) = context.text(&script.path) else { continue };
             let Some(language) = language_of(script, &text) else { continue };
             if language == SHELL
                 && let Some(at) = return_outside(&text)

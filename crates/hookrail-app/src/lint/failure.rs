@@ -3,7 +3,7 @@
 
 use hookrail::{Code, HookSystem, Outcome};
 
-use super::scene::{HookScene, Scene};
+use super::context::{HookContext, LintContext};
 use super::{bashisms, first_line, scripts, syntax, undefined, variables};
 
 /// Replaces the general advice of diagnostics about commands that were not found by what is wrong with the files.
@@ -21,13 +21,13 @@ pub fn explain_failures(system: &HookSystem, outcome: &mut Outcome) {
         return;
     }
     let snapshot = system.snapshot();
-    let scene = Scene::new(system.project(), &snapshot);
+    let context = LintContext::new(system.project(), &snapshot);
     for diagnostic in outcome.diagnostics.iter_mut().filter(|diagnostic| needs_cause(diagnostic.code)) {
-        let is_meant = |seen: &&HookScene<'_>| {
+        let is_meant = |seen: &&HookContext<'_>| {
             diagnostic.location.as_ref().is_some_and(|place| *place == seen.hook.origin.location)
         };
-        let Some(seen) = scene.hooks.iter().find(is_meant) else { continue };
-        let looks = [
+        let Some(seen) = context.hooks.iter().find(is_meant) else { continue };
+        let checks = [
             variables::of_hook,
             scripts::of_hook,
             first_line::of_hook,
@@ -35,7 +35,7 @@ pub fn explain_failures(system: &HookSystem, outcome: &mut Outcome) {
             undefined::of_hook,
             bashisms::of_hook,
         ];
-        let mut causes = looks.into_iter().flat_map(|look| look(&scene, seen));
+        let mut causes = checks.into_iter().flat_map(|check| check(&context, seen));
         if let Some(cause) = causes.next().map(|finding| finding.diagnostic) {
             let hint = cause.hint.map_or_else(String::new, |hint| format!("; {hint}"));
             let place = cause.location.as_ref().map_or_else(String::new, |place| {

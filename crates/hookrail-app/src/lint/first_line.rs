@@ -8,18 +8,18 @@ use hookrail::{Code, Diagnostic, Hook};
 
 use super::Finding;
 use super::command_line::{Runner, ScriptUse};
+use super::context::{HookContext, LintContext, find_program};
 use super::fix::Fix;
 use super::interpreter::Interpreter;
-use super::scene::{HookScene, Scene, find_program};
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context.active().flat_map(|seen| of_hook(context, seen)).collect()
 }
 
 /// What is wrong with the first lines of one hook's scripts.
-pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+pub(super) fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let scripts = seen.commands.iter().filter_map(|command| command.script.as_ref());
-    let with_text = scripts.filter_map(|script| Some((script, scene.text(&script.path)?)));
+    let with_text = scripts.filter_map(|script| Some((script, context.text(&script.path)?)));
     with_text.filter_map(|(script, text)| about(seen, script, &text)).collect()
 }
 
@@ -31,7 +31,7 @@ pub(super) fn named_interpreter(text: &str) -> Option<&str> {
     if name == "env" { words.find(|word| !word.starts_with('-') && !word.contains('=')) } else { Some(name) }
 }
 
-fn about(seen: &HookScene<'_>, script: &ScriptUse, text: &Rc<str>) -> Option<Finding> {
+fn about(seen: &HookContext<'_>, script: &ScriptUse, text: &Rc<str>) -> Option<Finding> {
     let (path, hook) = (&script.path, seen.hook);
     let line = text.split('\n').next().unwrap_or_default();
     let at = |code, message: String, span: std::ops::Range<usize>| {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use hookrail::Hook;
 
 use super::Finding;
-use super::scene::Scene;
+use super::context::LintContext;
 use crate::temporary_file::write_atomically;
 
 /// One change.
@@ -46,20 +46,26 @@ impl FixReport {
 
 impl Fix {
     /// Replaces the value of a key in a hook's entry by other JSON.
-    pub(super) fn replace_value(scene: &Scene<'_>, hook: &Hook, key: &str, json: &str) -> Option<Self> {
+    pub(super) fn replace_value(context: &LintContext<'_>, hook: &Hook, key: &str, json: &str) -> Option<Self> {
         let origin = &hook.origin.location;
-        let span = scene.value_span(hook, key)?;
+        let span = context.value_span(hook, key)?;
         Some(Self::Edit { file: origin.file.to_path_buf(), span, text: json.to_owned() })
     }
 
     /// Replaces the text of a key, if it is the expected one. A plugin may have another command for this system.
-    pub(super) fn replace_text(scene: &Scene<'_>, hook: &Hook, key: &str, old: &str, new: &str) -> Option<Self> {
+    pub(super) fn replace_text(
+        context: &LintContext<'_>,
+        hook: &Hook,
+        key: &str,
+        old: &str,
+        new: &str,
+    ) -> Option<Self> {
         let origin = &hook.origin.location;
-        let text = scene.text(&origin.file)?;
-        let span = scene.value_span(hook, key)?;
+        let text = context.text(&origin.file)?;
+        let span = context.value_span(hook, key)?;
         let written: String = serde_json::from_str(text.get(span)?).ok()?;
         let json = serde_json::to_string(new).ok()?;
-        if written.trim() == old.trim() { Self::replace_value(scene, hook, key, &json) } else { None }
+        if written.trim() == old.trim() { Self::replace_value(context, hook, key, &json) } else { None }
     }
 
     fn file(&self) -> &Path {

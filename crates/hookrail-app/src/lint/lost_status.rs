@@ -6,9 +6,9 @@ use tree_sitter::{Node, Tree};
 
 use super::Finding;
 use super::command_line::{CommandUse, Lookup, commands_in_code};
+use super::context::{HookContext, LintContext};
 use super::interpreter::Interpreter;
 use super::parse::{nodes, parse_shell};
-use super::scene::{HookScene, Scene};
 
 /// Programs that look for something or write something, and refuse nothing themselves.
 const TOOLS: [&str; 22] = [
@@ -53,27 +53,27 @@ enum Fate {
     Background,
 }
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    let guards = scene.active().filter(|seen| seen.hook.event.spec().gated_by(seen.hook.dialect));
-    guards.flat_map(|seen| of_hook(scene, seen)).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    let guards = context.active().filter(|seen| seen.hook.event.spec().gated_by(seen.hook.dialect));
+    guards.flat_map(|seen| of_hook(context, seen)).collect()
 }
 
-fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let hook = seen.hook;
     let Action::Shell(line) = &hook.action else { return Vec::new() };
     let given = seen.commands.iter().filter_map(|command| command.code.as_ref());
     let for_shells = given.filter(|code| matches!(code.interpreter, Interpreter::Shell(_)));
     let codes = std::iter::once(&**line).chain(for_shells.map(|code| code.text.as_str()));
-    codes.flat_map(|code| in_code(scene, hook, code)).collect()
+    codes.flat_map(|code| in_code(context, hook, code)).collect()
 }
 
-fn in_code(scene: &Scene<'_>, hook: &Hook, code: &str) -> Vec<Finding> {
+fn in_code(context: &LintContext<'_>, hook: &Hook, code: &str) -> Vec<Finding> {
     let Some(tree) = parse_shell(code) else { return Vec::new() };
-    let commands = commands_in_code(scene.root, hook, code);
+    let commands = commands_in_code(context.root, hook, code);
     let mut found = Vec::new();
     for command in commands.iter().filter(|command| runs_guard(command, &commands)) {
         let fate = fate_of(&tree, code, command);
-        if !is_loss(scene, hook, command, fate) {
+        if !is_loss(context, hook, command, fate) {
             continue;
         }
         let shown = code.get(command.span.clone()).unwrap_or_default();
@@ -88,7 +88,7 @@ fn in_code(scene: &Scene<'_>, hook: &Hook, code: &str) -> Vec<Finding> {
             Fate::Background => ("`&` lets it run on without being waited for", "leave out `&`"),
         };
         let message = format!("the exit status of `{shown}` in hook `{hook}` is lost, because {why}; it cannot block");
-        let diagnostic = scene.about_key(hook, "command", Code::StatusLost, message);
+        let diagnostic = context.about_key(hook, "command", Code::StatusLost, message);
         found.push(Finding::new(diagnostic.hint(hint)));
     }
     found
@@ -107,7 +107,7 @@ fn runs_guard(command: &CommandUse, all: &[CommandUse]) -> bool {
 
 /// Whether a status that is lost could have denied. What a script prints is read all the same, unless it runs in the
 /// background.
-fn is_loss(scene: &Scene<'_>, hook: &Hook, command: &CommandUse, fate: Fate) -> bool {
+fn is_loss(context: &LintContext<'_>, hook: &Hook, command: &CommandUse, fate: Fate) -> bool {
     match fate {
         Fate::Used => return false,
         Fate::Background => return true,
@@ -115,7 +115,7 @@ fn is_loss(scene: &Scene<'_>, hook: &Hook, command: &CommandUse, fate: Fate) -> 
     }
     // A plugin denies by what it prints; its status is a failure, for which there is a policy.
     let counts = hook.dialect != DialectId::Xcode || hook.on_failure != OnFailure::Allow;
-    let text = command.script.as_ref().and_then(|script| scene.text(&script.path));
+    let text = command.script.as_ref().and_then(|script| context.text(&script.path));
     counts && text.is_none_or(|text| !text.contains("decision"))
 }
 

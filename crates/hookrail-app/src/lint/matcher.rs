@@ -9,8 +9,8 @@ use hookrail::{Code, DialectId, Hook, HookSystem};
 use hookrail_bridge::tools;
 
 use super::Finding;
+use super::context::LintContext;
 use super::fix::Fix;
-use super::scene::Scene;
 
 /// What other agents call a value that a matcher selects.
 const VALUES_ELSEWHERE: [(&str, &str); 5] = [
@@ -21,15 +21,15 @@ const VALUES_ELSEWHERE: [(&str, &str); 5] = [
     ("permission", "permission_prompt"),
 ];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    let of_values = scene.active().filter_map(|seen| no_value(scene, seen.hook));
-    problems(scene).map(|(_, finding)| finding).chain(of_values).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    let of_values = context.active().filter_map(|seen| no_value(context, seen.hook));
+    problems(context).map(|(_, finding)| finding).chain(of_values).collect()
 }
 
 /// A matcher of an event that is not about a tool, such as the source of a session, and that no known value has.
-fn no_value(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
+fn no_value(context: &LintContext<'_>, hook: &Hook) -> Option<Finding> {
     let field = hook.event.spec().matched_on(hook.dialect).filter(|field| *field != "tool_name")?;
-    let pattern = hook.matcher.pattern().filter(|_| scene.has_key(hook, "matcher"))?;
+    let pattern = hook.matcher.pattern().filter(|_| context.has_key(hook, "matcher"))?;
     let known = usual_values(field);
     if known.is_empty() || known.iter().any(|value| hook.matcher.test(value).is_match()) {
         return None;
@@ -51,18 +51,18 @@ fn no_value(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
         Some(better) => format!("did you mean `{better}`? Known are {}", shown.join(", ")),
         None => format!("known are {}", shown.join(", ")),
     };
-    let diagnostic = scene.about_key(hook, "matcher", Code::MatcherNoValue, message).hint(hint);
-    let fix = better.and_then(|better| Fix::replace_text(scene, hook, "matcher", pattern, &better));
+    let diagnostic = context.about_key(hook, "matcher", Code::MatcherNoValue, message).hint(hint);
+    let fix = better.and_then(|better| Fix::replace_text(context, hook, "matcher", pattern, &better));
     Some(Finding { diagnostic, fix })
 }
 
 /// Every matcher that no tool has, with its hook.
-fn problems<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (&'s Arc<Hook>, Finding)> {
-    let of_tools = scene.active().map(|seen| seen.hook).filter(|hook| {
-        hook.event.spec().matched_on(hook.dialect) == Some("tool_name") && scene.has_key(hook, "matcher")
+fn problems<'s>(context: &'s LintContext<'_>) -> impl Iterator<Item = (&'s Arc<Hook>, Finding)> {
+    let of_tools = context.active().map(|seen| seen.hook).filter(|hook| {
+        hook.event.spec().matched_on(hook.dialect) == Some("tool_name") && context.has_key(hook, "matcher")
     });
     let with_pattern = of_tools.filter_map(|hook| Some((hook, hook.matcher.pattern()?)));
-    with_pattern.filter_map(|(hook, pattern)| Some((hook, problem(scene, hook, pattern)?)))
+    with_pattern.filter_map(|(hook, pattern)| Some((hook, problem(context, hook, pattern)?)))
 }
 
 /// What to write instead of a hook's matcher.
@@ -76,19 +76,19 @@ pub struct MatcherFix {
 /// Returns the matchers that no tool has and for which there is a better one.
 pub fn matcher_fixes(system: &HookSystem) -> Vec<MatcherFix> {
     let snapshot = system.snapshot();
-    let scene = Scene::new(system.project(), &snapshot);
-    let fixable = problems(&scene).filter(|(_, finding)| finding.fix.is_some());
+    let context = LintContext::new(system.project(), &snapshot);
+    let fixable = problems(&context).filter(|(_, finding)| finding.fix.is_some());
     fixable
         .filter_map(|(hook, finding)| Some(MatcherFix { hook: Arc::clone(hook), text: finding.diagnostic.hint? }))
         .collect()
 }
 
-fn problem(scene: &Scene<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
+fn problem(context: &LintContext<'_>, hook: &Hook, pattern: &str) -> Option<Finding> {
     let mut known: Vec<&str> = known_tools(hook.dialect);
-    known.extend(&scene.own_tools);
+    known.extend(&context.own_tools);
     let finding = |code, message: String, hint: String, better: Option<String>| {
-        let diagnostic = scene.about_key(hook, "matcher", code, message).hint(hint);
-        let fix = better.and_then(|better| Fix::replace_text(scene, hook, "matcher", pattern, &better));
+        let diagnostic = context.about_key(hook, "matcher", code, message).hint(hint);
+        let fix = better.and_then(|better| Fix::replace_text(context, hook, "matcher", pattern, &better));
         Some(Finding { diagnostic, fix })
     };
     // Loading reports that this is no pattern.

@@ -10,6 +10,7 @@ mod answer_keys;
 mod bashisms;
 mod code_of_hook;
 mod command_line;
+mod context;
 pub mod dead_guards;
 mod duplicates;
 mod entry;
@@ -28,26 +29,25 @@ mod payload_fields;
 mod prints_text;
 mod python;
 mod quoting;
-mod scene;
 mod scripts;
 mod shell_syntax;
-mod stray;
 mod switched_off;
 mod switched_on;
 mod switches;
 mod syntax;
 mod timeouts;
 mod undefined;
+mod unread_files;
 mod variables;
 
 use hookrail::{Code, Diagnostic, HookSystem};
 
 pub use advice::with_advice;
+use context::LintContext;
 pub use events::{in_other_words, misnamed_event};
 pub use failure::explain_failures;
 pub use fix::Fix;
 pub use matcher::{MatcherFix, known_tools, matcher_fixes, usual_values};
-use scene::Scene;
 
 /// A diagnostic, and the change that makes it go away if that is mechanical.
 #[derive(Clone, Debug)]
@@ -68,34 +68,34 @@ impl Finding {
 }
 
 /// Every lint, in the order of what it looks at: entries first, then scripts.
-const LINTS: &[fn(&Scene<'_>) -> Vec<Finding>] = &[
-    stray::look,
-    switched_off::look,
-    timeouts::look,
-    matcher::look,
-    quoting::look,
-    variables::look,
-    lost_status::look,
-    scripts::look,
-    first_line::look,
-    syntax::look,
-    undefined::look,
-    bashisms::look,
-    modules::look,
-    exit_status::look,
-    prints_text::look,
-    payload_fields::look,
-    answer_keys::look,
-    duplicates::look,
+const LINTS: &[fn(&LintContext<'_>) -> Vec<Finding>] = &[
+    unread_files::check,
+    switched_off::check,
+    timeouts::check,
+    matcher::check,
+    quoting::check,
+    variables::check,
+    lost_status::check,
+    scripts::check,
+    first_line::check,
+    syntax::check,
+    undefined::check,
+    bashisms::check,
+    modules::check,
+    exit_status::check,
+    prints_text::check,
+    payload_fields::check,
+    answer_keys::check,
+    duplicates::check,
 ];
 
 /// Returns everything that loading and the lints found, in the order in which it was found.
 pub fn find_problems(system: &HookSystem) -> Vec<Finding> {
     let snapshot = system.snapshot();
-    let scene = Scene::new(system.project(), &snapshot);
+    let context = LintContext::new(system.project(), &snapshot);
     let loaded = [snapshot.diagnostics(), &snapshot.project_code_findings()].concat();
-    let mut found: Vec<Finding> = loaded.into_iter().map(|diagnostic| with_fix(&scene, diagnostic)).collect();
-    found.extend(LINTS.iter().flat_map(|look| look(&scene)));
+    let mut found: Vec<Finding> = loaded.into_iter().map(|diagnostic| with_fix(&context, diagnostic)).collect();
+    found.extend(LINTS.iter().flat_map(|check| check(&context)));
     let mut once: Vec<Finding> = Vec::new();
     // Two hooks may run the same script, whose problems are then found twice.
     for finding in found {
@@ -111,9 +111,9 @@ pub fn find_problems(system: &HookSystem) -> Vec<Finding> {
 #[cfg(feature = "fleet")]
 pub fn find_unstartable(system: &HookSystem, is_meant: impl Fn(&hookrail::Hook) -> bool) -> Vec<Diagnostic> {
     let snapshot = system.snapshot();
-    let scene = Scene::new(system.project(), &snapshot);
+    let context = LintContext::new(system.project(), &snapshot);
     let mut found: Vec<Diagnostic> = Vec::new();
-    for seen in scene.active().filter(|seen| is_meant(seen.hook)) {
+    for seen in context.active().filter(|seen| is_meant(seen.hook)) {
         let of_entry = |finding: &Finding| match finding.diagnostic.code {
             Code::ProgramMissing => {
                 let location = finding.diagnostic.location.as_ref();
@@ -122,7 +122,7 @@ pub fn find_unstartable(system: &HookSystem, is_meant: impl Fn(&hookrail::Hook) 
             Code::ScriptMissing | Code::ScriptNotExecutable | Code::ScriptInterpreter | Code::ScriptLineEndings => true,
             _ => false,
         };
-        let findings = scripts::of_hook(&scene, seen).into_iter().chain(first_line::of_hook(&scene, seen));
+        let findings = scripts::of_hook(&context, seen).into_iter().chain(first_line::of_hook(&context, seen));
         for Finding { diagnostic, .. } in findings.filter(of_entry) {
             if !found.contains(&diagnostic) {
                 found.push(diagnostic);
@@ -133,9 +133,9 @@ pub fn find_unstartable(system: &HookSystem, is_meant: impl Fn(&hookrail::Hook) 
 }
 
 /// Adds what the tables of other agents know, and a fix, to a diagnostic of loading.
-fn with_fix(scene: &Scene<'_>, diagnostic: Diagnostic) -> Finding {
+fn with_fix(context: &LintContext<'_>, diagnostic: Diagnostic) -> Finding {
     match diagnostic.code {
-        Code::HooksNeverOn => switched_on::with_fix(scene, diagnostic),
+        Code::HooksNeverOn => switched_on::with_fix(context, diagnostic),
         Code::UnknownEvent => events::with_fix(diagnostic),
         _ => Finding::new(with_advice(diagnostic)),
     }

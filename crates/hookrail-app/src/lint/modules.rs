@@ -6,18 +6,18 @@ use hookrail::{Code, Diagnostic, DialectId, Hook, Level};
 use hookrail_js::{MistakeKind, ModuleMistake, find_module_mistakes};
 
 use super::Finding;
+use super::context::{HookContext, LintContext};
 use super::events::in_other_words;
-use super::scene::{HookScene, Scene};
 use super::syntax::position_in;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context.active().flat_map(|seen| of_hook(context, seen)).collect()
 }
 
 /// The mistakes of one hook's module.
-pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+pub(super) fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let Action::Module(path) = &seen.hook.action else { return Vec::new() };
-    let Some(text) = scene.text(path) else { return Vec::new() };
+    let Some(text) = context.text(path) else { return Vec::new() };
     let was_loaded = seen.hook.trust.allows();
     let shows_only_here = |mistake: &ModuleMistake| match mistake.kind {
         MistakeKind::Api | MistakeKind::Result => true,
@@ -28,10 +28,10 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
         | MistakeKind::Event { .. } => !was_loaded,
     };
     let mistakes = find_module_mistakes(path, &text).into_iter().filter(shows_only_here);
-    mistakes.map(|mistake| Finding::new(diagnostic(scene, seen.hook, mistake))).collect()
+    mistakes.map(|mistake| Finding::new(diagnostic(context, seen.hook, mistake))).collect()
 }
 
-fn diagnostic(scene: &Scene<'_>, hook: &Hook, mistake: ModuleMistake) -> Diagnostic {
+fn diagnostic(context: &LintContext<'_>, hook: &Hook, mistake: ModuleMistake) -> Diagnostic {
     let ModuleMistake { kind, message, mut hint, place } = mistake;
     let code = match &kind {
         MistakeKind::Syntax => Code::ScriptSyntax,
@@ -45,7 +45,7 @@ fn diagnostic(scene: &Scene<'_>, hook: &Hook, mistake: ModuleMistake) -> Diagnos
     if let MistakeKind::Event { name } = &kind {
         hint = module_event_hint(name).or(hint);
     }
-    let location = match scene.text(&place.file) {
+    let location = match context.text(&place.file) {
         Some(text) => position_in(&place.file, &text, place.line, place.column),
         None => Location::whole_file(&place.file),
     };

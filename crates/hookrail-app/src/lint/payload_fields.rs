@@ -11,7 +11,7 @@ use hookrail::{Code, Diagnostic, DialectId};
 
 use super::Finding;
 use super::code_of_hook::{codes_of, places_of_word, word_at_start};
-use super::scene::{HookScene, Scene};
+use super::context::{HookContext, LintContext};
 
 /// The fields that Claude Code, Gemini CLI and Codex CLI send with any event.
 const SENT: [&str; 52] = [
@@ -82,11 +82,11 @@ const MEANT: [(&str, &str); 9] = [
     ("toolName", "tool_name"),
 ];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context
         .active()
         .filter(|seen| reads_agents_payload(seen.hook.dialect))
-        .flat_map(|seen| of_hook(scene, seen))
+        .flat_map(|seen| of_hook(context, seen))
         .collect()
 }
 
@@ -95,9 +95,9 @@ pub(super) fn reads_agents_payload(dialect: DialectId) -> bool {
     dialect.needs_enabling()
 }
 
-fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for code in codes_of(scene, seen) {
+    for code in codes_of(context, seen) {
         for (field, at) in fields_of_jq(&code.text).into_iter().chain(fields_of_variables(&code.text)) {
             if SENT.contains(&field) {
                 continue;
@@ -109,7 +109,7 @@ fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
                 None => format!("`hookrail fire EVENT -v` shows what hook `{}` receives", seen.hook),
             };
             let diagnostic = Diagnostic::new(Code::PayloadFieldUnknown, message).hint(hint);
-            found.push(Finding::new(code.place(scene, seen, at, diagnostic)));
+            found.push(Finding::new(code.place(context, seen, at, diagnostic)));
         }
     }
     found

@@ -11,18 +11,18 @@ use tree_sitter::{Node, Tree};
 
 use super::Finding;
 use super::command_line::ScriptUse;
+use super::context::{HookContext, LintContext};
 use super::interpreter::{Interpreter, ShellKind};
 use super::parse::{nodes, parse_python, parse_shell};
-use super::scene::{HookScene, Scene};
 use super::syntax::language_of;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
     let answers_strictly =
         |hook: &Hook| hook.on_failure != OnFailure::Allow && hook.event.spec().gated_by(hook.dialect);
-    scene.active().filter(|seen| answers_strictly(seen.hook)).flat_map(|seen| of_hook(scene, seen)).collect()
+    context.active().filter(|seen| answers_strictly(seen.hook)).flat_map(|seen| of_hook(context, seen)).collect()
 }
 
-fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let hook = seen.hook;
     let line = match &hook.action {
         Action::Shell(line) => Some((Interpreter::Shell(ShellKind::Bash), &**line)),
@@ -31,9 +31,9 @@ fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
     let given = seen.commands.iter().filter_map(|command| command.code.as_ref());
     let mut codes = line.into_iter().chain(given.map(|code| (code.interpreter, code.text.as_str())));
     let in_command =
-        codes.find_map(|(language, code)| printed_text(language, code).map(|_| scene.place_of(hook, "command")));
+        codes.find_map(|(language, code)| printed_text(language, code).map(|_| context.place_of(hook, "command")));
     let in_script = |script: &ScriptUse| {
-        let text = scene.text(&script.path)?;
+        let text = context.text(&script.path)?;
         let at = printed_text(language_of(script, &text)?, &text)?;
         Some(Location::in_text(&script.path, &text, at))
     };

@@ -8,15 +8,15 @@ use hookrail::{Code, DialectId};
 
 use super::Finding;
 use super::command_line::unquoted_variables;
+use super::context::LintContext;
 use super::fix::Fix;
-use super::scene::Scene;
 
 /// Variables that mean the project. The engine quotes them where the author did not.
 pub(super) const PROJECT_VARIABLES: [&str; 3] = ["LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for seen in scene.active() {
+    for seen in context.active() {
         let hook = seen.hook;
         // The variables of a plugin are handed over quoted, whatever the command says.
         let Action::Shell(line) = &hook.action else { continue };
@@ -30,11 +30,11 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
             let message = format!(
                 "`{variable}` has no quotes in the command of hook `{hook}`, so a blank in its value splits it"
             );
-            let diagnostic = scene.about_key(hook, "command", Code::VariableUnquoted, message);
+            let diagnostic = context.about_key(hook, "command", Code::VariableUnquoted, message);
             let diagnostic = diagnostic.hint(format!("write `\"{word}\"`, in JSON `\\\"{word}\\\"`"));
             let quoted = format!("{}\"{word}\"{}", &line[..span.start], &line[word_end..]);
             let is_plain = !word.contains(['*', '?', '[', '(', '`', '\\']);
-            let fix = Fix::replace_text(scene, hook, "command", line, &quoted).filter(|_| is_plain);
+            let fix = Fix::replace_text(context, hook, "command", line, &quoted).filter(|_| is_plain);
             found.push(Finding { diagnostic, fix });
         }
         for span in single_quoted_paths(line) {
@@ -43,11 +43,11 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
                 "`{word}` in the command of hook `{hook}` is in single quotes, so the shell does not replace the variable and \
                  finds no such file"
             );
-            let diagnostic = scene.about_key(hook, "command", Code::VariableSingleQuoted, message);
+            let diagnostic = context.about_key(hook, "command", Code::VariableSingleQuoted, message);
             let diagnostic = diagnostic.hint(format!("write `\"{word}\"`, in JSON `\\\"{word}\\\"`"));
             let quoted = format!("{}\"{word}\"{}", &line[..span.start - 1], &line[span.end + 1..]);
             let is_plain = !word[1..].contains(['"', '`', '\\', '$']);
-            let fix = Fix::replace_text(scene, hook, "command", line, &quoted).filter(|_| is_plain);
+            let fix = Fix::replace_text(context, hook, "command", line, &quoted).filter(|_| is_plain);
             found.push(Finding { diagnostic, fix });
         }
     }

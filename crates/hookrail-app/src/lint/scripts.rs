@@ -8,28 +8,28 @@ use hookrail::{Code, Diagnostic, DialectId, Hook};
 
 use super::Finding;
 use super::command_line::{Lookup, QUOTED_HOME, Runner, ScriptUse, programs_in};
+use super::context::{HookContext, LintContext, find_program};
 use super::fix::Fix;
 use super::interpreter::Interpreter;
-use super::scene::{HookScene, Scene, find_program};
 use super::syntax::language_of;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context.active().flat_map(|seen| of_hook(context, seen)).collect()
 }
 
 /// What is wrong with the programs and scripts of one hook.
-pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+pub(super) fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let hook = seen.hook;
     let mut found = Vec::new();
     for command in &seen.commands {
         if let Some(script) = &command.script {
-            found.extend(about_script(scene, hook, script));
-            found.extend(missing_tools(scene, seen, script));
+            found.extend(about_script(context, hook, script));
+            found.extend(missing_tools(context, seen, script));
         }
         if let Lookup::SearchPath(name) = &command.lookup
             && find_program(&seen.search_path(), name).is_none()
         {
-            found.push(missing_program(scene, hook, name));
+            found.push(missing_program(context, hook, name));
         }
     }
     found
@@ -61,8 +61,8 @@ const TOOLS: [&str; 20] = [
 ];
 
 /// The tools that a shell script starts and that are not in the search path of its hook.
-fn missing_tools(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) -> Vec<Finding> {
-    let Some(text) = scene.text(&script.path) else { return Vec::new() };
+fn missing_tools(context: &LintContext<'_>, seen: &HookContext<'_>, script: &ScriptUse) -> Vec<Finding> {
+    let Some(text) = context.text(&script.path) else { return Vec::new() };
     if !matches!(language_of(script, &text), Some(Interpreter::Shell(_))) {
         return Vec::new();
     }
@@ -78,7 +78,7 @@ fn missing_tools(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) ->
     missing.map(finding).collect()
 }
 
-fn missing_program(scene: &Scene<'_>, hook: &Hook, name: &str) -> Finding {
+fn missing_program(context: &LintContext<'_>, hook: &Hook, name: &str) -> Finding {
     let message = format!("hook `{hook}` starts `{name}`, which is not in the search path");
     // A shell takes a backslash away, so the folders of a path for Windows run together.
     let line = match &hook.action {
@@ -88,37 +88,37 @@ fn missing_program(scene: &Scene<'_>, hook: &Hook, name: &str) -> Finding {
     let first = line.split_ascii_whitespace().find(|word| word.contains('\\') && word.replace('\\', "") == name);
     if let Some(written) = first {
         let hint = format!("a shell reads `\\` as an escape; write `{}`", written.replace('\\', "/"));
-        return Finding::new(scene.about_key(hook, "command", Code::ProgramMissing, message).hint(hint));
+        return Finding::new(context.about_key(hook, "command", Code::ProgramMissing, message).hint(hint));
     }
-    let hint = match scene.root.join(name).is_file() || scene.root.join(".llxprt/hooks").join(name).is_file() {
+    let hint = match context.root.join(name).is_file() || context.root.join(".llxprt/hooks").join(name).is_file() {
         true => format!("write a path with a slash, as in `./{name}`"),
         false => format!("install `{name}`, or write its path"),
     };
-    Finding::new(scene.about_key(hook, "command", Code::ProgramMissing, message).hint(hint))
+    Finding::new(context.about_key(hook, "command", Code::ProgramMissing, message).hint(hint))
 }
 
-fn about_script(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Option<Finding> {
+fn about_script(context: &LintContext<'_>, hook: &Hook, script: &ScriptUse) -> Option<Finding> {
     let ScriptUse { written, path, runner } = script;
-    let Ok(about) = path.metadata() else { return Some(missing(scene, hook, script)) };
+    let Ok(about) = path.metadata() else { return Some(missing(context, hook, script)) };
     if about.is_dir() {
         let message = format!("hook `{hook}` runs `{written}`, which is a folder");
-        let diagnostic = scene.about_key(hook, "command", Code::ScriptMissing, message);
+        let diagnostic = context.about_key(hook, "command", Code::ScriptMissing, message);
         return Some(Finding::new(diagnostic.hint("name the script in the folder")));
     }
     if *runner != Runner::Itself || is_executable(&about) {
         return None;
     }
     let message = format!("hook `{hook}` runs `{written}`, which is not executable");
-    let diagnostic = scene.about_key(hook, "command", Code::ScriptNotExecutable, message);
-    let shown = path.strip_prefix(scene.root).unwrap_or(path);
+    let diagnostic = context.about_key(hook, "command", Code::ScriptNotExecutable, message);
+    let shown = path.strip_prefix(context.root).unwrap_or(path);
     let finding = Finding::new(diagnostic.hint(format!("run `chmod +x {}`", quoted(shown))));
     Some(finding.fixed_by(Fix::MakeExecutable(path.clone())))
 }
 
-fn missing(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Finding {
+fn missing(context: &LintContext<'_>, hook: &Hook, script: &ScriptUse) -> Finding {
     let ScriptUse { written, path, .. } = script;
     let message = format!("hook `{hook}` runs `{written}`, which does not exist");
-    let diagnostic: Diagnostic = scene.about_key(hook, "command", Code::ScriptMissing, message);
+    let diagnostic: Diagnostic = context.about_key(hook, "command", Code::ScriptMissing, message);
     let is_relative = !Path::new(written).is_absolute() && !written.starts_with('~');
     let in_plugin =
         hook.owner.as_ref().map(|owner| owner.dir.join(written)).filter(|file| is_relative && file.is_file());
@@ -126,7 +126,7 @@ fn missing(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Finding {
         format!("`~` has no meaning in quotes; write `\"$HOME/{rest}\"`")
     } else if matches!(hook.action, Action::Program(_)) && written.contains(char::is_whitespace) {
         "with `args` no shell reads `command`; write the program alone there, or leave out `args`".to_owned()
-    } else if let Some(build) = build_command(scene.root, path) {
+    } else if let Some(build) = build_command(context.root, path) {
         format!("build it with `{build}`")
     } else if in_plugin.is_some() {
         let rest = written.trim_start_matches("./");
@@ -134,8 +134,8 @@ fn missing(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Finding {
             "it is in the plugin: write `{}/{rest}`; a relative path starts at the directory of the event",
             owner_variable(hook)
         )
-    } else if let Some(other) = similar_file(scene.root, path) {
-        format!("there is `{}`", other.strip_prefix(scene.root).unwrap_or(&other).display())
+    } else if let Some(other) = similar_file(context.root, path) {
+        format!("there is `{}`", other.strip_prefix(context.root).unwrap_or(&other).display())
     } else if is_relative {
         let folder = owner_variable(hook);
         format!("create it; a relative path starts at the directory of the event, so `\"{folder}/…\"` is safer")

@@ -10,14 +10,16 @@ use hookrail::sources::{Location, nearest};
 use hookrail::{Code, Diagnostic, DialectId, Hook};
 
 use super::Finding;
-use super::scene::Scene;
+use super::context::LintContext;
 use super::switches::{ListedName, Switches};
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    let files: Vec<(PathBuf, Switches)> =
-        scene.settings_files().filter_map(|file| Some((file.to_owned(), Switches::read(&scene.text(file)?)))).collect();
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    let files: Vec<(PathBuf, Switches)> = context
+        .settings_files()
+        .filter_map(|file| Some((file.to_owned(), Switches::read(&context.text(file)?))))
+        .collect();
     let mut found: Vec<Finding> = Vec::from_iter(by_environment());
-    for (why, hooks) in switched_off(scene) {
+    for (why, hooks) in switched_off(context) {
         let guards: Vec<&Hook> = hooks.iter().copied().filter(|hook| is_guard(hook)).collect();
         let others: Vec<&Hook> = hooks.iter().copied().filter(|hook| !is_guard(hook)).collect();
         for (code, hooks) in [(Code::GuardSwitchedOff, guards), (Code::HookSwitchedOff, others)] {
@@ -28,7 +30,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
                 (Code::GuardSwitchedOff, all) => format!("{} guards never run: {why} switches them off", all.len()),
                 (_, all) => format!("{} hooks never run: {why} switches them off", all.len()),
             };
-            let place = place_of(scene, &files, &why, first);
+            let place = place_of(context, &files, &why, first);
             let (place, hint) = match place {
                 Some((place, hint)) => (place, hint),
                 None => (first.origin.location.clone(), "switch it on again, or remove its entry"),
@@ -37,7 +39,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
         }
     }
     let lists = files.iter().flat_map(|(file, switches)| switches.disabled.iter().map(move |name| (file, name)));
-    found.extend(lists.filter_map(|(file, name)| unknown_name(scene, file, name)));
+    found.extend(lists.filter_map(|(file, name)| unknown_name(context, file, name)));
     found
 }
 
@@ -50,9 +52,9 @@ fn by_environment() -> Option<Finding> {
 }
 
 /// The hooks that are off, by what switches them off, in the order of the hooks.
-fn switched_off<'s>(scene: &'s Scene<'_>) -> Vec<(Arc<str>, Vec<&'s Hook>)> {
+fn switched_off<'s>(context: &'s LintContext<'_>) -> Vec<(Arc<str>, Vec<&'s Hook>)> {
     let mut by_reason: Vec<(Arc<str>, Vec<&Hook>)> = Vec::new();
-    for seen in &scene.hooks {
+    for seen in &context.hooks {
         let why = match &seen.hook.enablement {
             // Modules that stand for each other have a lint of their own.
             Enablement::Disabled(why) if seen.hook.dialect != DialectId::Xcsh => why,
@@ -77,13 +79,13 @@ fn is_guard(hook: &Hook) -> bool {
 
 /// The place of the setting that switches a hook off, and what to do there.
 fn place_of(
-    scene: &Scene<'_>,
+    context: &LintContext<'_>,
     files: &[(PathBuf, Switches)],
     why: &str,
     hook: &Hook,
 ) -> Option<(Location, &'static str)> {
     let (file, switches) = files.iter().find(|(file, _)| why.contains(&*file.to_string_lossy()))?;
-    let text = scene.text(file)?;
+    let text = context.text(file)?;
     let at = |span: &std::ops::Range<usize>| Location::in_text(file, &text, span.clone());
     if let Enablement::SwitchedOff(_) = hook.enablement {
         let off = switches.off.iter().find(|(key, _)| why.starts_with(key)).or(switches.off.first())?;
@@ -100,18 +102,18 @@ fn place_of(
 
 /// Reports a name of a list that no hook has. A list of the user may mean a hook of another project, so that of the user
 /// has to be close to the name of a hook here.
-fn unknown_name(scene: &Scene<'_>, file: &Path, listed: &ListedName) -> Option<Finding> {
+fn unknown_name(context: &LintContext<'_>, file: &Path, listed: &ListedName) -> Option<Finding> {
     let labels =
-        || scene.hooks.iter().filter(|seen| seen.hook.dialect == DialectId::Llxprt).map(|seen| &*seen.hook.label);
+        || context.hooks.iter().filter(|seen| seen.hook.dialect == DialectId::Llxprt).map(|seen| &*seen.hook.label);
     if labels().any(|label| label == listed.name) {
         return None;
     }
     let meant = nearest(&listed.name, labels());
-    let is_of_project = file.starts_with(scene.root);
+    let is_of_project = file.starts_with(context.root);
     if meant.is_none() && !is_of_project {
         return None;
     }
-    let text = scene.text(file)?;
+    let text = context.text(file)?;
     let message = format!("`{}` is on the list of disabled hooks, and no hook has this name", listed.name);
     let diagnostic =
         Diagnostic::new(Code::DisabledUnknown, message).at(Location::in_text(file, &text, listed.span.clone()));

@@ -3,17 +3,17 @@
 use hookrail::Diagnostic;
 
 use super::Finding;
+use super::context::LintContext;
 use super::events::is_typing_error;
 use super::fix::Fix;
-use super::scene::Scene;
 use super::switches::Switches;
 
 const SWITCH: &str = "\"hooksConfig\": {\"enabled\": true}";
 
 /// Adds the change that switches hooks on: the switch as the first member of the settings.
-pub(super) fn with_fix(scene: &Scene<'_>, diagnostic: Diagnostic) -> Finding {
+pub(super) fn with_fix(context: &LintContext<'_>, diagnostic: Diagnostic) -> Finding {
     let fix = diagnostic.location.as_ref().and_then(|place| {
-        let text = scene.text(&place.file)?;
+        let text = context.text(&place.file)?;
         // An existing section may have other members, which the author has to read, and a misspelt one is repaired itself.
         let keys = Switches::read(&text).keys;
         if keys.iter().any(|(key, _)| is_typing_error(&key.name, "hooksConfig")) {

@@ -15,32 +15,32 @@ use hookrail::{Code, Diagnostic, DialectId, Hook};
 
 use super::Finding;
 use super::command_line::{GivenCode, Runner, ScriptUse};
+use super::context::{HookContext, LintContext};
 use super::first_line::named_interpreter;
 use super::interpreter::Interpreter;
 use super::python::python_error;
-use super::scene::{HookScene, Scene};
 use super::shell_syntax::shell_error;
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context.active().flat_map(|seen| of_hook(context, seen)).collect()
 }
 
 /// The syntax errors of one hook's command and scripts, and of the code in its command.
-pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+pub(super) fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let hook = seen.hook;
     let own = match &hook.action {
         // A plugin's command has variables in a syntax of its own, which is as long as one of the shell.
         Action::Shell(line) if hook.dialect == DialectId::Xcode => {
-            command(scene, hook, &line.replace("${env:", "${env_"))
+            command(context, hook, &line.replace("${env:", "${env_"))
         }
-        Action::Shell(line) => command(scene, hook, line),
+        Action::Shell(line) => command(context, hook, line),
         _ => None,
     };
     let scripts = seen.commands.iter().filter_map(|command| command.script.as_ref());
     let given = seen.commands.iter().filter_map(|command| command.code.as_ref());
     let mut found: Vec<Finding> = own.into_iter().collect();
-    found.extend(scripts.filter_map(|script| of_script(scene, hook, script)));
-    found.extend(given.filter_map(|code| of_given_code(scene, hook, code)));
+    found.extend(scripts.filter_map(|script| of_script(context, hook, script)));
+    found.extend(given.filter_map(|code| of_given_code(context, hook, code)));
     found
 }
 
@@ -55,8 +55,8 @@ pub(super) fn language_of(script: &ScriptUse, text: &str) -> Option<Interpreter>
     }
 }
 
-fn of_script(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Option<Finding> {
-    let text = scene.text(&script.path)?;
+fn of_script(context: &LintContext<'_>, hook: &Hook, script: &ScriptUse) -> Option<Finding> {
+    let text = context.text(&script.path)?;
     // Line ends have a finding of their own, behind which every line would be an error.
     if text.contains("\r\n") {
         return None;
@@ -79,7 +79,7 @@ fn of_script(scene: &Scene<'_>, hook: &Hook, script: &ScriptUse) -> Option<Findi
 }
 
 /// The syntax error of code that a command gives to an interpreter.
-fn of_given_code(scene: &Scene<'_>, hook: &Hook, code: &GivenCode) -> Option<Finding> {
+fn of_given_code(context: &LintContext<'_>, hook: &Hook, code: &GivenCode) -> Option<Finding> {
     let (at, what) = match code.interpreter {
         Interpreter::Shell(_) => (shell_error(&code.text)?.at, "syntax error".to_owned()),
         Interpreter::Python => python_error(&code.text).map(|(span, what)| (span.start, what))?,
@@ -91,7 +91,7 @@ fn of_given_code(scene: &Scene<'_>, hook: &Hook, code: &GivenCode) -> Option<Fin
     };
     let near = near(&code.text, at);
     let message = format!("the code in the command of hook `{hook}` cannot run: {what} {near}");
-    let diagnostic = scene.about_key(hook, "command", Code::ScriptSyntax, message);
+    let diagnostic = context.about_key(hook, "command", Code::ScriptSyntax, message);
     Some(Finding::new(diagnostic.hint("correct it, or put it into a script of its own")))
 }
 
@@ -118,10 +118,10 @@ fn near(text: &str, at: usize) -> String {
     if rest.chars().nth(1).is_none() { "at its end".to_owned() } else { format!("near `{rest}`") }
 }
 
-fn command(scene: &Scene<'_>, hook: &Hook, line: &str) -> Option<Finding> {
+fn command(context: &LintContext<'_>, hook: &Hook, line: &str) -> Option<Finding> {
     let at = shell_error(line)?.at;
     let message = format!("the command of hook `{hook}` is not valid for a shell {}", near(line, at));
-    let diagnostic = scene.about_key(hook, "command", Code::ScriptSyntax, message);
+    let diagnostic = context.about_key(hook, "command", Code::ScriptSyntax, message);
     Some(Finding::new(diagnostic.hint("check its quotes and brackets, or put the code into a script")))
 }
 

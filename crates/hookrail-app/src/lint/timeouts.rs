@@ -5,8 +5,8 @@ use std::time::Duration;
 use hookrail::{Code, DialectId, EventKind, Hook};
 
 use super::Finding;
+use super::context::LintContext;
 use super::fix::Fix;
-use super::scene::Scene;
 
 /// Shorter timeouts end before an interpreter has started.
 const SHORTEST_USEFUL: Duration = Duration::from_millis(100);
@@ -20,28 +20,30 @@ const MEANT_AS_MILLISECONDS: Duration = Duration::from_secs(1000);
 /// A longer timeout is more often a mistake of the unit than meant: the agent does nothing else while a hook runs.
 const LONGEST_USEFUL: Duration = Duration::from_secs(600);
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    let with_timeout = scene.active().map(|seen| &**seen.hook).filter(|hook| scene.has_key(hook, "timeout"));
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    let with_timeout = context.active().map(|seen| &**seen.hook).filter(|hook| context.has_key(hook, "timeout"));
     with_timeout
-        .filter_map(|hook| short(scene, hook).or_else(|| in_wrong_unit(scene, hook)).or_else(|| long(scene, hook)))
+        .filter_map(|hook| {
+            short(context, hook).or_else(|| in_wrong_unit(context, hook)).or_else(|| long(context, hook))
+        })
         .collect()
 }
 
-fn short(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
+fn short(context: &LintContext<'_>, hook: &Hook) -> Option<Finding> {
     if hook.timeout >= SHORTEST_USEFUL {
         return None;
     }
     let ms = hook.timeout.as_secs_f64() * 1000.0;
     let message =
         format!("the timeout of hook `{hook}` is {ms} ms, in which no program starts; `timeout` is in milliseconds");
-    let diagnostic = scene.about_key(hook, "timeout", Code::TimeoutShort, message);
+    let diagnostic = context.about_key(hook, "timeout", Code::TimeoutShort, message);
     let meant = ms * 1000.0;
     let diagnostic = diagnostic.hint(format!("for {ms} s write `\"timeout\": {meant}`"));
-    Some(Finding { diagnostic, fix: Fix::replace_value(scene, hook, "timeout", &meant.to_string()) })
+    Some(Finding { diagnostic, fix: Fix::replace_value(context, hook, "timeout", &meant.to_string()) })
 }
 
 /// A number that was meant as milliseconds, where seconds are written.
-fn in_wrong_unit(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
+fn in_wrong_unit(context: &LintContext<'_>, hook: &Hook) -> Option<Finding> {
     let counts_seconds = matches!(hook.dialect, DialectId::Claude | DialectId::Codex);
     if !counts_seconds || hook.timeout < MEANT_AS_MILLISECONDS {
         return None;
@@ -49,12 +51,12 @@ fn in_wrong_unit(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
     let seconds = hook.timeout.as_secs();
     let message = format!("the timeout of hook `{hook}` is {seconds} s; `timeout` is in seconds here");
     let meant = (seconds / 1000).to_string();
-    let diagnostic = scene.about_key(hook, "timeout", Code::TimeoutLong, message);
+    let diagnostic = context.about_key(hook, "timeout", Code::TimeoutLong, message);
     let diagnostic = diagnostic.hint(format!("for {seconds} ms write `\"timeout\": {meant}`"));
-    Some(Finding { diagnostic, fix: Fix::replace_value(scene, hook, "timeout", &meant) })
+    Some(Finding { diagnostic, fix: Fix::replace_value(context, hook, "timeout", &meant) })
 }
 
-fn long(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
+fn long(context: &LintContext<'_>, hook: &Hook) -> Option<Finding> {
     let is_cut_off = hook.event == EventKind::SessionEnd && hook.dialect == DialectId::Xcode;
     let (limit, what) = if is_cut_off {
         (SESSION_END_GRACE, "but a host ends hooks of this event after 1.5 s")
@@ -71,5 +73,5 @@ fn long(scene: &Scene<'_>, hook: &Hook) -> Option<Finding> {
     } else {
         "`timeout` is in milliseconds; write for example `\"timeout\": 60000` for a minute"
     };
-    Some(Finding::new(scene.about_key(hook, "timeout", Code::TimeoutLong, message).hint(hint)))
+    Some(Finding::new(context.about_key(hook, "timeout", Code::TimeoutLong, message).hint(hint)))
 }

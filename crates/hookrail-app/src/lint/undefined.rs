@@ -5,33 +5,33 @@ use hookrail::{Code, Diagnostic};
 
 use super::Finding;
 use super::command_line::ScriptUse;
+use super::context::{HookContext, LintContext};
 use super::interpreter::Interpreter;
 use super::python::missing_import;
-use super::scene::{HookScene, Scene};
 use super::syntax::{language_of, position_in};
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context.active().flat_map(|seen| of_hook(context, seen)).collect()
 }
 
 /// What the scripts of one hook use and do not have.
-pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+pub(super) fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let scripts = seen.commands.iter().filter_map(|command| command.script.as_ref());
-    let mut found: Vec<Finding> = scripts.flat_map(|script| of_script(scene, seen, script)).collect();
+    let mut found: Vec<Finding> = scripts.flat_map(|script| of_script(context, seen, script)).collect();
     let given = seen.commands.iter().filter_map(|command| command.code.as_ref());
     for code in given.filter(|code| code.interpreter == Interpreter::Python) {
         if let Some((_, name)) = missing_import(&code.text) {
             let message =
                 format!("the code in the command of hook `{}` uses `{name}`, which it does not import", seen.hook);
-            let diagnostic = scene.about_key(seen.hook, "command", Code::ScriptUndefined, message);
+            let diagnostic = context.about_key(seen.hook, "command", Code::ScriptUndefined, message);
             found.push(Finding::new(diagnostic.hint(format!("begin it with `import {name};`"))));
         }
     }
     found
 }
 
-fn of_script(scene: &Scene<'_>, seen: &HookScene<'_>, script: &ScriptUse) -> Vec<Finding> {
-    let Some(text) = scene.text(&script.path) else { return Vec::new() };
+fn of_script(context: &LintContext<'_>, seen: &HookContext<'_>, script: &ScriptUse) -> Vec<Finding> {
+    let Some(text) = context.text(&script.path) else { return Vec::new() };
     let finding = |message: String, place: Location, hint: String| {
         let message = format!("this script of hook `{}` {message}", seen.hook);
         Finding::new(Diagnostic::new(Code::ScriptUndefined, message).at(place).hint(hint))

@@ -6,9 +6,9 @@ use hookrail::{Code, DialectId, Hook};
 
 use super::Finding;
 use super::command_line::variables_in;
+use super::context::{HookContext, LintContext};
 use super::fix::Fix;
 use super::quoting::PROJECT_VARIABLES;
-use super::scene::{HookScene, Scene};
 
 /// Variables with which other agents name the folder of a plugin.
 const PLUGIN_FOLDERS: [&str; 7] = [
@@ -52,12 +52,12 @@ const NEVER_SET: [(&str, &str); 12] = [
     ("STDIN_JSON", "."),
 ];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    scene.active().flat_map(|seen| of_hook(scene, seen)).collect()
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    context.active().flat_map(|seen| of_hook(context, seen)).collect()
 }
 
 /// The variables of one hook's command that nothing sets.
-pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
+pub(super) fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<Finding> {
     let hook = seen.hook;
     let Action::Shell(line) = &hook.action else { return Vec::new() };
     let mut found = Vec::new();
@@ -67,27 +67,27 @@ pub(super) fn of_hook(scene: &Scene<'_>, seen: &HookScene<'_>) -> Vec<Finding> {
             continue;
         }
         if hook.dialect.needs_enabling() {
-            found.extend(never_set(scene, hook, line, &name, &written));
+            found.extend(never_set(context, hook, line, &name, &written));
             continue;
         }
         let Some(ours) = meant(&name, hook.dialect, super::scripts::owner_variable(hook)) else { continue };
         let message = format!("`{written}` in the command of hook `{hook}` is not set, so it is empty");
-        let diagnostic = scene.about_key(hook, "command", Code::VariableUnknown, message);
-        let fix = Fix::replace_text(scene, hook, "command", line, &line.replace(&written, ours));
+        let diagnostic = context.about_key(hook, "command", Code::VariableUnknown, message);
+        let fix = Fix::replace_text(context, hook, "command", line, &line.replace(&written, ours));
         found.push(Finding { diagnostic: diagnostic.hint(format!("write `{ours}`")), fix });
     }
     found
 }
 
 /// Reports a variable that no agent sets, unless the line sets it itself.
-fn never_set(scene: &Scene<'_>, hook: &Hook, line: &str, name: &str, written: &str) -> Option<Finding> {
+fn never_set(context: &LintContext<'_>, hook: &Hook, line: &str, name: &str, written: &str) -> Option<Finding> {
     let (_, field) = NEVER_SET.iter().find(|(beginning, _)| name.starts_with(beginning))?;
     let is_assigned = [format!("{name}="), format!("read {name}"), format!("read -r {name}")];
     if is_assigned.iter().any(|assignment| line.contains(assignment)) {
         return None;
     }
     let message = format!("`{written}` in the command of hook `{hook}` is set by no agent, so it is empty");
-    let diagnostic = scene.about_key(hook, "command", Code::VariableUnknown, message);
+    let diagnostic = context.about_key(hook, "command", Code::VariableUnknown, message);
     Some(Finding::new(diagnostic.hint(format!("read the payload on standard input: `jq -r '{field}'`"))))
 }
 

@@ -11,7 +11,7 @@ use hookrail::sources::SourceKind;
 use hookrail::trust::{FileTrustStore, GuardedProjects, TrustStore as _};
 use hookrail::{Builder, HookSystem};
 use hookrail_bridge::Agent;
-use hookrail_bridge::install::Locations;
+use hookrail_bridge::install::AgentFolders;
 use hookrail_journal::Journal;
 use hookrail_spawn::{UserFolders, real_path};
 
@@ -201,8 +201,8 @@ impl Project {
 pub fn of_agent(builder: Builder, project: &Path, agent: Agent) -> Builder {
     let home = folders::home();
     let variable = |name: &str| std::env::var(name).ok();
-    let locations = Locations { home: home.as_deref().unwrap_or(project), project, variable: &variable };
-    builder.host_tools(agent.tools()).run_by_agent(locations.run_by_agent(agent))
+    let agent_folders = AgentFolders { home: home.as_deref().unwrap_or(project), project, variable: &variable };
+    builder.host_tools(agent.tools()).run_by_agent(agent_folders.run_by_agent(agent))
 }
 
 /// Resolves the path of a module against the current directory if that file exists; otherwise the engine resolves it

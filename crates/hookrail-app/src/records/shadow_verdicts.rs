@@ -73,7 +73,7 @@ pub fn collect(selection: RecordSelection<'_>, report: ReportUnreadable<'_>) -> 
     Ok(hooks)
 }
 
-/// Returns the runs without an effect of a record.
+/// Returns the runs of shadow hooks of a record.
 fn verdicts(record: &Record) -> &[RecordedRun] {
     match record.kind {
         RecordKind::Fired => &record.shadow,

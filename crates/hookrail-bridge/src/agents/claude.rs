@@ -11,7 +11,7 @@ use super::tool_words::{COMMAND, FILE_PATH, PATTERN, PROMPT, URL, tool};
 use crate::doctor::ManagedSettings;
 use crate::effect::{EffectKind, Handling};
 use crate::forms::{ClaudeForm, QUESTION};
-use crate::settings::{AgentFile, FilePlace, Locations, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
+use crate::settings::{AgentFile, AgentFolders, FilePlace, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, SamplePayload,
     any_rewrite_fits, as_written, grouped_entry, payload_names_event, seconds, usual_handling,
@@ -51,7 +51,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             let single = FilePlace::File(managed.join("managed-settings.json"));
             vec![single, FilePlace::JsonFilesIn(managed.join("managed-settings.d"))]
         },
-        borrowed_files: |locations| vec![locations.directory("CLAUDE_CONFIG_DIR", ".claude").join("plugins")],
+        borrowed_files: |agent_folders| vec![agent_folders.directory("CLAUDE_CONFIG_DIR", ".claude").join("plugins")],
         syntax: SettingsSyntax::StrictJson,
         layout: |scope| match scope {
             Scope::User | Scope::Project => SettingsLayout::Shared,
@@ -140,17 +140,17 @@ fn handling(event: EventKind, effect: EffectKind) -> Handling {
     }
 }
 
-fn place(scope: Scope, locations: &Locations<'_>) -> Option<PathBuf> {
+fn place(scope: Scope, agent_folders: &AgentFolders<'_>) -> Option<PathBuf> {
     Some(match scope {
-        Scope::User => locations.directory("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"),
-        Scope::Project => locations.project.join(".claude/settings.json"),
+        Scope::User => agent_folders.directory("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"),
+        Scope::Project => agent_folders.project.join(".claude/settings.json"),
         Scope::System => PathBuf::from(MANAGED.folder).join("managed-settings.d/50-hookrail.json"),
     })
 }
 
-fn hook_files(locations: &Locations<'_>) -> Vec<PathBuf> {
-    let own = locations.project.join(".claude");
-    let user = locations.directory("CLAUDE_CONFIG_DIR", ".claude");
+fn hook_files(agent_folders: &AgentFolders<'_>) -> Vec<PathBuf> {
+    let own = agent_folders.project.join(".claude");
+    let user = agent_folders.directory("CLAUDE_CONFIG_DIR", ".claude");
     vec![own.join("settings.json"), own.join("settings.local.json"), user.join("settings.json")]
 }
 

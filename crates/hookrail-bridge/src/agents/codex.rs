@@ -14,7 +14,7 @@ use super::tool_words::{COMMAND, same, tool};
 use crate::doctor::{DoctorCheck, DoctorScene, ManagedSettings};
 use crate::effect::{EffectKind, Handling};
 use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, QUESTION, denied_question, given_text};
-use crate::settings::{AgentFile, FilePlace, Locations, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
+use crate::settings::{AgentFile, AgentFolders, FilePlace, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, RewriteFit,
     SamplePayload, as_written, grouped_entry, payload_names_event, seconds, usual_handling,
@@ -42,8 +42,8 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     rewrite_fit,
     install: InstallSpec {
         place,
-        hook_files: |locations| {
-            let folders = [locations.project.join(".codex"), user_folder(locations)];
+        hook_files: |agent_folders| {
+            let folders = [agent_folders.project.join(".codex"), user_folder(agent_folders)];
             folders.iter().flat_map(|folder| [folder.join("hooks.json"), folder.join("config.toml")]).collect()
         },
         other_files: |_| {
@@ -101,8 +101,8 @@ static TOOLS: ToolColumn = ToolColumn {
 /// Where administrators put settings for all users.
 const MANAGED: ManagedSettings = ManagedSettings { folder: "/etc/codex", only: "allow_managed_hooks_only" };
 
-fn user_folder(locations: &Locations<'_>) -> PathBuf {
-    locations.directory("CODEX_HOME", ".codex")
+fn user_folder(agent_folders: &AgentFolders<'_>) -> PathBuf {
+    agent_folders.directory("CODEX_HOME", ".codex")
 }
 
 fn evidence(payload: &PayloadView<'_>) -> Evidence {
@@ -140,10 +140,10 @@ fn rewrite_fit(call: &AgentToolCall, rewritten: &Json) -> RewriteFit {
     }
 }
 
-fn place(scope: Scope, locations: &Locations<'_>) -> Option<PathBuf> {
+fn place(scope: Scope, agent_folders: &AgentFolders<'_>) -> Option<PathBuf> {
     let folder = match scope {
-        Scope::User => user_folder(locations),
-        Scope::Project => locations.project.join(".codex"),
+        Scope::User => user_folder(agent_folders),
+        Scope::Project => agent_folders.project.join(".codex"),
         Scope::System => PathBuf::from(MANAGED.folder),
     };
     Some(folder.join("hooks.json"))

@@ -12,7 +12,7 @@ use crate::forms::{
     Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, OutputFit, StopText, claude_members, claude_output,
     given_text, permission,
 };
-use crate::settings::{AgentFile, FilePlace, Locations, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
+use crate::settings::{AgentFile, AgentFolders, FilePlace, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, EventNamer, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions,
     SamplePayload, any_rewrite_fits, as_written, seconds, usual_handling,
@@ -38,21 +38,21 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     questions: Questions::AsHandled,
     rewrite_fit: any_rewrite_fits,
     install: InstallSpec {
-        place: |scope, locations| match scope {
-            Scope::User => Some(user_folder(locations).join("hooks/hookrail.json")),
-            Scope::Project => Some(locations.project.join(PROJECT_HOOKS).join("hookrail.json")),
+        place: |scope, agent_folders| match scope {
+            Scope::User => Some(user_folder(agent_folders).join("hooks/hookrail.json")),
+            Scope::Project => Some(agent_folders.project.join(PROJECT_HOOKS).join("hookrail.json")),
             Scope::System => None,
         },
         // Every file of a folder counts.
         hook_files: |_| Vec::new(),
-        other_files: |locations| {
-            let user = user_folder(locations);
+        other_files: |agent_folders| {
+            let user = user_folder(agent_folders);
             let settings = ["settings.json", "config.json"].map(|name| FilePlace::File(user.join(name)));
-            let folders = [user.join("hooks"), locations.project.join(PROJECT_HOOKS)].map(FilePlace::JsonFilesIn);
+            let folders = [user.join("hooks"), agent_folders.project.join(PROJECT_HOOKS)].map(FilePlace::JsonFilesIn);
             settings.into_iter().chain(folders).collect()
         },
-        borrowed_files: |locations| {
-            let own = locations.project.join(".claude");
+        borrowed_files: |agent_folders| {
+            let own = agent_folders.project.join(".claude");
             // In a folder that it trusts it runs the hooks of Claude Code's project settings.
             ["settings.json", "settings.local.json"].map(|name| own.join(name)).to_vec()
         },
@@ -134,8 +134,8 @@ static TOOLS: ToolColumn = ToolColumn {
 /// The folder of a project whose files have hooks.
 const PROJECT_HOOKS: &str = ".github/hooks";
 
-fn user_folder(locations: &Locations<'_>) -> std::path::PathBuf {
-    locations.directory("COPILOT_HOME", ".copilot")
+fn user_folder(agent_folders: &AgentFolders<'_>) -> std::path::PathBuf {
+    agent_folders.directory("COPILOT_HOME", ".copilot")
 }
 
 /// Whether it runs an entry of Claude Code's settings.

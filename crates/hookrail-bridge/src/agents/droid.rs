@@ -10,7 +10,7 @@ use super::claude;
 use super::tool_words::{COMMAND, FILE_PATH, PATTERN, PROMPT, URL, same, tool};
 use crate::effect::{EffectKind, Handling};
 use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, permission};
-use crate::settings::{Locations, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
+use crate::settings::{AgentFolders, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, SamplePayload,
     any_rewrite_fits, grouped_entry, payload_names_event, seconds, usual_handling,
@@ -51,13 +51,13 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     questions: Questions::AsHandled,
     rewrite_fit: any_rewrite_fits,
     install: InstallSpec {
-        place: |scope, locations| match scope {
-            Scope::User => Some(user_folder(locations).join("settings.json")),
-            Scope::Project => Some(locations.project.join(FOLDER).join("settings.json")),
+        place: |scope, agent_folders| match scope {
+            Scope::User => Some(user_folder(agent_folders).join("settings.json")),
+            Scope::Project => Some(agent_folders.project.join(FOLDER).join("settings.json")),
             Scope::System => None,
         },
-        hook_files: |locations| {
-            let folders = [locations.project.join(FOLDER), user_folder(locations)];
+        hook_files: |agent_folders| {
+            let folders = [agent_folders.project.join(FOLDER), user_folder(agent_folders)];
             folders.iter().flat_map(|folder| [folder.join("settings.json"), folder.join(HOOKS_FILE)]).collect()
         },
         other_files: |_| Vec::new(),
@@ -120,8 +120,8 @@ const FOLDER: &str = ".factory";
 const HOOKS_FILE: &str = "hooks.json";
 
 /// Its home directory can be another one than the user's.
-fn user_folder(locations: &Locations<'_>) -> PathBuf {
-    locations.directory("FACTORY_HOME_OVERRIDE", "").join(FOLDER)
+fn user_folder(agent_folders: &AgentFolders<'_>) -> PathBuf {
+    agent_folders.directory("FACTORY_HOME_OVERRIDE", "").join(FOLDER)
 }
 
 fn document(path: &Path, document: Value) -> Value {

@@ -37,17 +37,19 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     questions: Questions::AtTerminal,
     rewrite_fit: any_rewrite_fits,
     install: InstallSpec {
-        place: |scope, locations| match scope {
-            Scope::User => Some(locations.home.join(".gemini/extensions/hookrail/hooks/hooks.json")),
-            Scope::Project => Some(locations.project.join(".gemini/settings.json")),
+        place: |scope, agent_folders| match scope {
+            Scope::User => Some(agent_folders.home.join(".gemini/extensions/hookrail/hooks/hooks.json")),
+            Scope::Project => Some(agent_folders.project.join(".gemini/settings.json")),
             Scope::System => None,
         },
-        hook_files: |locations| {
-            [locations.project, locations.home].map(|folder| folder.join(".gemini/settings.json")).to_vec()
+        hook_files: |agent_folders| {
+            [agent_folders.project, agent_folders.home].map(|folder| folder.join(".gemini/settings.json")).to_vec()
         },
-        other_files: |locations| vec![FilePlace::File(locations.home.join(".gemini/extensions").join(ENABLEMENT))],
-        borrowed_files: |locations| {
-            vec![locations.home.join(".gemini/extensions"), "/etc/gemini-cli/settings.json".into()]
+        other_files: |agent_folders| {
+            vec![FilePlace::File(agent_folders.home.join(".gemini/extensions").join(ENABLEMENT))]
+        },
+        borrowed_files: |agent_folders| {
+            vec![agent_folders.home.join(".gemini/extensions"), "/etc/gemini-cli/settings.json".into()]
         },
         syntax: SettingsSyntax::JsonWithComments,
         layout: |scope| match scope {

@@ -32,9 +32,11 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     questions: Questions::AsHandled,
     rewrite_fit: any_rewrite_fits,
     install: InstallSpec {
-        place: |scope, locations| match scope {
-            Scope::User => Some(locations.directory("XDG_CONFIG_HOME", ".config").join("opencode/plugin/hookrail.js")),
-            Scope::Project => Some(locations.project.join(".opencode/plugin/hookrail.js")),
+        place: |scope, agent_folders| match scope {
+            Scope::User => {
+                Some(agent_folders.directory("XDG_CONFIG_HOME", ".config").join("opencode/plugin/hookrail.js"))
+            }
+            Scope::Project => Some(agent_folders.project.join(".opencode/plugin/hookrail.js")),
             Scope::System => None,
         },
         hook_files: |_| Vec::new(),

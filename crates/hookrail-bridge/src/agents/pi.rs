@@ -32,9 +32,9 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     questions: Questions::AsHandled,
     rewrite_fit: any_rewrite_fits,
     install: InstallSpec {
-        place: |scope, locations| match scope {
-            Scope::User => Some(locations.home.join(".pi/agent/extensions/hookrail.ts")),
-            Scope::Project => Some(locations.project.join(".pi/extensions/hookrail.ts")),
+        place: |scope, agent_folders| match scope {
+            Scope::User => Some(agent_folders.home.join(".pi/agent/extensions/hookrail.ts")),
+            Scope::Project => Some(agent_folders.project.join(".pi/extensions/hookrail.ts")),
             Scope::System => None,
         },
         hook_files: |_| Vec::new(),

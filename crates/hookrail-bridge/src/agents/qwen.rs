@@ -33,13 +33,13 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     questions: Questions::AsHandled,
     rewrite_fit: any_rewrite_fits,
     install: InstallSpec {
-        place: |scope, locations| match scope {
-            Scope::User => Some(locations.home.join(".qwen/settings.json")),
-            Scope::Project => Some(locations.project.join(".qwen/settings.json")),
+        place: |scope, agent_folders| match scope {
+            Scope::User => Some(agent_folders.home.join(".qwen/settings.json")),
+            Scope::Project => Some(agent_folders.project.join(".qwen/settings.json")),
             Scope::System => None,
         },
-        hook_files: |locations| {
-            [locations.project, locations.home].map(|folder| folder.join(".qwen/settings.json")).to_vec()
+        hook_files: |agent_folders| {
+            [agent_folders.project, agent_folders.home].map(|folder| folder.join(".qwen/settings.json")).to_vec()
         },
         other_files: |_| Vec::new(),
         borrowed_files: |_| Vec::new(),

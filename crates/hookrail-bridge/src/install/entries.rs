@@ -6,9 +6,9 @@ use hookrail::EventKind;
 use hookrail::hook::denying_on_failure;
 use serde_json::{Value, json};
 
-use super::places::UnsupportedScope;
+use super::agent_folders::UnsupportedScope;
 use crate::agents::Agent;
-use crate::settings::{Locations, Scope, SettingsLayout, SettingsSyntax};
+use crate::settings::{AgentFolders, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::AgentEvent;
 
 /// What the person who installs chose.
@@ -166,9 +166,9 @@ impl SettingsFile {
 pub fn settings_files(
     agent: Agent,
     options: &InstallOptions,
-    locations: &Locations<'_>,
+    agent_folders: &AgentFolders<'_>,
 ) -> Result<Vec<SettingsFile>, UnsupportedScope> {
-    let path = locations.settings_path(agent, options.scope)?;
+    let path = agent_folders.settings_path(agent, options.scope)?;
     let own_hooks = |path: PathBuf, version: Option<u32>| {
         let mut document = json!({ "hooks": grouped(&entries(agent, options)) });
         if let (Some(version), Some(members)) = (version, document.as_object_mut()) {

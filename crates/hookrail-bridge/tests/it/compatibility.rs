@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use hookrail::EventKind;
-use hookrail_bridge::install::{Locations, Scope};
+use hookrail_bridge::install::{AgentFolders, Scope};
 use hookrail_bridge::{Agent, EffectKind, Handling};
 
 const BEGIN: &str = "<!-- Made from the answer tables: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-bridge`. -->\n";
@@ -64,8 +64,8 @@ fn all_agents() -> String {
 /// The file that `install` writes for the user, from the home directory.
 fn settings_file(agent: Agent) -> String {
     let home = Path::new("/home");
-    let locations = Locations { home, project: Path::new("/project"), variable: &|_| None };
-    let path = locations.settings_path(agent, Scope::User).unwrap();
+    let agent_folders = AgentFolders { home, project: Path::new("/project"), variable: &|_| None };
+    let path = agent_folders.settings_path(agent, Scope::User).unwrap();
     format!("~/{}", path.strip_prefix(home).unwrap().display())
 }
 

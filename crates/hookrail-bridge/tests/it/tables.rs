@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hookrail::{DialectId, EventKind};
 use hookrail_bridge::install::{
-    InstallOptions, Locations, MissingProgram, Scope, SettingsFile, SettingsSyntax, bridge_calls, settings_files,
+    AgentFolders, InstallOptions, MissingProgram, Scope, SettingsFile, SettingsSyntax, bridge_calls, settings_files,
 };
 use hookrail_bridge::{Agent, AgentEvent, Answer, EffectKind, Handling, Lateness};
 use pretty_assertions::assert_eq;
@@ -125,13 +125,13 @@ fn installed(agent: Agent) -> Value {
     for scope in SCOPES {
         for (moved, variable) in [(false, &unmoved as &dyn Fn(&str) -> Option<String>), (true, &moved)] {
             let (home, project) = (Path::new("/home/user"), Path::new("/project"));
-            let locations = Locations { home, project, variable };
-            let written = match settings_files(agent, &options(scope), &locations) {
+            let agent_folders = AgentFolders { home, project, variable };
+            let written = match settings_files(agent, &options(scope), &agent_folders) {
                 Ok(files) if moved => files.iter().map(|file| json!(file.path())).collect(),
                 Ok(files) => files.iter().map(file).collect(),
                 Err(error) => json!(error.to_string()),
             };
-            let read = locations.hook_files(agent);
+            let read = agent_folders.hook_files(agent);
             let name = if moved { format!("{} (moved)", scope.name()) } else { scope.name().to_owned() };
             scopes.insert(name, json!({ "written": written, "read": read }));
         }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::NotGuarded;
@@ -83,7 +83,7 @@ impl Link {
 
     /// Returns the reason why the connection is over, if it is.
     pub(super) fn end(&self) -> Option<NotGuarded> {
-        lock(&self.waiting).end.clone().or_else(|| self.outgoing.is_closed().then_some(NotGuarded::Closed))
+        lock_mutex(&self.waiting).end.clone().or_else(|| self.outgoing.is_closed().then_some(NotGuarded::Closed))
     }
 
     /// Sends a message that has no answer, or whose answer no caller waits for.
@@ -94,7 +94,7 @@ impl Link {
     pub(super) async fn request(&self, name: String, message: ToServer) -> Result<FromServer, NotGuarded> {
         let is_request = matches!(message, ToServer::Request(_));
         let answer = {
-            let mut waiting = lock(&self.waiting);
+            let mut waiting = lock_mutex(&self.waiting);
             if let Some(end) = &waiting.end {
                 return Err(end.clone());
             }
@@ -126,7 +126,7 @@ impl Drop for PendingAnswer<'_> {
         if self.is_over {
             return;
         }
-        let pending = lock(&self.link.waiting).messages_by_id.remove(&self.name);
+        let pending = lock_mutex(&self.link.waiting).messages_by_id.remove(&self.name);
         let was_sent = pending.is_some_and(|pending| pending.message.is_none());
         if was_sent && self.is_request {
             self.link.send(ToServer::Cancel(Cancel::new(&*self.name)));
@@ -145,7 +145,7 @@ async fn write(
         let message = match next {
             Outgoing::Plain(message) => Some(message),
             Outgoing::WaitedFor(name) => {
-                lock(&waiting).messages_by_id.get_mut(&name).and_then(|pending| pending.message.take())
+                lock_mutex(&waiting).messages_by_id.get_mut(&name).and_then(|pending| pending.message.take())
             }
         };
         if let Some(message) = message
@@ -179,7 +179,7 @@ impl Reader {
             }
         };
         let messages_by_id = {
-            let mut waiting = lock(&self.waiting);
+            let mut waiting = lock_mutex(&self.waiting);
             waiting.end = Some(end.clone());
             std::mem::take(&mut waiting.messages_by_id)
         };
@@ -187,7 +187,7 @@ impl Reader {
             let _ = pending.answer.send(Err(end.clone()));
         }
         if self.at_end == AtEnd::CloseListener {
-            lock(&self.listener).take();
+            lock_mutex(&self.listener).take();
         }
     }
 
@@ -202,7 +202,7 @@ impl Reader {
                     }
                 }
                 Received::End => {
-                    let last_words = lock(&self.waiting).last_words.take();
+                    let last_words = lock_mutex(&self.waiting).last_words.take();
                     return last_words.map_or(NotGuarded::Closed, NotGuarded::Refused);
                 }
             }
@@ -218,13 +218,13 @@ impl Reader {
             // The caller that cancels waits for the response to the request itself.
             FromServer::Cancelled(_) => None,
             FromServer::Lifecycle(lifecycle) => {
-                if let Some(listener) = &*lock(&self.listener) {
+                if let Some(listener) = &*lock_mutex(&self.listener) {
                     let _ = listener.try_send(lifecycle.clone());
                 }
                 None
             }
         };
-        let pending = name.and_then(|name| lock(&self.waiting).messages_by_id.remove(name));
+        let pending = name.and_then(|name| lock_mutex(&self.waiting).messages_by_id.remove(name));
         if let Some(pending) = pending {
             let _ = pending.answer.send(Ok(message));
         } else if let FromServer::Response(response) = message
@@ -232,7 +232,7 @@ impl Reader {
             && error.known() == Some(ErrorCode::Overloaded)
         {
             // A server over its limit sends this error with a correlation id of its own, and closes the connection.
-            lock(&self.waiting).last_words = Some(error);
+            lock_mutex(&self.waiting).last_words = Some(error);
         }
     }
 
@@ -245,7 +245,7 @@ impl Reader {
             return Ok(());
         }
         let Some(name) = correlation_id else { return Err(NotGuarded::Unreadable(error)) };
-        if let Some(pending) = lock(&self.waiting).messages_by_id.remove(&name) {
+        if let Some(pending) = lock_mutex(&self.waiting).messages_by_id.remove(&name) {
             let _ = pending.answer.send(Err(NotGuarded::Unreadable(error)));
         }
         Ok(())

@@ -13,7 +13,7 @@ use std::sync::{Mutex, Weak};
 use std::time::Duration;
 
 use hookrail::outcome::Health;
-use hookrail::{EndKind, EventKind, HookRun, Outcome, lock};
+use hookrail::{EndKind, EventKind, HookRun, Outcome, lock_mutex};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -147,7 +147,7 @@ impl Metrics {
         help: &'static str,
         read: impl Fn() -> Option<f64> + Send + Sync + 'static,
     ) {
-        lock(&self.registry).register_collector(Box::new(added_gauge::AddedGauge::new(name, help, read)));
+        lock_mutex(&self.registry).register_collector(Box::new(added_gauge::AddedGauge::new(name, help, read)));
     }
 
     /// Returns all metrics as Prometheus text.
@@ -155,7 +155,7 @@ impl Metrics {
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
-        let _ = encode(&mut text, &lock(&self.registry));
+        let _ = encode(&mut text, &lock_mutex(&self.registry));
         text
     }
 
@@ -188,7 +188,7 @@ impl Metrics {
     /// or many projects, cannot fill the memory of the program that collects metrics.
     fn hook_label(&self, run: &HookRun) -> String {
         let name: String = run.hook.label.chars().take(LONGEST_NAME).collect();
-        let mut named = lock(&self.named);
+        let mut named = lock_mutex(&self.named);
         if named.contains(&name) {
             return name;
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Config, ErrorKind, EventKind, RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, Debouncer, NoCache, new_debouncer_opt};
@@ -60,9 +60,9 @@ impl Watcher {
         let known = Arc::clone(&followed);
         let handler = move |result: DebounceEventResult| {
             let owners = match result {
-                Ok(events) if !events.iter().any(|event| event.need_rescan()) => owners(&lock(&known), &events),
+                Ok(events) if !events.iter().any(|event| event.need_rescan()) => owners(&lock_mutex(&known), &events),
                 // Events were lost, so every path may have changed.
-                Ok(_) | Err(_) => lock(&known).keys().cloned().collect(),
+                Ok(_) | Err(_) => lock_mutex(&known).keys().cloned().collect(),
             };
             if !owners.is_empty() {
                 on_change(&owners);
@@ -74,16 +74,16 @@ impl Watcher {
     }
 
     pub(crate) fn mode(&self) -> WatchMode {
-        if lock(&self.debouncer).is_some() { WatchMode::Events } else { WatchMode::Polling }
+        if lock_mutex(&self.debouncer).is_some() { WatchMode::Events } else { WatchMode::Polling }
     }
 
     /// Watches these paths for an owner, instead of its previous ones.
     pub(crate) fn follow(&self, owner: &Path, files: Vec<PathBuf>) {
-        let mut debouncer = lock(&self.debouncer);
+        let mut debouncer = lock_mutex(&self.debouncer);
         let Some(watching) = debouncer.as_mut() else { return };
         let folders: BTreeSet<PathBuf> = files.iter().flat_map(|file| folders(file)).collect();
         let (before, others) = {
-            let mut followed = lock(&self.followed);
+            let mut followed = lock_mutex(&self.followed);
             let others: BTreeSet<PathBuf> = followed
                 .iter()
                 .filter(|(other, _)| *other != owner)
@@ -111,7 +111,7 @@ impl Watcher {
     /// Ends watching for an owner.
     pub(crate) fn forget(&self, owner: &Path) {
         self.follow(owner, Vec::new());
-        lock(&self.followed).remove(owner);
+        lock_mutex(&self.followed).remove(owner);
     }
 }
 

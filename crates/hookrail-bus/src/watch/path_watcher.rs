@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookrail::lock;
+use hookrail::lock_mutex;
 use tokio::sync::Notify;
 
 use super::{Signature, WatchMode, Watcher};
@@ -40,7 +40,7 @@ impl PathWatcher {
     /// of a path that is followed already is still reported.
     pub fn follow(&self, paths: Vec<PathBuf>) {
         {
-            let mut followed = lock(&self.followed);
+            let mut followed = lock_mutex(&self.followed);
             *followed = Followed { last: followed.last.extended_to(&paths), paths: paths.clone() };
         }
         self.watcher.follow(Path::new(""), paths);
@@ -48,7 +48,7 @@ impl PathWatcher {
 
     /// Returns whether a path has changed since it was last looked at.
     pub fn has_changed(&self) -> bool {
-        let mut followed = lock(&self.followed);
+        let mut followed = lock_mutex(&self.followed);
         let now = followed.last.read_again();
         let has_changed = followed.last != now;
         followed.last = now;
@@ -62,7 +62,7 @@ impl PathWatcher {
                 WatchMode::Events => {
                     self.reported.notified().await;
                     // A folder on the way to a path may be new, and is watched from now on.
-                    let paths = lock(&self.followed).paths.clone();
+                    let paths = lock_mutex(&self.followed).paths.clone();
                     self.watcher.follow(Path::new(""), paths);
                 }
                 WatchMode::Polling | WatchMode::Off => tokio::time::sleep(POLL_EVERY).await,

@@ -48,7 +48,7 @@ pub(crate) struct BridgeArgs {
     /// Do not use a running server
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Run the hooks without an effect of the event that another process of the bridge describes on standard input
+    /// Run the shadow hooks of the event that another process of the bridge describes on standard input
     #[arg(long, hide = true)]
     pub(crate) shadow_hooks: bool,
 }

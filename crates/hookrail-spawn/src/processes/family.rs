@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::pidfd;
 use crate::environment::OUTER_SUFFIX;
-use crate::lock::lock;
+use crate::lock::lock_mutex;
 
 /// The number of searches before a sweep gives up, and the pause between two searches.
 const SEARCHES: u32 = 400;
@@ -110,7 +110,7 @@ impl ProcessFamily {
         // A child may be listed before its parent, because pids wrap around. So the list is gone through until nothing is
         // added.
         let mut family = BTreeSet::from([self.leader]);
-        let mut seen = lock(&self.seen);
+        let mut seen = lock_mutex(&self.seen);
         loop {
             let before = family.len();
             for (pid, stat, is_relative) in &all {
@@ -174,7 +174,7 @@ impl ProcessFamily {
             Relation::Dead
         } else if stat.group == self.leader
             || kin == FamilyScope::Any
-                && (stat.session == self.leader || lock(&self.seen).contains(&(pid, stat.started)))
+                && (stat.session == self.leader || lock_mutex(&self.seen).contains(&(pid, stat.started)))
         {
             Relation::Relative
         } else if kin == FamilyScope::Group || stat.is_kernel_thread {

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, te
 
 use crate::end::ChildExit;
 use crate::ledger::LedgerEntry;
-use crate::lock::lock;
+use crate::lock::lock_mutex;
 use crate::processes::family::{ProcessFamily, ProcessSearch, sweep};
 use crate::processes::pidfd;
 
@@ -119,7 +119,7 @@ impl SessionLeader {
     }
 
     fn lock(&self) -> MutexGuard<'_, PidState> {
-        lock(&self.state)
+        lock_mutex(&self.state)
     }
 
     /// Waits for this child only; returns `None` if it still runs.

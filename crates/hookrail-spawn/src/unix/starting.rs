@@ -19,7 +19,7 @@ use super::StartedChild;
 use super::stalled::ThreadId;
 use crate::command::ChildCommand;
 use crate::error::SpawnError;
-use crate::lock;
+use crate::lock_mutex;
 use crate::start_queue::{Job, PATIENCE, StartQueue};
 
 /// The queue of a thread. Its threads are started by this one, so that children inherit what this thread has restricted
@@ -87,7 +87,7 @@ impl Starting {
 
     /// Ready when the child was started, or could not be.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<StartedChild, SpawnError>> {
-        let mut progress = lock(&self.attempt.progress);
+        let mut progress = lock_mutex(&self.attempt.progress);
         if let Some(result) = progress.take_result() {
             return Poll::Ready(result);
         }
@@ -102,7 +102,7 @@ impl Starting {
 
     /// Whether the child runs its program already, so that its thread will hand it over in a moment.
     pub(crate) fn is_handed_over_soon(&self) -> bool {
-        match &lock(&self.attempt.progress).stage {
+        match &lock_mutex(&self.attempt.progress).stage {
             Stage::Executing(thread) => !thread.has_stalled_child(),
             Stage::Executed | Stage::Done(_) => true,
             Stage::Queued | Stage::Begun | Stage::Over => false,
@@ -125,7 +125,7 @@ impl Starting {
     /// Waits on this thread; returns nothing if the time is over first.
     pub(crate) fn wait_until(mut self, deadline: Instant) -> Option<Result<StartedChild, SpawnError>> {
         loop {
-            let mut progress = lock(&self.attempt.progress);
+            let mut progress = lock_mutex(&self.attempt.progress);
             if let Some(result) = progress.take_result() {
                 return Some(result);
             }
@@ -207,7 +207,7 @@ pub(super) enum Caller {
 impl Attempt {
     /// Goes on to the next stage, unless the caller has given up.
     fn enter(&self, stage: Stage) -> Caller {
-        let mut progress = lock(&self.progress);
+        let mut progress = lock_mutex(&self.progress);
         if matches!(progress.stage, Stage::Over) {
             return Caller::HasGivenUp;
         }
@@ -229,7 +229,7 @@ impl Attempt {
 
     /// Hands over the result. If the caller has given up, the child is killed.
     fn finish(&self, result: Result<StartedChild, SpawnError>) {
-        let mut progress = lock(&self.progress);
+        let mut progress = lock_mutex(&self.progress);
         if matches!(progress.stage, Stage::Over) {
             drop(progress);
             return drop(result);
@@ -245,7 +245,7 @@ impl Attempt {
 
     /// Ends the interest of the caller, and the child with it.
     fn give_up(&self) {
-        let mut progress = lock(&self.progress);
+        let mut progress = lock_mutex(&self.progress);
         if let Stage::Executing(thread) = &progress.stage {
             // While the stage is locked, the thread starts nothing else.
             thread.kill_stalled_child();
@@ -269,7 +269,7 @@ impl Finishing {
 
 impl Drop for Finishing {
     fn drop(&mut self) {
-        let unfinished = !matches!(lock(&self.0.progress).stage, Stage::Done(_) | Stage::Over);
+        let unfinished = !matches!(lock_mutex(&self.0.progress).stage, Stage::Done(_) | Stage::Over);
         if unfinished {
             self.0.finish(Err(SpawnError::Resources { source: io::Error::other("the thread that starts it ended") }));
         }

@@ -166,7 +166,7 @@ impl Plan {
         self.parts.iter().flat_map(|part| part.hooks.iter().map(move |hook| (part, hook)))
     }
 
-    /// The hooks that run without an effect, of all dialects in order.
+    /// The shadow hooks, of all dialects in order.
     pub fn shadow_hooks(&self) -> impl Iterator<Item = (&PartPlan, &PlannedHook)> {
         self.shadow.iter().flat_map(|part| part.hooks.iter().map(move |hook| (part, hook)))
     }

@@ -205,12 +205,12 @@ impl Firing {
         &self.original
     }
 
-    /// The firings of the hooks that run beside this event without an effect, in plan order.
+    /// The firings of the shadow hooks of this event, in plan order.
     pub(crate) fn shadows(&self) -> Vec<ShadowFiring> {
         ShadowFiring::of_event(&self.snapshot, &self.plan, &self.original)
     }
 
-    /// Whether hooks run beside this event without an effect.
+    /// Whether this event has shadow hooks.
     pub(crate) fn has_shadows(&self) -> bool {
         !self.plan.shadow.is_empty() || self.plan.carries_calls() && !self.shadows().is_empty()
     }

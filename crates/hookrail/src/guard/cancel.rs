@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::{CancelToken, lock};
+use hookrail_spawn::{CancelToken, lock_mutex};
 
 use crate::outcome::{Decision, Effects, Outcome};
 
@@ -13,12 +13,12 @@ pub(super) struct RunningEvents(Mutex<Arc<CancelToken>>);
 impl RunningEvents {
     /// The token for an event that begins now.
     pub(super) fn token(&self) -> Arc<CancelToken> {
-        Arc::clone(&lock(&self.0))
+        Arc::clone(&lock_mutex(&self.0))
     }
 
     /// Cancels every event that is under way, and returns how many there were. Events that begin later have another token.
     pub(super) fn cancel(&self) -> usize {
-        let token = std::mem::take(&mut *lock(&self.0));
+        let token = std::mem::take(&mut *lock_mutex(&self.0));
         token.cancel();
         Arc::strong_count(&token) - 1
     }

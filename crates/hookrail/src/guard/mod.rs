@@ -28,7 +28,7 @@ pub use tool::{Permit, ToolCall, ToolEnd, ToolFailure, ToolOutput, ToolResult, V
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use crate::event::{Event, EventKind};
 use crate::outcome::Outcome;
@@ -107,7 +107,7 @@ impl Guard {
 
     /// Sets the name of the session's model, also for the clones of these guards.
     pub fn set_model_id(&self, id: &str) {
-        *lock(&self.model_id) = id.into();
+        *lock_mutex(&self.model_id) = id.into();
     }
 
     /// How often in a row hooks may send the agent back to work. After that it ends.
@@ -139,7 +139,7 @@ impl Guard {
 
     fn event(&self, kind: EventKind) -> Event {
         let event = self.hooks.event(kind).session(&*self.session_id).transcript(&*self.transcript);
-        let model = Arc::clone(&lock(&self.model_id));
+        let model = Arc::clone(&lock_mutex(&self.model_id));
         if model.is_empty() { event } else { event.with_text("model_id", &model) }
     }
 

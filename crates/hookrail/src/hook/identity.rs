@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::UNIX_EPOCH;
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::fingerprint::{Fingerprint, files_named_by};
 use crate::config::{FileStamp, read_within};
@@ -148,7 +148,7 @@ fn version_of(file: &Path) -> String {
 impl Hook {
     /// Its name and version. Hooks that need no trust have no fingerprint; theirs is taken here.
     pub(crate) fn identity(&self, places: &FilePlaces) -> HookIdentity {
-        let mut known = lock(&self.identity.known);
+        let mut known = lock_mutex(&self.identity.known);
         match &*known {
             Some(current) if current.is_current() => current.identity.clone(),
             Some(_) | None => known.insert(KnownIdentity::of(places, self)).identity.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, Weak};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use crate::json::Json;
 use crate::run::HostFuture;
@@ -19,11 +19,11 @@ pub(super) struct Listeners(Mutex<Vec<Weak<Listener>>>);
 
 impl Listeners {
     pub(super) fn add(&self, listener: &Arc<Listener>) {
-        lock(&self.0).push(Arc::downgrade(listener));
+        lock_mutex(&self.0).push(Arc::downgrade(listener));
     }
 
     pub(super) fn tell(&self, failure: &HookFailure) {
-        let mut all = lock(&self.0);
+        let mut all = lock_mutex(&self.0);
         all.retain(|listener| listener.strong_count() > 0);
         let heard: Vec<Arc<Listener>> = all.iter().filter_map(Weak::upgrade).collect();
         // No lock is held while code of others runs: a listener may add or remove one.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use crate::json::Json;
 
@@ -27,13 +27,13 @@ impl HandedRecord {
     /// Returns the record without taking it; none if it was taken.
     #[must_use]
     pub fn record(&self) -> Option<Json> {
-        lock(&self.0.record).clone()
+        lock_mutex(&self.0.record).clone()
     }
 
     /// Takes the record, which the caller then has to write.
     #[must_use]
     pub fn take(&self) -> Option<Json> {
-        lock(&self.0.record).take()
+        lock_mutex(&self.0.record).take()
     }
 }
 
@@ -45,7 +45,7 @@ impl fmt::Debug for HandedRecord {
 
 impl Drop for Untaken {
     fn drop(&mut self) {
-        if let Some(record) = lock(&self.record).take() {
+        if let Some(record) = lock_mutex(&self.record).take() {
             (self.write)(record);
         }
     }
@@ -60,18 +60,18 @@ mod tests {
         let written = Arc::new(Mutex::new(Vec::new()));
         let hand = || {
             let written = Arc::clone(&written);
-            HandedRecord::new(Json::empty_object(), move |record| lock(&written).push(record))
+            HandedRecord::new(Json::empty_object(), move |record| lock_mutex(&written).push(record))
         };
         let (taken, left) = (hand(), hand());
         let clone = taken.clone();
         assert!(taken.record().is_some() && taken.take().is_some());
         assert!(clone.take().is_none() && clone.record().is_none(), "it is taken once");
         drop((taken, clone));
-        assert_eq!(lock(&written).len(), 0);
+        assert_eq!(lock_mutex(&written).len(), 0);
         let clone = left.clone();
         drop(left);
-        assert_eq!(lock(&written).len(), 0, "it can still be taken");
+        assert_eq!(lock_mutex(&written).len(), 0, "it can still be taken");
         drop(clone);
-        assert_eq!(lock(&written).len(), 1);
+        assert_eq!(lock_mutex(&written).len(), 1);
     }
 }

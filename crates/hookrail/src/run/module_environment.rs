@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::Environment;
 use super::runner::ModuleContext;
@@ -26,12 +26,12 @@ impl ModuleEnvironment {
     }
 
     pub(crate) fn replace(&self, environment: Arc<Environment>, protected: Arc<ProtectedPlaces>) {
-        *lock(&self.0) = CurrentEnvironment { environment, protected };
+        *lock_mutex(&self.0) = CurrentEnvironment { environment, protected };
     }
 
     /// The world of a module that works in this directory.
     pub(crate) fn world(&self, cwd: &Path, project: &Path) -> ModuleContext {
-        let CurrentEnvironment { environment, protected } = lock(&self.0).clone();
+        let CurrentEnvironment { environment, protected } = lock_mutex(&self.0).clone();
         ModuleContext::new(cwd, environment).protecting(project, protected)
     }
 }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::{Protection, Readable, Sandbox, SandboxRules, lock};
+use hookrail_spawn::{Protection, Readable, Sandbox, SandboxRules, lock_mutex};
 
 use super::Environment;
 use super::end::SpawnFailure;
@@ -68,7 +68,7 @@ impl Sandboxes {
         let all = profiles.into_iter().map(|profile| profile.rules(place.project, absolute("HOME")));
         let Some(rules) = all.reduce(|one, other| intersection(&one, &other)) else { return Ok(None) };
         let key = SandboxKey { authority, nodes: nodes(&rules), rules };
-        let mut kept = lock(&self.0);
+        let mut kept = lock_mutex(&self.0);
         if let Some(known) = kept.iter().find(|known| known.key == key) {
             return Ok(Some(Arc::clone(&known.sandbox)));
         }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, lock};
+use hookrail_spawn::{CancelToken, lock_mutex};
 use tokio::task::JoinSet;
 
 use super::notify::FireId;
@@ -74,7 +74,7 @@ impl DetachedReport {
     const MOST: usize = 64;
 
     fn add(&self, finding: Diagnostic) {
-        let mut findings = lock(&self.0);
+        let mut findings = lock_mutex(&self.0);
         // A hook that fails after every turn reports the same each time, so a repetition is dropped.
         if findings.len() < Self::MOST && !findings.contains(&finding) {
             findings.push(finding);
@@ -99,7 +99,7 @@ impl Background {
         let (before, turn) = self.enter_queue(fire, &hook);
         let closing = self.closing.clone();
         let report = Arc::clone(&self.report);
-        let mut tasks = lock(&self.tasks);
+        let mut tasks = lock_mutex(&self.tasks);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             let mut over = pin!(async {
@@ -144,7 +144,7 @@ impl Background {
         R: Future<Output = ()> + Send + 'static,
     {
         let closing = self.closing.clone();
-        let mut tasks = lock(&self.tasks);
+        let mut tasks = lock_mutex(&self.tasks);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             let mut run = pin!(run);
@@ -167,7 +167,7 @@ impl Background {
     fn enter_queue(&self, fire: FireId, hook: &Hook) -> (Option<CancelToken>, Arc<PluginTurn>) {
         let file = &*hook.origin.location.file;
         let plugin = hook.owner.as_ref().map_or(file, |owner| owner.dir.as_path());
-        let mut queues = lock(&self.queues);
+        let mut queues = lock_mutex(&self.queues);
         queues.retain(|_, queue| !queue.over.is_cancelled());
         let last = queues.get(plugin);
         if let Some(queue) = last.filter(|queue| queue.fire == fire)
@@ -185,7 +185,7 @@ impl Background {
 
     /// Takes the findings about runs that failed since the last call.
     pub(super) fn take_report(&self) -> Vec<Diagnostic> {
-        std::mem::take(&mut *lock(&self.report.0))
+        std::mem::take(&mut *lock_mutex(&self.report.0))
     }
 
     /// Waits until every run has ended within its bounds. Returns which ones failed or were cut off.
@@ -239,18 +239,18 @@ impl SessionStarts {
 
     /// Records that a run has started.
     pub(super) fn add(&self, fire: FireId, run: RunId) {
-        lock(&self.0).entry((fire, run)).or_default();
+        lock_mutex(&self.0).entry((fire, run)).or_default();
     }
 
     /// Records that a run has ended.
     pub(super) fn ended(&self, fire: FireId, run: RunId) {
-        if let Some(token) = lock(&self.0).remove(&(fire, run)) {
+        if let Some(token) = lock_mutex(&self.0).remove(&(fire, run)) {
             token.cancel();
         }
     }
 
     /// Takes the runs in progress, as tokens that are cancelled when they end.
     pub(super) fn take_runs(&self) -> Vec<CancelToken> {
-        std::mem::take(&mut *lock(&self.0)).into_values().collect()
+        std::mem::take(&mut *lock_mutex(&self.0)).into_values().collect()
     }
 }

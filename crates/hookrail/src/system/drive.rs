@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use hookrail_spawn::{CancelToken, Termination, lock};
+use hookrail_spawn::{CancelToken, Termination, lock_mutex};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -136,7 +136,7 @@ impl Driver {
     /// The work that a host's thread has to hand over when its event is over.
     pub(super) fn take_terminations(&self) -> Vec<Termination> {
         match &self.leftovers {
-            Leftovers::CallingThread { terminations, .. } => std::mem::take(&mut *lock(terminations)),
+            Leftovers::CallingThread { terminations, .. } => std::mem::take(&mut *lock_mutex(terminations)),
             Leftovers::Engine { .. } | Leftovers::Task { .. } => Vec::new(),
         }
     }
@@ -513,13 +513,13 @@ impl Driver {
     fn finish_later(&self, termination: Termination) {
         match &self.leftovers {
             Leftovers::Engine { terminations, .. } => {
-                let mut terminations = lock(terminations);
+                let mut terminations = lock_mutex(terminations);
                 while terminations.try_join_next().is_some() {}
                 terminations.spawn(async move {
                     termination.finish().await;
                 });
             }
-            Leftovers::CallingThread { terminations, .. } => lock(terminations).push(termination),
+            Leftovers::CallingThread { terminations, .. } => lock_mutex(terminations).push(termination),
             Leftovers::Task { in_flight, .. } => {
                 let in_flight = Arc::clone(in_flight);
                 tokio::spawn(async move {
@@ -534,7 +534,7 @@ impl Driver {
 /// Waits for every task of a set to which others may still add.
 pub(super) async fn join_all(tasks: &Mutex<JoinSet<()>>) {
     loop {
-        let mut taken = std::mem::take(&mut *lock(tasks));
+        let mut taken = std::mem::take(&mut *lock_mutex(tasks));
         if taken.is_empty() {
             return;
         }

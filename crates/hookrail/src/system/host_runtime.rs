@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
@@ -39,7 +39,7 @@ impl HostRuntimes {
     }
 
     fn is_complete(&self, handle: &Handle) -> bool {
-        let mut last = lock(&self.last);
+        let mut last = lock_mutex(&self.last);
         match *last {
             Some((id, complete)) if id == handle.id() => complete,
             Some(_) | None => {

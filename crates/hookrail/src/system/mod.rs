@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use arc_swap::ArcSwap;
-use hookrail_spawn::{CancelToken, lock};
+use hookrail_spawn::{CancelToken, lock_mutex};
 
 use crate::config::LoadMode;
 use crate::config::diagnostic::Diagnostic;
@@ -225,7 +225,7 @@ impl HookSystem {
 
     /// Adds a hook that is code of the embedding program. It takes part from now on, after all configured ones.
     pub fn register(&self, hook: Hook) {
-        lock(&self.inner.native).push(hook);
+        lock_mutex(&self.inner.native).push(hook);
         self.refresh();
     }
 
@@ -434,7 +434,7 @@ impl HookSystem {
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }
-        let _starting = lock(&self.inner.engine_start);
+        let _starting = lock_mutex(&self.inner.engine_start);
         if let Some(engine) = self.inner.engine.get() {
             return Ok(engine);
         }

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use crate::dialect::snapshot::Snapshot;
 use crate::dialect_id::DialectId;
@@ -84,7 +84,7 @@ impl ActiveConfiguration {
         let make = || Arc::new(Plan::about_tool(&self.snapshot, event, tool, MatchedRules::default()));
         let Some(text) = deciding_text(event) else { return make() };
         let Some(place) = self.place(event.kind(), text) else { return make() };
-        let mut kept = lock(place);
+        let mut kept = lock_mutex(place);
         if let Some(plan) = kept.plan_for(event.kind(), text, tool) {
             return plan;
         }
@@ -97,7 +97,7 @@ impl ActiveConfiguration {
         drop(kept);
         // Planned without the lock: with very many hooks a plan takes a moment.
         let plan = make();
-        let mut kept = lock(place);
+        let mut kept = lock_mutex(place);
         if kept.is_for(event.kind(), text, tool) {
             kept.plan = Some(Arc::clone(&plan));
         }
@@ -111,7 +111,7 @@ impl ActiveConfiguration {
         if self.snapshot.tools.table().is_some() || !self.snapshot.rules(event).is_empty() || has_conditions() {
             return None;
         }
-        lock(self.place(event, text)?).plan_for(event, text, ToolMeaning::AsGiven)
+        lock_mutex(self.place(event, text)?).plan_for(event, text, ToolMeaning::AsGiven)
     }
 
     fn place(&self, event: EventKind, text: &str) -> Option<&Mutex<CachedPlan>> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::{HookSystem, plans};
 use crate::config::LoadMode;
@@ -19,12 +19,12 @@ const RETRY_AFTER: Duration = Duration::from_millis(25);
 impl HookSystem {
     pub(super) fn load(&self, mode: LoadMode) -> Vec<Diagnostic> {
         // The lock is held until the new snapshot is in force, so that of two concurrent reloads the later one wins.
-        let mut loader = lock(&self.inner.loader);
+        let mut loader = lock_mutex(&self.inner.loader);
         self.load_with(&mut loader, mode)
     }
 
     fn load_with(&self, loader: &mut Loader, mode: LoadMode) -> Vec<Diagnostic> {
-        let native = lock(&self.inner.native).clone();
+        let native = lock_mutex(&self.inner.native).clone();
         let mut snapshot = self.inner.settings.load(loader, native, mode);
         let before = self.snapshot();
         snapshot.revision = if before.is_same_configuration(&snapshot) {
@@ -67,7 +67,7 @@ impl HookSystem {
     fn load_what_is_due(&self) {
         let is_due = || self.snapshot_is_due(SystemTime::now());
         if is_due() {
-            let mut loader = lock(&self.inner.loader);
+            let mut loader = lock_mutex(&self.inner.loader);
             // Another event may have done it while this one waited.
             if is_due() {
                 self.load_with(&mut loader, LoadMode::Refresh);
@@ -84,7 +84,7 @@ impl HookSystem {
         if !self.inner.late_handlers.load(Ordering::SeqCst) {
             return;
         }
-        let mut loader = lock(&self.inner.loader);
+        let mut loader = lock_mutex(&self.inner.loader);
         if self.inner.late_handlers.swap(false, Ordering::SeqCst) {
             self.load_with(&mut loader, LoadMode::Refresh);
         }
@@ -95,7 +95,7 @@ impl HookSystem {
         if !self.inner.load_again.load(Ordering::Relaxed) {
             return;
         }
-        let mut loader = lock(&self.inner.loader);
+        let mut loader = lock_mutex(&self.inner.loader);
         let is_due = loader.last_retry.is_none_or(|last| last.elapsed() >= RETRY_AFTER);
         if is_due && self.inner.load_again.load(Ordering::Relaxed) {
             self.load_with(&mut loader, LoadMode::Refresh);

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hookrail_spawn::{Termination, lock};
+use hookrail_spawn::{Termination, lock_mutex};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio::task::JoinSet;
@@ -52,7 +52,7 @@ impl RuntimePool {
             return None;
         }
         let in_flight = self.enter()?;
-        let idle = lock(&self.idle).pop();
+        let idle = lock_mutex(&self.idle).pop();
         let runtime = idle.or_else(|| runtime().ok())?;
         Some(BorrowedRuntime { runtime, in_flight })
     }
@@ -65,11 +65,11 @@ impl RuntimePool {
 
     /// Ends the runtimes without waiting, because tokio does not allow to wait inside another runtime.
     fn end_idle(&self) {
-        lock(&self.idle).drain(..).for_each(Runtime::shutdown_background);
+        lock_mutex(&self.idle).drain(..).for_each(Runtime::shutdown_background);
     }
 
     fn put_back(&self, runtime: Runtime) {
-        let mut idle = lock(&self.idle);
+        let mut idle = lock_mutex(&self.idle);
         if idle.len() < MOST_IDLE {
             idle.push(runtime);
         } else {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 use tokio::sync::Semaphore;
 
 use super::drive::EngineShared;
@@ -153,7 +153,7 @@ impl ShadowVerdicts {
 
     /// Takes a verdict. It goes to the outcome, or to the records if the outcome has been made.
     pub(super) fn add(&self, fire: FireId, place: usize, verdict: ShadowRun, recording: Option<&Recording>) {
-        let mut collected = lock(&self.collected);
+        let mut collected = lock_mutex(&self.collected);
         match &mut *collected {
             Collected::Open(verdicts) => verdicts.push((place, verdict)),
             Collected::Closed => {
@@ -195,7 +195,7 @@ impl ShadowVerdicts {
 
     /// Takes what is there, in plan order, for the outcome.
     pub(super) fn close(&self) -> Vec<ShadowRun> {
-        match std::mem::replace(&mut *lock(&self.collected), Collected::Closed) {
+        match std::mem::replace(&mut *lock_mutex(&self.collected), Collected::Closed) {
             Collected::Open(verdicts) => in_plan_order(verdicts),
             Collected::Closed => Vec::new(),
         }

@@ -15,7 +15,7 @@ use crate::spec::{ExtendedTrust, HookConsent, TrustScene};
 
 pub(super) static STORE: HookConsent = HookConsent {
     // Codex CLI looks for trust in the user's configuration, also for the hooks of a project.
-    file: |locations| super::user_folder(locations).join(CONFIG),
+    file: |agent_folders| super::user_folder(agent_folders).join(CONFIG),
     file_name: CONFIG,
     extend,
     hint: "review the hooks in `codex` instead of using `--trust`",

@@ -1,4 +1,4 @@
-//! `hookrail log --shadow`: what hooks without an effect would have done.
+//! `hookrail log --shadow`: what shadow hooks would have done.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookrail::{Environment, HookSystem};
 use hookrail_bridge::Agent;
-use hookrail_bridge::install::{Locations, Scope};
+use hookrail_bridge::install::{AgentFolders, Scope};
 use serde_json::{Value, json};
 
 use crate::cli::bridge::{AGENTS, bridge, denies, write_payload};
@@ -366,7 +366,7 @@ fn everything_that_install_writes_and_that_agents_read_is_protected() {
         let environment = set.iter().fold(environment, |environment, (name, value)| environment.with(name, value));
         let places = HookSystem::builder(&sandbox.project).environment(environment).build().protected_places();
         let variable = |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        let locations = Locations { home: &sandbox.home, project: &sandbox.project, variable: &variable };
+        let locations = AgentFolders { home: &sandbox.home, project: &sandbox.project, variable: &variable };
         for agent in Agent::ALL {
             let scopes = [Scope::User, Scope::Project, Scope::System];
             let written = scopes.into_iter().filter_map(|scope| locations.settings_path(agent, scope).ok());

@@ -45,15 +45,15 @@ pub(super) fn foreign_status(stderr: &str) -> Option<Diagnostic> {
     let first = lines.next()?;
     // What ends a shell is the last thing it writes. A hook that explains its refusal writes that.
     let last = lines.next_back().unwrap_or(first);
-    let fatal = [first, last].into_iter().find_map(|line| Some((line, blame(line, &OWN_ERRORS)?)));
-    let (line, (blamed, what)) = fatal.or_else(|| Some((last, blame(last, &FAILED_COMMANDS)?)))?;
-    let message = format!("this exit status 2 comes from {blamed} and not from the hook: {what} ({})", quoted(line));
+    let fatal = [first, last].into_iter().find_map(|line| Some((line, source_of_error(line, &OWN_ERRORS)?)));
+    let (line, (source, what)) = fatal.or_else(|| Some((last, source_of_error(last, &FAILED_COMMANDS)?)))?;
+    let message = format!("this exit status 2 comes from {source} and not from the hook: {what} ({})", quoted(line));
     let hint = "repair what standard error names; until then everything is blocked";
     Some(Diagnostic::new(Code::ExitStatusOfInterpreter, message).hint(hint))
 }
 
 /// What wrote a line that reports an error of its own, and what the error means.
-fn blame(line: &str, errors: &[(&str, &'static str)]) -> Option<(String, &'static str)> {
+fn source_of_error(line: &str, errors: &[(&str, &'static str)]) -> Option<(String, &'static str)> {
     let (program, rest) = line.split_once(": ")?;
     let name = program.rsplit('/').next().unwrap_or(program);
     let bare = name.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.');

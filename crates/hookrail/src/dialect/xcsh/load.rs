@@ -310,7 +310,7 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
     }
     if let Action::Module(path) = &hook.action
         && !(registered.commands.is_empty() && registered.renderers.is_empty())
-        // A module without an effect offers nothing either.
+        // A shadow module offers nothing either.
         && hook.enforcement == Enforcement::Enforced
     {
         loaded.modules.push(LoadedModule {

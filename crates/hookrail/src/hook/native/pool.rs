@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use std::{io, thread};
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -104,7 +104,7 @@ impl ClosureThreads {
 
     /// Lets every thread end as soon as it has nothing to do.
     pub(crate) fn close(&self) {
-        lock(&self.0.state).is_closed = true;
+        lock_mutex(&self.0.state).is_closed = true;
         self.0.work.notify_all();
     }
 }
@@ -117,7 +117,7 @@ impl Drop for ClosureThreads {
 
 impl ThreadPool {
     fn submit(shared: &Arc<Self>, call: Arc<ClosureCall>) -> io::Result<()> {
-        let mut state = lock(&shared.state);
+        let mut state = lock_mutex(&shared.state);
         state.queue.push_back(call);
         if state.queue.len() > state.idle && state.threads < MOST_THREADS {
             let own = Arc::clone(shared);
@@ -145,7 +145,7 @@ impl ThreadPool {
 
     /// The next call; none when the thread is not needed any more.
     fn next(&self) -> Option<Arc<ClosureCall>> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         loop {
             if let Some(call) = state.queue.pop_front() {
                 return Some(call);
@@ -170,7 +170,7 @@ impl ClosureCall {
     /// Runs the closure's code until it is done or waits.
     fn run(self: Arc<Self>) {
         let work = {
-            let mut progress = lock(&self.progress);
+            let mut progress = lock_mutex(&self.progress);
             if progress.phase == CallPhase::Queued {
                 progress.phase = CallPhase::Running;
             }
@@ -205,7 +205,7 @@ impl ClosureCall {
 
     /// Keeps a future until it is woken.
     fn wait(self: Arc<Self>, answering: Answering) {
-        let mut progress = lock(&self.progress);
+        let mut progress = lock_mutex(&self.progress);
         let again = match progress.phase {
             CallPhase::Over => {
                 drop(progress);
@@ -223,8 +223,8 @@ impl ClosureCall {
     }
 
     fn finish(&self, answer: Result<Effects, Panicked>) {
-        lock(&self.progress).phase = CallPhase::Over;
-        if let Some(reply) = lock(&self.reply).take() {
+        lock_mutex(&self.progress).phase = CallPhase::Over;
+        if let Some(reply) = lock_mutex(&self.reply).take() {
             // The answer may not be wanted any more.
             let _ = reply.send(answer);
         }
@@ -232,7 +232,7 @@ impl ClosureCall {
 
     /// Gives the call up. Its future is dropped on a thread of the pool, because that runs code of the closure's too.
     fn give_up(self: &Arc<Self>) {
-        let was = std::mem::replace(&mut lock(&self.progress).phase, CallPhase::Over);
+        let was = std::mem::replace(&mut lock_mutex(&self.progress).phase, CallPhase::Over);
         if was == CallPhase::Waiting {
             Arc::clone(self).queue();
         }
@@ -242,7 +242,7 @@ impl ClosureCall {
         let threads = Arc::clone(&self.threads);
         if ThreadPool::submit(&threads, Arc::clone(&self)).is_err() {
             // No thread can be had, so nothing can wake this any more.
-            let work = lock(&self.progress).work.take();
+            let work = lock_mutex(&self.progress).work.take();
             forget_safely(work);
             self.finish(Err(Panicked));
         }
@@ -251,7 +251,7 @@ impl ClosureCall {
 
 impl Wake for ClosureCall {
     fn wake(self: Arc<Self>) {
-        let mut progress = lock(&self.progress);
+        let mut progress = lock_mutex(&self.progress);
         match progress.phase {
             CallPhase::Waiting => progress.phase = CallPhase::Queued,
             CallPhase::Running => {

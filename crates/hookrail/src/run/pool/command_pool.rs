@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookrail_spawn::{ChildCommand, lock};
+use hookrail_spawn::{ChildCommand, lock_mutex};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -67,12 +67,12 @@ impl CommandPool {
 
     /// Takes an idle process.
     pub(super) fn take_idle(&self) -> Option<IdleProcess> {
-        lock(&self.state).idle.pop()
+        lock_mutex(&self.state).idle.pop()
     }
 
     /// Returns a process to the pool; gives it back if the pool was closed.
     pub(super) fn put_back(&self, process: IdleProcess) -> Option<IdleProcess> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         if state.given_up {
             return Some(process);
         }
@@ -82,25 +82,25 @@ impl CommandPool {
 
     /// Closes the pool, and returns its idle processes.
     pub(super) fn give_up(&self) -> Vec<IdleProcess> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         state.given_up = true;
         std::mem::take(&mut state.idle)
     }
 
     /// When a process may be started again after crashes.
     pub(super) fn not_before(&self) -> Option<Instant> {
-        lock(&self.state).not_before
+        lock_mutex(&self.state).not_before
     }
 
     /// Records that a process worked.
     pub(super) fn note_success(&self) {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         (state.crashes, state.not_before) = (0, None);
     }
 
     /// Records that a process crashed.
     pub(super) fn note_crash(&self) {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         state.crashes = state.crashes.saturating_add(1);
         let pause = match state.crashes {
             0 | 1 => Duration::ZERO,

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookrail_spawn::{CancelToken, ParkedChild, SpawnError, StartEnd, Termination, lock, run_id};
+use hookrail_spawn::{CancelToken, ParkedChild, SpawnError, StartEnd, Termination, lock_mutex, run_id};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -77,14 +77,14 @@ impl ProcessPool {
 
     /// Whether there is nothing to end.
     pub(crate) fn is_empty(&self) -> bool {
-        lock(&self.commands.pools).is_empty() && lock(&self.commands.discarded).is_empty()
+        lock_mutex(&self.commands.pools).is_empty() && lock_mutex(&self.commands.discarded).is_empty()
     }
 
     /// Ends everything, and takes nothing back from now on.
     pub(crate) async fn close(&self) {
         self.commands.closed.store(true, Ordering::Release);
-        let old = std::mem::take(&mut *lock(&self.commands.pools));
-        lock(&self.commands.discarded).extend(give_up_all(old));
+        let old = std::mem::take(&mut *lock_mutex(&self.commands.pools));
+        lock_mutex(&self.commands.discarded).extend(give_up_all(old));
         let mut ending = JoinSet::new();
         for termination in self.end_discarded() {
             ending.spawn(termination.finish());
@@ -94,7 +94,7 @@ impl ProcessPool {
 
     /// Starts to end the processes that were discarded. Returns the terminations that are not complete.
     pub(super) fn end_discarded(&self) -> Vec<Termination> {
-        let discarded = std::mem::take(&mut *lock(&self.commands.discarded));
+        let discarded = std::mem::take(&mut *lock_mutex(&self.commands.discarded));
         discarded.into_iter().map(IdleProcess::retire).collect()
     }
 }
@@ -106,13 +106,13 @@ impl CommandPools {
 
     /// The pool for a request. A pool that does not fit any more is closed.
     fn pool_for(&self, world: &ProcessContext, request: &PlannedRun) -> Arc<CommandPool> {
-        let found = lock(&self.pools).iter().find(|pool| pool.recipe.fits(world, request)).cloned();
+        let found = lock_mutex(&self.pools).iter().find(|pool| pool.recipe.fits(world, request)).cloned();
         if let Some(pool) = found.filter(|pool| pool.files.is_unchanged()) {
             return pool;
         }
         // The files are inspected before anything is started, so that a change in between is noticed.
         let files = FileStamps::named_by(&request.hook, world, &request.cwd);
-        let mut pools = lock(&self.pools);
+        let mut pools = lock_mutex(&self.pools);
         if let Some(pool) = pools.iter().find(|pool| pool.recipe.fits(world, request) && pool.files == files) {
             return Arc::clone(pool);
         }
@@ -121,7 +121,7 @@ impl CommandPools {
         let pool = Arc::new(CommandPool::new(world, request, files));
         pools.push(Arc::clone(&pool));
         drop(pools);
-        lock(&self.discarded).extend(give_up_all(old));
+        lock_mutex(&self.discarded).extend(give_up_all(old));
         pool
     }
 
@@ -150,11 +150,11 @@ impl CommandPools {
 
     /// Marks a process to be ended.
     fn discard(&self, process: IdleProcess) {
-        lock(&self.discarded).push(process);
+        lock_mutex(&self.discarded).push(process);
     }
 
     fn retain(&self, wanted: impl Fn(&CommandPool) -> bool) {
-        let mut pools = lock(&self.pools);
+        let mut pools = lock_mutex(&self.pools);
         let (kept, old): (Vec<_>, Vec<_>) = pools.drain(..).partition(|pool| wanted(pool));
         *pools = kept;
         drop(pools);

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use hookrail_spawn::lock;
+use hookrail_spawn::lock_mutex;
 
 use super::super::HookSystem;
 use crate::hook::{Authority, Enablement, Hook};
@@ -17,7 +17,7 @@ pub(super) struct Disabled(Mutex<BTreeSet<String>>);
 impl Disabled {
     /// Marks the named hooks as disabled.
     pub(super) fn apply(&self, hooks: &mut [Hook]) {
-        let names = lock(&self.0);
+        let names = lock_mutex(&self.0);
         for hook in hooks.iter_mut().filter(|hook| hook.is_enabled() && names.contains(&*hook.label)) {
             if hook.authority() != Authority::System {
                 hook.enablement = Enablement::Disabled("the user of this session".into());
@@ -58,6 +58,6 @@ impl HookSystem {
     }
 
     fn disabled(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
-        lock(&self.inner.settings.disabled.0)
+        lock_mutex(&self.inner.settings.disabled.0)
     }
 }

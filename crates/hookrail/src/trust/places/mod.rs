@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hookrail_spawn::{Environment, lock};
+use hookrail_spawn::{Environment, lock_mutex};
 
 use crate::config::{RealPaths, real_path, without_dots};
 use crate::hook::{Action, Hook};
@@ -85,7 +85,7 @@ impl ProtectedPlaces {
 
     /// Follows the links of all places again before the next question, for a host that asks seldom.
     pub fn look_again(&self) {
-        *lock(&self.table) = None;
+        *lock_mutex(&self.table) = None;
     }
 
     /// Whether what is at this path decides which hooks run. The path is absolute, and its links are resolved.
@@ -160,7 +160,7 @@ impl ProtectedPlaces {
     }
 
     fn table(&self) -> Arc<Table> {
-        let mut kept = lock(&self.table);
+        let mut kept = lock_mutex(&self.table);
         if let Some((made, table)) = &*kept
             && made.elapsed() < TABLE_AGE
         {

@@ -21,9 +21,9 @@ use super::entry::EntryPlaces;
 const MAX_FILE_BYTES: u64 = 512 * 1024;
 
 /// The loaded configuration and the files behind it.
-pub(super) struct Scene<'s> {
+pub(super) struct LintContext<'s> {
     pub(super) root: &'s Path,
-    pub(super) hooks: Vec<HookScene<'s>>,
+    pub(super) hooks: Vec<HookContext<'s>>,
     /// The tools that the user named in the configuration.
     pub(super) own_tools: Vec<&'s str>,
     files: &'s [PathBuf],
@@ -32,14 +32,15 @@ pub(super) struct Scene<'s> {
 }
 
 /// One hook with its commands.
-pub(super) struct HookScene<'s> {
+pub(super) struct HookContext<'s> {
     pub(super) hook: &'s Arc<Hook>,
     pub(super) commands: Vec<CommandUse>,
 }
 
-impl<'s> Scene<'s> {
+impl<'s> LintContext<'s> {
     pub(super) fn new(root: &'s Path, snapshot: &'s Snapshot) -> Self {
-        let hooks = snapshot.hooks().iter().map(|hook| HookScene { hook, commands: commands_of(root, hook) }).collect();
+        let hooks =
+            snapshot.hooks().iter().map(|hook| HookContext { hook, commands: commands_of(root, hook) }).collect();
         let own_tools = snapshot.tool_table().into_iter().flat_map(ToolTable::own_tools).collect();
         Self { root, hooks, own_tools, files: snapshot.files(), texts: RefCell::default(), entries: RefCell::default() }
     }
@@ -52,7 +53,7 @@ impl<'s> Scene<'s> {
     }
 
     /// The hooks that are meant to run: those that a list or a switch turns off have no problem.
-    pub(super) fn active(&self) -> impl Iterator<Item = &HookScene<'s>> {
+    pub(super) fn active(&self) -> impl Iterator<Item = &HookContext<'s>> {
         self.hooks.iter().filter(|seen| match seen.hook.enablement {
             Enablement::Active | Enablement::NeverSwitchedOn => true,
             Enablement::Disabled(_) | Enablement::SwitchedOff(_) | Enablement::OwnBridge | Enablement::RunByAgent => {
@@ -94,7 +95,7 @@ impl<'s> Scene<'s> {
     }
 }
 
-impl HookScene<'_> {
+impl HookContext<'_> {
     /// Where programs are looked for when the hook runs.
     pub(super) fn search_path(&self) -> OsString {
         let own = self.hook.environment.as_ref().and_then(|environment| environment.get("PATH")).map(OsString::from);

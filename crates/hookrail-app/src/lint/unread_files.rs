@@ -8,9 +8,9 @@ use hookrail::sources::Location;
 use hookrail::{Code, Diagnostic, DialectId};
 
 use super::Finding;
+use super::context::LintContext;
 use super::events::{is_of_plugin, is_typing_error};
 use super::fix::Fix;
-use super::scene::Scene;
 use super::switches::{ListedName, Switches, ValueShape};
 use crate::foreign_hooks;
 
@@ -28,17 +28,17 @@ const NOT_SETTINGS: [&str; 7] = [
 /// Endings of JavaScript and TypeScript that no module has.
 const NOT_MODULES: [&str; 2] = ["tsx", "jsx"];
 
-pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
-    let settings = scene.settings_files().filter(|file| file.ends_with("settings.json") && !is_of_plugin(file));
-    let mut found: Vec<Finding> = settings.flat_map(|file| sections(scene, file)).collect();
+pub(super) fn check(context: &LintContext<'_>) -> Vec<Finding> {
+    let settings = context.settings_files().filter(|file| file.ends_with("settings.json") && !is_of_plugin(file));
+    let mut found: Vec<Finding> = settings.flat_map(|file| sections(context, file)).collect();
     for name in NOT_SETTINGS {
-        let file = scene.root.join(name);
-        if scene.text(&file).is_some_and(|text| text.contains("\"hooks\"") || text.contains("\"BeforeTool\"")) {
+        let file = context.root.join(name);
+        if context.text(&file).is_some_and(|text| text.contains("\"hooks\"") || text.contains("\"BeforeTool\"")) {
             let message = format!("`{name}` is not read; its hooks do not run");
             found.push(not_read(&file, message, "move its hooks to `.llxprt/settings.json`"));
         }
     }
-    for file in files_in(&scene.root.join(".xcsh/hooks")) {
+    for file in files_in(&context.root.join(".xcsh/hooks")) {
         let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if NOT_MODULES.contains(&ending) {
             let message = format!("a file that ends in `.{ending}` is not loaded as a module");
@@ -49,7 +49,7 @@ pub(super) fn look(scene: &Scene<'_>) -> Vec<Finding> {
             ));
         }
     }
-    found.extend(foreign_hooks::diagnostics(scene.root).into_iter().map(Finding::new));
+    found.extend(foreign_hooks::diagnostics(context.root).into_iter().map(Finding::new));
     found
 }
 
@@ -58,8 +58,8 @@ fn not_read(file: &Path, message: String, hint: &str) -> Finding {
 }
 
 /// The sections of a settings file that are misspelt, and the events that are outside of `hooks`.
-fn sections(scene: &Scene<'_>, file: &Path) -> Vec<Finding> {
-    let Some(text) = scene.text(file) else { return Vec::new() };
+fn sections(context: &LintContext<'_>, file: &Path) -> Vec<Finding> {
+    let Some(text) = context.text(file) else { return Vec::new() };
     let keys = Switches::read(&text).keys;
     let has = |name: &str| keys.iter().any(|(key, _)| key.name == name);
     let mut found = Vec::new();

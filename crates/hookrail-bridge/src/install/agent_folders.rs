@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::agents::Agent;
-use crate::settings::{FilePlace, Locations, Scope};
+use crate::settings::{AgentFolders, FilePlace, Scope};
 
 /// The agent has no place for hooks of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,7 +15,7 @@ pub struct UnsupportedScope {
     pub scope: Scope,
 }
 
-impl Locations<'_> {
+impl AgentFolders<'_> {
     /// Returns the settings files of the project and the user in which the agent finds hooks, also those that no installation
     /// writes. Agents that are called through a generated plugin have none, and of some agents every file of a folder counts.
     #[must_use]
