@@ -28,6 +28,21 @@ pub struct DialectEvent {
     pub occurrences: Occurrences,
 }
 
+impl DialectEvent {
+    /// What most events have in common: hooks run side by side, and can do nothing.
+    pub(crate) const PARALLEL: Self = Self {
+        name: "",
+        matched_on: None,
+        fields: &[],
+        can: Abilities::NONE,
+        gates: false,
+        fold: MergeRule::AnyDenies,
+        stage: Stage::Parallel,
+        timeout: Duration::from_secs(60),
+        occurrences: Occurrences::All,
+    };
+}
+
 /// Which occurrences of an event a dialect takes part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occurrences {

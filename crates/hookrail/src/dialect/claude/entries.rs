@@ -5,7 +5,7 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node, Shape};
 use crate::dialect::command_hooks::{
     CommandDialect, EntryRules, FailingStatus, HookOutput, InvalidValue, NearJson, OutputRules, OwnType, SettingsEvent,
-    TimeoutUnit,
+    TimeoutUnit, require_executable_guard,
 };
 use crate::dialect_id::DialectId;
 use crate::event::EventKind;
@@ -88,8 +88,7 @@ impl CommandDialect for Claude {
             kind if NOT_EXECUTABLE.contains(&kind) => format!("hooks of type `{kind}` run in Claude Code only"),
             _ => return None,
         };
-        let found = document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed"));
-        Some(OwnType { action: Ok(Action::NotExecutable(why.into())), found: vec![found] })
+        Some(OwnType::not_executable(document, node, why))
     }
 
     fn read_own_keys(
@@ -125,11 +124,7 @@ impl CommandDialect for Claude {
                 return Err(why.to_owned());
             }
         }
-        if matches!(hook.action, Action::NotExecutable(_)) && hook.on_failure != OnFailure::Allow {
-            let why = "it asks for an effect of its failure and cannot be executed here";
-            return Err(why.to_owned());
-        }
-        Ok(())
+        require_executable_guard(hook)
     }
 
     /// Text is context for the model where the agent takes it for that, and nothing elsewhere.

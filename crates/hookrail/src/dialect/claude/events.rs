@@ -6,21 +6,11 @@ use crate::dialect::columns::columns;
 use crate::dialect::columns::event_named;
 use crate::dialect::command_hooks::SettingsEvent;
 use crate::dialect_id::DialectId;
-use crate::event::{Abilities, DialectEvent, EventKind, MergeRule, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent, EventKind};
 use crate::hook::condition::{HookCondition, ToolEnd};
 
 /// What columns have in common.
-const BASE: DialectEvent = DialectEvent {
-    name: "",
-    matched_on: None,
-    fields: &[],
-    can: Abilities::NONE,
-    gates: false,
-    fold: MergeRule::AnyDenies,
-    stage: Stage::Parallel,
-    timeout: Duration::from_secs(60),
-    occurrences: Occurrences::All,
-};
+const BASE: DialectEvent = DialectEvent { timeout: Duration::from_secs(60), ..DialectEvent::PARALLEL };
 
 const STOP: Abilities = Abilities::STOP;
 const DENY: Abilities = Abilities::DENY.union(STOP);

@@ -6,11 +6,11 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node, Shape};
 use crate::dialect::columns::event_named;
 use crate::dialect::command_hooks::{
-    CommandDialect, EntryRules, HookOutput, InvalidValue, OwnType, SettingsEvent, TimeoutUnit,
+    CommandDialect, EntryRules, InvalidValue, OwnType, SettingsEvent, TimeoutUnit, require_executable_guard,
 };
 use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::EventKind;
-use crate::hook::{Action, Hook, OnFailure};
+use crate::hook::{Action, Hook};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 
 /// The types of entries that run in the agent only.
@@ -68,8 +68,7 @@ impl CommandDialect for Codex {
             kind if NOT_EXECUTABLE.contains(&kind) => format!("hooks of type `{kind}` run in Codex CLI only"),
             _ => return None,
         };
-        let found = document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed"));
-        Some(OwnType { action: Ok(Action::NotExecutable(why.into())), found: vec![found] })
+        Some(OwnType::not_executable(document, node, why))
     }
 
     fn read_own_keys(
@@ -90,12 +89,7 @@ impl CommandDialect for Codex {
             found.push(document.finding(Code::TimeoutClamped, &node.span, message));
             hook.timeout = LONGEST_END_TIMEOUT;
         }
-        match (&hook.action, hook.on_failure) {
-            (Action::NotExecutable(_), OnFailure::Ask | OnFailure::Block) => {
-                Err("it asks for an effect of its failure and cannot be executed here".to_owned())
-            }
-            _ => Ok(()),
-        }
+        require_executable_guard(hook)
     }
 
     /// Letters, digits, `_` and `|` are a list of exact names; anything else is a pattern for any part of the text.
@@ -103,14 +97,6 @@ impl CommandDialect for Codex {
         let is_list = pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'|'));
         let scope = if is_list { MatchScope::Whole } else { MatchScope::Anywhere };
         Matcher::compile(pattern, Language::Regex, scope, on_invalid)
-    }
-
-    fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {
-        Vec::new()
-    }
-
-    fn specific_members(_event: EventKind) -> Vec<&'static str> {
-        Vec::new()
     }
 }
 

@@ -3,20 +3,10 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent};
 
 /// What columns have in common: hooks run side by side, for up to ten minutes.
-const BASE: DialectEvent = DialectEvent {
-    name: "",
-    matched_on: None,
-    fields: &[],
-    can: Abilities::NONE,
-    gates: false,
-    fold: MergeRule::AnyDenies,
-    stage: Stage::Parallel,
-    timeout: Duration::from_secs(600),
-    occurrences: Occurrences::All,
-};
+const BASE: DialectEvent = DialectEvent { timeout: Duration::from_secs(600), ..DialectEvent::PARALLEL };
 
 /// How long the agent waits at its end where the entry says nothing, and at most.
 pub(super) const END_TIMEOUT: Duration = Duration::from_secs(1);

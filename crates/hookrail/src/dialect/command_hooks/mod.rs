@@ -1,7 +1,7 @@
 //! The kit for dialects whose hooks are commands in JSON settings: `{"EVENT": [{"matcher": …, "hooks": [{"type":
 //! "command", …}]}]}`, an answer as JSON on standard output, and exit statuses with a meaning.
 //!
-//! `layers` reads settings files with such a section, `groups` the settings of one event, `answer` makes an answer of
+//! `layers` reads settings files with such a section, `switches` has what they turn off, `groups` the settings of one event, `answer` makes an answer of
 //! the end of a process or of a question to a remote group, `remote` reads entries that ask one, `foreign_errors` recognizes what
 //! did not come from the hook, `output` reads the fields of an answer, `strict` says which output of a guard is none,
 //! `unambiguous` settles keys that were written twice, `references` quotes variables in a line. A
@@ -17,6 +17,7 @@ mod output;
 mod references;
 mod remote;
 mod strict;
+mod switches;
 mod unambiguous;
 
 pub(crate) use agent_output::{ParsedOutput, StatusTwo, parse_output, recognised_in, stricter_than_agent};
@@ -30,14 +31,15 @@ pub use output::{
 pub(crate) use output::{FOREIGN_FIELDS, NO_REASON};
 pub(crate) use references::with_quoted_variables;
 pub(crate) use remote::{GROUP_KEY, PROCESS_KEYS, RETRIES_KEY, TYPE as REMOTE_TYPE};
+pub(crate) use switches::{Layer, LayerSwitches, load_layers, managed_places};
 
-use crate::config::diagnostic::Diagnostic;
+use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node};
 use crate::dialect::DialectId;
 use crate::dialect::columns::event_named;
 use crate::event::EventKind;
 use crate::hook::condition::HookCondition;
-use crate::hook::{Action, Hook};
+use crate::hook::{Action, Hook, OnFailure};
 use crate::matcher::{CompiledMatcher, OnInvalid};
 
 /// What distinguishes one dialect of command hooks from another.
@@ -88,10 +90,14 @@ pub(crate) trait CommandDialect {
     fn compile_matcher(event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher;
 
     /// Removes members of `hookSpecificOutput` that have the wrong type, and reports those without an effect.
-    fn check_specific(event: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>;
+    fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {
+        Vec::new()
+    }
 
     /// The members of `hookSpecificOutput` that have an effect on an event.
-    fn specific_members(event: EventKind) -> Vec<&'static str>;
+    fn specific_members(_event: EventKind) -> Vec<&'static str> {
+        Vec::new()
+    }
 }
 
 /// What a key of the settings names.
@@ -110,6 +116,24 @@ pub(crate) enum SettingsEvent {
 pub(crate) struct OwnType {
     pub(crate) action: Result<Action, String>,
     pub(crate) found: Vec<Diagnostic>,
+}
+
+impl OwnType {
+    /// An entry that is listed, because it runs in its agent only.
+    pub(crate) fn not_executable(document: &Document, node: &Node, why: String) -> Self {
+        let found = document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed"));
+        Self { action: Ok(Action::NotExecutable(why.into())), found: vec![found] }
+    }
+}
+
+/// Fails if a guard cannot be executed: its failure must have an effect, and it would never fail.
+pub(crate) fn require_executable_guard(hook: &Hook) -> Result<(), String> {
+    match (&hook.action, hook.on_failure) {
+        (Action::NotExecutable(_), OnFailure::Ask | OnFailure::Block) => {
+            Err("it asks for an effect of its failure and cannot be executed here".to_owned())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The entries of a dialect, and what becomes of what is written wrongly in them.
@@ -211,14 +235,6 @@ mod tests {
 
         fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
             Matcher::compile(pattern, Language::GlobOrRegex, MatchScope::Whole, on_invalid)
-        }
-
-        fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {
-            Vec::new()
-        }
-
-        fn specific_members(_event: EventKind) -> Vec<&'static str> {
-            Vec::new()
         }
     }
 

@@ -3,10 +3,12 @@
 use super::Gemini;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node};
-use crate::dialect::command_hooks::{CommandDialect, EntryRules, HookOutput, InvalidValue, OwnType, TimeoutUnit};
+use crate::dialect::command_hooks::{
+    CommandDialect, EntryRules, InvalidValue, OwnType, TimeoutUnit, require_executable_guard,
+};
 use crate::dialect::{DialectId, enforcement, sandbox};
 use crate::event::EventKind;
-use crate::hook::{Action, Hook, OnFailure};
+use crate::hook::Hook;
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 
 impl CommandDialect for Gemini {
@@ -37,8 +39,7 @@ impl CommandDialect for Gemini {
             return None;
         }
         let why = format!("hooks of type `{kind}` run in Gemini CLI only");
-        let found = document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed"));
-        Some(OwnType { action: Ok(Action::NotExecutable(why.into())), found: vec![found] })
+        Some(OwnType::not_executable(document, node, why))
     }
 
     fn read_own_keys(
@@ -52,12 +53,7 @@ impl CommandDialect for Gemini {
             let finding = document.finding(Code::UnknownKey, &key.span, message);
             found.push(finding.hint("set the variables in the command, as in `NAME=value program`"));
         }
-        match (&hook.action, hook.on_failure) {
-            (Action::NotExecutable(_), OnFailure::Ask | OnFailure::Block) => {
-                Err("it asks for an effect of its failure and cannot be executed here".to_owned())
-            }
-            _ => Ok(()),
-        }
+        require_executable_guard(hook)
     }
 
     /// A pattern matches any part of a tool's name; other texts, such as the source of a session, are compared as they are.
@@ -67,14 +63,6 @@ impl CommandDialect for Gemini {
             return Matcher::compile(pattern, Language::Regex, MatchScope::Anywhere, on_invalid);
         }
         Matcher::compile(&exactly(pattern), Language::Regex, MatchScope::Whole, on_invalid)
-    }
-
-    fn check_specific(_event: EventKind, _output: &mut HookOutput) -> Vec<Diagnostic> {
-        Vec::new()
-    }
-
-    fn specific_members(_event: EventKind) -> Vec<&'static str> {
-        Vec::new()
     }
 }
 

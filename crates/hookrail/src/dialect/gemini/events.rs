@@ -3,20 +3,10 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent, MergeRule};
 
 /// What columns have in common. A group of hooks can ask for a chain instead.
-const BASE: DialectEvent = DialectEvent {
-    name: "",
-    matched_on: None,
-    fields: &[],
-    can: Abilities::NONE,
-    gates: false,
-    fold: MergeRule::AnyDenies,
-    stage: Stage::Parallel,
-    timeout: Duration::from_secs(60),
-    occurrences: Occurrences::All,
-};
+const BASE: DialectEvent = DialectEvent { timeout: Duration::from_secs(60), ..DialectEvent::PARALLEL };
 
 const STOP: Abilities = Abilities::STOP;
 const DENY: Abilities = Abilities::DENY.union(STOP);

@@ -3,18 +3,13 @@
 use std::time::Duration;
 
 use crate::dialect::columns::columns;
-use crate::event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
+use crate::event::{Abilities, DialectEvent};
 
 const BASE: DialectEvent = DialectEvent {
-    name: "",
     matched_on: Some("tool_name"),
-    fields: &[],
     can: Abilities::ADD_CONTEXT,
-    gates: false,
-    fold: MergeRule::AnyDenies,
-    stage: Stage::Parallel,
     timeout: Duration::from_secs(10),
-    occurrences: Occurrences::All,
+    ..DialectEvent::PARALLEL
 };
 
 columns! {

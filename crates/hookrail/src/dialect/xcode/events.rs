@@ -7,15 +7,10 @@ use crate::event::{Abilities, DialectEvent, MergeRule, Occurrences, Stage};
 
 /// An event that hooks are only told about: the host does not wait for them.
 const NOTIFY_ONLY: DialectEvent = DialectEvent {
-    name: "",
-    matched_on: None,
-    fields: &[],
-    can: Abilities::NONE,
-    gates: false,
     fold: MergeRule::Ignore,
     stage: Stage::Detached,
     timeout: Duration::from_secs(5),
-    occurrences: Occurrences::All,
+    ..DialectEvent::PARALLEL
 };
 
 /// An event in which answers have an effect.

@@ -7,15 +7,10 @@ use crate::event::{Abilities, DialectEvent, EventKind, MergeRule, Occurrences, S
 
 /// What columns have in common. Results are not used unless a column says so.
 const BASE: DialectEvent = DialectEvent {
-    name: "",
-    matched_on: None,
-    fields: &[],
-    can: Abilities::NONE,
-    gates: false,
     fold: MergeRule::Ignore,
     stage: Stage::Chain,
     timeout: Duration::from_secs(60),
-    occurrences: Occurrences::All,
+    ..DialectEvent::PARALLEL
 };
 
 /// An event that a module can cancel, or give a result for.

@@ -1,0 +1,137 @@
+//! What the layers of an agent's settings turn off among each other's hooks.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{CommandDialect, LayerFile};
+use crate::config::lies_in;
+use crate::config::source::SourceKind;
+use crate::dialect::{LoadContext, Loaded, Sources, path_in};
+use crate::hook::{Enablement, Hook, ProjectSwitch};
+use crate::run::Environment;
+use crate::trust::OffByUser;
+
+/// The variable that names another root, for images and tests.
+const ROOT_VARIABLE: &str = "HOOKRAIL_FLEET_ROOT";
+
+/// What one layer turns off. A switch is named by its key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LayerSwitches {
+    /// All hooks that it reaches.
+    pub(crate) all: Option<&'static str>,
+    /// All hooks but the machine's, if this layer is the machine's.
+    pub(crate) unmanaged: Option<&'static str>,
+    /// The hooks of these names and commands.
+    pub(crate) disabled: Option<(&'static str, Vec<String>)>,
+}
+
+/// The hooks of one file or folder, and what it turns off.
+pub(crate) struct Layer {
+    pub(crate) kind: SourceKind,
+    pub(crate) file: PathBuf,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) switches: LayerSwitches,
+}
+
+impl Layer {
+    pub(crate) fn new(layer: LayerFile, hooks: Vec<Hook>, switches: LayerSwitches) -> Self {
+        Self { kind: layer.kind, file: layer.file, hooks, switches }
+    }
+
+    /// Whether what it says is about the hooks of a layer: its own and those of less authority. A project's is about the project
+    /// alone.
+    fn reaches(&self, kind: SourceKind) -> bool {
+        match self.kind {
+            SourceKind::System => true,
+            SourceKind::User => kind != SourceKind::System,
+            _ => self.kind == kind,
+        }
+    }
+
+    /// The key that turns off every hook of a layer.
+    fn turns_off(&self, kind: SourceKind) -> Option<&'static str> {
+        let is_machine = |kind: SourceKind| kind == SourceKind::System;
+        let all = self.switches.all.filter(|_| self.reaches(kind));
+        all.or_else(|| self.switches.unmanaged.filter(|_| is_machine(self.kind) && !is_machine(kind)))
+    }
+
+    /// The names of hooks that it disables in a layer.
+    fn disabled(&self, kind: SourceKind) -> &[String] {
+        self.switches.disabled.as_ref().filter(|_| self.reaches(kind)).map_or(&[], |(_, names)| names)
+    }
+
+    fn disables(&self, kind: SourceKind, hook: &Hook) -> bool {
+        self.disabled(kind).iter().any(|name| *name == *hook.label)
+    }
+
+    /// A switch as messages name it.
+    fn named(&self, key: &str) -> Arc<str> {
+        format!("`{key}` in the {} settings ({})", self.kind, self.file.display()).into()
+    }
+}
+
+/// Loads the hooks of all layers.
+pub(crate) fn load_layers<D: CommandDialect>(
+    layers: &[Layer],
+    environment: &Arc<Environment>,
+    context: &mut LoadContext<'_, '_>,
+    loaded: &mut Loaded,
+) {
+    let LoadContext { sources, reading, trusted, .. } = context;
+    for layer in layers {
+        for hook in &layer.hooks {
+            let mut hook = hook.clone();
+            hook.environment = Some(Arc::clone(environment));
+            if hook.enablement == Enablement::Active {
+                hook.enablement = enablement(layers, layer.kind, &hook);
+            }
+            if layer.kind == SourceKind::Project {
+                hook.project_switch = project_switch(layers, &hook);
+                hook.trust = trusted.judge(&hook, sources, reading);
+            }
+            loaded.hooks.push(hook);
+        }
+    }
+    loaded.off_by_user = off_by_user::<D>(layers);
+}
+
+fn enablement(layers: &[Layer], kind: SourceKind, hook: &Hook) -> Enablement {
+    let off = layers.iter().find_map(|layer| Some(layer.named(layer.turns_off(kind)?)));
+    let disabled = || {
+        let layer = layers.iter().find(|layer| layer.disables(kind, hook))?;
+        let (key, _) = layer.switches.disabled.as_ref()?;
+        Some(layer.named(key))
+    };
+    match (off, disabled) {
+        (Some(by), _) => Enablement::SwitchedOff(by),
+        (None, disabled) => disabled().map_or(Enablement::Active, Enablement::Disabled),
+    }
+}
+
+/// What the project's own files have to do with whether one of its hooks takes part.
+fn project_switch(layers: &[Layer], hook: &Hook) -> ProjectSwitch {
+    let project = SourceKind::Project;
+    let by = |layer: &&Layer| layer.turns_off(project).is_some() || layer.disables(project, hook);
+    let (own, others): (Vec<&Layer>, Vec<&Layer>) =
+        layers.iter().filter(by).partition(|layer| layer.kind == SourceKind::Project);
+    if !own.is_empty() && others.is_empty() { ProjectSwitch::SwitchesOff } else { ProjectSwitch::Nothing }
+}
+
+/// What the user and the machine switch off among the project's hooks.
+fn off_by_user<D: CommandDialect>(layers: &[Layer]) -> Vec<OffByUser> {
+    let mut off = Vec::new();
+    for layer in layers.iter().filter(|layer| layer.kind != SourceKind::Project) {
+        off.extend(layer.turns_off(SourceKind::Project).map(|_| OffByUser::Dialect(D::DIALECT)));
+        let named = |name: &String| OffByUser::Hook(D::DIALECT, name.clone());
+        off.extend(layer.disabled(SourceKind::Project).iter().map(named));
+    }
+    off
+}
+
+/// The places of a file or folder of the machine: its own, and the one below another root. What a project could write is none.
+pub(crate) fn managed_places(sources: &Sources, place: &'static str) -> impl Iterator<Item = PathBuf> {
+    let root = path_in(&sources.environment, ROOT_VARIABLE).filter(|root| root.is_absolute());
+    let elsewhere = root.map(|root| root.join(place.trim_start_matches('/')));
+    let elsewhere = elsewhere.filter(|elsewhere| !lies_in(elsewhere, &sources.project));
+    std::iter::once(Path::new(place).to_owned()).chain(elsewhere)
+}
