@@ -11,10 +11,12 @@ mod ruled_call;
 pub(crate) mod rules;
 mod shadow;
 mod state;
+mod subject;
 mod unasked;
 
-pub use plan::{AskedAbout, CarriedCallPlan, PartPlan, Plan, PlannedHook};
+pub use plan::{CarriedCallPlan, PartPlan, Plan, PlannedHook};
 pub use state::{Batch, Firing, Step};
+pub use subject::AskedAbout;
 
 pub(crate) use shadow::ShadowFiring;
 pub(crate) use state::TOOL_INPUT;

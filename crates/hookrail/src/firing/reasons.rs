@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::plan::{PlanInput, PlannedHook, Subject, knows, without_duplicates};
+use super::plan::{PlannedHook, without_duplicates};
+use super::subject::{PlanInput, Subject, knows};
 use crate::config::source::SourceKind;
 use crate::dialect::snapshot::{Snapshot, Switch};
 use crate::dialect_id::DialectId;

@@ -4,7 +4,8 @@ use super::Firing;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::dialect::snapshot::Snapshot;
 use crate::event::Event;
-use crate::firing::plan::{AskedAbout, PartPlan, Plan, PlannedHook};
+use crate::firing::AskedAbout;
+use crate::firing::plan::{PartPlan, Plan, PlannedHook};
 use crate::outcome::skips::{SkipReason, Skipped};
 use crate::tools::View;
 
