@@ -4,6 +4,7 @@
 mod claude;
 mod members;
 mod plugin;
+mod status;
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ use crate::loss::Loss;
 pub(crate) use claude::{ClaudeForm, QUESTION, claude_members, claude_output};
 pub(crate) use members::{Members, denied_question, given_text, permission};
 pub(crate) use plugin::PluginForm;
+pub(crate) use status::StatusForm;
 
 /// The exit status of the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

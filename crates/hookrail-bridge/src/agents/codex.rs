@@ -13,7 +13,7 @@ use super::claude;
 use super::tool_words::{COMMAND, same, tool};
 use crate::doctor::{DoctorCheck, DoctorScene, ManagedSettings};
 use crate::effect::{EffectKind, Handling};
-use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, QUESTION, denied_question, given_text};
+use crate::forms::{AnswerContent, AnsweredEvent, Members, QUESTION, StatusForm, given_text};
 use crate::settings::{AgentFile, AgentFolders, FilePlace, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, RewriteFit,
@@ -71,17 +71,17 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 };
 
 static EVENTS: &[AgentEvent] = &[
-    AgentEvent::new("SessionStart", EventKind::SessionStart, &CodexForm),
-    AgentEvent::new("SessionEnd", EventKind::SessionEnd, &CodexForm).waits_at_most(Duration::from_secs(1)),
-    AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &CodexForm),
-    AgentEvent::new("PreToolUse", EventKind::BeforeTool, &CodexForm),
-    AgentEvent::new(QUESTION, EventKind::PermissionRequest, &CodexForm),
-    AgentEvent::new("PostToolUse", EventKind::AfterTool, &CodexForm),
-    AgentEvent::new("Stop", EventKind::AgentEnd, &CodexForm),
-    AgentEvent::new("PreCompact", EventKind::BeforeCompact, &CodexForm),
-    AgentEvent::new("PostCompact", EventKind::AfterCompact, &CodexForm),
-    AgentEvent::new("SubagentStart", EventKind::SubagentStart, &CodexForm),
-    AgentEvent::new("SubagentStop", EventKind::SubagentStop, &CodexForm),
+    AgentEvent::new("SessionStart", EventKind::SessionStart, &FORM),
+    AgentEvent::new("SessionEnd", EventKind::SessionEnd, &FORM).waits_at_most(Duration::from_secs(1)),
+    AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &FORM),
+    AgentEvent::new("PreToolUse", EventKind::BeforeTool, &FORM),
+    AgentEvent::new(QUESTION, EventKind::PermissionRequest, &FORM),
+    AgentEvent::new("PostToolUse", EventKind::AfterTool, &FORM),
+    AgentEvent::new("Stop", EventKind::AgentEnd, &FORM),
+    AgentEvent::new("PreCompact", EventKind::BeforeCompact, &FORM),
+    AgentEvent::new("PostCompact", EventKind::AfterCompact, &FORM),
+    AgentEvent::new("SubagentStart", EventKind::SubagentStart, &FORM),
+    AgentEvent::new("SubagentStop", EventKind::SubagentStop, &FORM),
 ];
 
 static TOOLS: ToolColumn = ToolColumn {
@@ -161,28 +161,9 @@ fn open_shells(_: &DoctorScene<'_>) -> Vec<DoctorCheck> {
     )]
 }
 
-/// A denial is status 2 with a text on standard error, the one form that nothing can void. An answer with one member too many
-/// is void, so that each event gets exactly what Codex CLI knows.
-#[derive(Debug)]
-struct CodexForm;
+static FORM: StatusForm = StatusForm { members };
 
-impl AnswerForm for CodexForm {
-    fn write(&self, event: &AnsweredEvent<'_>, content: &AnswerContent) -> Answer {
-        match &content.deny {
-            Some(reason) if self.denies_by_status(event.kind) => Answer::of_status(reason),
-            _ => Answer::of_document(&members(event, content).0),
-        }
-    }
-
-    fn denial_document(&self, kind: EventKind, reason: &str) -> Option<Json> {
-        (kind == EventKind::PermissionRequest).then(|| denied_question(QUESTION, reason))
-    }
-
-    fn denies_by_status(&self, kind: EventKind) -> bool {
-        matches!(kind, EventKind::BeforeTool | EventKind::Prompt)
-    }
-}
-
+/// An answer with one member too many is void, so that each event gets exactly what Codex CLI knows.
 fn members(event: &AnsweredEvent<'_>, content: &AnswerContent) -> Members {
     let members = Members::new().text("systemMessage", content.system_message.as_deref());
     match event.kind {

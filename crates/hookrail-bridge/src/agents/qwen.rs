@@ -1,13 +1,13 @@
 //! Qwen Code.
 
+use hookrail::EventKind;
 use hookrail::tools::ToolColumn;
-use hookrail::{EventKind, Json};
 use serde_json::json;
 
 use super::claude;
 use super::tool_words::{COMMAND, FILE_PATH, PATTERN, PROMPT, URL, same, tool};
 use crate::effect::{EffectKind, Handling};
-use crate::forms::{Answer, AnswerContent, AnswerForm, AnsweredEvent, Members, QUESTION, denied_question, permission};
+use crate::forms::{AnswerContent, AnsweredEvent, Members, QUESTION, StatusForm, permission};
 use crate::settings::{AgentFile, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
     AgentEvent, AgentSpec, DoctorSpec, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions, SamplePayload,
@@ -65,20 +65,20 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 };
 
 static EVENTS: &[AgentEvent] = &[
-    AgentEvent::new("SessionStart", EventKind::SessionStart, &QwenForm),
-    AgentEvent::new("SessionEnd", EventKind::SessionEnd, &QwenForm),
-    AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &QwenForm),
-    AgentEvent::new("PreToolUse", EventKind::BeforeTool, &QwenForm),
-    AgentEvent::new(QUESTION, EventKind::PermissionRequest, &QwenForm),
-    AgentEvent::new("PostToolUse", EventKind::AfterTool, &QwenForm),
-    AgentEvent::new("PostToolUseFailure", EventKind::AfterTool, &QwenForm),
-    AgentEvent::new("PostToolBatch", EventKind::TurnEnd, &QwenForm),
-    AgentEvent::new("Stop", EventKind::AgentEnd, &QwenForm),
-    AgentEvent::new("PreCompact", EventKind::BeforeCompact, &QwenForm),
-    AgentEvent::new("PostCompact", EventKind::AfterCompact, &QwenForm),
-    AgentEvent::new("SubagentStart", EventKind::SubagentStart, &QwenForm),
-    AgentEvent::new("SubagentStop", EventKind::SubagentStop, &QwenForm),
-    AgentEvent::new("Notification", EventKind::Notification, &QwenForm),
+    AgentEvent::new("SessionStart", EventKind::SessionStart, &FORM),
+    AgentEvent::new("SessionEnd", EventKind::SessionEnd, &FORM),
+    AgentEvent::new("UserPromptSubmit", EventKind::Prompt, &FORM),
+    AgentEvent::new("PreToolUse", EventKind::BeforeTool, &FORM),
+    AgentEvent::new(QUESTION, EventKind::PermissionRequest, &FORM),
+    AgentEvent::new("PostToolUse", EventKind::AfterTool, &FORM),
+    AgentEvent::new("PostToolUseFailure", EventKind::AfterTool, &FORM),
+    AgentEvent::new("PostToolBatch", EventKind::TurnEnd, &FORM),
+    AgentEvent::new("Stop", EventKind::AgentEnd, &FORM),
+    AgentEvent::new("PreCompact", EventKind::BeforeCompact, &FORM),
+    AgentEvent::new("PostCompact", EventKind::AfterCompact, &FORM),
+    AgentEvent::new("SubagentStart", EventKind::SubagentStart, &FORM),
+    AgentEvent::new("SubagentStop", EventKind::SubagentStop, &FORM),
+    AgentEvent::new("Notification", EventKind::Notification, &FORM),
 ];
 
 static TOOLS: ToolColumn = ToolColumn {
@@ -129,26 +129,7 @@ fn switched_off(file: &AgentFile, _: &std::path::Path) -> Option<&'static str> {
     }
 }
 
-/// A denial is status 2 with a text on standard error, the one form that nothing can void.
-#[derive(Debug)]
-struct QwenForm;
-
-impl AnswerForm for QwenForm {
-    fn write(&self, event: &AnsweredEvent<'_>, content: &AnswerContent) -> Answer {
-        match &content.deny {
-            Some(reason) if self.denies_by_status(event.kind) => Answer::of_status(reason),
-            _ => Answer::of_document(&members(event, content).0),
-        }
-    }
-
-    fn denial_document(&self, kind: EventKind, reason: &str) -> Option<Json> {
-        (kind == EventKind::PermissionRequest).then(|| denied_question(QUESTION, reason))
-    }
-
-    fn denies_by_status(&self, kind: EventKind) -> bool {
-        matches!(kind, EventKind::BeforeTool | EventKind::Prompt)
-    }
-}
+static FORM: StatusForm = StatusForm { members };
 
 fn members(event: &AnsweredEvent<'_>, content: &AnswerContent) -> Members {
     let (name, members) = (event.name, Members::new());
