@@ -1,4 +1,4 @@
-//! The performance targets, and whether a measurement meets them.
+//! The performance targets, and whether a measurement meets them. The targets themselves are in `targets.txt`.
 
 use crate::results::BenchResults;
 use crate::stats::Spread;
@@ -117,154 +117,30 @@ fn find_worst(results: &BenchResults, peer: &str) -> Option<(Spread, String)> {
 }
 
 fn all_targets() -> Vec<Target> {
-    use Limit::{AtLeast, AtMost};
-    use TargetNumber::{Ratio, Value, Without, WorstAgainst};
-    let rows = [
-        ("hooks off, against an empty loop with one load", AtMost(1.5), Ratio("off", "hookrail-off", "floor")),
-        ("none for the event, against the same", AtMost(1.5), Ratio("off", "hookrail", "floor")),
-        ("allocations of that", AtMost(0.0), Value("off-allocations", "wants")),
-        (
-            "plan, tool seen before, 10,000 hooks, against a hash map",
-            AtMost(4.0),
-            Ratio("plan-10000", "hookrail-cached", "floor-map"),
-        ),
-        (
-            "plan, new tool, 10,000 hooks, against a `RegexSet`",
-            AtMost(3.0),
-            Ratio("plan-10000", "hookrail-new", "floor-set"),
-        ),
-        (
-            "protected places on a file tool's event, in microseconds",
-            AtMost(2.0),
-            Without("protect", "hookrail-file", "off-file", "microsecond"),
-        ),
-        (
-            "protected places on another event, against without",
-            AtMost(1.05),
-            Ratio("protect", "hookrail-other", "off-other"),
-        ),
-        (
-            "a missing guard on an event of another tool, against one that is there",
-            AtMost(1.05),
-            Ratio("missing-guard", "hookrail-missing", "hookrail"),
-        ),
-        (
-            "100 rules on an event that none is about, in microseconds",
-            AtMost(5.0),
-            Without("rules-100", "hookrail-100", "hookrail", "microsecond"),
-        ),
-        (
-            "accesses of a dense line, against the parser of tree-sitter-bash",
-            AtMost(1.5),
-            Ratio("accesses", "hookrail", "floor"),
-        ),
-        ("accesses, median line of the corpus, in microseconds", AtMost(20.0), Value("accesses-lines", "median")),
-        ("accesses, worst line, in microseconds", AtMost(5_000.0), Value("accesses-lines", "worst")),
-        (
-            "a guard as a script of bash, against a rule",
-            AtLeast(20.0),
-            Ratio("rule-script", "hookrail-script", "hookrail-rule"),
-        ),
-        ("one hook, cheapest child, blocking, against F", AtMost(1.4), Ratio("one-tiny", "hookrail", "floor")),
-        (
-            "one hook, cheapest child, from a multi-threaded tokio host",
-            AtMost(1.6),
-            Ratio("one-tiny", "hookrail-tokio", "floor"),
-        ),
-        ("the same with the host's runtime lent", AtMost(1.6), Ratio("one-tiny", "hookrail-lent", "floor")),
-        ("one hook, `sh -c`, against its own floor", AtMost(1.05), Ratio("one-sh", "hookrail", "floor")),
-        ("the same from a tokio host", AtMost(1.05), Ratio("one-sh", "hookrail-tokio", "floor")),
-        ("one hook, `bash -c`, against its own floor", AtMost(1.05), Ratio("one-bash", "hookrail", "floor")),
-        ("the same from a tokio host", AtMost(1.05), Ratio("one-bash", "hookrail-tokio", "floor")),
-        ("program with arguments, against `sh -c`", AtMost(0.55), Ratio("one-tiny", "hookrail", "hookrail-sh")),
-        (
-            "`/bin/true` with `\"sandbox\": \"guard\"`, against without",
-            AtMost(1.1),
-            Ratio("sandbox", "hookrail-guard", "hookrail"),
-        ),
-        (
-            "ten `sh -c` hooks side by side, against one after the other",
-            AtMost(0.55),
-            Ratio("ten-sh", "hookrail", "floor-serial"),
-        ),
-        (
-            "10 MiB to one hook, pipe, against a loop over 64 KiB pipes",
-            AtMost(0.65),
-            Ratio("payload-10m", "hookrail", "floor-loop"),
-        ),
-        ("10 MiB to ten hooks, the same", AtMost(0.9), Ratio("payload-10m-x10", "hookrail", "floor-loop")),
-        ("host with 2 GiB in use, against a small host", AtMost(1.15), Ratio("host-2g", "large", "small")),
-        ("module hook, loaded, against F", AtMost(0.3), Ratio("module", "hookrail", "floor")),
-        ("module hook, loaded, against a running Node process", AtMost(0.5), Ratio("module", "hookrail", "node")),
-        (
-            "loading 60 lines of TypeScript, against starting Node",
-            AtMost(0.1),
-            Ratio("module-load", "hookrail", "node"),
-        ),
-        ("an idle module, KiB", AtMost(1024.0), Value("module-memory", "each further module")),
-        (
-            "`hookrail fire` without its hook, against a static child",
-            AtMost(8.0),
-            Without("cold-start", "hookrail", "floor", "floor"),
-        ),
-        (
-            "`hookrail bridge` with a module and a running server, against `/bin/true`",
-            AtMost(4.0),
-            Ratio("bridge", "served", "true"),
-        ),
-        ("`hookrail bridge` alone, against `hookrail fire`", AtMost(1.25), Ratio("bridge", "alone", "fire")),
-        ("recording an event of 1.5 KiB, against F", AtMost(0.2), Ratio("journal-record", "hookrail", "floor")),
-        (
-            "one `sh -c` hook with a journal, against without",
-            AtMost(1.05),
-            Ratio("journal-fire", "hookrail-journal", "hookrail"),
-        ),
-        (
-            "four processes that append to one journal, against one plain append loop",
-            AtMost(2.0),
-            Ratio("journal-writers", "hookrail", "floor"),
-        ),
-        (
-            "`journal verify`, 100,000 records, against `sha256sum`",
-            AtMost(2.0),
-            Ratio("journal-read", "hookrail-verify", "sha256sum"),
-        ),
-        (
-            "`log --decision deny`, 100,000 records, against `grep -c`",
-            AtMost(4.0),
-            Ratio("journal-read", "hookrail-log", "grep"),
-        ),
-        (
-            "replay of 1,000 events against one module, against firing them in process",
-            AtMost(1.5),
-            Ratio("replay", "hookrail-replay", "in-process"),
-        ),
-        ("warm worker, against F", AtMost(0.3), Ratio("lane-worker", "hookrail-worker", "floor")),
-        ("gemini-cli-core, one hook (ours a program)", AtLeast(4.0), Ratio("one-tiny", "gemini", "hookrail")),
-        ("gemini-cli-core, one hook (both through bash)", AtLeast(4.0), Ratio("one-tiny", "gemini", "hookrail-bash")),
-        ("gemini-cli-core, ten side by side (ours programs)", AtLeast(4.0), Ratio("ten-tiny", "gemini", "hookrail")),
-        (
-            "gemini-cli-core, ten side by side (both through bash)",
-            AtLeast(4.0),
-            Ratio("ten-tiny", "gemini", "hookrail-bash"),
-        ),
-        ("gemini-cli-core, 10 MiB", AtLeast(6.0), Ratio("payload-10m", "gemini", "hookrail")),
-        ("gemini-cli-core, none configured", AtLeast(1000.0), Ratio("off-whole", "gemini", "hookrail")),
-        (
-            "gemini-cli-core, plan, tool seen before, 10,000 hooks",
-            AtLeast(1000.0),
-            Ratio("plan-10000", "gemini", "hookrail-cached"),
-        ),
-        (
-            "gemini-cli-core, plan, new tool, 10,000 hooks",
-            AtLeast(500.0),
-            Ratio("plan-10000", "gemini-new", "hookrail-new"),
-        ),
-        ("gemini-cli-core, from start to first event", AtLeast(100.0), Ratio("cold-start", "gemini", "hookrail")),
-        ("bytes kept for each event, over 100,000", AtMost(16.0), Value("memory", "kept for each event")),
-        ("never slower than gemini-cli-core: the worst case", AtMost(1.0), WorstAgainst("gemini")),
-    ];
-    rows.into_iter().map(|(description, limit, number)| Target { description, limit, number }).collect()
+    let rows = include_str!("targets.txt").lines().filter(|line| !line.starts_with('#'));
+    // A test holds that every row is one.
+    rows.filter_map(Target::parse).collect()
+}
+
+impl Target {
+    /// Reads a row of `targets.txt`: the limit, the kind of the number, what the number is of, and the description.
+    fn parse(row: &'static str) -> Option<Self> {
+        let columns: Vec<&str> = row.split(" | ").collect();
+        let [limit, ref number @ .., description] = *columns else { return None };
+        let limit = match limit.split_at_checked(limit.rfind(' ')?)? {
+            ("at most", most) => Limit::AtMost(most.trim().parse().ok()?),
+            ("at least", least) => Limit::AtLeast(least.trim().parse().ok()?),
+            _ => return None,
+        };
+        let number = match *number {
+            ["ratio", case, of, to] => TargetNumber::Ratio(case, of, to),
+            ["without", case, of, without, to] => TargetNumber::Without(case, of, without, to),
+            ["value", case, name] => TargetNumber::Value(case, name),
+            ["worst", peer] => TargetNumber::WorstAgainst(peer),
+            _ => return None,
+        };
+        Some(Self { description, limit, number })
+    }
 }
 
 #[cfg(test)]
@@ -291,6 +167,17 @@ mod tests {
         assert_eq!(marks(3.85, Limit::AtLeast(4.0)), TargetMark::AtTheLine);
         assert_eq!(marks(3.7, Limit::AtLeast(4.0)), TargetMark::Missed);
         assert_eq!(marks(1.0, Limit::AtMost(0.0)), TargetMark::Missed);
+    }
+
+    #[test]
+    fn every_row_is_a_target() {
+        let rows = include_str!("targets.txt").lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(rows.filter(|row| Target::parse(row).is_none()).collect::<Vec<_>>(), Vec::<&str>::new());
+        for row in
+            ["at most 1 | ratio | case | of | what", "below 1 | value | case | name | what", "at most | worst | peer"]
+        {
+            assert!(Target::parse(row).is_none(), "{row}");
+        }
     }
 
     #[test]
