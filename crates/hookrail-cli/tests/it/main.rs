@@ -19,6 +19,7 @@ mod fleet;
 mod misbehaviour;
 mod mistakes;
 mod plugins_guide;
+mod rust_hooks;
 mod serve;
 #[cfg(feature = "otel")]
 mod telemetry;

@@ -416,7 +416,7 @@ fn scripts_can_be_executed() {
     }
 }
 
-/// `cargo` for a hook that was just written: without a network and without optimising, with this tree in place of its repository.
+/// `cargo` for a hook that was just written, with this tree in place of its repository.
 fn cargo(sandbox: &Sandbox, manifest: &str) -> std::process::Command {
     let text = sandbox.read(manifest);
     if text.contains("hookrail-hook = ") {
@@ -425,7 +425,7 @@ fn cargo(sandbox: &Sandbox, manifest: &str) -> std::process::Command {
         assert!(text.contains(&git), "{text}");
         sandbox.write(manifest, text.replace(&git, &format!("path = \"{}\"", crate_here.display())));
     }
-    sandbox.write_at(".cargo/config.toml", "[net]\noffline = true\n\n[profile.release]\nopt-level = 0\n");
+    sandbox.write_at(".cargo/config.toml", crate::rust_hooks::CARGO_CONFIG);
     let mut command = sandbox.place_command(env!("CARGO"));
     let home = std::path::PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
     for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
@@ -438,8 +438,6 @@ fn cargo(sandbox: &Sandbox, manifest: &str) -> std::process::Command {
 #[test]
 fn templates_in_rust_compile_and_run() {
     let sandbox = Sandbox::new();
-    // All of them share what is built of the dependencies, also with the next run.
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("templates-in-rust");
     for (dialect, folder) in [(DialectId::Llxprt, ".llxprt/hooks"), (DialectId::Xcode, ".x-code/plugins")] {
         // The templates of most events of plugins differ in a name only.
         let kinds = [EventKind::SessionStart, EventKind::Prompt, EventKind::BeforeTool, EventKind::AfterTool];
@@ -454,8 +452,7 @@ fn templates_in_rust_compile_and_run() {
             let manifest = format!("{folder}/{inner}/Cargo.toml");
             assert!(ran.stdout.contains(&format!("next\n  cargo build --release --manifest-path {manifest}\n")));
             let mut command = cargo(&sandbox, &manifest);
-            command.args(["check", "--manifest-path", &manifest]).env("CARGO_TARGET_DIR", &target);
-            command.env("RUSTFLAGS", "-D warnings");
+            command.args(["check", "--release", "--manifest-path", &manifest]);
             crate::cli::sandbox::ProgramOutput::capture(&mut command).ends_with(0);
         }
     }

@@ -34,8 +34,8 @@ impl Sandbox {
     fn at(place: TestProject) -> Self {
         std::fs::create_dir(place.path("bin")).unwrap();
         symlink(env!("CARGO_BIN_EXE_hookrail"), place.path("bin/hookrail")).unwrap();
-        // A hook in Rust is built without a network and without optimising, with this tree in place of its repository.
-        place.write_at(".cargo/config.toml", "[net]\noffline = true\n\n[profile.release]\nopt-level = 0\n");
+        // A hook in Rust is built with this tree in place of its repository.
+        place.write_at(".cargo/config.toml", crate::rust_hooks::CARGO_CONFIG);
         let cargo = format!(
             "#!/bin/sh\nfor word; do\n  case $word in\n    */Cargo.toml) sed -i 's|git = \"{}\"|path = \"{}/../hookrail-hook\"|' \"$word\" ;;\n  \
              esac\ndone\nexec {} \"$@\"\n",
