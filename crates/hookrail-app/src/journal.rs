@@ -145,7 +145,7 @@ pub fn trust_in_project(change: TrustChange) -> TrustEntry<'static> {
 }
 
 /// Returns what a recorded event is about: its tool, with the path or the command.
-pub fn subject_of(record: &Record) -> Option<String> {
+pub fn subject_of(record: &Record<'_>) -> Option<String> {
     let tool = record.tool.as_deref()?;
     Some(match recorded_target(record) {
         Some(target) => format!("{tool} {}", short(&target, 80)),
@@ -154,7 +154,7 @@ pub fn subject_of(record: &Record) -> Option<String> {
 }
 
 /// Returns the path or the command of a recorded tool call.
-pub fn recorded_target(record: &Record) -> Option<String> {
+pub fn recorded_target(record: &Record<'_>) -> Option<String> {
     let input = record.input.as_ref()?.as_object()?.get("tool_input")?.as_object()?;
     let keys = ["command", "path", "file_path", "absolute_path", "filePath", "url", "pattern"];
     keys.into_iter().find_map(|key| input.get(key)?.as_str())

@@ -39,7 +39,7 @@
 //! let journal = Journal::new(JournalOptions::new("/home/me/.local/state/hookrail/journal"));
 //! let denied = Filter { decision: Some("deny".to_owned()), ..Filter::default() };
 //! for record in journal.read(denied)?.flatten() {
-//!     println!("{} {} {}", record.at, record.event, record.hooks.len());
+//!     println!("{} {} {}", record.at, record.kind.name(), record.runs().count());
 //! }
 //! # Ok::<(), hookrail_journal::JournalError>(())
 //! ```
@@ -78,6 +78,7 @@ pub use retention::{MAINTENANCE_INTERVAL, Maintained};
 pub use shipping::{ShippingLock, ShippingPosition};
 pub use verify::{ChainHead, ChainLink, ChainProblem, ExpectedHead, ProblemKind, Verification};
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
@@ -88,7 +89,6 @@ use hookrail::recorder::{Entry, EntryKind, FiredEntry, Interest, RecordError, Re
 use hookrail::{Code, Json, JsonObject};
 
 use delayed_sync::DelayedSync;
-use entry::MemberWriter;
 use redact::Redactor;
 use segment::FolderAccess;
 use shipping::BacklogCheck;
@@ -241,7 +241,7 @@ impl Journal {
     /// # Errors
     /// If it could not be recorded.
     pub fn record_blocking(&self, entry: &Entry<'_>) -> Result<(), RecordError> {
-        let (_, file) = self.append(&self.members(entry)?)?;
+        let (_, file) = self.append(members_of(&self.text(entry)?))?;
         match file? {
             Some(file) => file
                 .sync_data()
@@ -256,7 +256,7 @@ impl Journal {
     /// If it could not be recorded.
     pub fn record_numbered(&self, entry: &Entry<'_>) -> Result<(Recorded, u64), RecordError> {
         self.check_before(entry)?;
-        let (recorded, seq) = self.record_members(&self.members(entry)?)?;
+        let (recorded, seq) = self.record_members(members_of(&self.text(entry)?))?;
         if !matches!(entry.kind, EntryKind::Fired(_)) {
             lock_mutex(&self.shared.state).backlog.check(self.directory(), || Ok(seq))?;
         }
@@ -269,9 +269,8 @@ impl Journal {
     /// If it could not be recorded.
     pub fn prepare(&self, entry: &Entry<'_>) -> Result<Json, RecordError> {
         self.check_before(entry)?;
-        let text = [b"{", self.members(entry)?.as_slice(), b"}"].concat();
-        let record = std::str::from_utf8(&text).ok().and_then(|text| Json::parse(text).ok());
-        record.ok_or_else(|| RecordError::new(RecordErrorKind::Io, "the record has no form in JSON"))
+        let record = Json::parse(&self.text(entry)?);
+        record.map_err(|_| RecordError::new(RecordErrorKind::Io, "the record has no form in JSON"))
     }
 
     /// Writes a record that another process has prepared.
@@ -283,12 +282,12 @@ impl Journal {
             return Err(RecordError::new(RecordErrorKind::Damaged, format!("the record has a `{name}` already")));
         }
         let whole = record.to_json();
-        let members = whole.text().strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default();
+        let members = members_of(whole.text());
         if record.is_empty() || members.contains(['\n', '\r']) {
             return Err(RecordError::new(RecordErrorKind::Damaged, "the record is empty or has several lines"));
         }
         self.prepare_directory()?;
-        Ok(self.record_members(members.as_bytes())?.0)
+        Ok(self.record_members(members)?.0)
     }
 
     /// The record of an event has the outcome that the host gets, so a backlog is found before it is written.
@@ -299,7 +298,7 @@ impl Journal {
         }
     }
 
-    fn record_members(&self, members: &[u8]) -> Result<(Recorded, u64), JournalError> {
+    fn record_members(&self, members: &str) -> Result<(Recorded, u64), JournalError> {
         let (appended, file) = self.append(members).inspect_err(|error| self.look_for_room(error))?;
         if appended.began_segment {
             self.maintain_later();
@@ -321,9 +320,9 @@ impl Journal {
     }
 
     /// Appends a record, and returns the file that has to be synced, if one has to be.
-    fn append(&self, members: &[u8]) -> Result<(Appended, FileToSync), JournalError> {
+    fn append(&self, members: &str) -> Result<(Appended, FileToSync), JournalError> {
         let mut state = lock_mutex(&self.shared.state);
-        let appended = state.writer.append(members, SystemTime::now())?;
+        let appended = state.writer.append(members.as_bytes(), SystemTime::now())?;
         state.last_seq = Some(appended.seq);
         let file = match self.shared.options.sync {
             SyncPolicy::Write => Ok(None),
@@ -339,7 +338,8 @@ impl Journal {
         Ok(())
     }
 
-    fn members(&self, entry: &Entry<'_>) -> Result<Vec<u8>, JournalError> {
+    /// The text of the record of an entry.
+    fn text(&self, entry: &Entry<'_>) -> Result<String, JournalError> {
         let redactor = match self.shared.redactor.get() {
             Some(redactor) => redactor,
             None => {
@@ -348,13 +348,10 @@ impl Journal {
                 self.shared.redactor.get_or_init(|| opened)
             }
         };
-        let writer = MemberWriter {
-            redactor,
-            input: self.shared.options.input,
-            machine: &self.shared.machine,
-            user: &self.shared.user,
-        };
-        Ok(writer.members(entry))
+        let record = redactor.redact(Record::of(entry), self.shared.options.input);
+        let (machine, user) = (Cow::from(&self.shared.machine), Cow::from(&self.shared.user));
+        let text = serde_json::to_string(&Record { machine, user, ..record });
+        text.map_err(|error| JournalError::io(self.directory(), error.into()))
     }
 
     /// Waits for the disk as the policy says.
@@ -441,6 +438,11 @@ impl Recorder for Journal {
     fn interest(&self) -> Interest {
         self.shared.options.events
     }
+}
+
+/// The members of the text of an object, without its braces.
+fn members_of(object: &str) -> &str {
+    object.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default()
 }
 
 /// Whether the outcome of an event has been told that recording it failed.

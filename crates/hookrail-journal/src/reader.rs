@@ -1,5 +1,6 @@
 //! Reading records: of open and sealed segments, in order, and what is appended meanwhile.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
@@ -43,10 +44,12 @@ pub struct Filter {
 impl Filter {
     /// Whether a record is wanted.
     #[must_use]
-    pub fn accepts(&self, record: &Record) -> bool {
-        let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+    pub fn accepts(&self, record: &Record<'_>) -> bool {
+        let is = |wanted: &Option<String>, value: &Option<Cow<'_, str>>| {
+            wanted.as_deref().is_none_or(|wanted| value.as_deref().unwrap_or_default() == wanted)
+        };
         let has_hook = |wanted: &str| {
-            let mut runs = record.hooks.iter().chain(&record.shadow);
+            let mut runs = record.runs().chain(&record.shadow);
             runs.any(|run| run.hook == wanted || run.id == wanted) || record.hook.as_deref() == Some(wanted)
         };
         self.since.as_deref().is_none_or(|since| record.at.as_str() >= since)
@@ -188,7 +191,7 @@ impl Records {
     }
 
     /// The next line of the open segment that is wanted; none at its present end.
-    fn next_of_segment(&mut self) -> Option<Result<Record, Unreadable>> {
+    fn next_of_segment(&mut self) -> Option<Result<Record<'static>, Unreadable>> {
         loop {
             let Self { open, needles, filter, .. } = self;
             let segment = open.as_mut()?;
@@ -247,7 +250,7 @@ impl OpenSegment {
 }
 
 impl Iterator for Records {
-    type Item = Result<Record, Unreadable>;
+    type Item = Result<Record<'static>, Unreadable>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -280,7 +283,7 @@ impl Records {
     }
 
     /// Reports that the folder cannot be read, once: a caller that skips errors must come to an end.
-    fn failed_once(&mut self, error: &JournalError) -> Option<Result<Record, Unreadable>> {
+    fn failed_once(&mut self, error: &JournalError) -> Option<Result<Record<'static>, Unreadable>> {
         if std::mem::replace(&mut self.has_failed, true) {
             return None;
         }

@@ -1,16 +1,22 @@
-//! Records, as a reader gets them back.
+//! The form of a record: the one definition of its members. A record is made from an entry and written, and read from a line.
+//!
+//! How records are chained and what is removed from them is not known here.
 
-use hookrail::Json;
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use hookrail::{EventKind, Json};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 macro_rules! kinds {
     ($($(#[$detail:meta])* $value:ident = $name:literal,)+) => {
         /// What a record is about.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum RecordKind { $($(#[$detail])* $value,)+
             /// A kind that a later version writes.
+            #[default]
             #[serde(other)]
             Other,
         }
@@ -40,16 +46,23 @@ kinds! {
     Trust = "trust",
 }
 
-/// One record of a journal. Members that a kind of record does not have are empty.
-#[derive(Clone, Debug, Deserialize)]
+/// One record. Its members are written in this order; those that a kind of record does not have are missing or empty.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Record {
-    /// Its number in the chain.
+pub struct Record<'r> {
+    /// Its number in the chain. This member and the next two are given to it when it is appended.
+    #[serde(skip_serializing)]
     pub seq: u64,
     /// The hash of the record before it.
+    #[serde(skip_serializing)]
     pub prev: String,
     /// Its own hash.
+    #[serde(skip_serializing)]
     pub hash: String,
+    /// The version of the form.
+    #[serde(default)]
+    pub v: u32,
     /// When it happened, in UTC, such as `2026-11-16T03:00:00.123Z`. Texts of this form are ordered as times are, as far as
     /// the clock could be believed; the order of records is that of `seq`.
     #[serde(default)]
@@ -58,150 +71,156 @@ pub struct Record {
     pub kind: RecordKind,
     /// The machine that wrote it.
     #[serde(default)]
-    pub machine: String,
+    pub machine: Cow<'r, str>,
     /// The number of the user that wrote it.
     #[serde(default)]
-    pub user: String,
+    pub user: Cow<'r, str>,
     /// The program that fired the event.
-    #[serde(default)]
-    pub host: Option<RecordedHost>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<RecordedHost<'r>>,
     /// The project's directory.
     #[serde(default)]
-    pub project: String,
+    pub project: Cow<'r, str>,
+    /// How trust changed: `granted` or `revoked`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Cow<'r, str>>,
+    /// The hook whose trust changed; none if the whole project is meant.
+    #[serde(default, skip_serializing_if = "is_missing")]
+    pub hook: Option<Cow<'r, str>>,
     /// The name under which the records of one event refer to it.
-    #[serde(default)]
-    pub fire: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fire: Option<Cow<'r, str>>,
     /// The session.
-    #[serde(default)]
-    pub session: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Cow<'r, str>>,
     /// The neutral name of the event.
-    #[serde(default)]
-    pub event: String,
+    #[serde(default, skip_serializing_if = "is_missing")]
+    pub event: Option<Cow<'r, str>>,
+    /// The digest of what was trusted.
+    #[serde(default, skip_serializing_if = "is_missing")]
+    pub content: Option<Cow<'r, str>>,
     /// The tool, if the event is about one.
-    #[serde(default)]
-    pub tool: Option<String>,
+    #[serde(default, skip_serializing_if = "is_missing")]
+    pub tool: Option<Cow<'r, str>>,
     /// The working directory of the event.
-    #[serde(default)]
-    pub cwd: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Cow<'r, str>>,
     /// The path of the session's transcript.
-    #[serde(default)]
-    pub transcript: String,
+    #[serde(default, skip_serializing_if = "is_missing")]
+    pub transcript: Option<Cow<'r, str>>,
     /// The W3C trace context.
-    #[serde(default)]
-    pub trace: Option<String>,
+    #[serde(default, skip_serializing_if = "is_missing")]
+    pub trace: Option<Cow<'r, str>>,
     /// The digest of the configuration in force.
-    #[serde(default)]
-    pub config: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
+    /// Why a hook was late: `detached` or `shadow`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Cow<'r, str>>,
+    /// What the user was asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Cow<'r, str>>,
+    /// What the user answered: `granted`, `refused` or `unavailable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Cow<'r, str>>,
+    /// Why the user refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Cow<'r, str>>,
     /// What was decided: `allow`, `ask` or `deny`.
-    #[serde(default)]
-    pub decision: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Cow<'r, str>>,
     /// Whether a hook stopped the agent.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop: bool,
+    /// The name of a loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Cow<'r, str>>,
+    /// What took the place of what was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<Cow<'r, str>>,
+    /// The reason of a question, of a late hook or of a correction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Cow<'r, str>>,
     /// The event's own fields, as they were fired; what was removed is `{"redacted": HASH, "bytes": N}`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Json>,
     /// The number of values that were removed from the input. An event with any cannot be fired again as it was.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: u64,
     /// The outcome, as `hookrail fire --json` prints it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Json>,
     /// The number of values that were removed from the outcome.
-    #[serde(default, rename = "outcomeRedacted")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub outcome_redacted: u64,
     /// The hooks that ran, in plan order.
-    #[serde(default)]
-    pub hooks: Vec<RecordedRun>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Vec<RecordedRun<'r>>>,
     /// The shadow hooks that had answered when the outcome was made.
-    #[serde(default)]
-    pub shadow: Vec<RecordedRun>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shadow: Vec<RecordedRun<'r>>,
     /// The time from firing to the outcome, in milliseconds.
-    #[serde(default)]
-    pub ms: f64,
-    /// Why a hook was late: `detached` or `shadow`.
-    #[serde(default)]
-    pub why: Option<String>,
-    /// The reason of a question, of a late hook or of a correction.
-    #[serde(default)]
-    pub reason: Option<String>,
-    /// What the user was asked about.
-    #[serde(default)]
-    pub operation: Option<String>,
-    /// What the user answered: `granted`, `refused` or `unavailable`.
-    #[serde(default)]
-    pub answer: Option<String>,
-    /// Why the user refused.
-    #[serde(default)]
-    pub because: Option<String>,
-    /// The name of a loss.
-    #[serde(default)]
-    pub loss: Option<String>,
-    /// What took the place of what was lost.
-    #[serde(default)]
-    pub instead: Option<String>,
-    /// How trust changed: `granted` or `revoked`.
-    #[serde(default)]
-    pub change: Option<String>,
-    /// The hook whose trust changed; none if the whole project is meant.
-    #[serde(default)]
-    pub hook: Option<String>,
-    /// The digest of what was trusted.
-    #[serde(default)]
-    pub content: Option<String>,
-    /// The line itself, without its end.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "write_milliseconds")]
+    pub ms: Option<f64>,
+    /// The line that it was read from, without its end.
     #[serde(skip)]
     pub line: String,
 }
 
 /// The program that fired an event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct RecordedHost {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecordedHost<'r> {
     /// Its name.
-    #[serde(default)]
-    pub name: String,
+    pub name: Cow<'r, str>,
     /// Its version.
-    #[serde(default)]
-    pub version: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub version: Cow<'r, str>,
 }
 
-/// A run of a hook, as it was recorded.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// A run of a hook, as it is recorded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
-pub struct RecordedRun {
+pub struct RecordedRun<'r> {
     /// Which hook it is, over edits of its file.
-    pub id: String,
+    pub id: Cow<'r, str>,
     /// What people call it.
-    pub hook: String,
+    pub hook: Cow<'r, str>,
     /// Its dialect.
-    pub dialect: String,
+    pub dialect: Cow<'r, str>,
     /// Its layer: `system`, `user` or `project`.
-    pub layer: String,
+    pub layer: Cow<'r, str>,
     /// Which version of the hook it is.
-    pub fingerprint: String,
+    pub fingerprint: Cow<'r, str>,
     /// How it ended.
-    pub end: String,
+    pub end: Cow<'r, str>,
     /// The exit status, when it exited.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<i64>,
     /// Whether it did its work.
+    #[serde(skip_serializing_if = "RecordedHealth::is_well")]
     pub health: RecordedHealth,
     /// What it decided, or what its failure policy made of it.
-    pub decision: Option<String>,
-    /// What it asked for beside its decision, if it has no effect: `stop`, `rewrite`, `context`.
-    pub asked: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Cow<'r, str>>,
+    /// What it asked for beside its decision, if it is a shadow hook: `stop`, `rewrite`, `context`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<Cow<'r, str>>,
     /// When it was started, in milliseconds from the moment at which the event was fired.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "write_milliseconds")]
     pub start: Option<f64>,
     /// How long it took, in milliseconds.
+    #[serde(serialize_with = "write_time")]
     pub ms: f64,
 }
 
-/// Whether a hook did its work, as it was recorded. A hook that answers with an exit status is well.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+/// Whether a hook did its work, as it is recorded. A hook that answers with an exit status is well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RecordedHealth {
-    /// It answered, or had nothing to say. This is not written.
+    /// It answered, or had nothing to say. This is not written, because nearly all runs are well.
     #[default]
     Well,
     /// It failed; its decision is that of its failure policy.
@@ -211,8 +230,31 @@ pub enum RecordedHealth {
     Other,
 }
 
-impl Record {
-    /// The record of a line, which is given without its end.
+impl RecordedHealth {
+    fn is_well(&self) -> bool {
+        *self == Self::Well
+    }
+}
+
+fn is_missing(text: &Option<Cow<'_, str>>) -> bool {
+    text.as_deref().is_none_or(str::is_empty)
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Writes milliseconds with the microseconds behind the point.
+fn write_time<S: Serializer>(time: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    RawValue::from_string(format!("{time:.3}")).map_err(serde::ser::Error::custom)?.serialize(serializer)
+}
+
+fn write_milliseconds<S: Serializer>(time: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    write_time(&time.unwrap_or_default(), serializer)
+}
+
+impl Record<'static> {
+    /// Reads the record of a line, which is given without its end.
     ///
     /// # Errors
     /// If the line is no record.
@@ -221,15 +263,29 @@ impl Record {
         line.clone_into(&mut record.line);
         Ok(record)
     }
+}
 
-    /// Whether the event can be fired again as it was: its input is there, and nothing was removed from it.
+impl<'r> Record<'r> {
+    /// Returns the kind of its event, if it has one that is known here.
+    #[must_use]
+    pub fn event_kind(&self) -> Option<EventKind> {
+        let name = self.event.as_deref()?;
+        EventKind::all().find(|kind| kind.name() == name)
+    }
+
+    /// Returns the runs of its hooks.
+    pub fn runs(&self) -> impl Iterator<Item = &RecordedRun<'r>> {
+        self.hooks.iter().flatten()
+    }
+
+    /// Returns whether the event can be fired again as it was: its input is there, and nothing was removed from it.
     #[must_use]
     pub fn is_replayable(&self) -> bool {
         self.kind == RecordKind::Fired && self.input.is_some() && self.redacted == 0
     }
 
-    /// Whether something was removed from a part of the outcome, given as the record has it. The mark alone says nothing: a
-    /// hook may have written it.
+    /// Returns whether something was removed from a part of the outcome, given as the record has it. The mark alone says
+    /// nothing: a hook may have written it.
     #[must_use]
     pub fn is_removed_from(&self, part: &Json) -> bool {
         let has = |mark: &str| part.text().contains(mark);

@@ -9,13 +9,15 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use hookrail::EventKind;
 use hookrail::event::{Conversation, FieldSpec};
+use hookrail::{EventKind, Json};
 use hookrail_spawn::Replace;
 use sha2::Sha256;
 
+use crate::config::InputPolicy;
 use crate::error::JournalError;
 use crate::lock_file::{LONGEST_WAIT, LockFile};
+use crate::record::{Record, RecordKind};
 use crate::secret_names::{MemberValue, is_secret_member, is_secret_name};
 use crate::secret_search::{find_secrets, may_tell};
 use crate::segment::{hex, open_file};
@@ -65,7 +67,7 @@ pub(crate) struct Redactor {
 
 /// What a JSON text that is copied is part of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum CopiedPart {
+enum CopiedPart {
     /// The input of an event of that kind: secrets and conversations are removed.
     Input(EventKind),
     /// The outcome of an event of that kind. If hooks were given a conversation, what they said about it is removed too:
@@ -113,8 +115,66 @@ impl Redactor {
         Ok(Self { key })
     }
 
+    /// Returns what may be written of a record.
+    pub(crate) fn redact<'r>(&self, mut record: Record<'r>, policy: InputPolicy) -> Record<'r> {
+        if policy == InputPolicy::Full {
+            return record;
+        }
+        // A hook without a name has its command as its label. The other two are words of programs, which may name paths and what
+        // the operating system said.
+        let labels = record.hooks.iter_mut().flatten().chain(&mut record.shadow).map(|run| &mut run.hook);
+        labels.chain(&mut record.hook).chain(&mut record.instead).for_each(|label| self.redact_label(label));
+        let event = record.event_kind();
+        if record.kind == RecordKind::Corrected {
+            record.reason.iter_mut().for_each(|reason| self.redact_label(reason));
+        } else {
+            let event = event.filter(|_| policy == InputPolicy::Redacted);
+            let kept = |text: Cow<'r, str>| Some(Cow::Owned(self.text(&text, event?).into_owned()));
+            record.because = record.because.and_then(kept);
+            record.reason = record.reason.and_then(kept);
+        }
+        (record.input, record.redacted) = match (record.input, event) {
+            (Some(input), Some(event)) if policy == InputPolicy::Redacted => {
+                match record.kind == RecordKind::Answered && event.spec().has_conversation() {
+                    true => (self.replaced(&input), 1),
+                    false => self.copied(input, CopiedPart::Input(event)),
+                }
+            }
+            (Some(_) | None, _) => (None, 0),
+        };
+        (record.outcome, record.outcome_redacted) = match (record.outcome, event) {
+            (Some(outcome), Some(event)) if policy == InputPolicy::Redacted => {
+                self.copied(outcome, CopiedPart::Outcome(event))
+            }
+            (Some(_) | None, _) => (None, 0),
+        };
+        record
+    }
+
+    fn redact_label(&self, label: &mut Cow<'_, str>) {
+        if let Some((clean, _)) = self.without_secrets(label) {
+            *label = Cow::Owned(clean);
+        }
+    }
+
+    /// What stays of a value, and how much was removed from it. What could not be read again is not written.
+    fn copied(&self, value: Json, part: CopiedPart) -> (Option<Json>, u64) {
+        let mut text = Vec::with_capacity(value.text().len());
+        match self.copy(value.text(), part, &mut text) {
+            0 => (Some(value), 0),
+            removed => (read_again(&text), removed as u64),
+        }
+    }
+
+    /// What stays of a value that is removed whole.
+    fn replaced(&self, value: &Json) -> Option<Json> {
+        let mut text = Vec::new();
+        self.replace(value.text(), &mut text);
+        read_again(&text)
+    }
+
     /// Copies a JSON text, which is valid, and returns how many values were removed.
-    pub(crate) fn copy(&self, json: &str, part: CopiedPart, into: &mut Vec<u8>) -> usize {
+    fn copy(&self, json: &str, part: CopiedPart, into: &mut Vec<u8>) -> usize {
         let (CopiedPart::Input(event) | CopiedPart::Outcome(event)) = part;
         let spec = event.spec();
         let removes_texts = matches!(part, CopiedPart::Outcome(_)) && spec.has_conversation();
@@ -132,21 +192,16 @@ impl Redactor {
     }
 
     /// What stays of a text that a hook or the user gave about an event of that kind.
-    pub(crate) fn text<'t>(&self, text: &'t str, event: EventKind) -> Cow<'t, str> {
+    fn text<'t>(&self, text: &'t str, event: EventKind) -> Cow<'t, str> {
         if event.spec().has_conversation() && !text.is_empty() {
             return Cow::Owned(self.instead_of(text));
         }
-        self.label(text)
-    }
-
-    /// A text without the secrets in it.
-    pub(crate) fn label<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.without_secrets(text).map_or(Cow::Borrowed(text), |(text, _)| Cow::Owned(text))
     }
 
     /// Writes what stays of a value, which is JSON, that is removed whole. The hash and the length of a string are those of
     /// its text, so that they are equal to those of the same text inside another one.
-    pub(crate) fn replace(&self, value: &str, into: &mut Vec<u8>) {
+    fn replace(&self, value: &str, into: &mut Vec<u8>) {
         let value = unescaped(value);
         let member = format!(r#"{{"redacted":"{}","bytes":{}}}"#, self.keyed(&value), value.len());
         into.extend_from_slice(member.as_bytes());
@@ -307,6 +362,10 @@ impl Copying<'_> {
             None => self.into.extend_from_slice(raw.as_bytes()),
         }
     }
+}
+
+fn read_again(text: &[u8]) -> Option<Json> {
+    std::str::from_utf8(text).ok().and_then(|text| Json::parse(text).ok())
 }
 
 /// Whether a member of that name holds a secret in that value, which is JSON.

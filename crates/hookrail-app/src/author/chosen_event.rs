@@ -169,7 +169,8 @@ fn recorded(
     hook: Option<&Hook>,
 ) -> Result<Option<(HookSystem, Event, String)>> {
     for record in last_records(project, hook).into_iter().rev() {
-        let Some(event) = replay::event_of(&record, record.cwd.as_str().into()) else { continue };
+        let cwd = record.cwd.as_deref().unwrap_or_default();
+        let Some(event) = replay::event_of(&record, cwd.into()) else { continue };
         let system = match replay::agent_of(&record) {
             Some(agent) => build(choice, project, Some(agent))?,
             None => system.clone(),
@@ -182,7 +183,7 @@ fn recorded(
 }
 
 /// The last events of the project. A journal that cannot be read has none: a sample is fired instead.
-fn last_records(project: &Project, hook: Option<&Hook>) -> VecDeque<Record> {
+fn last_records(project: &Project, hook: Option<&Hook>) -> VecDeque<Record<'static>> {
     let event = hook.and_then(|hook| hook.known_event()).map(|kind| kind.name().to_owned());
     let filter = Filter { kind: Some(RecordKind::Fired), event, ..Filter::default() };
     let own = project.root().to_string_lossy();

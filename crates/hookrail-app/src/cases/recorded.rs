@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hookrail::{EventKind, Json, JsonObject};
+use hookrail::{Json, JsonObject};
 use hookrail_bridge::Agent;
 use hookrail_journal::{Record, RecordKind, Records, Unreadable};
 use serde_json::{Map, Value, json};
@@ -61,25 +61,26 @@ pub struct RecordedCase {
 }
 
 /// Returns an event of the project and what was decided about it as a case.
-fn recorded_case(record: &Record) -> Result<RecordedCase, LeftOut> {
+fn recorded_case(record: &Record<'_>) -> Result<RecordedCase, LeftOut> {
     if record.redacted > 0 {
         return Err(LeftOut::Redacted);
     }
     if !record.is_replayable() {
         return Err(LeftOut::NoInput);
     }
-    let kind = EventKind::all().find(|kind| kind.name() == record.event).ok_or(LeftOut::NoInput)?;
+    let kind = record.event_kind().ok_or(LeftOut::NoInput)?;
     let outcome = record.outcome.as_ref().ok_or(LeftOut::NoInput)?;
     let mut payload = record.input.as_ref().and_then(Json::as_object).ok_or(LeftOut::NoInput)?;
-    if !record.session.is_empty() {
-        payload.set("session_id", Json::string(&record.session));
+    if let Some(session) = record.session.as_deref().filter(|session| !session.is_empty()) {
+        payload.set("session_id", Json::string(session));
     }
-    if record.cwd != record.project && Path::new(&record.cwd).starts_with(&record.project) {
-        payload.set("cwd", Json::string(&record.cwd));
+    let cwd = record.cwd.as_deref().unwrap_or_default();
+    if cwd != record.project && Path::new(cwd).starts_with(&*record.project) {
+        payload.set("cwd", Json::string(cwd));
     }
     let host = record.host.as_ref().and_then(|host| host.name.strip_prefix("hookrail bridge "));
     // `hookrail test` does not run hooks from outside of the project.
-    if record.hooks.iter().any(|run| run.layer != "project") {
+    if record.runs().any(|run| run.layer != "project") {
         return Err(LeftOut::OtherHooks);
     }
     let expect = expectations(&outcome.to_value());
@@ -176,7 +177,11 @@ impl<'p> CaseRecorder<'p> {
     }
 
     /// Returns the recorded events of the project. Those of another project are about other hooks.
-    pub fn events_of_project(&self, records: &mut Records, mut unreadable: impl FnMut(&Unreadable)) -> Vec<Record> {
+    pub fn events_of_project(
+        &self,
+        records: &mut Records,
+        mut unreadable: impl FnMut(&Unreadable),
+    ) -> Vec<Record<'static>> {
         let own = self.project.to_string_lossy();
         let mut found = Vec::new();
         for record in records {
@@ -212,7 +217,7 @@ impl<'p> CaseRecorder<'p> {
     }
 
     /// Makes cases of these records and adds them to the file, all or none.
-    pub fn record(&mut self, records: &[Record]) -> Result<RecordedCases, CaseRefusal> {
+    pub fn record(&mut self, records: &[Record<'_>]) -> Result<RecordedCases, CaseRefusal> {
         let mut cases: Vec<RecordedCase> = Vec::new();
         let mut about: BTreeMap<String, String> = BTreeMap::new();
         for record in records {

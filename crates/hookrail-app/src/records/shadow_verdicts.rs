@@ -22,9 +22,9 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    fn add(&mut self, run: &RecordedRun) {
-        self.hook.clone_from(&run.hook);
-        self.layer.clone_from(&run.layer);
+    fn add(&mut self, run: &RecordedRun<'_>) {
+        run.hook.as_ref().clone_into(&mut self.hook);
+        run.layer.as_ref().clone_into(&mut self.layer);
         self.all += 1;
         match run.decision.as_deref() {
             Some("deny") => self.denied += 1,
@@ -32,7 +32,7 @@ impl Verdicts {
             Some(_) | None => {}
         }
         for effect in &run.asked {
-            match effect.as_str() {
+            match effect.as_ref() {
                 "stop" => self.stopped += 1,
                 "rewrite" => self.rewritten += 1,
                 "context" => self.added_context += 1,
@@ -62,22 +62,22 @@ pub fn collect(selection: RecordSelection<'_>, report: ReportUnreadable<'_>) -> 
                 continue;
             }
         };
-        let is_wanted = |run: &&RecordedRun| {
+        let is_wanted = |run: &&RecordedRun<'_>| {
             hook.is_none_or(|hook| run.hook == hook || run.id == hook)
                 && decision.is_none_or(|decision| run.decision.as_deref() == Some(decision))
         };
         for run in verdicts(&record).iter().filter(is_wanted) {
-            hooks.entry(run.id.clone()).or_default().add(run);
+            hooks.entry(run.id.to_string()).or_default().add(run);
         }
     }
     Ok(hooks)
 }
 
 /// Returns the runs of shadow hooks of a record.
-fn verdicts(record: &Record) -> &[RecordedRun] {
+fn verdicts<'v>(record: &'v Record<'_>) -> &'v [RecordedRun<'v>] {
     match record.kind {
         RecordKind::Fired => &record.shadow,
-        RecordKind::Late if record.why.as_deref() == Some("shadow") => &record.hooks,
+        RecordKind::Late if record.why.as_deref() == Some("shadow") => record.hooks.as_deref().unwrap_or_default(),
         _ => &[],
     }
 }

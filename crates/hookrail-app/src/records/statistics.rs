@@ -22,10 +22,10 @@ pub struct HookStatistics {
 }
 
 impl HookStatistics {
-    fn add(&mut self, run: &RecordedRun) {
-        self.id.clone_from(&run.id);
-        self.name.clone_from(&run.hook);
-        self.layer.clone_from(&run.layer);
+    fn add(&mut self, run: &RecordedRun<'_>) {
+        run.id.as_ref().clone_into(&mut self.id);
+        run.hook.as_ref().clone_into(&mut self.name);
+        run.layer.as_ref().clone_into(&mut self.layer);
         self.runs += 1;
         self.denies += u64::from(run.decision.as_deref() == Some("deny"));
         self.asks += u64::from(run.decision.as_deref() == Some("ask"));
@@ -42,7 +42,7 @@ impl HookStatistics {
 /// The selection or the journal cannot be read.
 pub fn collect(selection: RecordSelection<'_>, report: ReportUnreadable<'_>) -> Result<Vec<HookStatistics>> {
     let mut hooks: BTreeMap<String, HookStatistics> = BTreeMap::new();
-    let is_wanted = |run: &&RecordedRun| {
+    let is_wanted = |run: &&RecordedRun<'_>| {
         // A detached run is counted when it has ended, by its own record.
         run.end != "detached" && selection.hook.is_none_or(|hook| run.hook == hook || run.id == hook)
     };
@@ -51,8 +51,8 @@ pub fn collect(selection: RecordSelection<'_>, report: ReportUnreadable<'_>) -> 
             // What shadow hooks would have done is counted apart.
             Ok(record) if record.why.as_deref() == Some("shadow") => {}
             Ok(record) => {
-                for run in record.hooks.iter().filter(is_wanted) {
-                    hooks.entry(run.id.clone()).or_default().add(run);
+                for run in record.runs().filter(is_wanted) {
+                    hooks.entry(run.id.to_string()).or_default().add(run);
                 }
             }
             Err(unreadable) => report(&unreadable),

@@ -101,7 +101,7 @@ pub(super) struct RecordedOutcome {
 }
 
 impl RecordedOutcome {
-    pub(super) fn of(record: &Record) -> Self {
+    pub(super) fn of(record: &Record<'_>) -> Self {
         let read = record.outcome.as_ref().and_then(|outcome| serde_json::from_str(outcome.text()).ok());
         let has_outcome = read.is_some();
         let ComparedMembers { stop, tool_input, tool_output, prompt, llm_request, llm_response, tool_config } =
@@ -129,10 +129,10 @@ pub(super) fn not_asked(line: &str, outcome: &Outcome, isolation: Isolation) -> 
         return None;
     }
     if isolation == Isolation::Sandbox && outcome.runs.iter().any(|run| run.health == Health::Failed) {
-        let recorded = Record::parse(line).map(|record| record.hooks).unwrap_or_default();
+        let recorded = Record::parse(line).ok().and_then(|record| record.hooks).unwrap_or_default();
         let is_as_recorded = |run: &HookRun| {
             let decision = run.decision.map(Decision::name);
-            let is_same = |then: &RecordedRun| {
+            let is_same = |then: &RecordedRun<'_>| {
                 *then.hook == *run.hook.label && then.end == run.end.name() && then.decision.as_deref() == decision
             };
             recorded.iter().any(is_same)

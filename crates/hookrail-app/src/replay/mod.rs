@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 
 use hookrail::hook::{Action, ProcessLifetime};
-use hookrail::{CancelToken, Event, EventKind, FireOptions, Hook, HookSystem, Level};
+use hookrail::{CancelToken, Event, FireOptions, Hook, HookSystem, Level};
 use hookrail_bridge::Agent;
 use hookrail_journal::{Record, Unreadable};
 
@@ -52,9 +52,9 @@ struct Reader {
 
 impl RecalledEvent {
     /// The event of a record, in the project with that root.
-    fn of(mut record: Record, root: &Path) -> Self {
-        let recorded = Path::new(&record.cwd);
-        let directory = match recorded.strip_prefix(&record.project) {
+    fn of(mut record: Record<'_>, root: &Path) -> Self {
+        let recorded = Path::new(record.cwd.as_deref().unwrap_or_default());
+        let directory = match recorded.strip_prefix(&*record.project) {
             Ok(inside) => root.join(inside),
             Err(_) => recorded.to_owned(),
         };
@@ -72,14 +72,15 @@ impl RecalledEvent {
 /// Reads records and takes them apart on a thread of its own, while the events before them are fired: that takes almost as
 /// long as firing a module.
 fn recall_ahead(
-    mut records: impl Iterator<Item = std::result::Result<Record, Unreadable>> + Send + 'static,
+    mut records: impl Iterator<Item = std::result::Result<Record<'static>, Unreadable>> + Send + 'static,
     root: PathBuf,
 ) -> Result<Reader> {
     let (send, batches) = sync_channel(BATCHES_AHEAD);
     let (done, freed) = channel::<Batch>();
     let body = move || {
         loop {
-            let recalled = |found: std::result::Result<Record, Unreadable>| Ok(RecalledEvent::of(found?, &root));
+            let recalled =
+                |found: std::result::Result<Record<'static>, Unreadable>| Ok(RecalledEvent::of(found?, &root));
             let batch: Batch = records.by_ref().take(READ_AT_ONCE).map(recalled).collect();
             let is_last = batch.len() < READ_AT_ONCE;
             // If nothing receives it, the replay was stopped.
@@ -107,8 +108,8 @@ struct EventOrigin {
 }
 
 impl EventOrigin {
-    fn of(record: &Record) -> Self {
-        let instance = record.fire.split('-').next().unwrap_or_default().to_owned();
+    fn of(record: &Record<'_>) -> Self {
+        let instance = record.fire.as_deref().and_then(|fire| fire.split('-').next()).unwrap_or_default().to_owned();
         Self { instance, agent: agent_of(record) }
     }
 }
@@ -160,7 +161,7 @@ impl<'c> ReplayTarget<'c> {
     /// Fires recorded events until all were fired or `stop` is cancelled, and shuts the hooks down.
     pub fn replay(
         mut self,
-        records: impl Iterator<Item = std::result::Result<Record, Unreadable>> + Send + 'static,
+        records: impl Iterator<Item = std::result::Result<Record<'static>, Unreadable>> + Send + 'static,
         stop: &CancelToken,
         mut tell: impl FnMut(ReplayProgress<'_>),
     ) -> Result<ReplaySummary> {
@@ -229,15 +230,18 @@ fn keeps_state(hook: &Hook) -> bool {
 }
 
 /// Returns the agent whose bridge fired the recorded event.
-pub fn agent_of(record: &Record) -> Option<Agent> {
+pub fn agent_of(record: &Record<'_>) -> Option<Agent> {
     Agent::from_name(record.host.as_ref()?.name.strip_prefix("hookrail bridge ")?)
 }
 
 /// Returns a recorded event as it was fired, in this directory; none if its fields were not recorded.
-pub fn event_of(record: &Record, directory: PathBuf) -> Option<Event> {
-    let kind = EventKind::all().find(|kind| kind.name() == record.event)?;
+pub fn event_of(record: &Record<'_>, directory: PathBuf) -> Option<Event> {
+    let kind = record.event_kind()?;
     let fields = record.input.as_ref()?.as_object()?;
-    let event = Event::new(kind, directory).session(&record.session).transcript(&record.transcript).at_time(&record.at);
+    let event = Event::new(kind, directory)
+        .session(record.session.as_deref().unwrap_or_default())
+        .transcript(record.transcript.as_deref().unwrap_or_default())
+        .at_time(&record.at);
     Some(fields.iter().fold(event, |event, (name, value)| event.with(name, value.clone())))
 }
 

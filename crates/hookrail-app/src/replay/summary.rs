@@ -71,7 +71,7 @@ impl ReplaySummary {
     }
 
     /// Counts an event that came to something else.
-    pub(super) fn add(&mut self, record: &Record, change: ReplayChange, outcome: &Outcome) {
+    pub(super) fn add(&mut self, record: &Record<'_>, change: ReplayChange, outcome: &Outcome) {
         let group = self.changes.entry(change).or_insert_with(|| {
             let decides = |decision: Decision| outcome.effects.decision == Some(decision);
             let strict = outcome.runs.iter().find(|run| run.decision.is_some_and(decides));
@@ -80,9 +80,9 @@ impl ReplaySummary {
                 example: Example {
                     seq: record.seq,
                     at: record.at.clone(),
-                    session: record.session.clone(),
-                    event: record.event.clone(),
-                    tool: record.tool.clone(),
+                    session: record.session.as_deref().unwrap_or_default().to_owned(),
+                    event: record.event.as_deref().unwrap_or_default().to_owned(),
+                    tool: record.tool.as_deref().map(str::to_owned),
                     subject: subject_of(record).unwrap_or_default(),
                     hook: strict.map(|run| run.hook.label.to_string()),
                     reason: outcome.effects.reason.clone(),

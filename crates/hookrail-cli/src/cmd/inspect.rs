@@ -1,5 +1,6 @@
 //! `hookrail inspect`: a page in the browser that shows what hooks decided, or one file with the same page.
 
+use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -133,7 +134,7 @@ struct ProjectWorkbench {
 /// An event that is tried, and the record that it was taken from.
 struct TriedEvent {
     requested: EventDraft,
-    record: Option<Record>,
+    record: Option<Record<'static>>,
 }
 
 impl TriedEvent {
@@ -146,7 +147,8 @@ impl TriedEvent {
         })?;
         if let Some(record) = record.as_ref().filter(|record| record.project == project.root().to_string_lossy()) {
             let Record { session, transcript, at, cwd, .. } = record;
-            event = event.session(session).transcript(transcript).at_time(at).in_directory(cwd);
+            let text = |member: &Option<Cow<'static, str>>| member.as_deref().unwrap_or_default().to_owned();
+            event = event.session(text(session)).transcript(text(transcript)).at_time(at).in_directory(text(cwd));
         }
         Ok(Self { requested: EventDraft { event, agent, fields }, record })
     }

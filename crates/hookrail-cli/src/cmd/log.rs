@@ -2,6 +2,7 @@
 
 mod shadow;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
@@ -137,7 +138,7 @@ impl Timeline<'_> {
         self.output.text(&last.iter().map(|record| self.line(record)).collect::<String>())
     }
 
-    fn line(&self, record: &Record) -> String {
+    fn line(&self, record: &Record<'_>) -> String {
         match self.form {
             Some(RecordFormat::Json) => format!("{}\n", escaped_json(&record.line)),
             Some(RecordFormat::Csv) => row(record),
@@ -147,22 +148,23 @@ impl Timeline<'_> {
 }
 
 /// A record as comma-separated values.
-fn row(record: &Record) -> String {
-    let hooks: Vec<&str> = record.hooks.iter().map(|run| run.hook.as_str()).collect();
-    let about = recorded_target(record).or_else(|| record.operation.clone()).or_else(|| record.hook.clone());
+fn row(record: &Record<'_>) -> String {
+    let hooks: Vec<&str> = record.runs().map(|run| run.hook.as_ref()).collect();
+    let about =
+        recorded_target(record).map(Cow::Owned).or_else(|| record.operation.clone()).or_else(|| record.hook.clone());
     let decision = record.decision.as_deref().or(record.answer.as_deref()).or(record.change.as_deref());
     csv::row([
         record.seq.to_string().as_str(),
         &record.at,
         record.kind.name(),
-        &record.event,
+        record.event.as_deref().unwrap_or_default(),
         record.tool.as_deref().unwrap_or_default(),
         &about.unwrap_or_default(),
         decision.unwrap_or_default(),
-        &record.session,
+        record.session.as_deref().unwrap_or_default(),
         &record.project,
         &hooks.join("; "),
-        &format!("{:.1}", record.ms),
+        &format!("{:.1}", record.ms.unwrap_or_default()),
         &reason(record).unwrap_or_default(),
     ])
 }
@@ -177,19 +179,19 @@ pub(super) fn report_unreadable(unreadable: &hookrail_journal::Unreadable) {
 }
 
 /// One line for an event, and one for each hook that has something to say.
-fn described(record: &Record) -> String {
+fn described(record: &Record<'_>) -> String {
     let at = record.at.get(..23).unwrap_or(&record.at).replace('T', " ");
     let (word, style) = verdict(record);
     let mut text = format!("{} {}", paint(QUIET, one_line(&at)), paint(style, format!("{:9}", one_line(word))));
-    if !record.event.is_empty() {
-        let _ = write!(text, " {}", one_line(&record.event));
+    if let Some(event) = record.event.as_deref().filter(|event| !event.is_empty()) {
+        let _ = write!(text, " {}", one_line(event));
     }
     match record.kind {
         RecordKind::Fired => {
             if let Some(subject) = subject_of(record) {
                 let _ = write!(text, " {}", one_line(&subject));
             }
-            let _ = write!(text, "  {}", paint(QUIET, format!("{:.1} ms", record.ms)));
+            let _ = write!(text, "  {}", paint(QUIET, format!("{:.1} ms", record.ms.unwrap_or_default())));
         }
         RecordKind::Answered => {
             let _ = write!(text, " {}", one_line(record.operation.as_deref().unwrap_or_default()));
@@ -216,7 +218,7 @@ fn described(record: &Record) -> String {
     if let Some(reason) = reason(record) {
         let _ = writeln!(text, "      {}", short(&one_line(&reason), 200));
     }
-    for run in record.hooks.iter().filter(|run| verbosity::is_detailed() || is_notable(run)) {
+    for run in record.runs().filter(|run| verbosity::is_detailed() || is_notable(run)) {
         let would = if record.why.as_deref() == Some("shadow") { "would " } else { "" };
         let decision = run.decision.as_deref().map(|decision| format!(", {would}{decision}")).unwrap_or_default();
         let asked: String = run.asked.iter().map(|effect| format!(", would {effect}")).collect();
@@ -227,7 +229,7 @@ fn described(record: &Record) -> String {
 }
 
 /// The word at the beginning of a line.
-fn verdict(record: &Record) -> (&str, Style) {
+fn verdict<'v>(record: &'v Record<'_>) -> (&'v str, Style) {
     match record.kind {
         RecordKind::Fired | RecordKind::Corrected => match record.decision.as_deref() {
             Some("deny") => ("denied", BAD),
@@ -235,7 +237,7 @@ fn verdict(record: &Record) -> (&str, Style) {
             Some("allow") => ("allowed", GOOD),
             None if record.stop => ("stopped", BAD),
             // The host did not take the outcome: what it did instead is in another record, or not known.
-            None if record.hooks.iter().any(|run| run.end == "cancelled") => ("cancelled", CAREFUL),
+            None if record.runs().any(|run| run.end == "cancelled") => ("cancelled", CAREFUL),
             Some(_) | None => ("-", PLAIN),
         },
         RecordKind::Answered => (record.answer.as_deref().unwrap_or("answered"), CAREFUL),
@@ -246,27 +248,28 @@ fn verdict(record: &Record) -> (&str, Style) {
     }
 }
 
-fn reason(record: &Record) -> Option<String> {
+fn reason(record: &Record<'_>) -> Option<String> {
     let outcome = || record.outcome.as_ref()?.as_object();
     let of_outcome = |name: &str| outcome()?.get(name)?.as_str();
     let is_said = |text: &String| !text.is_empty();
-    let given = record.because.clone().filter(is_said).or_else(|| record.reason.clone().filter(is_said));
+    let given = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned).filter(is_said);
+    let given = given(&record.because).or_else(|| given(&record.reason));
     given.or_else(|| of_outcome("reason").filter(is_said)).or_else(|| of_outcome("stopReason").filter(is_said))
 }
 
 /// Hooks that ended well and had no opinion are left out, unless everything is shown.
-fn is_notable(run: &RecordedRun) -> bool {
+fn is_notable(run: &RecordedRun<'_>) -> bool {
     run.decision.is_some()
         || !run.asked.is_empty()
         || run.health == RecordedHealth::Failed
-        || !matches!(run.end.as_str(), "answered" | "silent" | "detached")
+        || !matches!(run.end.as_ref(), "answered" | "silent" | "detached")
 }
 
 /// How a run ended. Of a hook that did its work the exit status says nothing more than its decision does.
-fn end(run: &RecordedRun) -> String {
+fn end(run: &RecordedRun<'_>) -> String {
     match (run.health, run.exit) {
         (RecordedHealth::Failed, Some(status)) => format!("failed ({} {status})", run.end),
         (RecordedHealth::Failed, None) => format!("failed ({})", run.end),
-        (_, _) => run.end.clone(),
+        (_, _) => run.end.to_string(),
     }
 }

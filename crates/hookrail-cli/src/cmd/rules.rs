@@ -168,7 +168,7 @@ impl JudgedCall {
     }
 
     /// A call of the journal, if its input was recorded.
-    fn of_record(record: &Record) -> Option<Self> {
+    fn of_record(record: &Record<'_>) -> Option<Self> {
         let event = event_of(record, PathBuf::new())?;
         let (tool, input) = (event.text("tool_name")?, event.field("tool_input")?.clone());
         let command = || input.as_object()?.get("command")?.as_str();

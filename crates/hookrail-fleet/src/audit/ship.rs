@@ -365,7 +365,7 @@ impl From<NatsError> for LastMessageError {
 struct Slicer {
     records: Records,
     /// A record that did not fit into the slice before.
-    next: Option<Record>,
+    next: Option<Record<'static>>,
     seq: u64,
     hash: String,
     limits: AuditSettings,
@@ -398,8 +398,8 @@ impl Slicer {
     }
 
     /// The next record whose hash is that of its bytes. Lines that are damaged are no records; if one is missing, the chain shows it.
-    fn next_sound(&mut self) -> Option<Record> {
-        let is_sound = |record: &Record| ChainLink::of(&record.line).is_some_and(|link| link.holds);
+    fn next_sound(&mut self) -> Option<Record<'static>> {
+        let is_sound = |record: &Record<'_>| ChainLink::of(&record.line).is_some_and(|link| link.holds);
         self.next.take().or_else(|| self.records.by_ref().flatten().find(is_sound))
     }
 

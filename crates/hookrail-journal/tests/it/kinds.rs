@@ -14,13 +14,13 @@ use hookrail_journal::{InputPolicy, Journal, JournalOptions, Record, RecordKind}
 
 use super::{place, records};
 
-fn record(folder: &Path, input: InputPolicy, kind: EntryKind<'_>) -> Record {
+fn record(folder: &Path, input: InputPolicy, kind: EntryKind<'_>) -> Record<'static> {
     let journal = Journal::new(JournalOptions::new(folder).input(input));
     let host = HostIdentity { name: "test".to_owned(), version: String::new() };
     let entry = Entry { at: SystemTime::UNIX_EPOCH, host: Some(&host), project: Path::new("/p"), kind };
     journal.record_blocking(&entry).unwrap();
     let record = records(&journal).pop().unwrap();
-    assert_eq!((record.at.as_str(), record.project.as_str()), ("1970-01-01T00:00:00.000Z", "/p"));
+    assert_eq!((record.at.as_str(), &*record.project), ("1970-01-01T00:00:00.000Z", "/p"));
     assert_eq!(record.host.as_ref().unwrap().name, "test");
     record
 }
@@ -60,10 +60,13 @@ fn a_late_end_is_recorded_without_what_must_not_be_written() {
     let guard = hook("TOKEN=supersecretvalue1 guard");
     let reason = "the plan has password=hunter22";
     let found = record(&folder, InputPolicy::Redacted, late(&guard, EventKind::BeforeTool, reason));
-    assert_eq!((found.kind, found.fire.as_str(), found.session.as_str()), (RecordKind::Late, "f-1", "s1"));
-    assert_eq!((found.event.as_str(), found.why.as_deref()), ("before-tool", Some("detached")));
-    let run = &found.hooks[0];
-    assert_eq!((run.id.as_str(), run.layer.as_str(), run.end.as_str()), ("9a0364b9e99bb480", "user", "exited"));
+    assert_eq!(
+        (found.kind, found.fire.as_deref(), found.session.as_deref()),
+        (RecordKind::Late, Some("f-1"), Some("s1"))
+    );
+    assert_eq!((found.event.as_deref(), found.why.as_deref()), (Some("before-tool"), Some("detached")));
+    let run = found.runs().next().unwrap();
+    assert_eq!((&*run.id, &*run.layer, &*run.end), ("9a0364b9e99bb480", "user", "exited"));
     assert_eq!((run.start, run.ms, run.decision.as_deref()), (Some(0.214), 11.902, Some("deny")));
     assert!(found.reason.as_ref().unwrap().starts_with("the plan has password=[redacted "), "{}", found.line);
     assert!(!found.line.contains("hunter22") && !found.line.contains("supersecretvalue1"), "{}", found.line);
@@ -71,7 +74,10 @@ fn a_late_end_is_recorded_without_what_must_not_be_written() {
     let found = record(&folder, InputPolicy::Redacted, late(&guard, EventKind::Prompt, "you wrote: my plan"));
     assert!(found.reason.as_ref().unwrap().starts_with("[redacted "), "{}", found.line);
     let found = record(&folder, InputPolicy::Full, late(&guard, EventKind::Prompt, reason));
-    assert_eq!((found.reason.as_deref(), found.hooks[0].hook.as_str()), (Some(reason), &*guard.label));
+    assert_eq!(
+        (found.reason.as_deref(), found.runs().next().map(|run| &*run.hook)),
+        (Some(reason), Some(&*guard.label))
+    );
     let found = record(&folder, InputPolicy::None, late(&guard, EventKind::BeforeTool, reason));
     assert!(found.reason.is_none() && !found.line.contains("supersecretvalue1"), "{}", found.line);
 }
@@ -94,7 +100,7 @@ fn an_answer_is_recorded_without_what_must_not_be_written() {
     let input = Json::parse(r#"{"command":"ls","password":"hunter22"}"#).unwrap();
     let text = "because of token=abcdefgh";
     let found = record(&folder, InputPolicy::Redacted, answered(EventKind::BeforeTool, &input, text));
-    assert_eq!((found.kind, found.fire.as_str()), (RecordKind::Answered, "f-1"));
+    assert_eq!((found.kind, found.fire.as_deref()), (RecordKind::Answered, Some("f-1")));
     assert_eq!((found.operation.as_deref(), found.answer.as_deref()), (Some("shell"), Some("refused")));
     assert!(!found.line.contains("hunter22") && !found.line.contains("abcdefgh"), "{}", found.line);
     assert!(found.line.contains(r#""command":"ls""#), "{}", found.line);
@@ -140,14 +146,15 @@ fn a_late_verdict_has_everything_that_the_hook_asked_for() {
         EntryKind::Late(LateEntry { why: LateReason::Shadow, run, verdict: Some(verdict), ..late })
     };
     let found = record(&folder, InputPolicy::Redacted, entry());
-    assert_eq!((found.decision.as_deref(), found.hooks[0].decision.as_deref()), (None, Some("ask")));
-    assert_eq!(found.hooks[0].asked, ["stop", "rewrite", "context"]);
+    let run = found.runs().next().unwrap();
+    assert_eq!((found.decision.as_deref(), run.decision.as_deref()), (None, Some("ask")));
+    assert_eq!(run.asked, ["stop", "rewrite", "context"]);
     assert!(!found.line.contains("hunter22") && found.outcome_redacted == 2, "{}", found.line);
     let said = found.outcome.unwrap().to_value()["shadow"][0].clone();
     assert_eq!((&said["stop"], &said["additionalContext"]), (&true.into(), &"more".into()), "{said}");
     assert_eq!(said["rewrite"]["toolInput"]["command"], "ls", "{said}");
     let found = record(&folder, InputPolicy::None, entry());
-    assert!(found.outcome.is_none() && found.hooks[0].asked.len() == 3, "{}", found.line);
+    assert!(found.outcome.is_none() && found.runs().next().unwrap().asked.len() == 3, "{}", found.line);
 }
 
 #[test]
@@ -162,7 +169,10 @@ fn a_loss_is_recorded() {
         instead: "denied",
     };
     let found = record(&folder, InputPolicy::Redacted, EntryKind::Lost(lost));
-    assert_eq!((found.kind, found.session.as_str(), found.event.as_str()), (RecordKind::Lost, "s1", "before-tool"));
+    assert_eq!(
+        (found.kind, found.session.as_deref(), found.event.as_deref()),
+        (RecordKind::Lost, Some("s1"), Some("before-tool"))
+    );
     assert_eq!((found.loss.as_deref(), found.instead.as_deref()), (Some("loss.ask"), Some("denied")));
     let instead = "ran with token=abcdefgh";
     let lost = LostEntry {

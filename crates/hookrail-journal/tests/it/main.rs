@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
+mod bytes;
 mod chain;
 mod damage;
 mod events;
@@ -36,13 +37,13 @@ fn append(journal: &Journal, text: &str) -> Result<(), RecordError> {
     journal.record_blocking(&Entry { at: SystemTime::now(), host: None, project: Path::new("/p"), kind })
 }
 
-fn records(journal: &Journal) -> Vec<Record> {
+fn records(journal: &Journal) -> Vec<Record<'static>> {
     journal.read(Filter::default()).unwrap().map(Result::unwrap).collect()
 }
 
 /// The texts of all records, in order.
 fn texts(journal: &Journal) -> Vec<String> {
-    records(journal).into_iter().map(|record| record.hook.unwrap()).collect()
+    records(journal).into_iter().map(|record| record.hook.unwrap().into_owned()).collect()
 }
 
 /// The files of segments, in order.

@@ -142,7 +142,7 @@ fn the_journal_and_telemetry_record_the_same_events() {
     let mut exported: Vec<(u64, String)> = exported.collect();
     exported.sort();
     let records = journal.read(Filter::default()).unwrap().flatten();
-    let recorded: Vec<(u64, String)> = records.map(|record| (record.seq, record.fire)).collect();
+    let recorded: Vec<(u64, String)> = records.map(|record| (record.seq, record.fire.unwrap().into_owned())).collect();
     assert_eq!(exported, recorded);
     assert_eq!(recorded.len(), 3);
 }
