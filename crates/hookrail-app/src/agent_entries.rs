@@ -57,13 +57,9 @@ pub fn files(agent: Agent, project: &Path) -> Vec<(Scope, PathBuf)> {
     let home = home();
     let variable = |name: &str| std::env::var(name).ok();
     let agent_folders = AgentFolders { home: home.as_deref().unwrap_or(project), project, variable: &variable };
-    let others = agent_folders.other_files(agent).into_iter().flat_map(|place| match place {
-        FilePlace::File(path) => vec![path],
-        FilePlace::JsonFilesIn(folder) => json_files(&folder),
-    });
     let system = agent_folders.settings_path(agent, Scope::System).ok();
     let mut found: Vec<(Scope, PathBuf)> = Vec::new();
-    for file in agent_folders.hook_files(agent).into_iter().chain(others).chain(system) {
+    for file in agent_folders.hook_files(agent).into_iter().chain(other_files(&agent_folders, agent)).chain(system) {
         let layer = if home.as_deref() != Some(project) && file.starts_with(project) {
             Scope::Project
         } else if file.starts_with("/etc") {
@@ -76,6 +72,15 @@ pub fn files(agent: Agent, project: &Path) -> Vec<(Scope, PathBuf)> {
         }
     }
     found
+}
+
+/// The other files in which an agent has hooks, or settings that turn them off.
+pub fn other_files(agent_folders: &AgentFolders<'_>, agent: Agent) -> Vec<PathBuf> {
+    let files = agent_folders.other_files(agent).into_iter().flat_map(|place| match place {
+        FilePlace::File(path) => vec![path],
+        FilePlace::JsonFilesIn(folder) => json_files(&folder),
+    });
+    files.collect()
 }
 
 /// The files of a folder that are named as JSON, in the order of their names.

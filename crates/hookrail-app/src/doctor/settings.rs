@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use hookrail_bridge::doctor::DoctorCheck;
 use hookrail_bridge::install::{
-    AgentFile, AgentFolders, BridgeOption, FilePlace, InstalledCall, MissingProgram, Scope, bridge_calls,
-    read_agent_file,
+    AgentFile, AgentFolders, BridgeOption, InstalledCall, MissingProgram, Scope, bridge_calls, read_agent_file,
 };
 use hookrail_bridge::{Agent, NoisyEvents};
 use serde_json::Value;
 
+use crate::agent_entries::other_files;
 use crate::folders::home;
 
 /// Every file in which the agent may have hooks or switches.
@@ -20,10 +20,7 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentFile> {
     let written = |scope| Some((agent_folders.settings_path(agent, scope).ok()?, Some(scope)));
     let mut places: Vec<(PathBuf, Option<Scope>)> =
         [Scope::User, Scope::Project, Scope::System].into_iter().filter_map(written).collect();
-    let others = agent_folders.other_files(agent).into_iter().flat_map(|place| match place {
-        FilePlace::File(path) => vec![path],
-        FilePlace::JsonFilesIn(folder) => json_files(&folder),
-    });
+    let others = other_files(&agent_folders, agent);
     for path in agent_folders.hook_files(agent).into_iter().chain(others) {
         if places.iter().all(|(known, _)| *known != path) {
             places.push((path, None));
@@ -36,15 +33,6 @@ pub(super) fn read_all(agent: Agent, project: &Path) -> Vec<AgentFile> {
 pub(super) fn noisy_events(files: &[AgentFile]) -> NoisyEvents {
     let mut words = files.iter().flat_map(|file| &file.calls).flat_map(|call| &call.arguments);
     if words.any(|word| word == BridgeOption::Noisy.flag()) { NoisyEvents::Fired } else { NoisyEvents::Filtered }
-}
-
-/// The files of a folder that are named as JSON, in the order of their names.
-fn json_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    files
 }
 
 fn read(agent: Agent, path: PathBuf, scope: Option<Scope>) -> Option<AgentFile> {
