@@ -33,18 +33,8 @@ pub(crate) struct BridgeArgs {
     /// What happens to a gating event if the payload or the bridge itself has an error
     #[arg(long, value_name = "EFFECT", value_enum, default_value = "block")]
     pub(crate) on_error: OnErrorArg,
-    /// Let an `allow` of a hook skip the agent's own permission prompt
-    #[arg(long)]
-    pub(crate) allow_skips_prompt: bool,
-    /// Ask on the agent's terminal; only for agents that are used by a person (Gemini CLI)
-    #[arg(long)]
-    pub(crate) attended: bool,
-    /// Deny gating events while hooks of the project wait for trust
-    #[arg(long)]
-    pub(crate) strict_trust: bool,
-    /// Also fire events that the agent repeats without need: every streamed piece, every check for compression
-    #[arg(long)]
-    pub(crate) noisy: bool,
+    #[command(flatten)]
+    pub(crate) options: PassedOptions,
     /// Do not use a running server
     #[arg(long)]
     pub(crate) alone: bool,
@@ -106,7 +96,7 @@ pub(crate) struct InstallArgs {
 }
 
 /// The options of `bridge` that an installation writes into the agent's settings.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct PassedOptions {
     /// Let an `allow` of a hook skip the agent's own permission prompt
     #[arg(long)]

@@ -31,11 +31,11 @@ fn call(args: &BridgeArgs) -> BridgeCall {
             OnErrorArg::Allow => OnError::Allow,
         },
         answer: AnswerOptions {
-            allow: if args.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
-            attendance: if args.attended { Attendance::Attended } else { Attendance::Unknown },
+            allow: if args.options.allow_skips_prompt { AllowPolicy::SkipsPrompt } else { AllowPolicy::KeepsPrompt },
+            attendance: if args.options.attended { Attendance::Attended } else { Attendance::Unknown },
         },
-        waiting: if args.strict_trust { WaitingHooksPolicy::Deny } else { WaitingHooksPolicy::Told },
-        noisy: if args.noisy { NoisyEvents::Fired } else { NoisyEvents::Filtered },
+        waiting: if args.options.strict_trust { WaitingHooksPolicy::Deny } else { WaitingHooksPolicy::Told },
+        noisy: if args.options.noisy { NoisyEvents::Fired } else { NoisyEvents::Filtered },
         runner: if args.alone { BridgeRunner::Own } else { BridgeRunner::ServerOrOwn },
     }
 }
