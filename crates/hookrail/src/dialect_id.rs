@@ -124,6 +124,11 @@ macro_rules! identities {
 with_dialects!(identities);
 
 impl DialectId {
+    /// Whether its hooks are read where these dialects were enabled.
+    pub(crate) fn is_read(self, enabled: &[Self]) -> bool {
+        !self.needs_enabling() || enabled.contains(&self)
+    }
+
     /// The dialect of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

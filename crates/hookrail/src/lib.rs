@@ -136,5 +136,5 @@ pub mod sources {
         KeptReason, KeptSource, ReadProblem, UnusableSource, explain_syntax, is_want_of_resources, nearest, read_file,
         without_dots,
     };
-    pub use crate::dialect::llxprt::has_system_layer;
+    pub use crate::dialect::has_system_layer;
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail::sources::Location;
 use hookrail::{Code, Diagnostic};
+use hookrail_spawn::real_path;
 
 use super::read::{ConfigFile, ConfigFileState, check_config, read_config_file};
 use super::table::Setting;
@@ -35,7 +36,9 @@ pub fn system_files() -> Vec<PathBuf> {
 
 /// Reads the system's files that exist. One that a project names as its own would be the project's word.
 pub(super) fn load(project: &Path) -> Vec<SystemFile> {
-    let files = system_files().into_iter().filter(|file| !file.starts_with(project));
+    let real = |path: &Path| real_path(path).unwrap_or_else(|_| path.to_owned());
+    let root = real(project);
+    let files = system_files().into_iter().filter(|file| !file.starts_with(project) && !real(file).starts_with(&root));
     files.filter(|file| file.symlink_metadata().is_ok()).map(load_file).collect()
 }
 

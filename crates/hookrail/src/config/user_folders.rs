@@ -74,6 +74,15 @@ impl fmt::Display for UserFolderProblem {
 /// user's.
 #[must_use]
 pub fn user_folder_problems(environment: &Environment, project: &Path) -> Vec<UserFolderProblem> {
+    user_folder_problems_with(std::iter::empty(), environment, project)
+}
+
+/// The same with the variables that name folders of the user for some dialects only.
+pub(crate) fn user_folder_problems_with(
+    of_dialects: impl Iterator<Item = &'static str>,
+    environment: &Environment,
+    project: &Path,
+) -> Vec<UserFolderProblem> {
     let home = environment.get(HOME);
     let root = real_path(project).unwrap_or_else(|_| project.to_owned());
     let is_project = |home: &Path| home == project || real_path(home).is_ok_and(|real| real == root);
@@ -92,7 +101,7 @@ pub fn user_folder_problems(environment: &Environment, project: &Path) -> Vec<Us
         fault,
     };
     let mut found: Vec<UserFolderProblem> = home_fault.map(|fault| problem(HOME, home, fault)).into_iter().collect();
-    for variable in further_variables() {
+    for variable in further_variables().chain(of_dialects) {
         // A relative path is ignored where it is read.
         let value = environment.get(variable).filter(|value| Path::new(value).is_absolute());
         if value.is_some_and(|value| is_inside(Path::new(value), &root)) {

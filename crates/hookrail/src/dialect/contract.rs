@@ -35,8 +35,13 @@ pub(crate) trait Dialect: Sync {
     /// watched.
     fn load(&self, context: &mut LoadContext<'_, '_>, memory: &mut LoadMemory) -> Loaded;
 
-    /// Folders named by the environment in which this dialect keeps data. Modules must not change what is in them.
-    fn folders(&self, _environment: &Environment) -> Vec<PathBuf> {
+    /// The variables that name folders of the user from which this dialect reads hooks.
+    fn folder_variables(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The files and folders of the machine from which this dialect reads hooks.
+    fn machine_places(&self, _environment: &Environment) -> Vec<PathBuf> {
         Vec::new()
     }
 

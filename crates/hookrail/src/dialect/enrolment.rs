@@ -15,14 +15,12 @@ use crate::config::{
     Document, KeptReason, LoadMode, Node, Shape, Source, SourceId, SourceReader, is_absence, lies_in, not_roots_alone,
     read_file,
 };
+use crate::dialect::SettingsReach;
+use crate::dialect::machine_files::ROOT_VARIABLE;
 use crate::dialect::snapshot::SourceRefusal;
 use crate::hook::{Action, Enforcement, Hook, OnFailure};
 use crate::outcome::Refusal;
 use crate::run::Environment;
-
-/// The variable that names one more root directory. It adds to the machine's own and cannot replace it, and of a bundle there only the
-/// hooks count, so that it disarms nothing.
-const ROOT_VARIABLE: &str = "HOOKRAIL_FLEET_ROOT";
 
 /// The file whose existence says that the machine or the user is enrolled.
 const CONFIGURATION: &str = "hookrail/fleet.toml";
@@ -44,16 +42,8 @@ pub(crate) struct Bundle {
     /// The folder with its `settings.json`, `plugins` and `modules`.
     pub(crate) folder: PathBuf,
     pub(crate) enforcement: Enforcement,
-    pub(crate) reach: BundleReach,
-}
-
-/// What the settings of a bundle act on, beside bringing hooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BundleReach {
-    /// Its layer, and those with less authority.
-    Layers,
-    /// Its own hooks. The environment names its root, and a variable must not switch off what others rely on.
-    OwnHooks,
+    /// What its settings act on, beside bringing hooks.
+    pub(crate) reach: SettingsReach,
 }
 
 /// The bundles in force, and what is to be said about them.
@@ -182,7 +172,7 @@ impl Enrolment {
             }
             reading.look_at(&folder);
             self.judge_expiry(place, bundle, pointer.expired, found);
-            let reach = if place.is_named() { BundleReach::OwnHooks } else { BundleReach::Layers };
+            let reach = if place.is_named() { SettingsReach::OwnHooks } else { SettingsReach::Layers };
             self.bundles.push(Bundle { kind: place.kind, folder, enforcement: bundle.enforcement, reach });
         }
         self.judge_staleness(place, &pointer, is_enrolled, reading, found);

@@ -120,13 +120,8 @@ impl Sources {
 
     /// The folders that the environment names for what dialects keep.
     pub(crate) fn named_folders(&self) -> impl Iterator<Item = PathBuf> {
-        let folders = |dialect: DialectId| dialect.contract().folders(&self.environment);
-        DialectId::ORDER.into_iter().flat_map(folders).filter(|folder| folder.is_absolute())
-    }
-
-    /// Whether the files of a dialect are read at all.
-    fn reads(&self, dialect: DialectId) -> bool {
-        !dialect.needs_enabling() || self.enabled.contains(&dialect)
+        let variables = DialectId::ORDER.into_iter().flat_map(|dialect| dialect.contract().folder_variables());
+        variables.filter_map(|name| path_in(&self.environment, name)).filter(|folder| folder.is_absolute())
     }
 
     /// Whether anything that the project brings was trusted.
@@ -267,7 +262,7 @@ impl Loader {
             Bundles::LeftOut => Enrolment::default(),
         };
         let mut common = CommonSettings::default();
-        for dialect in DialectId::ORDER.into_iter().filter(|dialect| sources.reads(*dialect)) {
+        for dialect in DialectId::ORDER.into_iter().filter(|dialect| dialect.is_read(&sources.enabled)) {
             let bundles = &enrolment.bundles;
             let (reading, trusted) = (&mut reading, &mut self.trusted);
             let mut context = LoadContext { sources, reading, trusted, bundles, common: &mut common };

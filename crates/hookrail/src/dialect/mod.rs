@@ -17,6 +17,7 @@ mod extension_enablement;
 pub(crate) mod gemini;
 pub mod llxprt;
 mod load;
+mod machine_files;
 mod native;
 mod rules;
 mod sandbox;
@@ -38,9 +39,11 @@ pub(crate) use contract::{
 pub(crate) use load::{
     Bundles, ConfiguredHooks, Inspector, LoadContext, LoadMemory, Loaded, Loader, Plugins, Sources, path_in, text_in,
 };
+pub(crate) use machine_files::{MachineFile, SettingsReach, machine_files};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::config::is_absence;
 use crate::event::EventKind;
 use crate::hook::{Hook, OnFailure};
 use crate::outcome::{Decision, Effects, EndKind};
@@ -52,6 +55,18 @@ use crate::run::{Environment, RawEnd};
 pub(crate) fn log_files(environment: &Environment) -> Vec<(DialectId, PathBuf)> {
     let file = |dialect: DialectId| Some((dialect, dialect.contract().log_file(environment)?));
     DialectId::ORDER.into_iter().filter_map(file).collect()
+}
+
+/// Whether the machine has a system layer: a file of any dialect, or an enrolment in a fleet. What cannot be looked at counts.
+#[must_use]
+pub fn has_system_layer(environment: &Environment) -> bool {
+    let is_there = |path: &Path| !path.symlink_metadata().is_err_and(|error| is_absence(&error));
+    let mut places = DialectId::ORDER.into_iter().flat_map(|dialect| dialect.contract().machine_places(environment));
+    let is_any = |place: PathBuf| {
+        let named = place.to_str().and_then(|place| machine_files::below_named_root(place, environment));
+        is_there(&place) || named.is_some_and(|named| is_there(&named))
+    };
+    places.any(is_any) || enrolment::is_machine_enrolled(environment)
 }
 
 /// What an error of the engine itself leaves in the logs.

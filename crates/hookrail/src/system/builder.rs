@@ -22,7 +22,7 @@ use super::remote::RemoteAccess;
 use super::shadow::{ShadowParts, StartElsewhere};
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
-use crate::config::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
+use crate::config::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems_with};
 use crate::dialect::snapshot::Switch;
 use crate::dialect::{self, Bundles, ConfiguredHooks, DialectId, Plugins, path_in, text_in};
 use crate::event::Event;
@@ -472,7 +472,9 @@ impl Builder {
         self.project = std::path::absolute(&self.project).unwrap_or(self.project);
         let (environment, project_share) = ProjectShare::take_out(&environment, &self.project);
         let mut environment = with_private_byte_code(environment);
-        self.user_problems = user_folder_problems(&environment, &self.project);
+        let dialects = DialectId::ORDER.into_iter().filter(|dialect| dialect.is_read(&self.enabled_dialects));
+        let variables = dialects.flat_map(|dialect| dialect.contract().folder_variables().iter().copied());
+        self.user_problems = user_folder_problems_with(variables, &environment, &self.project);
         // A host that gives an environment without a home directory says that there is no user.
         if is_given && self.user_need == UserNeed::Reported {
             self.user_problems.retain(|problem| problem.fault != UserFolderFault::Unset);

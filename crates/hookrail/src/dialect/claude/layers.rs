@@ -8,15 +8,15 @@ use super::{Claude, plugins};
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
 use crate::config::{Document, Node, Shape, SourceId, SourceReader, same_place};
-use crate::dialect::command_hooks::{
-    Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, managed_places, read_layer,
-};
-use crate::dialect::{LoadContext, Loaded, Plugins, Sources, path_in};
+use crate::dialect::command_hooks::{Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, read_layer};
+use crate::dialect::{LoadContext, Loaded, MachineFile, Plugins, Sources, machine_files, path_in};
 use crate::dialect_id::DialectId;
 use crate::run::Environment;
 
 /// The folder of the machine's settings.
-const MANAGED: &str = "/etc/claude-code";
+pub(super) const MANAGED: &str = "/etc/claude-code";
+/// The variable that names another folder of the user.
+pub(super) const FOLDER_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
 /// What a file says beside its hooks.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ struct LayerSettings {
 
 /// The user's folder of the agent.
 pub(super) fn user_folder(sources: &Sources) -> Option<PathBuf> {
-    let named = path_in(&sources.environment, "CLAUDE_CONFIG_DIR").filter(|folder| folder.is_absolute());
+    let named = path_in(&sources.environment, FOLDER_VARIABLE).filter(|folder| folder.is_absolute());
     named.or_else(|| sources.home().map(|home| home.join(".claude")))
 }
 
@@ -59,7 +59,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
 
 /// The settings files, the project's first.
 fn files(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Vec<LayerFile> {
-    let layer = |kind, file| LayerFile { kind, file, syntax: LayerSyntax::StrictJson };
+    let layer = |kind, file| LayerFile::new(kind, file, LayerSyntax::StrictJson);
     let own = sources.project.join(".claude");
     let user = user_folder(sources);
     let mut files = Vec::new();
@@ -70,13 +70,14 @@ fn files(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut Vec<Diag
         files.push(layer(SourceKind::Project, own.join("settings.json")));
     }
     files.extend(user.map(|folder| layer(SourceKind::User, folder.join("settings.json"))));
-    for folder in managed_places(sources, MANAGED) {
-        files.push(layer(SourceKind::System, folder.join("managed-settings.json")));
-        let further = folder.join("managed-settings.d");
+    for folder in machine_files(MANAGED, sources) {
+        let of_machine = |path| LayerFile::of_machine(MachineFile { path, ..folder }, LayerSyntax::StrictJson);
+        files.push(of_machine(folder.path.join("managed-settings.json")));
+        let further = folder.path.join("managed-settings.d");
         let place = SourceId { path: &further, kind: SourceKind::System, dialect: Some(DialectId::Claude) };
         let entries = reading.list_folder(place, found).into_iter().map(|entry| entry.path);
         let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-        files.extend(entries.filter(is_json).map(|file| layer(SourceKind::System, file)));
+        files.extend(entries.filter(is_json).map(of_machine));
     }
     files
 }

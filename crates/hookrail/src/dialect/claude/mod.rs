@@ -19,6 +19,7 @@ mod tool_result;
 
 pub use tool_names::TOOLS;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ use crate::hook::{Hook, HookDelivery, OnFailure};
 use crate::json::Json;
 use crate::matcher::{Matcher, OnInvalid};
 use crate::outcome::Decision;
-use crate::run::{ChildExit, ExitMeaning, RunEnd, RunInput};
+use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 use crate::tools::ToolColumn;
 
 /// The dialect.
@@ -43,6 +44,14 @@ impl Dialect for Claude {
 
     fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         layers::load(context)
+    }
+
+    fn machine_places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        vec![layers::MANAGED.into()]
+    }
+
+    fn folder_variables(&self) -> &'static [&'static str] {
+        &[layers::FOLDER_VARIABLE]
     }
 
     fn tools(&self) -> Option<&'static ToolColumn> {

@@ -8,13 +8,13 @@ use super::Codex;
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
 use crate::config::{Document, Node, Shape, same_place};
-use crate::dialect::command_hooks::{
-    Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, managed_places, read_layer,
-};
-use crate::dialect::{LoadContext, Loaded, Sources, path_in};
+use crate::dialect::command_hooks::{Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, read_layer};
+use crate::dialect::{LoadContext, Loaded, MachineFile, Sources, machine_files, path_in};
 
 /// The folder of the machine's settings.
-const MANAGED: &str = "/etc/codex";
+pub(super) const MANAGED: &str = "/etc/codex";
+/// The variable that names another folder of the user.
+pub(super) const FOLDER_VARIABLE: &str = "CODEX_HOME";
 
 /// Loads every hook of this dialect.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
@@ -31,12 +31,12 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
 
 /// The files, the project's first.
 fn files(sources: &Sources) -> Vec<LayerFile> {
-    let both = |kind: SourceKind, folder: &Path| {
-        let file = |name: &str, syntax| LayerFile { kind, file: folder.join(name), syntax };
-        [file("hooks.json", LayerSyntax::StrictJson), file("config.toml", LayerSyntax::Toml)]
-    };
+    const BOTH: [(&str, LayerSyntax); 2] =
+        [("hooks.json", LayerSyntax::StrictJson), ("config.toml", LayerSyntax::Toml)];
+    let both =
+        |kind: SourceKind, folder: &Path| BOTH.map(|(name, syntax)| LayerFile::new(kind, folder.join(name), syntax));
     let own = sources.project.join(".codex");
-    let named = path_in(&sources.environment, "CODEX_HOME").filter(|folder| folder.is_absolute());
+    let named = path_in(&sources.environment, FOLDER_VARIABLE).filter(|folder| folder.is_absolute());
     let user = named.or_else(|| sources.home().map(|home| home.join(".codex")));
     let mut files = Vec::new();
     // In the home directory the project's files and the user's are the same, and they count as the user's.
@@ -44,10 +44,11 @@ fn files(sources: &Sources) -> Vec<LayerFile> {
         files.extend(both(SourceKind::Project, &own));
     }
     files.extend(user.iter().flat_map(|folder| both(SourceKind::User, folder)));
-    for folder in managed_places(sources, MANAGED) {
-        files.extend(both(SourceKind::System, &folder));
-        let file = folder.join("requirements.toml");
-        files.push(LayerFile { kind: SourceKind::System, file, syntax: LayerSyntax::Toml });
+    for folder in machine_files(MANAGED, sources) {
+        let of_machine = |(name, syntax): (&str, LayerSyntax)| {
+            LayerFile::of_machine(MachineFile { path: folder.path.join(name), ..folder }, syntax)
+        };
+        files.extend(BOTH.into_iter().chain([("requirements.toml", LayerSyntax::Toml)]).map(of_machine));
     }
     files
 }

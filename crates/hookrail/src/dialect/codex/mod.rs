@@ -10,6 +10,7 @@ mod input;
 mod layers;
 mod tool_names;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use crate::hook::exec_options::CommandShell;
 use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::{Matcher, OnInvalid};
-use crate::run::{ChildExit, ExitMeaning, RunEnd, RunInput};
+use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 use crate::tools::ToolColumn;
 
 /// The dialect of Codex CLI.
@@ -33,6 +34,14 @@ impl Dialect for Codex {
 
     fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         layers::load(context)
+    }
+
+    fn machine_places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        vec![layers::MANAGED.into()]
+    }
+
+    fn folder_variables(&self) -> &'static [&'static str] {
+        &[layers::FOLDER_VARIABLE]
     }
 
     fn tools(&self) -> Option<&'static ToolColumn> {

@@ -10,6 +10,7 @@ use crate::config::source::{Location, SourceKind};
 use crate::config::{
     Document, KeptReason, Node, Parsed, Source, SourceId, SourceReader, Usability, is_absence, not_roots_alone,
 };
+use crate::dialect::{MachineFile, SettingsReach};
 use crate::hook::{Action, Authority, Hook, OnFailure};
 
 /// A settings file, and the layer that it belongs to.
@@ -18,6 +19,20 @@ pub(crate) struct LayerFile {
     pub(crate) kind: SourceKind,
     pub(crate) file: PathBuf,
     pub(crate) syntax: LayerSyntax,
+    /// What its settings act on, beside bringing hooks.
+    pub(crate) reach: SettingsReach,
+}
+
+impl LayerFile {
+    /// A file of the project or the user.
+    pub(crate) fn new(kind: SourceKind, file: PathBuf, syntax: LayerSyntax) -> Self {
+        Self { kind, file, syntax, reach: SettingsReach::Layers }
+    }
+
+    /// A file of the machine.
+    pub(crate) fn of_machine(file: MachineFile, syntax: LayerSyntax) -> Self {
+        Self { kind: SourceKind::System, file: file.path, syntax, reach: file.reach }
+    }
 }
 
 /// What the agent accepts in its files. It ignores a file that is anything else.
@@ -56,7 +71,7 @@ pub(crate) fn read_layer<D: CommandDialect, S: Default>(
     let place = SourceId { path: &layer.file, kind: layer.kind, dialect: Some(D::DIALECT) };
     let read = |document: Document| read_document::<D, S>(&document, layer, &settings);
     // A root that a variable names is taken as its invoker gave it.
-    let is_checked = layer.kind.authority() == Authority::System && layer.file.starts_with("/etc");
+    let is_checked = layer.kind.authority() == Authority::System && layer.reach == SettingsReach::Layers;
     let problem = is_checked.then(|| system_file_problem(&layer.file)).flatten();
     let Some(problem) = problem else {
         let parse = |text: &str| match layer.syntax.parse(&layer.file, text.to_owned()) {
@@ -96,7 +111,10 @@ fn read_document<D: CommandDialect, S: Default>(
     }
     document.duplicate_keys(root, &mut found);
     let mut hooks = root.get("hooks").map(|section| section_hooks::<D>(document, layer.kind, section, &mut found));
-    let settings = settings(document, root, &mut found);
+    let settings = match layer.reach {
+        SettingsReach::Layers => settings(document, root, &mut found),
+        SettingsReach::OwnHooks => S::default(),
+    };
     let refused = match layer.syntax {
         LayerSyntax::StrictJson => not_strict(document),
         LayerSyntax::WithComments | LayerSyntax::Toml => None,

@@ -31,7 +31,7 @@ pub use output::{
 pub(crate) use output::{FOREIGN_FIELDS, NO_REASON};
 pub(crate) use references::with_quoted_variables;
 pub(crate) use remote::{GROUP_KEY, PROCESS_KEYS, RETRIES_KEY, TYPE as REMOTE_TYPE};
-pub(crate) use switches::{Layer, LayerSwitches, load_layers, managed_places};
+pub(crate) use switches::{Layer, LayerSwitches, load_layers};
 
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node};

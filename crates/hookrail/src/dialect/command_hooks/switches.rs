@@ -1,18 +1,14 @@
 //! What the layers of an agent's settings turn off among each other's hooks.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{CommandDialect, LayerFile};
-use crate::config::lies_in;
 use crate::config::source::SourceKind;
-use crate::dialect::{LoadContext, Loaded, Sources, path_in};
+use crate::dialect::{LoadContext, Loaded};
 use crate::hook::{Enablement, Hook, ProjectSwitch};
 use crate::run::Environment;
 use crate::trust::OffByUser;
-
-/// The variable that names another root, for images and tests.
-const ROOT_VARIABLE: &str = "HOOKRAIL_FLEET_ROOT";
 
 /// What one layer turns off. A switch is named by its key.
 #[derive(Clone, Debug, Default)]
@@ -128,10 +124,22 @@ fn off_by_user<D: CommandDialect>(layers: &[Layer]) -> Vec<OffByUser> {
     off
 }
 
-/// The places of a file or folder of the machine: its own, and the one below another root. What a project could write is none.
-pub(crate) fn managed_places(sources: &Sources, place: &'static str) -> impl Iterator<Item = PathBuf> {
-    let root = path_in(&sources.environment, ROOT_VARIABLE).filter(|root| root.is_absolute());
-    let elsewhere = root.map(|root| root.join(place.trim_start_matches('/')));
-    let elsewhere = elsewhere.filter(|elsewhere| !lies_in(elsewhere, &sources.project));
-    std::iter::once(Path::new(place).to_owned()).chain(elsewhere)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_can_leave_its_own_hooks_alone_on() {
+        let only = LayerSwitches { unmanaged: Some("only"), ..LayerSwitches::default() };
+        let off = |from, switches: &LayerSwitches, kind| {
+            let layer = Layer { kind: from, file: PathBuf::new(), hooks: Vec::new(), switches: switches.clone() };
+            layer.turns_off(kind).is_some()
+        };
+        for (from, others_are_off) in
+            [(SourceKind::System, true), (SourceKind::User, false), (SourceKind::Project, false)]
+        {
+            assert_eq!(off(from, &only, SourceKind::User), others_are_off, "{from}");
+            assert!(!off(from, &only, SourceKind::System) && !off(from, &LayerSwitches::default(), SourceKind::User));
+        }
+    }
 }

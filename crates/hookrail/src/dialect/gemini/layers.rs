@@ -7,14 +7,12 @@ use super::{Gemini, extensions};
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
 use crate::config::{Document, Node, Shape, same_place};
-use crate::dialect::command_hooks::{
-    Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, managed_places, read_layer,
-};
-use crate::dialect::{LoadContext, Loaded, Plugins, Sources};
+use crate::dialect::command_hooks::{Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, read_layer};
+use crate::dialect::{LoadContext, Loaded, Plugins, Sources, machine_files};
 use crate::run::Environment;
 
 /// The file of the machine.
-const MANAGED: &str = "/etc/gemini-cli/settings.json";
+pub(super) const MANAGED: &str = "/etc/gemini-cli/settings.json";
 
 /// Loads every hook of this dialect.
 pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
@@ -38,7 +36,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
 
 /// The settings files, the project's first.
 fn files(sources: &Sources) -> Vec<LayerFile> {
-    let layer = |kind, file| LayerFile { kind, file, syntax: LayerSyntax::WithComments };
+    let layer = |kind, file| LayerFile::new(kind, file, LayerSyntax::WithComments);
     let own = sources.project.join(".gemini");
     let user = sources.home().map(|home| home.join(".gemini"));
     let mut files = Vec::new();
@@ -47,8 +45,8 @@ fn files(sources: &Sources) -> Vec<LayerFile> {
         files.push(layer(SourceKind::Project, own.join("settings.json")));
     }
     files.extend(user.map(|folder| layer(SourceKind::User, folder.join("settings.json"))));
-    let managed = managed_places(sources, MANAGED);
-    files.extend(managed.map(|file| layer(SourceKind::System, file)));
+    let of_machine = |file| LayerFile::of_machine(file, LayerSyntax::WithComments);
+    files.extend(machine_files(MANAGED, sources).map(of_machine));
     files
 }
 

@@ -14,6 +14,7 @@ mod launch;
 mod layers;
 mod tool_names;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use crate::event::{DialectEvent, Event, EventKind, Stage};
 use crate::hook::{GroupOrder, Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::{Matcher, OnInvalid};
-use crate::run::{ChildExit, ExitMeaning, RunEnd, RunInput};
+use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 use crate::tools::ToolColumn;
 
 /// The dialect of Gemini CLI.
@@ -36,6 +37,10 @@ impl Dialect for Gemini {
 
     fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         layers::load(context)
+    }
+
+    fn machine_places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        vec![layers::MANAGED.into()]
     }
 
     fn tools(&self) -> Option<&'static ToolColumn> {

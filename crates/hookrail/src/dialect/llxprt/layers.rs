@@ -10,9 +10,9 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
 use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, same_place};
 use crate::dialect::command_hooks::system_file_problem;
-use crate::dialect::enrolment::{Bundle, BundleReach, is_machine_enrolled};
+use crate::dialect::enrolment::Bundle;
 use crate::dialect::snapshot::ModelDecisions;
-use crate::dialect::{Bundles, DialectId, LoadContext, Loaded, Sources, path_in};
+use crate::dialect::{Bundles, DialectId, LoadContext, Loaded, SettingsReach, Sources, path_in};
 use crate::hook::sandbox::SandboxFloors;
 use crate::hook::{Enablement, Enforcement, Hook, ProjectSwitch};
 use crate::run::Environment;
@@ -152,16 +152,9 @@ fn user_configuration(sources: &Sources) -> Option<PathBuf> {
     (!is_known).then(|| folder.join("settings.json"))
 }
 
-/// Whether the machine has a system layer: its settings, or an enrolment in a fleet. What cannot be looked at counts.
-#[must_use]
-pub fn has_system_layer(environment: &Environment) -> bool {
-    let named = path_in(environment, SYSTEM_FILE_VARIABLE);
-    let settings = named.unwrap_or_else(|| DEFAULT_SYSTEM_FILE.into());
-    is_there(&settings) || is_machine_enrolled(environment)
-}
-
-fn is_there(path: &Path) -> bool {
-    !path.symlink_metadata().is_err_and(|error| is_absence(&error))
+/// The file of the system layer.
+pub(super) fn system_file(environment: &Environment) -> PathBuf {
+    path_in(environment, SYSTEM_FILE_VARIABLE).unwrap_or_else(|| DEFAULT_SYSTEM_FILE.into())
 }
 
 /// The system layer. Its file is named by the environment, which the caller of the program controls, or is at its
@@ -205,8 +198,8 @@ fn bundle_layer(bundle: &Bundle, reading: &mut SourceReader<'_>, found: &mut Vec
     let mut layer = layer(bundle.kind, file, reading, found);
     layer.bundle = Some(bundle.folder.clone());
     match (bundle.enforcement, bundle.reach) {
-        (Enforcement::Enforced, BundleReach::Layers) => {}
-        (Enforcement::Shadow, _) | (_, BundleReach::OwnHooks) => {
+        (Enforcement::Enforced, SettingsReach::Layers) => {}
+        (Enforcement::Shadow, _) | (_, SettingsReach::OwnHooks) => {
             let SettingsFile { hooks, switch, .. } = layer.settings;
             layer.settings = SettingsFile { hooks, ..SettingsFile::default() };
             layer.own_switch = switch;

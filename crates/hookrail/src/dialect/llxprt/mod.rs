@@ -49,7 +49,6 @@ pub use input::{
     BeforeToolInput, BeforeToolSelectionInput, CompressTrigger, HookEventName, HookInput, NotificationInput,
     PreCompressInput, SessionEndInput, SessionStartInput,
 };
-pub use layers::has_system_layer;
 pub use llm::{LlmRequest, LlmResponse};
 pub use model::{to_hook_request, to_hook_response};
 pub use output::{
@@ -57,6 +56,7 @@ pub use output::{
 };
 pub use schema::{MATCHER_FORMAT, schemas};
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ use crate::json::{Json, ObjectWriter};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::outcome::{Effects, Outcome};
 use crate::payload::list;
-use crate::run::{ChildExit, ExitMeaning, RunEnd, RunInput};
+use crate::run::{ChildExit, Environment, ExitMeaning, RunEnd, RunInput};
 use crate::tools::ToolColumn;
 
 /// The LLxprt dialect.
@@ -85,6 +85,10 @@ impl Dialect for Llxprt {
 
     fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         layers::load(context)
+    }
+
+    fn machine_places(&self, environment: &Environment) -> Vec<PathBuf> {
+        vec![layers::system_file(environment)]
     }
 
     fn project_variables(&self) -> &'static [&'static str] {

@@ -7,10 +7,9 @@ use hookrail_spawn::UserFolders;
 
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::source::{Location, Origin, SourceKind};
-use crate::config::{
-    KeptReason, Parsed, Source, SourceId, SourceReader, is_absence, lies_in, not_roots_alone, same_place,
-};
-use crate::dialect::{LoadContext, Loaded, Sources, path_in};
+use crate::config::{KeptReason, Parsed, Source, SourceId, SourceReader, is_absence, not_roots_alone, same_place};
+use crate::dialect::enrolment::Bundle;
+use crate::dialect::{LoadContext, Loaded, MachineFile, SettingsReach, Sources, machine_files};
 use crate::dialect_id::DialectId;
 use crate::hook::{Action, Enablement, Enforcement, Hook, OnFailure};
 use crate::rules::{LoadedException, Problem, ReadRule, Rule, RuleAnswer, RulesFile, broken_file, read_rules};
@@ -18,8 +17,8 @@ use crate::trust::OffByUser;
 
 /// The file of the machine.
 const SYSTEM_FILE: &str = "/etc/hookrail/rules.toml";
-/// The variable that names another root, for images and tests.
-const ROOT_VARIABLE: &str = "HOOKRAIL_FLEET_ROOT";
+/// What of the machine decides about rules.
+pub(super) const MACHINE_FILES: [&str; 2] = [SYSTEM_FILE, "/etc/hookrail/programs.toml"];
 /// The file below the folder of a project, and below hookrail's folder of a user.
 const PROJECT_FILE: &str = ".hookrail/rules.toml";
 const FILE: &str = "rules.toml";
@@ -32,7 +31,7 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     load_programs(context, &mut loaded);
     let disabled = context.sources.disabled_rules.clone();
     loaded.off_by_user.extend(disabled.iter().map(|name| OffByUser::Hook(DialectId::Rules, name.clone())));
-    for (kind, file) in files(context) {
+    for RulesPlace { kind, file, .. } in files(context) {
         let mut hooks = layer(kind, &file, context, &mut loaded.diagnostics);
         for hook in &mut hooks {
             if kind != SourceKind::System && disabled.iter().any(|name| **name == *hook.label) {
@@ -48,29 +47,42 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     loaded
 }
 
+/// A file with rules.
+struct RulesPlace {
+    kind: SourceKind,
+    file: PathBuf,
+    /// What the rows for programs beside it act on.
+    reach: SettingsReach,
+}
+
 /// The files of all layers, the project's first.
-fn files(context: &LoadContext<'_, '_>) -> Vec<(SourceKind, PathBuf)> {
+fn files(context: &LoadContext<'_, '_>) -> Vec<RulesPlace> {
     let sources = context.sources;
+    let own = |kind, file| RulesPlace { kind, file, reach: SettingsReach::Layers };
     let mut files = Vec::new();
     let user = user_folder(sources);
     let is_users = user.as_ref().is_some_and(|user| same_place(user, &sources.project.join(".hookrail")));
     if !is_users {
-        files.push((SourceKind::Project, sources.project.join(PROJECT_FILE)));
+        files.push(own(SourceKind::Project, sources.project.join(PROJECT_FILE)));
     }
-    files.extend(user.map(|folder| (SourceKind::User, folder.join(FILE))));
-    files.push((SourceKind::System, SYSTEM_FILE.into()));
-    let root = path_in(&sources.environment, ROOT_VARIABLE).filter(|root| root.is_absolute());
-    let elsewhere = root.map(|root| root.join(SYSTEM_FILE.trim_start_matches('/')));
-    files.extend(elsewhere.filter(|file| !lies_in(file, &sources.project)).map(|file| (SourceKind::System, file)));
-    files.extend(context.bundles.iter().map(|bundle| (bundle.kind, bundle.folder.join(FILE))));
+    files.extend(user.map(|folder| own(SourceKind::User, folder.join(FILE))));
+    let of_machine = machine_files(SYSTEM_FILE, sources);
+    files.extend(of_machine.map(|MachineFile { path: file, reach }| RulesPlace {
+        kind: SourceKind::System,
+        file,
+        reach,
+    }));
+    let of_bundle =
+        |bundle: &Bundle| RulesPlace { kind: bundle.kind, file: bundle.folder.join(FILE), reach: bundle.reach };
+    files.extend(context.bundles.iter().map(of_bundle));
     files
 }
 
-/// Reads what the machine and the user say about programs. A project says nothing: its rows could hide what a command does.
-/// The machine's rows are added first, so those of the user for the same programs are left out.
+/// Reads what the machine and the user say about programs. A project and a root that a variable names say nothing: their rows could
+/// hide what a command does. The machine's rows are added first, so those of the user for the same programs are left out.
 fn load_programs(context: &mut LoadContext<'_, '_>, loaded: &mut Loaded) {
-    for (kind, rules) in files(context).into_iter().rev() {
-        if !matches!(kind, SourceKind::System | SourceKind::User) {
+    for RulesPlace { kind, file: rules, reach } in files(context).into_iter().rev() {
+        if !matches!(kind, SourceKind::System | SourceKind::User) || reach == SettingsReach::OwnHooks {
             continue;
         }
         let file = rules.with_file_name(PROGRAMS_FILE);

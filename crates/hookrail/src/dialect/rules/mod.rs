@@ -3,6 +3,7 @@
 mod events;
 mod load;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::hook::{Hook, OnFailure};
 use crate::json::Json;
 use crate::matcher::Matcher;
 use crate::outcome::{Effects, EndKind};
-use crate::run::{RawEnd, RunEnd, RunInput};
+use crate::run::{Environment, RawEnd, RunEnd, RunInput};
 
 pub(crate) struct Rules;
 
@@ -25,6 +26,10 @@ impl Dialect for Rules {
 
     fn load(&self, context: &mut LoadContext<'_, '_>, _memory: &mut LoadMemory) -> Loaded {
         load::load(context)
+    }
+
+    fn machine_places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        load::MACHINE_FILES.map(PathBuf::from).to_vec()
     }
 
     /// A rule has conditions and no matcher.

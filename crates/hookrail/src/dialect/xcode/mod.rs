@@ -38,8 +38,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
-    Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, LoadMemory, Loaded, Protocol, Reply, path_in,
-    text_in,
+    Dialect, DialectId, Flow, FoldContext, Folded, Launch, LoadContext, LoadMemory, Loaded, Protocol, Reply, text_in,
 };
 use crate::event::{Abilities, DialectEvent, Event, EventKind, Stage};
 use crate::hook::{Hook, OnFailure};
@@ -68,8 +67,8 @@ impl Dialect for Xcode {
         Some(&tool_names::TOOLS)
     }
 
-    fn folders(&self, environment: &Environment) -> Vec<PathBuf> {
-        ["X_CODE_HOME", "XC_PLUGINS_DIR"].into_iter().filter_map(|name| path_in(environment, name)).collect()
+    fn folder_variables(&self) -> &'static [&'static str] {
+        &["X_CODE_HOME", "XC_PLUGINS_DIR"]
     }
 
     fn matcher(&self, _kind: EventKind, pattern: &str) -> Matcher {
