@@ -349,6 +349,12 @@ pub struct Owner {
 /// The key that says whether what a hook answers counts.
 pub(crate) const ENFORCE_TERM: &str = "enforce";
 
+// Further keys of terms that a definition has fields for.
+pub(crate) const ON_FAILURE_TERM: &str = "onFailure";
+pub(crate) const TIMEOUT_TERM: &str = "timeout";
+pub(crate) const SANDBOX_TERM: &str = "sandbox";
+pub(crate) const SANDBOX_REQUIRED_TERM: &str = "sandboxRequired";
+
 impl Hook {
     /// A hook of the embedding program itself, which needs no settings, no trust and no process.
     #[must_use]
@@ -470,11 +476,11 @@ impl Hook {
     pub(crate) fn terms(&self) -> Vec<(&'static str, String)> {
         let mut terms = self.terms_of_its_own();
         if self.on_failure != OnFailure::default() {
-            terms.push(("onFailure", self.on_failure.name().to_owned()));
+            terms.push((ON_FAILURE_TERM, self.on_failure.name().to_owned()));
         }
         let default = self.event.spec().column(self.dialect).map(|column| column.timeout);
         if default != Some(self.timeout) {
-            terms.push(("timeout", self.timeout.as_micros().to_string()));
+            terms.push((TIMEOUT_TERM, self.timeout.as_micros().to_string()));
         }
         terms
     }
@@ -495,11 +501,11 @@ impl Hook {
             Enforcement::Shadow => terms.push((ENFORCE_TERM, "false".to_owned())),
         }
         if let Some(profile) = &self.sandbox {
-            terms.push(("sandbox", profile.to_json().to_string()));
+            terms.push((SANDBOX_TERM, profile.to_json().to_string()));
         }
         match self.sandbox_requirement {
             SandboxRequirement::Reported => {}
-            SandboxRequirement::Required => terms.push(("sandboxRequired", "true".to_owned())),
+            SandboxRequirement::Required => terms.push((SANDBOX_REQUIRED_TERM, "true".to_owned())),
         }
         terms
     }

@@ -119,6 +119,7 @@ pub(crate) fn described(hook: &Hook, places: &PathDisplay) -> String {
             ("on failure", diff::on_failure(definition)),
             ("timeout", diff::timeout(definition)),
             ("enforced", diff::enforced(definition)),
+            ("options", one_line(&diff::options(definition))),
         ];
         for (label, term) in terms {
             if !term.is_empty() {

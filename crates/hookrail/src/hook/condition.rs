@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::payload::ToolResponse;
 
+use super::fingerprint::Definition;
 use super::permission_rules::{PermissionRules, RuledCall};
 
 /// A condition of a hook.
@@ -31,7 +32,18 @@ impl ToolEnd {
     }
 }
 
+/// The term with the text of permission rules.
+const IF_TERM: &str = "if";
+
 impl HookCondition {
+    /// The conditions of a guard whose definition has changed: those of its event, and what it was granted with. The present ones are
+    /// part of the change.
+    pub(crate) fn as_granted(present: Vec<Self>, granted: Option<&Definition>) -> Vec<Self> {
+        let of_event = present.into_iter().filter(|condition| matches!(condition, Self::ToolEnded(_)));
+        let granted = granted.and_then(|granted| granted.further.get(IF_TERM));
+        of_event.chain(granted.map(|text| Self::Permission(PermissionRules::read(text)))).collect()
+    }
+
     /// Whether it holds, as far as the event says. `call` says what the call of the event is, in the names of the hook's dialect.
     pub(crate) fn holds(&self, event: &Event, call: impl FnOnce() -> RuledCall) -> bool {
         match self {
@@ -52,7 +64,7 @@ impl HookCondition {
         match self {
             Self::ToolEnded(ToolEnd::Succeeded) => None,
             Self::ToolEnded(ToolEnd::Failed) => Some(("tool", "failed".to_owned())),
-            Self::Permission(rules) => Some(("if", rules.text().to_owned())),
+            Self::Permission(rules) => Some((IF_TERM, rules.text().to_owned())),
             Self::FirstInSession => Some(("once", "true".to_owned())),
         }
     }

@@ -1,5 +1,6 @@
 //! The fingerprint of a hook: what exactly is trusted when it is trusted.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -15,7 +16,9 @@ use crate::dialect_id::DialectId;
 use crate::hook::capabilities::Capabilities;
 use crate::hook::exec_options::ProcessLifetime;
 use crate::hook::remote::RemoteTarget;
-use crate::hook::{Action, CommandText, ENFORCE_TERM, Hook};
+use crate::hook::{
+    Action, CommandText, ENFORCE_TERM, Hook, ON_FAILURE_TERM, SANDBOX_REQUIRED_TERM, SANDBOX_TERM, TIMEOUT_TERM,
+};
 use crate::text::digest::Digest;
 
 /// A file that a hook names and that lies in its project.
@@ -74,7 +77,13 @@ pub struct Definition {
     /// `true` for a hook that does not run without all of its sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_required: Option<String>,
+    /// What else its entry says and a grant covers, by the keys of [`Hook::terms`]: a condition, a shell, that it is not awaited.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub further: BTreeMap<String, String>,
 }
+
+/// The terms that have a field of their own in a definition.
+const TERMS_WITH_FIELDS: [&str; 5] = [ON_FAILURE_TERM, TIMEOUT_TERM, ENFORCE_TERM, SANDBOX_TERM, SANDBOX_REQUIRED_TERM];
 
 /// What was known of a hook's files when its project was trusted for a run.
 #[derive(Clone, Debug)]
@@ -246,6 +255,9 @@ impl Fingerprint {
             serde_json::json!([hook.dialect.name(), event, hook.matcher.pattern(), shape, command]).to_string();
         let terms = hook.terms();
         let term = |name| terms.iter().find(|(term, _)| *term == name).map(|(_, value)| value.clone());
+        let has_field = |name: &str| TERMS_WITH_FIELDS.contains(&name);
+        let further =
+            terms.iter().filter(|(name, _)| !has_field(name)).map(|(name, text)| ((*name).to_owned(), text.clone()));
         let described = Definition {
             dialect: hook.dialect.name().to_owned(),
             event: event.to_owned(),
@@ -254,11 +266,12 @@ impl Fingerprint {
             command,
             lifetime: (hook.lifetime != ProcessLifetime::Once).then(|| hook.lifetime.name().to_owned()),
             package: hook.owner.as_ref().map(|owner| owner.id.clone()),
-            on_failure: term("onFailure"),
-            timeout: term("timeout").map(|_| hook.timeout.as_millis().to_string()),
+            on_failure: term(ON_FAILURE_TERM),
+            timeout: term(TIMEOUT_TERM).map(|_| hook.timeout.as_millis().to_string()),
             enforce: term(ENFORCE_TERM),
-            sandbox: term("sandbox"),
-            sandbox_required: term("sandboxRequired"),
+            sandbox: term(SANDBOX_TERM),
+            sandbox_required: term(SANDBOX_REQUIRED_TERM),
+            further: further.collect(),
         };
         // A pooled process lives longer than the run that was reviewed, so its lifetime is part of the definition.
         if hook.lifetime != ProcessLifetime::Once {

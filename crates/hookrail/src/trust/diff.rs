@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::grants::Grants;
+use crate::hook::condition::HookCondition;
 use crate::hook::fingerprint::{Fingerprint, NamedFile};
 use crate::hook::grant::{Grant, GrantedFile};
 use crate::hook::{Hook, OnFailure, Trust};
@@ -170,9 +171,11 @@ impl Grants {
                 && let Trust::Never(taken) = &hook.trust
             {
                 hook.trust = Trust::Changed(taken.clone().granted_by(grant));
-                let pattern = grant.described.as_ref().and_then(|described| described.matcher.as_deref());
+                let described = grant.described.as_ref();
+                let pattern = described.and_then(|described| described.matcher.as_deref());
                 let matcher = |pattern: &str| hook.dialect.contract().matcher(hook.event, pattern);
                 hook.granted_matcher = Some(pattern.map_or_else(Matcher::everything, matcher));
+                hook.conditions = HookCondition::as_granted(std::mem::take(&mut hook.conditions), described);
             }
         }
     }

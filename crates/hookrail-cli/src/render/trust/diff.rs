@@ -78,12 +78,17 @@ pub(super) fn enforced(definition: &Definition) -> String {
     definition.enforce.as_ref().map(|_| "no: it runs and has no effect".to_owned()).unwrap_or_default()
 }
 
+/// Returns what else the entry of a hook says; empty if that is nothing.
+pub(super) fn options(definition: &Definition) -> String {
+    definition.further.iter().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join("; ")
+}
+
 /// Lists the parts of a definition that differ; all parts if there is only one definition.
 fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Definition>) {
     if before.is_none() && after.is_some() {
         line(out, "before", "not stored: the grant was made with an earlier version of hookrail");
     }
-    let parts: [(&str, DefinitionPart); 10] = [
+    let parts: [(&str, DefinitionPart); 11] = [
         ("event", |definition| definition.event.clone()),
         ("matcher", |definition| definition.matcher.clone().unwrap_or_else(|| "*".to_owned())),
         ("plugin", |definition| definition.package.clone().unwrap_or_default()),
@@ -91,6 +96,7 @@ fn definitions(out: &mut String, before: Option<&Definition>, after: Option<&Def
         ("on failure", on_failure),
         ("timeout", timeout),
         ("enforced", enforced),
+        ("options", options),
         ("sandbox", |definition| definition.sandbox.clone().unwrap_or_default()),
         ("requires", |definition| {
             definition.sandbox_required.as_ref().map(|_| "the sandbox".to_owned()).unwrap_or_default()
