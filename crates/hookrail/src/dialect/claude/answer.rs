@@ -72,7 +72,8 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
             *output = HookOutput { decision: Some(HookDecision::Deny), reason, ..HookOutput::default() };
         }
         (Some(mistake), false) => {
-            found.push(Diagnostic::new(Code::AnswerIgnored, format!("{mistake}; the answer has no effect")));
+            let finding = Diagnostic::new(Code::AnswerField, format!("{mistake}; the answer has no effect"));
+            found.push(finding.hint("correct the field: with it the agent ignores the answer as a whole"));
             *output = HookOutput::default();
         }
         (None, _) => {}
@@ -145,7 +146,7 @@ fn top_level(kind: EventKind, word: HookDecision, found: &mut Vec<Diagnostic>) -
         HookDecision::Allow | HookDecision::Ask => {
             let name = column(kind).map_or("", |column| column.name);
             let message = format!("`decision` must be `block` or `approve` on {name}, not `{}`", word.word());
-            let finding = Diagnostic::new(Code::AnswerIgnored, format!("{message}; it has no effect"));
+            let finding = Diagnostic::new(Code::AnswerField, format!("{message}; it has no effect"));
             found.push(match kind {
                 EventKind::BeforeTool => finding.hint("answer with `hookSpecificOutput.permissionDecision`"),
                 _ => finding,

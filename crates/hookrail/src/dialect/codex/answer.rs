@@ -12,7 +12,7 @@ use crate::dialect::command_hooks::{
 use crate::dialect::{DialectId, Reply};
 use crate::event::{Abilities, EventKind};
 use crate::hook::{Hook, OnFailure};
-use crate::json::{Json, JsonObject};
+use crate::json::{Json, JsonKind, JsonObject};
 use crate::outcome::{Decision, Effects, EndKind, Stop};
 use crate::run::{RawEnd, RunEnd};
 
@@ -95,6 +95,19 @@ fn members_of(kind: EventKind) -> (&'static [&'static str], &'static [&'static s
 /// The members of every answer.
 const UNIVERSAL: [&str; 4] = ["continue", "stopReason", "suppressOutput", "systemMessage"];
 
+/// The member with what only one event has.
+const SPECIFIC: &str = "hookSpecificOutput";
+
+/// The type of a member that an event has; none if any value will do.
+fn type_of(kind: EventKind, member: &str) -> Option<JsonKind> {
+    match (member, kind) {
+        ("continue" | "suppressOutput", _) => Some(JsonKind::Boolean),
+        (SPECIFIC, _) | ("decision", EventKind::PermissionRequest) => Some(JsonKind::Object),
+        ("updatedInput" | "updatedMCPToolOutput", _) => None,
+        _ => Some(JsonKind::String),
+    }
+}
+
 /// An answer while it is read.
 struct ObjectReader<'o> {
     kind: EventKind,
@@ -113,8 +126,9 @@ enum Said {
 }
 
 fn read_object(kind: EventKind, object: &JsonObject, stdout: &str) -> Reading {
-    let specific = object.get("hookSpecificOutput").and_then(Json::as_object).unwrap_or_default();
+    let specific = object.get(SPECIFIC).and_then(Json::as_object).unwrap_or_default();
     let mut reader = ObjectReader { kind, object, specific, mistakes: Vec::new(), unsupported: Vec::new() };
+    reader.check_types();
     reader.check_names();
     let said = reader.decision();
     reader.check_support(said.as_ref());
@@ -153,17 +167,32 @@ impl ObjectReader<'_> {
         self.specific.get(name).and_then(Json::as_str)
     }
 
+    /// Notes values of a type that the agent does not read. It takes `null` for a member that is not there.
+    fn check_types(&mut self) {
+        let (top, inner) = members_of(self.kind);
+        let is_known = |key: &&str| UNIVERSAL.contains(key) || *key == SPECIFIC || top.contains(key);
+        let known = self.object.iter().filter(|(key, _)| is_known(key)).map(|(key, value)| ("", key, value));
+        let of_event = self.specific.iter().filter(|(key, _)| inner.contains(key));
+        let of_event = of_event.map(|(key, value)| ("hookSpecificOutput.", key, value));
+        for (place, key, value) in known.chain(of_event) {
+            let Some(wanted) = type_of(self.kind, key) else { continue };
+            if ![wanted, JsonKind::Null].contains(&value.kind()) {
+                let is = value.kind().described();
+                self.mistakes.push(format!("`{place}{key}` must be {}, not {is}", wanted.described()));
+            }
+        }
+    }
+
     /// Notes members that the event does not have, and an answer that is not for the event.
     fn check_names(&mut self) {
         let (top, inner) = members_of(self.kind);
         for (key, _) in self.object.iter() {
-            let is_known =
-                UNIVERSAL.contains(&key) || top.contains(&key) || key == "hookSpecificOutput" && !inner.is_empty();
+            let is_known = UNIVERSAL.contains(&key) || top.contains(&key) || key == SPECIFIC && !inner.is_empty();
             if !is_known {
                 self.mistakes.push(format!("`{}` is no member of an answer to {}", short(key), self.event_name()));
             }
         }
-        if self.object.get("hookSpecificOutput").is_none() || inner.is_empty() {
+        if self.object.get(SPECIFIC).is_none() || inner.is_empty() {
             return;
         }
         for (key, _) in self.specific.iter().filter(|(key, _)| !inner.contains(key)) {
