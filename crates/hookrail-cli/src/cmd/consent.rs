@@ -1,6 +1,6 @@
 //! Whether a person can have meant what a command line says.
 
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use hookrail_app::failure::{Failure, Result};
 use hookrail_bridge::Agent;
@@ -15,7 +15,7 @@ fn calling_agent() -> Option<&'static str> {
     bridged.map(Agent::title).or_else(|| is_set(hookrail_agent::TOOL_VARIABLE).then_some("hookrail agent"))
 }
 
-/// Accepts that a question is skipped, unless a tool of an agent started this process: a model does not loosen its own guard.
+/// Fails if a tool of an agent started this process: a model does not loosen its own guard.
 pub(crate) fn require_person() -> Result<()> {
     match calling_agent() {
         Some(agent) => {
@@ -23,6 +23,32 @@ pub(crate) fn require_person() -> Result<()> {
             Err(Failure::new(format!("nothing was changed: {problem}")).hint(OWN_TERMINAL))
         }
         None => Ok(()),
+    }
+}
+
+/// A question before something that only a person consents to.
+pub(crate) struct ConsentQuestion<'q> {
+    pub(crate) text: &'q str,
+    /// What is so without consent, such as `nothing was granted`.
+    pub(crate) otherwise: &'q str,
+    /// What a yes does, such as `grant what is shown`.
+    pub(crate) yes: &'q str,
+}
+
+/// Asks a question on the terminal, unless `--yes` was given. To a tool of an agent neither is open: a model can type into a terminal.
+pub(crate) fn confirm(yes: bool, question: &ConsentQuestion<'_>) -> Result<()> {
+    require_person()?;
+    let ConsentQuestion { text, otherwise, yes: does } = question;
+    if yes {
+        return Ok(());
+    }
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        let problem = format!("{otherwise}: there is no terminal to ask on");
+        return Err(Failure::new(problem).hint(format!("pass `--yes` to {does}")));
+    }
+    match ask_on_terminal(text) {
+        true => Ok(()),
+        false => Err(Failure::new(*otherwise).hint(format!("answer `y` to {does}"))),
     }
 }
 

@@ -1,14 +1,12 @@
 //! `hookrail enable` and `hookrail disable`: switch the dialects of other agents on and off.
 
-use std::io::{self, IsTerminal as _};
-
 use hookrail_app::dialects::{DialectScope, DialectSurvey, DialectSwitch, SwitchPlan};
-use hookrail_app::failure::{Failure, Result};
+use hookrail_app::failure::Result;
 use hookrail_app::project::Project;
 use hookrail_app::text::counted;
 
 use crate::args::{DialectScopeArg, DisableArgs, EnableArgs};
-use crate::cmd::consent::{ask_on_terminal, no_terminal, require_person};
+use crate::cmd::consent::{ConsentQuestion, confirm, require_person};
 use crate::cmd::exit::Exit;
 use crate::render::style::{GOOD, paint};
 use crate::{output, render};
@@ -42,7 +40,8 @@ pub(crate) fn disable(args: &DisableArgs) -> Result<Exit> {
         output::text(&format!("{dialect} is not enabled in {file}\n"))?;
         return Ok(Exit::Fine);
     }
-    confirm(dialect, *yes)?;
+    let text = format!("let no guard of {dialect} take part? [y/N] ");
+    confirm(*yes, &ConsentQuestion { text: &text, otherwise: "nothing was changed", yes: "disable it" })?;
     plan.write()?;
     output::text(&format!("{}: {dialect}, in {file}\n", paint(GOOD, "disabled")))?;
     Ok(Exit::Fine)
@@ -65,19 +64,4 @@ fn summary(survey: &DialectSurvey) -> String {
         text.push_str(&render::hooks::hint(&line));
     }
     text
-}
-
-/// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
-fn confirm(dialect: &str, yes: bool) -> Result<()> {
-    if yes {
-        return require_person();
-    }
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        let problem = "nothing was changed: there is no terminal to ask on";
-        return Err(no_terminal(problem, "pass `--yes` to disable it"));
-    }
-    if ask_on_terminal(&format!("let no guard of {dialect} take part? [y/N] ")) {
-        return Ok(());
-    }
-    Err(Failure::new("nothing was changed").hint("answer `y` to disable it"))
 }

@@ -57,7 +57,7 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> Result<Exit> {
         output::text(&left)?;
         return Ok(Exit::Fine);
     }
-    if args.yes && !removal.changes.is_empty() {
+    if !removal.changes.is_empty() {
         require_person()?;
     }
     if !removal.changes.is_empty() && !confirmed(question(args.yes))? {

@@ -1,10 +1,8 @@
 //! `hookrail plugin`: lists, checks, enables, disables, installs and uninstalls plugins. Nothing is installed that was not shown.
 
-use std::io::{self, IsTerminal as _};
-
 use hookrail::Level;
 use hookrail::hook::Enablement;
-use hookrail_app::failure::{Failure, Result};
+use hookrail_app::failure::Result;
 use hookrail_app::plugin::{
     PluginSettings, all_problems, find_plugin_folder, install_plugin, plugin_hooks, plugins, plugins_document,
     preview_plugin, switch_plugin, uninstall_plugin,
@@ -14,7 +12,7 @@ use hookrail_app::project::Project;
 use crate::args::{
     PluginArgs, PluginCommand, PluginInstallArgs, PluginListArgs, PluginSwitchArgs, PluginUninstallArgs, Scope,
 };
-use crate::cmd::consent::{ask_on_terminal, no_terminal, require_person};
+use crate::cmd::consent::{ConsentQuestion, confirm, require_person};
 use crate::cmd::exit::Exit;
 use crate::render::style::{GOOD, paint};
 use crate::{output, render};
@@ -57,6 +55,7 @@ fn doctor(args: &PluginListArgs) -> Result<Exit> {
 }
 
 fn set_enabled(args: &PluginSwitchArgs, enabled: bool) -> Result<Exit> {
+    require_person()?;
     let project = Project::open(&args.project)?;
     let settings = match args.scope {
         Scope::User => PluginSettings::OfUser,
@@ -78,7 +77,11 @@ fn install(args: &PluginInstallArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
     let dir = find_plugin_folder(&project, &args.project, &args.dir)?;
     output::text(&render::plugins::offer(&preview_plugin(&dir)?, &project.places))?;
-    confirm(args.yes)?;
+    let text = "install this, and let its hooks run? [y/N] ";
+    confirm(
+        args.yes,
+        &ConsentQuestion { text, otherwise: "nothing was installed", yes: "install what is shown above" },
+    )?;
     let (plugin, left_out) = install_plugin(&project, &dir)?;
     let at = project.places.path(&plugin.dir);
     let mut text = format!("{}: {} {} in {at}\n", paint(GOOD, "installed"), plugin.id, plugin.version);
@@ -92,6 +95,7 @@ fn install(args: &PluginInstallArgs) -> Result<Exit> {
 }
 
 fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
+    require_person()?;
     let project = Project::open(&args.project)?;
     let (id, data) = uninstall_plugin(&project, &args.project, &args.id)?;
     let mut text = format!("{}: {id}\n", paint(GOOD, "uninstalled"));
@@ -100,19 +104,4 @@ fn uninstall(args: &PluginUninstallArgs) -> Result<Exit> {
     }
     output::text(&text)?;
     Ok(Exit::Fine)
-}
-
-/// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
-fn confirm(yes: bool) -> Result<()> {
-    if yes {
-        return require_person();
-    }
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        let problem = "nothing was installed: there is no terminal to ask on";
-        return Err(no_terminal(problem, "pass `--yes` to install what is shown above"));
-    }
-    if ask_on_terminal("install this, and let its hooks run? [y/N] ") {
-        return Ok(());
-    }
-    Err(Failure::new("nothing was installed").hint("answer `y` to install what is shown"))
 }

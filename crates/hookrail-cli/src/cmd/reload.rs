@@ -6,10 +6,13 @@ use hookrail_app::text::counted;
 use hookrail_bus::Reloaded;
 
 use crate::args::ReloadArgs;
+use crate::cmd::consent::require_person;
 use crate::cmd::exit::Exit;
 use crate::output;
 
 pub(crate) fn run(args: &ReloadArgs) -> Result<Exit> {
+    // What the user removed is kept until a reload accepts it.
+    require_person()?;
     let reloaded = reload(args.socket.as_deref())?;
     if reloaded.success {
         output::text(&format!("reloaded: {}\n", summary(&reloaded)))?;

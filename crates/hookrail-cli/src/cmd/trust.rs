@@ -1,12 +1,11 @@
 //! `hookrail trust`: shows, grants and revokes trust in a project's hooks. Nothing is granted that was not shown.
 
-use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use hookrail::Hook;
 use hookrail::hook::Trust;
 use hookrail::trust::ChangeKind;
-use hookrail_app::failure::{Failure, Result};
+use hookrail_app::failure::Result;
 use hookrail_app::foreign_hooks;
 use hookrail_app::project::Project;
 use hookrail_app::text::counted;
@@ -17,7 +16,7 @@ use hookrail_app::trust::{
 };
 
 use crate::args::{TrustArgs, TrustCommand, TrustDiffArgs, TrustGrantArgs, TrustRevokeArgs, TrustStatusArgs};
-use crate::cmd::consent::{ask_on_terminal, no_terminal, require_person};
+use crate::cmd::consent::{ConsentQuestion, confirm, require_person};
 use crate::cmd::exit::Exit;
 use crate::output;
 use crate::output::journal_warnings::report_recording;
@@ -82,7 +81,8 @@ fn grant(args: &TrustGrantArgs) -> Result<Exit> {
     let offer = shown::offer(trusted, &offered, &project.places);
     output::text(&format!("{offer}{}", shown::removed(&missing)))?;
     require_coverable(&chosen)?;
-    confirm(args.yes, question(trusted && chosen.is_empty(), missing.is_empty()))?;
+    let text = question(trusted && chosen.is_empty(), missing.is_empty());
+    confirm(args.yes, &ConsentQuestion { text, otherwise: "nothing was granted", yes: "grant what is shown above" })?;
     report_recording(trust::grant(&project, &all, &chosen, &missing, args.allow.as_deref())?);
     let mut said = format!("{}: the project and {}\n", paint(GOOD, "granted"), counted(chosen.len(), "hook"));
     if !missing.is_empty() {
@@ -104,6 +104,8 @@ fn question(nothing_runs: bool, nothing_is_missing: bool) -> &'static str {
 }
 
 fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
+    // A guard that is not trusted does not run, and one that is missing is not missed any more.
+    require_person()?;
     let project = Project::open(&args.project)?;
     let revoked = trust::revoke(&project, &args.names)?;
     report_recording(revoked.recorded);
@@ -115,19 +117,4 @@ fn revoke(args: &TrustRevokeArgs) -> Result<Exit> {
     };
     output::text(&what)?;
     Ok(Exit::Fine)
-}
-
-/// Asks for confirmation on the terminal. Fails if there is no terminal or the answer is not yes.
-fn confirm(yes: bool, question: &str) -> Result<()> {
-    if yes {
-        return require_person();
-    }
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        let problem = "nothing was granted: there is no terminal to ask on";
-        return Err(no_terminal(problem, "pass `--yes` to grant what is shown above"));
-    }
-    if ask_on_terminal(question) {
-        return Ok(());
-    }
-    Err(Failure::new("nothing was granted").hint("answer `y` to grant what is shown"))
 }

@@ -337,22 +337,32 @@ fn a_tool_of_an_agent_cannot_consent_in_the_place_of_a_person() {
         "COPILOT_CLI",
         "OPENCODE",
         "PI_CODING_AGENT",
+        "FACTORY_EXEC_TARGET_AUTONOMY",
         "HOOKRAIL_AGENT",
     ];
-    let commands: [&[&str]; 3] = [&["trust", "grant"], &["plugin", "install", &plugin], &["uninstall", "claude"]];
+    // The last of them ask no question.
+    let commands: [&[&str]; 9] = [
+        &["trust", "grant", "--yes"],
+        &["trust", "grant"],
+        &["plugin", "install", &plugin, "--yes"],
+        &["plugin", "install", &plugin],
+        &["uninstall", "claude", "--yes"],
+        &["uninstall", "claude"],
+        &["trust", "revoke"],
+        &["plugin", "disable", "p"],
+        &["plugin", "uninstall", "p"],
+    ];
     for variable in variables {
-        for command in commands {
-            for consent in [&["--yes"][..], &[]] {
-                let ran =
-                    ProgramOutput::capture(sandbox.command(command).args(consent).env(variable, "1")).ends_with(1);
-                assert!(ran.stderr.contains("terminal of your own"), "{variable} {command:?}: {ran:?}");
-                lifts_nothing(&ran.stderr);
-            }
+        for command in commands.into_iter().chain([&["reload"][..]]) {
+            let ran = ProgramOutput::capture(sandbox.command(command).env(variable, "1")).ends_with(1);
+            assert!(ran.stderr.contains("terminal of your own"), "{variable} {command:?}: {ran:?}");
+            lifts_nothing(&ran.stderr);
         }
     }
     assert!(!sandbox.home.join(".local/state/hookrail/trust.json").exists());
-    for command in commands {
-        ProgramOutput::capture(sandbox.command(command).arg("--yes").env("CLAUDECODE", "")).ends_with(0);
+    let asks = |command: &&[&str]| ["grant", "install"].contains(&command[1]) && !command.contains(&"--yes");
+    for command in commands.into_iter().filter(|command| !asks(command) && *command != ["uninstall", "claude"]) {
+        ProgramOutput::capture(sandbox.command(command).env("CLAUDECODE", "")).ends_with(0);
     }
 }
 
