@@ -14,13 +14,14 @@ use serde_json::{Value, json};
 use crate::agent_entries;
 use crate::author::settings::{MergedSettings, merge_text};
 use crate::failure::{Failure, Result};
-use crate::folders::home;
+use crate::folders::{home, refuse_links};
 use crate::temporary_file::write_atomically;
 
 /// What became of the entries of an agent.
 #[derive(Debug)]
 pub struct Import {
     pub agent: Agent,
+    project: PathBuf,
     pub entries: Vec<ImportedEntry>,
     /// A file that the agent cannot read, and why: it runs none of its hooks.
     pub unreadable: Vec<(PathBuf, String)>,
@@ -75,7 +76,7 @@ impl Import {
     pub fn plan(agent: Agent, project: &Path) -> Self {
         let found = agent_entries::of_agent(agent, project);
         let entries = found.entries.into_iter().map(|entry| convert::entry(agent, project, entry)).collect();
-        Self { agent, entries, unreadable: found.unreadable }
+        Self { agent, project: project.to_owned(), entries, unreadable: found.unreadable }
     }
 
     /// Whether an entry does something else afterwards.
@@ -119,6 +120,10 @@ impl Import {
         let mut planned = Vec::new();
         for (file, groups) in files {
             let shown = file.display().to_string();
+            // In the home directory a file of the project is the user's own.
+            if home().as_deref() != Some(&*self.project) {
+                refuse_links(&self.project, &file)?;
+            }
             let existing = match std::fs::read_to_string(&file) {
                 Ok(text) => Some(text),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,

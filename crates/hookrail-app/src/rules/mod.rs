@@ -7,6 +7,7 @@ use hookrail_spawn::{Replace, replace_file};
 
 use crate::config::user_file;
 use crate::failure::{Failure, Result};
+use crate::folders::refuse_links;
 
 /// A rule that is ready to be used, with its examples.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +79,7 @@ pub struct Added {
 }
 
 /// Returns the file of a scope.
-pub fn rules_file(scope: RuleScope, project: &Path) -> Result<PathBuf> {
+fn rules_file(scope: RuleScope, project: &Path) -> Result<PathBuf> {
     match scope {
         RuleScope::Project => Ok(project.join(PROJECT_FILE)),
         RuleScope::User => user_file().map(|file| file.with_file_name("rules.toml")).ok_or_else(|| {
@@ -89,7 +90,12 @@ pub fn rules_file(scope: RuleScope, project: &Path) -> Result<PathBuf> {
 }
 
 /// Adds ready rules to a file of rules, behind what it has. A rule that the file has already is left as it is.
-pub fn add(rules: &[ReadyRule], file: &Path) -> Result<Added> {
+pub fn add(rules: &[ReadyRule], scope: RuleScope, project: &Path) -> Result<Added> {
+    let file = &rules_file(scope, project)?;
+    match scope {
+        RuleScope::Project => refuse_links(project, file)?,
+        RuleScope::User => {}
+    }
     let before = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

@@ -101,15 +101,16 @@ fn no_harmful_line_that_was_invented_passes() {
 #[test]
 fn rules_are_added_once_and_what_the_file_has_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("sub/rules.toml");
-    let first = add(&READY[..2], &file).unwrap();
+    let (project, file) = (folder.path(), folder.path().join(PROJECT_FILE));
+    let add = |rules: &[ReadyRule]| add(rules, RuleScope::Project, project);
+    let first = add(&READY[..2]).unwrap();
     assert_eq!((first.added.len(), first.known.len()), (2, 0));
     let before = std::fs::read_to_string(&file).unwrap();
-    let second = add(&READY[1..3], &file).unwrap();
+    let second = add(&READY[1..3]).unwrap();
     assert_eq!((second.added.as_slice(), second.known.as_slice()), (&["stay-in-project"][..], &["git-history"][..]));
     let after = std::fs::read_to_string(&file).unwrap();
     assert!(after.starts_with(&before));
     std::fs::write(&file, "[[rule").unwrap();
-    assert!(add(READY, &file).is_err());
+    assert!(add(READY).is_err());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "[[rule");
 }

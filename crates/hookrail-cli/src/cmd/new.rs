@@ -65,7 +65,7 @@ fn add_rules(project: &Project, names: &[String], scope: RuleScopeArg) -> Result
         RuleScopeArg::User => RuleScope::User,
         RuleScopeArg::Project => RuleScope::Project,
     };
-    let Added { file, added, known } = rules::add(&wanted, &rules::rules_file(scope, project.root())?)?;
+    let Added { file, added, known } = rules::add(&wanted, scope, project.root())?;
     let shown = project.places.path(&file);
     let mut text = String::new();
     for name in &added {
