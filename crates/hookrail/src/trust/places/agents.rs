@@ -1,6 +1,5 @@
 //! Where agents keep what decides which hooks run, as data.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use hookrail_spawn::{Environment, UserFolders};
@@ -24,8 +23,8 @@ const WORK_FOLDERS: &[(&str, &[&str])] = &[
 ];
 
 /// Whether a folder inside of a folder of hooks holds an agent's work.
-pub(super) fn is_work_folder(folder: &str, inside: &OsStr) -> bool {
-    WORK_FOLDERS.iter().any(|(known, work)| *known == folder && work.iter().any(|work| inside == *work))
+pub(super) fn is_work_folder(folder: &str, inside: &[u8]) -> bool {
+    WORK_FOLDERS.iter().any(|(known, work)| *known == folder && work.iter().any(|work| inside == work.as_bytes()))
 }
 
 /// What lies in the folders above and may be a link to somewhere else, of projects and of home directories.
@@ -92,11 +91,15 @@ const VARIABLES: &[&str] = &[
 pub(super) fn agents_places(environment: &Environment, project: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let below = |root: &Path, places: &[&str]| places.iter().map(|place| root.join(place)).collect::<Vec<_>>();
     let folder = |name: &str| environment.get(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let configuration = UserFolders::of(environment).configuration.or_else(|| home.map(|home| home.join(".config")));
+    let folders = UserFolders::of(environment);
+    let configuration = folders.configuration.or_else(|| home.map(|home| home.join(".config")));
+    let cache = folders.cache.or_else(|| home.map(|home| home.join(".cache")));
     let mut places = below(project, OF_PROJECTS);
     places.extend(below(project, OFTEN_LINKED));
     places.extend(home.iter().flat_map(|home| below(home, OFTEN_LINKED)));
     places.extend(configuration.iter().flat_map(|folder| below(folder, OF_CONFIGURATION)));
+    // From here hooks in Python load byte code.
+    places.extend(cache.map(|folder| folder.join("hookrail")));
     places.extend(OF_MACHINES.iter().map(PathBuf::from));
     places.extend(VARIABLES.iter().filter_map(|name| folder(name)));
     places

@@ -63,16 +63,26 @@ struct Table {
 }
 
 impl Table {
-    fn lists(&self, place: &Path) -> bool {
-        self.listed.binary_search_by(|listed| listed.as_os_str().cmp(place.as_os_str())).is_ok()
+    fn lists(&self, place: &[u8]) -> bool {
+        self.listed.binary_search_by(|listed| listed.as_os_str().as_encoded_bytes().cmp(place)).is_ok()
     }
 
     fn protects(&self, real: &Path) -> bool {
-        // A project may itself lie in such a folder, as a worktree of an agent does.
-        let inside = self.project.iter().find_map(|root| real.strip_prefix(root).ok());
-        // No place holds the whole project, so nothing above the project has to be looked up.
-        let mut places = real.ancestors().take(inside.map_or(usize::MAX, |inside| inside.components().count()));
-        is_in_hook_folder(inside.unwrap_or(real)) || places.any(|place| self.lists(place))
+        match is_plain(real) {
+            true => self.protects_plain(real.as_os_str().as_encoded_bytes()),
+            false => self.protects_plain(without_dots(real).as_os_str().as_encoded_bytes()),
+        }
+    }
+
+    /// The same for the text of a plain path, which is compared as bytes: to take a path apart takes many times longer.
+    fn protects_plain(&self, real: &[u8]) -> bool {
+        // A project may itself lie in such a folder, as a worktree of an agent does. No place holds the whole project, so nothing
+        // above the project has to be looked up.
+        let inside = self.project.iter().find_map(|root| below(real, root.as_os_str().as_encoded_bytes()));
+        let parts = parts_of(inside.unwrap_or(real));
+        let before = real.len() - inside.map_or(real.len(), <[u8]>::len);
+        let mut places = parts.clone().filter_map(|(_, end)| real.get(..before + end));
+        is_in_hook_folder(parts.map(|(part, _)| part)) || places.any(|place| self.lists(place))
     }
 }
 
@@ -105,12 +115,13 @@ impl ProtectedPlaces {
     #[must_use]
     pub fn protected_target(&self, cwd: &Path, path: &Path) -> Option<PathBuf> {
         let written = cwd.join(path);
-        let lexical = without_dots(&written);
+        let is_plain = is_plain(&written);
+        let lexical = if is_plain { Cow::Borrowed(written.as_path()) } else { Cow::Owned(without_dots(&written)) };
         let table = self.table();
         if table.protects(&lexical) {
             return Some(real_path(&lexical));
         }
-        let has_dots = written.components().any(|part| part == Component::ParentDir);
+        let has_dots = !is_plain && written.components().any(|part| part == Component::ParentDir);
         if !has_dots && hookrail_spawn::has_no_links(&self.below_real_project(&table, &lexical)) {
             return None;
         }
@@ -203,16 +214,47 @@ impl ProtectedPlaces {
     }
 }
 
-/// Whether a part of the path is a folder in which an agent keeps hooks, without those in which it keeps its own work. A
+fn is_separator(byte: u8) -> bool {
+    byte == b'/' || cfg!(windows) && byte == b'\\'
+}
+
+/// Whether the text of a path is its parts with one separator between them, and none of them is `.` or `..`.
+fn is_plain(path: &Path) -> bool {
+    let text = path.as_os_str().as_encoded_bytes();
+    let text = text.strip_prefix(b"/").unwrap_or(text);
+    text.is_empty() || !text.split(|byte| is_separator(*byte)).any(|part| matches!(part, b"" | b"." | b".."))
+}
+
+/// The rest of a plain path below a folder; none if it leads elsewhere.
+fn below<'p>(path: &'p [u8], folder: &[u8]) -> Option<&'p [u8]> {
+    let rest = path.strip_prefix(folder)?;
+    match rest.split_first() {
+        None => Some(rest),
+        Some((first, inside)) if is_separator(*first) => Some(inside),
+        Some(_) => None,
+    }
+}
+
+/// The parts of a plain path, each with the place in the text where it ends.
+fn parts_of(path: &[u8]) -> impl Iterator<Item = (&[u8], usize)> + Clone {
+    let mut end = 0;
+    path.split(|byte| is_separator(*byte)).filter_map(move |part| {
+        let at = end + part.len();
+        end = at + 1;
+        (!part.is_empty()).then_some((part, at))
+    })
+}
+
+/// Whether a part of a path is a folder in which an agent keeps hooks, without those in which it keeps its own work. A
 /// project inside of this one has such folders too.
-fn is_in_hook_folder(path: &Path) -> bool {
-    let mut parts = path.iter().peekable();
+fn is_in_hook_folder<'p>(parts: impl Iterator<Item = &'p [u8]>) -> bool {
+    let mut parts = parts.peekable();
     while let Some(part) = parts.next() {
-        if !part.as_encoded_bytes().starts_with(b".") {
+        if !part.starts_with(b".") {
             continue;
         }
         // Some file systems ignore case.
-        let Some(folder) = hook_folders().find(|folder| part.eq_ignore_ascii_case(folder)) else { continue };
+        let Some(folder) = hook_folders().find(|folder| part.eq_ignore_ascii_case(folder.as_bytes())) else { continue };
         if !parts.peek().is_some_and(|next| is_work_folder(folder, next)) {
             return true;
         }
