@@ -196,6 +196,12 @@ fn try_entry(entry: &Entry) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
+/// Whether a command can be run on this machine.
+fn succeeds(words: &[String]) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return true };
+    Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
 /// `HOOKRAIL_ATTACK` chooses the entries whose name contains it.
 fn is_chosen(entry: &Entry) -> bool {
     std::env::var("HOOKRAIL_ATTACK").map_or(true, |part| entry.name.contains(&part))
@@ -209,6 +215,10 @@ fn every_entry_is_refused_and_its_control_allowed() {
         while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Some(missing) = entry.skip_without.iter().find(|program| !has_program(program)) {
                 println!("skipped: {} (no {missing})", entry.name);
+                continue;
+            }
+            if let Some(words) = entry.skip_unless.iter().find(|words| !succeeds(words)) {
+                println!("skipped: {} (`{}` fails)", entry.name, words.join(" "));
                 continue;
             }
             let found = try_entry(entry).unwrap_or_else(|error| vec![format!("cannot be tried: {error}")]);

@@ -16,6 +16,9 @@ pub(crate) struct Entry {
     pub(crate) cites: Vec<String>,
     #[serde(default)]
     pub(crate) skip_without: Vec<String>,
+    /// Commands that have to succeed on the machine of the test.
+    #[serde(default)]
+    pub(crate) skip_unless: Vec<Vec<String>>,
     #[serde(default)]
     pub(crate) setup: Change,
     /// The call that the hosts are given; a host that is a whole command line needs none.
