@@ -223,3 +223,13 @@ fn a_rule_answers_the_question_of_a_hook_but_not_that_of_a_rule() {
         assert_eq!((world.exists("a.txt"), world.exists("asked")), (!is_asked, is_asked), "{}", ran.stdout);
     }
 }
+
+#[test]
+fn a_rule_about_what_is_read_holds_however_the_path_is_written() {
+    let rule = "[[rule]]\nname = \"keys\"\ndeny = \"no keys\"\nwhen = { reads = \"~/.ssh/**\" }\n";
+    for (path, expected) in [("~/.ssh/id", "no keys"), ("@~/.ssh/id", "no keys"), ("~/.config/id", "\"error\"")] {
+        let world = World::with(&[], one_call("read_file", json!({"path": path}), json!({"contains": [expected]})));
+        world.write_home(".config/hookrail/rules.toml", rule);
+        world.say("go").ends_with(0);
+    }
+}

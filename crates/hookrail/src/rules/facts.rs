@@ -11,7 +11,7 @@ use super::scene::{Links, RuleScene};
 use crate::config::without_dots;
 use crate::event::Event;
 use crate::json::{Json, JsonKind};
-use crate::tools::{GivenCommand, ToolAccess, ToolMeaning, ToolTable, Tools};
+use crate::tools::{CallTargets, GivenCommand, SoughtTargets, ToolAccess, ToolMeaning, ToolTable, Tools};
 
 /// The names under which a shell tool is told its working directory.
 const DIRECTORIES: [&str; 6] = ["workdir", "cwd", "directory", "dir_path", "working_directory", "workingDirectory"];
@@ -71,8 +71,8 @@ impl<'e> CallFacts<'e> {
         if matches!(self.meaning, ToolMeaning::Known(tool) if tool.access == ToolAccess::Calls) {
             return parts;
         }
-        let targets = self.tools.targets(self.event, self.meaning);
-        let mut tool = self.tool_part(&targets.writes);
+        let targets = self.tools.targets(self.event, self.meaning, SoughtTargets::All);
+        let mut tool = self.tool_part(&targets);
         for command in targets.commands {
             let line = match command {
                 GivenCommand::Line(line) => line,
@@ -110,11 +110,13 @@ impl<'e> CallFacts<'e> {
         real.or_else(|| lexical.to_str().map(str::to_owned))
     }
 
-    fn tool_part(&self, writes: &[String]) -> Option<FactPart> {
+    fn tool_part(&self, targets: &CallTargets) -> Option<FactPart> {
         let name = self.event.text("tool_name")?;
         let input = self.event.field("tool_input")?;
         let mut accesses = Accesses::default();
-        let mut paths: Vec<(ToolAccess, String)> = Vec::new();
+        // As they are given: a tool may know `~` and `@`.
+        let mut paths: Vec<(ToolAccess, String)> =
+            targets.reads.iter().map(|path| (ToolAccess::Read, path.clone())).collect();
         match self.table().accesses(&name, input, self.event.cwd()) {
             Ok(found) => {
                 for access in found {
@@ -131,7 +133,7 @@ impl<'e> CallFacts<'e> {
                 span: Span::new(0, 0),
             }),
         }
-        paths.extend(writes.iter().map(|path| (ToolAccess::Write, path.clone())));
+        paths.extend(targets.writes.iter().map(|path| (ToolAccess::Write, path.clone())));
         let deleted = self.deleted_by_patch();
         let mut text = String::new();
         for (access, path) in paths {

@@ -27,7 +27,7 @@ pub use table::{NEUTRAL_TOOLS, NeutralTool, ToolAccess};
 pub(crate) use assembled::{NameElsewhere, ToolMeaning};
 pub(crate) use offered::{declared_name, offered_tools};
 pub(crate) use shown::{ShownTool, View};
-pub(crate) use targets::{CallTargets, GivenCommand};
+pub(crate) use targets::{CallTargets, GivenCommand, SoughtTargets};
 
 use localize::LocalizedTool;
 use std::sync::{Arc, OnceLock};
@@ -75,8 +75,8 @@ impl Tools {
         }
     }
 
-    /// What the call of an event writes and runs, if its tool is this.
-    pub(crate) fn targets(&self, event: &Event, meaning: ToolMeaning) -> CallTargets {
+    /// What the call of an event does, if its tool is this.
+    pub(crate) fn targets(&self, event: &Event, meaning: ToolMeaning, sought: SoughtTargets) -> CallTargets {
         let Some(input) = event.field("tool_input") else { return CallTargets::default() };
         let table = || self.table.as_deref().map_or_else(|| TargetNames::of(&ToolTable::default()), TargetNames::of);
         let names = self.target_names.get_or_init(table);
@@ -84,10 +84,10 @@ impl Tools {
         match meaning {
             ToolMeaning::AsGiven if self.declared.is_empty() => CallTargets::default(),
             ToolMeaning::AsGiven => {
-                declared().map_or_else(CallTargets::default, |tool| names.declared_targets(tool, input))
+                declared().map_or_else(CallTargets::default, |tool| names.declared_targets(tool, input, sought))
             }
             ToolMeaning::Known(_) | ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_) => {
-                names.targets(meaning, input)
+                names.targets(meaning, input, sought)
             }
         }
     }

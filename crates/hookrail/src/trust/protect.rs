@@ -10,7 +10,7 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::event::effects::{Decision, Effects};
 use crate::event::{Event, EventKind};
 use crate::text::names::named;
-use crate::tools::{GivenCommand, ToolMeaning, Tools};
+use crate::tools::{GivenCommand, SoughtTargets, ToolMeaning, Tools};
 use crate::trust::places::ProtectedPlaces;
 use crate::trust::session_facts::{FactKind, SessionFacts};
 use crate::trust::{Loosening, line_loosens, words_loosen};
@@ -87,7 +87,7 @@ impl Protection {
         if !event.kind().spec().guards_a_call() || !self.is_active() {
             return None;
         }
-        let targets = tools.targets(event, tool);
+        let targets = tools.targets(event, tool, SoughtTargets::Changes);
         let loosens = |command: &GivenCommand| match command {
             GivenCommand::Line(line) => line_loosens(line),
             GivenCommand::Words(words) => words_loosen(words),
@@ -163,7 +163,7 @@ impl Protection {
         {
             return;
         }
-        let writes = tools.targets(event, tools.meaning(event)).writes;
+        let writes = tools.targets(event, tools.meaning(event), SoughtTargets::Changes).writes;
         let places = self.protected_targets(event, &writes);
         if places.is_empty() {
             return;

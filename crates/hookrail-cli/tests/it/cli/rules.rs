@@ -76,6 +76,31 @@ fn one_rule_covers_file_tools_patches_and_shell_lines() {
     line(&sandbox, "echo .env", 0);
 }
 
+/// A tool may know `~` and a mark in front of a path, and which of two arguments of one name it takes is not known.
+#[test]
+fn a_path_is_read_however_it_is_written() {
+    let sandbox = user_with("[[rule]]\nname = \"keys\"\ndeny = \"no keys\"\nwhen = { reads = \"~/.ssh/**\" }\n");
+    let home = sandbox.home.to_str().unwrap();
+    for (tool, name) in [("read_file", "path"), ("Read", "file_path"), ("read_file", "absolute_path"), ("peek", "path")]
+    {
+        for path in [format!("{home}/.ssh/id"), "~/.ssh/id".to_owned(), "@~/.ssh/id".to_owned()] {
+            fire(&sandbox, tool, &json!({ name: path }), 2);
+        }
+        fire(&sandbox, tool, &json!({ name: "~/.config/id" }), 0);
+    }
+    let twice = r#"{"path":"~/.ssh/id","path":"a.txt"}"#;
+    sandbox.run(&["fire", "BeforeTool", "--tool", "read_file", "--tool-input", twice]).ends_with(2);
+    for (agent, tool) in [("claude", "Read"), ("gemini", "read_file")] {
+        let (event, mut payload) = write_payload(&sandbox, agent);
+        payload["tool_name"] = tool.into();
+        payload["tool_input"] = json!({ "file_path": "~/.ssh/id" });
+        let ran = bridge(&sandbox, agent, event, &payload, &[]);
+        assert!(denies(agent, &ran, "no keys"), "{agent}: {ran:?}");
+        payload["tool_input"] = json!({ "file_path": "~/.config/id" });
+        assert_eq!(bridge(&sandbox, agent, event, &payload, &[]).ends_with(0).stdout, "", "{agent}");
+    }
+}
+
 #[test]
 fn a_rule_holds_in_the_bridges() {
     let sandbox = user_with("[[rule]]\nname = \"not-a\"\ndeny = \"not this file\"\nwhen = { writes = \"a.txt\" }\n");
