@@ -215,6 +215,7 @@ whys! {
     TooManyWords = "too-many-words", Bound, "there are too many words";
     TooManyStates = "too-many-states", Bound, "there are too many states to follow";
     CodeTooDeep = "code-too-deep", Bound, "code stands in code too often";
+    FormNotKnown = "form-not-known", Bound, "the line is complete, and its form is not known here";
 }
 
 /// Facts of these kinds are a lower bound.

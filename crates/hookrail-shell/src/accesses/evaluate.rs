@@ -71,6 +71,8 @@ pub(crate) struct Evaluator<'s> {
     pub(crate) command: Option<usize>,
     pub(crate) depth: u32,
     pub(crate) downloaded: Vec<Downloaded>,
+    /// The numbers of files that are connections.
+    pub(crate) connections: Vec<u32>,
     /// Settings of git that the line writes: aliases, remotes.
     pub(crate) git_settings: Vec<(String, String)>,
     /// What the pipes of `<(…)` give, in their order.
@@ -91,6 +93,7 @@ impl<'s> Evaluator<'s> {
             command: None,
             depth: 0,
             downloaded: Vec::new(),
+            connections: Vec::new(),
             git_settings: Vec::new(),
             pipes: Vec::new(),
             steps: 0,
@@ -130,6 +133,10 @@ impl<'s> Evaluator<'s> {
         for fault in &script.faults {
             let span = self.span(fault.span);
             self.unknown(Why::Fault(fault.kind), FactSet::EVERYTHING, span);
+            // A shell refuses a line that does not end. One that is complete it may read: there the reader is at its limit.
+            if fault.kind.may_be_read_by_a_shell() {
+                self.unknown(Why::FormNotKnown, FactSet::EVERYTHING, span);
+            }
         }
         self.node(&script.root, worlds, input)
     }
@@ -156,6 +163,10 @@ impl<'s> Evaluator<'s> {
             self.hidden_code(code.hole, span);
         }
         self.charge(code.text.len().saturating_mul(2));
+        // No command of it would be followed, so it is not read.
+        if self.is_full() {
+            return After { failure: worlds.clone(), success: worlds, output: Output::default() };
+        }
         // Patterns are characters in code. What is not known stays, so that the rest is a lower bound.
         let text: String = code.text.chars().map(as_code).collect();
         if text.chars().all(|letter| letter == HOLE) {

@@ -239,12 +239,19 @@ impl Evaluator<'_> {
         if matches!(index_text.as_str(), "@" | "*") {
             return if parameter.operation == Operation::Value { Expanded::Several(values) } else { unknown };
         }
+        // A value that is not known may be several, so that what stands behind it is not known either.
+        let has_hole = values.iter().any(Value::has_hole);
         let value = index_text.parse::<i64>().ok().and_then(|index| {
             let length = i64::try_from(values.len()).ok()?;
             let index = if index < 0 { length + index } else { index };
             usize::try_from(index).ok()
         });
         match value {
+            Some(0) if values.first().is_some_and(|first| !first.has_hole()) => {
+                let value = values.first().cloned().unwrap_or_default();
+                Expanded::One(self.operated(&parameter.operation, &parameter.name, value, span, world))
+            }
+            Some(_) if has_hole => unknown,
             Some(index) => {
                 let value = values.get(index).cloned().unwrap_or_default();
                 Expanded::One(self.operated(&parameter.operation, &parameter.name, value, span, world))

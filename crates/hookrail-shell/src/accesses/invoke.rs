@@ -21,6 +21,8 @@ pub(crate) struct Redirected {
     pub(crate) input: Input,
     /// Whether standard output goes elsewhere.
     pub(crate) leaves: bool,
+    /// Whether output goes to a connection.
+    connects: bool,
     /// The files that standard output goes to.
     pub(crate) targets: Vec<String>,
 }
@@ -177,13 +179,29 @@ impl Evaluator<'_> {
         if let Some(function) = world.function(&text).filter(|_| calls_functions) {
             return self.call(&text, &function, rest, span, world, input);
         }
-        if calls_functions && world.aliases.iter().any(|(alias, _)| *alias == text) {
-            self.unknown(Why::SessionAlias, FactSet::EFFECTS, program.span);
+        let alias = world.aliases.iter().rev().find(|(alias, _)| calls_functions && *alias == text).cloned();
+        if let Some((_, code)) = alias {
+            return self.alias(&text, &code, rest, program.span, world, input);
         }
         if text.contains('/') {
             return self.run_path(program, &name, rest, span, world, input);
         }
         self.program(&text, rest, span, world, input)
+    }
+
+    /// Follows an alias of the line, with its arguments. Whether a shell expands it is not known.
+    fn alias(&mut self, name: &str, code: &str, args: &[Arg], span: Span, mut world: World, input: &Input) -> After {
+        self.unknown(Why::SessionAlias, FactSet::EFFECTS, span);
+        // In its own text the name is the program.
+        world.aliases.retain(|(other, _)| other != name);
+        let mut code = Value::known(code);
+        for arg in args {
+            code.text.push_str(" '");
+            code.text.push_str(&arg.text().replace('\'', "'\\''"));
+            code.text.push('\'');
+            code.hole = code.hole.or(arg.value.hole);
+        }
+        self.code(&code, span, name, vec![world], input)
     }
 
     fn run_path(&mut self, program: &Arg, name: &str, rest: &[Arg], span: Span, world: World, input: &Input) -> After {
@@ -238,7 +256,7 @@ impl Evaluator<'_> {
     }
 
     pub(crate) fn redirects(&mut self, redirects: &[Redirect], world: &mut World, input: &Input) -> Redirected {
-        let mut result = Redirected { input: input.clone(), leaves: false, targets: Vec::new() };
+        let mut result = Redirected { input: input.clone(), leaves: false, connects: false, targets: Vec::new() };
         for redirect in redirects {
             self.redirect(redirect, world, &mut result);
         }
@@ -274,12 +292,21 @@ impl Evaluator<'_> {
                 let is_number = value.text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
                 if is_number {
                     result.leaves |= is_output && value.text == "2";
+                    let is_open = value.text.parse().is_ok_and(|number: u32| self.connections.contains(&number));
+                    // What a connection sends is read.
+                    if is_open || result.connects && redirect.descriptor == Some(0) {
+                        result.input = Input { is_fed: true, net: true, ..Input::default() };
+                    }
                 } else {
                     self.output_to(&value, span, world, result);
                 }
             }
-            RedirectOperator::Read => self.input_from(&value, span, world, result),
+            RedirectOperator::Read => {
+                self.open_connection(&value, redirect);
+                self.input_from(&value, span, world, result);
+            }
             RedirectOperator::ReadWrite => {
+                self.open_connection(&value, redirect);
                 self.input_from(&value, span, world, result);
                 if !value.text.starts_with("/dev/tcp/") {
                     self.use_value(Use::Write, &value, span, world);
@@ -296,6 +323,13 @@ impl Evaluator<'_> {
         }
     }
 
+    /// Remembers the number of a file that is a connection.
+    fn open_connection(&mut self, value: &Value, redirect: &Redirect) {
+        if device_host(&value.text).is_some() {
+            self.connections.extend(redirect.descriptor.filter(|number| *number > 2));
+        }
+    }
+
     fn output_to(&mut self, value: &Value, span: Span, world: &World, result: &mut Redirected) {
         result.leaves = true;
         if value.text.starts_with("pipe:") {
@@ -303,6 +337,7 @@ impl Evaluator<'_> {
         }
         if let Some(host) = device_host(&value.text) {
             self.network(host, span);
+            result.connects = true;
             return;
         }
         self.use_value(Use::Write, value, span, world);
@@ -394,6 +429,42 @@ impl Evaluator<'_> {
             VariableKind::Search if value.text.starts_with(HOLE) => {}
             VariableKind::Search if value.text.split(':').all(|folder| SYSTEM_FOLDERS.contains(&folder)) => {}
             VariableKind::Search => self.unknown(Why::VariableRunsCode, FactSet::EFFECTS, span),
+            VariableKind::TraceText => self.expanded_text(name, value, span, world),
+            // An interactive shell that gets it runs it.
+            VariableKind::Prompt | VariableKind::PromptText => {}
+        }
+    }
+
+    /// A text that a shell expands later, as between double quotes.
+    fn expanded_text(&mut self, name: &str, value: &Value, span: Span, world: &World) {
+        if !super::expand::has_substitution(&value.text) {
+            return;
+        }
+        if value.has_hole() || value.text.contains(['"', '\\']) {
+            self.unknown(Why::EvaluatedTwice, FactSet::EVERYTHING, span);
+            return;
+        }
+        let code = Value::known(format!(": \"{}\"", value.text));
+        self.code(&code, span, name, vec![world.child()], &Input::default());
+    }
+
+    /// What the variables of an interactive shell run when it asks for a command.
+    pub(crate) fn prompts(&mut self, span: Span, world: &World) {
+        let tables = self.tables;
+        let values = |name: &str| match world.variable(name) {
+            Some(Variable::Text(value)) => vec![value.clone()],
+            Some(Variable::Array(values)) => values.clone(),
+            Some(Variable::Unset) | None => Vec::new(),
+        };
+        for name in tables.variables_of(VariableKind::Prompt) {
+            for value in values(name) {
+                self.code(&value, span, name, vec![world.child()], &Input::default());
+            }
+        }
+        for name in tables.variables_of(VariableKind::PromptText) {
+            for value in values(name) {
+                self.expanded_text(name, &value, span, world);
+            }
         }
     }
 

@@ -4,9 +4,9 @@ use super::evaluate::{After, Evaluator, Input, Output};
 use super::options::{Arg, Divided, Grammar};
 use super::record::{Reach, Use};
 use crate::facts::{Executed, FactSet, FlowKind, NetworkHost, Why};
-use crate::resolve::{HOLE, Value, Variable, World, base_name, join};
+use crate::resolve::{ANY, HOLE, Value, Variable, World, base_name, join};
 use crate::syntax::Span;
-use crate::tables::{Operands, Role, Row};
+use crate::tables::{FixedFacts, Operands, Role, Row};
 
 /// A command of the tables that is being followed.
 struct Running<'r> {
@@ -17,6 +17,26 @@ struct Running<'r> {
     is_tracked: bool,
     sources: Vec<Arg>,
     into: Option<Arg>,
+    /// The language of code on standard input.
+    input_code: Option<&'r str>,
+    /// What operands are if the code stands in an option.
+    files: Option<&'r Operands>,
+}
+
+impl<'r> Running<'r> {
+    fn of(name: &'r str, row: &'r Row, span: Span) -> Self {
+        Self {
+            name,
+            row,
+            span,
+            is_recursive: false,
+            is_tracked: false,
+            sources: Vec::new(),
+            into: None,
+            input_code: None,
+            files: None,
+        }
+    }
 }
 
 impl Evaluator<'_> {
@@ -53,7 +73,12 @@ impl Evaluator<'_> {
         for (names, role) in &row.options {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             for value in divided.values(&names) {
-                self.option_value(role, value, &mut world);
+                if *role == Role::Folder {
+                    self.enter_folder(value, &mut world);
+                } else {
+                    let mut running = Running::of(name, row, span);
+                    self.operand(role, value, &mut running, &world, input);
+                }
             }
         }
         let Some((first, rest)) = divided.operands.split_first() else {
@@ -106,6 +131,8 @@ impl Evaluator<'_> {
             return After::same(world, Output::default());
         }
         let mut operand_roles: Option<&Operands> = None;
+        let mut input_code = row.input_code.as_deref();
+        let mut files: Option<&Operands> = None;
         for when in &row.when {
             let holds = (when.has.is_empty() || divided.has(&when.has))
                 && (when.lacks.is_empty() || !divided.has(&when.lacks))
@@ -119,19 +146,28 @@ impl Evaluator<'_> {
             if let Some(why) = when.unknown {
                 self.unknown(why, FactSet::EFFECTS, span);
             }
-            self.fixed_writes(&when.writes, span, &world);
+            self.fixed_facts(&when.fixed, &divided, span, &world);
             if when.env_dump && divided.operands.is_empty() {
                 self.facts.env_dump = Some(span);
             }
             if operand_roles.is_none() {
                 operand_roles = when.operands.as_ref();
             }
+            input_code = when.input_code.as_deref().or(input_code);
+            files = files.or(when.files.as_ref());
         }
         let roles = operand_roles.unwrap_or(&row.operands);
         if row.env_dump && divided.operands.is_empty() {
             self.facts.env_dump = Some(span);
         }
-        self.fixed_facts(row, &divided, span, &world);
+        self.fixed_facts(&row.fixed, &divided, span, &world);
+        if let Some((kind, task)) = &row.executes {
+            let first = divided.operands.first().map_or("", Arg::text);
+            self.task(kind, &task.replace("{1}", first), span);
+        }
+        if let Some(why) = row.unknown {
+            self.unknown(why, FactSet::EFFECTS, span);
+        }
         for (argument, fact) in &row.facts {
             if args.iter().any(|arg| arg.text() == argument) {
                 self.git(*fact, span);
@@ -143,7 +179,7 @@ impl Evaluator<'_> {
             crate::tables::Recursive::With(names) => divided.has(names),
         };
         let is_tracked = row.tracked && !divided.has(&row.reveals);
-        let mut running = Running { name, row, span, is_recursive, is_tracked, sources: Vec::new(), into: None };
+        let mut running = Running { is_recursive, is_tracked, input_code, files, ..Running::of(name, row, span) };
         let mut has_code = false;
         for (names, role) in &row.options {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -158,7 +194,7 @@ impl Evaluator<'_> {
                         has_code = true;
                         self.operand(role, value, &mut running, &world, input);
                     }
-                    Role::Folder => self.option_value(role, value, &mut world),
+                    Role::Folder => self.enter_folder(value, &mut world),
                     _ => self.operand(role, value, &mut running, &world, input),
                 }
             }
@@ -166,22 +202,14 @@ impl Evaluator<'_> {
         self.operands(roles, &divided, &mut running, &mut world, input, has_code)
     }
 
-    fn option_value(&mut self, role: &Role, value: &Arg, world: &mut World) {
-        match role {
-            Role::Folder => {
-                world.folder = Value {
-                    text: join(&world.folder.text, value.text()),
-                    hole: value.value.hole.or(world.folder.hole),
-                };
-            }
-            Role::Read => self.use_value(Use::Read, &value.value, value.span, world),
-            Role::Host => self.network(host_of(value.text()), value.span),
-            _ => {}
-        }
+    /// An option that names the folder in which the command works.
+    fn enter_folder(&mut self, value: &Arg, world: &mut World) {
+        world.folder =
+            Value { text: join(&world.folder.text, value.text()), hole: value.value.hole.or(world.folder.hole) };
     }
 
-    fn fixed_facts(&mut self, row: &Row, divided: &Divided, span: Span, world: &World) {
-        for host in &row.network {
+    fn fixed_facts(&mut self, fixed: &FixedFacts, divided: &Divided, span: Span, world: &World) {
+        for host in &fixed.network {
             let host = match host.split_once(':') {
                 Some(("registry", name)) => NetworkHost::Registry(name.to_owned()),
                 Some(("remote", name)) => NetworkHost::Remote(name.to_owned()),
@@ -190,27 +218,31 @@ impl Evaluator<'_> {
             };
             self.network(host, span);
         }
-        for path in &row.reads {
-            self.use_value(Use::Read, &Value::known(path.as_str()), span, world);
-        }
-        self.fixed_writes(&row.writes, span, world);
-        if let Some((kind, name)) = &row.executes {
-            let first = divided.operands.first().map_or("", Arg::text);
-            self.task(kind, &name.replace("{1}", first), span);
-        }
-        if let Some(why) = row.unknown {
-            self.unknown(why, FactSet::EFFECTS, span);
+        for (how, paths) in [(Use::Read, &fixed.reads), (Use::Write, &fixed.writes), (Use::Delete, &fixed.deletes)] {
+            for path in paths {
+                self.fixed_path(how, path, divided, span, world);
+            }
         }
     }
 
-    fn fixed_writes(&mut self, paths: &[String], span: Span, world: &World) {
-        for path in paths {
-            let (path, reach) = match path.strip_suffix("/**") {
-                Some(folder) => (folder, Reach::Below),
-                None => (path.as_str(), Reach::Itself),
-            };
-            self.use_value_with(Use::Write, reach, &Value::known(path), span, world);
-        }
+    fn fixed_path(&mut self, how: Use, path: &str, divided: &Divided, span: Span, world: &World) {
+        let (path, reach) = match path.strip_suffix("/**") {
+            // What is written below the current folder an archive decides.
+            Some("." | "./") if how == Use::Write => (".", Reach::TrackedBelow),
+            Some(folder) => (folder, Reach::Below),
+            None => (path, Reach::Itself),
+        };
+        let path = match path.strip_prefix("~/") {
+            Some(rest) => format!("{}/{rest}", self.scene.home),
+            None => path.to_owned(),
+        };
+        let value = match divided.operands.first() {
+            Some(first) if path.contains("{1}") => {
+                Value { text: path.replace("{1}", first.text()), hole: first.value.hole }
+            }
+            _ => Value::known(path),
+        };
+        self.use_value_with(how, reach, &value, span, world);
     }
 
     fn operands(
@@ -234,24 +266,46 @@ impl Evaluator<'_> {
         {
             operands.push(Arg { value: Value::known(bare.as_str()), span });
         }
-        if let Some(language) = &running.row.input_code {
-            let reads_input = operands.is_empty() || operands.first().is_some_and(|first| first.text() == "-");
+        if let Some(language) = running.input_code {
+            let is_dash = operands.first().is_some_and(|first| first.text() == "-");
+            // These read commands whatever their operands are.
+            if matches!(language, "editor" | "shell") {
+                if language == "shell" && !divided.has_any(&["f"]) {
+                    self.code_of_input(running.name, span, world, world.child(), input);
+                } else if language == "editor" && !is_dash {
+                    self.editor_script(span, running.name, world, input);
+                }
+                return self.operand_list(roles, &operands, divided, running, world, input);
+            }
+            let reads_input = operands.is_empty() || is_dash;
             if !has_code && reads_input {
-                self.input_code(language, span, world, input);
+                self.input_code(language, span, running.name, world, input);
                 return After::same(world.clone(), Output::default());
             }
         }
-        // Code stands in an option: the operands are its own.
-        let roles = if has_code && running.row.input_code.is_some() { Operands::default() } else { roles.clone() };
+        // Code stands in an option: the operands are its own, or files that it works on.
+        let is_own = has_code && running.input_code.is_some();
+        let roles = if is_own { running.files.cloned().unwrap_or_default() } else { roles.clone() };
+        self.operand_list(&roles, &operands, divided, running, world, input)
+    }
+
+    fn operand_list(
+        &mut self,
+        roles: &Operands,
+        operands: &[Arg],
+        divided: &Divided,
+        running: &mut Running<'_>,
+        world: &mut World,
+        input: &Input,
+    ) -> After {
         let list = if running.into.is_some() {
-            let middle = roles.middle.unwrap_or(Role::Nothing);
+            let middle = roles.middle.clone().unwrap_or(Role::Nothing);
             vec![middle; operands.len()]
         } else {
             roles.roles(operands.len())
         };
-        for (index, (role, operand)) in list.iter().zip(&operands).enumerate() {
-            let is_editor = running.row.options.iter().any(|(_, role)| *role == Role::EditorCommand);
-            if is_editor && operand.text().starts_with('+') {
+        for (index, (role, operand)) in list.iter().zip(operands).enumerate() {
+            if running.row.plus && operand.text().starts_with('+') {
                 self.operand(&Role::EditorCommand, &operand.from(1), running, world, input);
                 continue;
             }
@@ -311,8 +365,15 @@ impl Evaluator<'_> {
     }
 
     /// Code of a database. Clients have commands of their own that run programs and write files.
-    fn sql(&mut self, text: &str, span: Span) {
-        let text = text.to_lowercase();
+    fn sql(&mut self, text: &Value, span: Span, name: &str, world: &World) {
+        const STARTS: [&str; 4] = ["\\!", "system ", ".shell ", ".system "];
+        for line in text.text.lines().map(str::trim_start) {
+            if let Some(code) = STARTS.iter().find_map(|start| line.strip_prefix(start)) {
+                let code = Value { text: code.to_owned(), hole: text.hole };
+                self.code(&code, span, name, vec![world.child()], &Input::default());
+            }
+        }
+        let text = text.text.to_lowercase();
         let is_own = |line: &str| line.trim_start().starts_with(['.', '\\', HOLE]);
         let words =
             ["\\!", "\\o", "\\copy", "\\g", "system ", "attach", "writefile", "readfile", "load_extension", "edit("];
@@ -334,14 +395,14 @@ impl Evaluator<'_> {
     }
 
     /// Code that a program reads from standard input.
-    pub(crate) fn input_code(&mut self, language: &str, span: Span, world: &World, input: &Input) {
+    pub(crate) fn input_code(&mut self, language: &str, span: Span, name: &str, world: &World, input: &Input) {
         if !input.is_fed {
             self.unknown(Why::InteractiveShell, FactSet::EFFECTS, span);
             return;
         }
         if language == "sql" {
             match &input.text {
-                Some(text) => self.sql(&text.text, span),
+                Some(text) => self.sql(text, span, name, world),
                 None => self.unknown(Why::InlineCode, FactSet::EFFECTS, span),
             }
             return;
@@ -395,12 +456,38 @@ impl Evaluator<'_> {
                 self.use_value(Use::Delete, &arg.value, arg.span, world);
                 running.sources.push(arg.clone());
             }
+            Role::Beside | Role::Replace => {
+                self.use_value_with(Use::Read, below, &arg.value, arg.span, world);
+                if *role == Role::Replace {
+                    self.use_value(Use::Delete, &arg.value, arg.span, world);
+                }
+                match below {
+                    Reach::Itself => self.use_value(Use::Write, &made_beside(&arg.value), arg.span, world),
+                    Reach::Below | Reach::TrackedBelow => {
+                        self.use_value_with(Use::Write, below, &arg.value, arg.span, world);
+                    }
+                }
+            }
             Role::Destination => self.destination(arg, false, running, world),
             Role::Into => running.into = Some(arg.clone()),
             Role::Url => self.url(arg, world),
+            Role::RequestItem => match arg.text().split_once('@') {
+                Some((name, path)) if !name.contains('/') && !path.is_empty() => {
+                    let value = Value { text: path.to_owned(), hole: arg.value.hole };
+                    self.use_value(Use::Read, &value, arg.span, world);
+                }
+                _ if arg.text().contains(['.', ':', HOLE]) => self.url(arg, world),
+                _ => {}
+            },
             Role::Host => self.network(host_of(arg.text()), arg.span),
             Role::CopySource | Role::CopyTarget => self.copy_place(role, arg, running, world),
             Role::ShellScript if arg.text() == "-" => {}
+            Role::ShellScript if arg.text().contains("://") && !arg.text().starts_with("file:") => {
+                self.network(host_of(arg.text()), arg.span);
+                self.executes(Executed::Input, arg.span);
+                self.flow(FlowKind::NetToExec, arg.span);
+                self.unknown(Why::DownloadedCode, FactSet::EFFECTS, arg.span);
+            }
             Role::ShellScript => {
                 self.use_value(Use::Read, &arg.value, arg.span, world);
                 self.run_script(&arg.value, arg.span, world);
@@ -412,14 +499,8 @@ impl Evaluator<'_> {
                 }
                 self.unknown(Why::InlineCode, FactSet::EFFECTS, arg.span);
             }
-            Role::Sql => self.sql(arg.text(), arg.span),
-            Role::EditorCommand => {
-                let command = arg.text().trim_start_matches(':');
-                if let Some(code) = command.strip_prefix('!').or_else(|| command.strip_prefix("silent !")) {
-                    let code = Value { text: code.to_owned(), hole: arg.value.hole };
-                    self.code(&code, arg.span, running.name, vec![world.child()], input);
-                }
-            }
+            Role::Sql => self.sql(&arg.value, arg.span, running.name, world),
+            Role::EditorCommand => self.editor_command(&arg.value, arg.span, running.name, world),
             Role::Setting => {
                 let (name, value) = arg.text().split_once(['=', ' ']).unwrap_or((arg.text(), ""));
                 let is_command =
@@ -517,6 +598,13 @@ impl Evaluator<'_> {
         self.downloaded.truncate(downloaded);
         there
     }
+}
+
+/// The file that is made of another one: its name goes on, or is without its ending.
+fn made_beside(value: &Value) -> Value {
+    const ENDINGS: [&str; 10] = [".gz", ".bz2", ".xz", ".zst", ".lz4", ".br", ".Z", ".lzma", ".gpg", ".age"];
+    let known = ENDINGS.iter().find_map(|ending| value.text.strip_suffix(ending)).unwrap_or(&value.text);
+    Value { text: format!("{known}{ANY}"), hole: value.hole }
 }
 
 /// Whether what a program prints is its input, or some lines of it.

@@ -40,7 +40,8 @@ pub(super) fn read(reader: &mut LeafReader<'_>, found: &Scan, script: &mut Shell
         script.faults.push(Fault { kind: FaultKind::TooSlow, span: whole });
         return;
     };
-    let mut lowering = Lowering { reader, masked: &masked, faults: Vec::new() };
+    let cursor = tree.walk();
+    let mut lowering = Lowering { reader, masked: &masked, faults: Vec::new(), cursor };
     script.root = lowering.statements(tree.root_node(), 0);
     if tree.root_node().has_error() && lowering.faults.is_empty() {
         lowering.faults.push(Fault { kind: FaultKind::Syntax, span: whole });

@@ -3,7 +3,7 @@
 //! The grammar binds `&&` closer than `|`, and a redirection to a whole list. So lists, pipelines and redirections are
 //! read as a flat run of operands and operators, and bound here as the shell does.
 
-use tree_sitter::Node as Tree;
+use tree_sitter::{Node as Tree, TreeCursor};
 
 use super::leaf::LeafReader;
 use crate::syntax::Span;
@@ -12,10 +12,12 @@ use crate::syntax::{Connector, Fault, FaultKind, Node};
 /// How deep structures may stand in each other.
 const DEEPEST_STRUCTURE: u32 = 64;
 
-pub(super) struct Lowering<'r, 't> {
+pub(super) struct Lowering<'r, 't, 's> {
     pub(super) reader: &'r mut LeafReader<'t>,
     pub(super) masked: &'r [u8],
     pub(super) faults: Vec<Fault>,
+    /// Making one for each node takes as long as reading it.
+    pub(super) cursor: TreeCursor<'s>,
 }
 
 /// A part of a run of operands and operators.
@@ -30,21 +32,34 @@ enum Item {
     Not,
 }
 
-impl Lowering<'_, '_> {
-    fn fault(&mut self, kind: FaultKind, tree: Tree<'_>) {
+impl<'s> Lowering<'_, '_, 's> {
+    fn fault(&mut self, kind: FaultKind, tree: Tree<'s>) {
         self.faults.push(Fault { kind, span: Span::new(tree.start_byte(), tree.end_byte()) });
     }
 
+    fn children(&mut self, tree: Tree<'s>) -> Vec<Tree<'s>> {
+        tree.children(&mut self.cursor).collect()
+    }
+
+    /// The group that is all of a group.
+    fn only_group(&mut self, tree: Tree<'s>) -> Option<Tree<'s>> {
+        let children = self.children(tree);
+        let is_whole = children.iter().all(|child| !child.is_missing() && !child.is_error());
+        let mut named = children.into_iter().filter(|child| child.is_named());
+        let only = named.next().filter(|child| is_whole && child.kind() == "compound_statement")?;
+        named.next().is_none().then_some(only)
+    }
+
     /// Reads the statements among the children of a node.
-    pub(super) fn statements(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+    pub(super) fn statements(&mut self, tree: Tree<'s>, depth: u32) -> Node {
         if tree.is_error() || tree.is_missing() {
             self.fault(FaultKind::Syntax, tree);
         }
-        let children = children(tree);
+        let children = self.children(tree);
         self.sequence(&children, depth)
     }
 
-    fn sequence(&mut self, children: &[Tree<'_>], depth: u32) -> Node {
+    fn sequence(&mut self, children: &[Tree<'s>], depth: u32) -> Node {
         let mut nodes: Vec<Node> = Vec::new();
         for child in children {
             match child.kind() {
@@ -75,7 +90,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn statement(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+    fn statement(&mut self, tree: Tree<'s>, depth: u32) -> Node {
         if depth > DEEPEST_STRUCTURE {
             self.fault(FaultKind::TooDeep, tree);
             return Node::Nothing;
@@ -86,12 +101,12 @@ impl Lowering<'_, '_> {
     }
 
     /// Adds the operands and operators of lists, pipelines and redirections, in the order of the text.
-    fn run(&mut self, tree: Tree<'_>, depth: u32, items: &mut Vec<Item>) {
+    fn run(&mut self, tree: Tree<'s>, depth: u32, items: &mut Vec<Item>) {
         let mut rest = vec![tree];
         while let Some(tree) = rest.pop() {
             match tree.kind() {
                 "list" | "pipeline" | "redirected_statement" | "negated_command" => {
-                    let mut inner = children(tree);
+                    let mut inner = self.children(tree);
                     let begins_with_redirect = inner.first().is_some_and(|first| is_redirect(first.kind()));
                     if tree.kind() == "redirected_statement" && begins_with_redirect {
                         items.push(Item::Leaf(tree.start_byte(), tree.end_byte()));
@@ -171,13 +186,13 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn structure(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+    fn structure(&mut self, tree: Tree<'s>, depth: u32) -> Node {
         match tree.kind() {
             "subshell" => Node::Subshell(Box::new(self.inside(tree, &["(", ")"], depth))),
             "compound_statement" => {
                 // Groups around one group mean what it does, however many they are.
                 let mut tree = tree;
-                while let Some(inner) = only_group(tree) {
+                while let Some(inner) = self.only_group(tree) {
                     tree = inner;
                 }
                 self.inside(tree, &["{", "}"], depth)
@@ -196,22 +211,23 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn inside(&mut self, tree: Tree<'_>, brackets: &[&str], depth: u32) -> Node {
-        let inner: Vec<_> = children(tree).into_iter().filter(|child| !is_mark(*child, brackets)).collect();
-        for child in children(tree) {
+    fn inside(&mut self, tree: Tree<'s>, brackets: &[&str], depth: u32) -> Node {
+        let mut inner = self.children(tree);
+        for child in &inner {
             if child.is_missing() {
-                self.fault(FaultKind::Syntax, child);
+                self.fault(FaultKind::Syntax, *child);
             }
         }
+        inner.retain(|child| !is_mark(*child, brackets));
         self.sequence(&inner, depth)
     }
 
-    fn condition(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+    fn condition(&mut self, tree: Tree<'s>, depth: u32) -> Node {
         let mut branches = Vec::new();
         let mut otherwise = Node::Nothing;
-        let mut before: Vec<Tree<'_>> = Vec::new();
+        let mut before: Vec<Tree<'s>> = Vec::new();
         let mut condition = None;
-        for child in children(tree) {
+        for child in self.children(tree) {
             match child.kind() {
                 "if" | "fi" if !child.is_named() && !child.is_missing() => {}
                 "then" if !child.is_named() => condition = Some(self.sequence(&std::mem::take(&mut before), depth)),
@@ -237,10 +253,10 @@ impl Lowering<'_, '_> {
         Node::If(branches, Box::new(otherwise))
     }
 
-    fn elif(&mut self, tree: Tree<'_>, depth: u32) -> (Node, Node) {
-        let mut before: Vec<Tree<'_>> = Vec::new();
+    fn elif(&mut self, tree: Tree<'s>, depth: u32) -> (Node, Node) {
+        let mut before: Vec<Tree<'s>> = Vec::new();
         let mut condition = Node::Nothing;
-        for child in children(tree) {
+        for child in self.children(tree) {
             match child.kind() {
                 "elif" if !child.is_named() => {}
                 "then" if !child.is_named() => condition = self.sequence(&std::mem::take(&mut before), depth),
@@ -250,11 +266,11 @@ impl Lowering<'_, '_> {
         (condition, self.sequence(&before, depth))
     }
 
-    fn repetition(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+    fn repetition(&mut self, tree: Tree<'s>, depth: u32) -> Node {
         let mut until = false;
         let mut before = Vec::new();
         let mut body = Node::Nothing;
-        for child in children(tree) {
+        for child in self.children(tree) {
             match child.kind() {
                 "while" if !child.is_named() => {}
                 "until" if !child.is_named() => until = true,
@@ -265,11 +281,11 @@ impl Lowering<'_, '_> {
         Node::While { condition: Box::new(self.sequence(&before, depth)), body: Box::new(body), until }
     }
 
-    fn iteration(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+    fn iteration(&mut self, tree: Tree<'s>, depth: u32) -> Node {
         let mut body = Node::Nothing;
         let mut variable = None;
         let mut range: Option<(usize, usize)> = None;
-        for child in children(tree) {
+        for child in self.children(tree) {
             match child.kind() {
                 "for" | "select" | "in" | ";" | "\n" | "comment" if !child.is_named() || child.kind() == "comment" => {
                     if child.is_missing() {
@@ -305,8 +321,8 @@ impl Lowering<'_, '_> {
     }
 
     /// A loop over words whose body stands in braces. The grammar got a head without words.
-    fn iteration_in_braces(&mut self, tree: Tree<'_>, depth: u32) -> Node {
-        let body = children(tree).into_iter().find(|child| child.kind() == "compound_statement");
+    fn iteration_in_braces(&mut self, tree: Tree<'s>, depth: u32) -> Node {
+        let body = self.children(tree).into_iter().find(|child| child.kind() == "compound_statement");
         let Some(body) = body else {
             self.fault(FaultKind::Syntax, tree);
             return Node::Nothing;
@@ -325,16 +341,17 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn case(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+    fn case(&mut self, tree: Tree<'s>, depth: u32) -> Node {
         let mut word = None;
         let mut arms = Vec::new();
-        for child in children(tree) {
+        for child in self.children(tree) {
             match child.kind() {
                 "case_item" => arms.push(self.arm(child, depth)),
                 _ if child.is_missing() || child.is_error() => self.fault(FaultKind::Syntax, child),
                 _ if child.is_named() && child.kind() != "comment" && word.is_none() => {
                     word = self.reader.words(child.start_byte(), child.end_byte()).into_iter().next();
                 }
+                _ if child.is_named() && child.kind() != "comment" => self.fault(FaultKind::Syntax, child),
                 _ => {}
             }
         }
@@ -347,11 +364,11 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn arm(&mut self, tree: Tree<'_>, depth: u32) -> (Vec<crate::syntax::Word>, Node) {
+    fn arm(&mut self, tree: Tree<'s>, depth: u32) -> (Vec<crate::syntax::Word>, Node) {
         let mut patterns = Vec::new();
         let mut body = Vec::new();
         let mut in_body = false;
-        for child in children(tree) {
+        for child in self.children(tree) {
             match child.kind() {
                 ")" if !in_body => in_body = true,
                 "(" | "|" if !in_body => {}
@@ -365,11 +382,11 @@ impl Lowering<'_, '_> {
         (patterns, body)
     }
 
-    fn function(&mut self, tree: Tree<'_>, depth: u32) -> Node {
+    fn function(&mut self, tree: Tree<'s>, depth: u32) -> Node {
         let mut name = None;
         let mut body = Node::Nothing;
         let mut redirects = None;
-        for child in children(tree) {
+        for child in self.children(tree) {
             match child.kind() {
                 "function" | "(" | ")" | "comment" if !child.is_missing() => {}
                 _ if child.is_missing() || child.is_error() => self.fault(FaultKind::Syntax, child),
@@ -392,26 +409,12 @@ impl Lowering<'_, '_> {
     }
 }
 
-fn children(tree: Tree<'_>) -> Vec<Tree<'_>> {
-    let mut cursor = tree.walk();
-    tree.children(&mut cursor).collect()
-}
-
 fn is_mark(tree: Tree<'_>, marks: &[&str]) -> bool {
     !tree.is_named() && marks.contains(&tree.kind())
 }
 
 fn is_redirect(kind: &str) -> bool {
     matches!(kind, "file_redirect" | "heredoc_redirect" | "herestring_redirect")
-}
-
-/// The group that is all of a group.
-fn only_group(tree: Tree<'_>) -> Option<Tree<'_>> {
-    let children = children(tree);
-    let is_whole = children.iter().all(|child| !child.is_missing() && !child.is_error());
-    let mut named = children.into_iter().filter(|child| child.is_named());
-    let only = named.next().filter(|child| is_whole && child.kind() == "compound_statement")?;
-    named.next().is_none().then_some(only)
 }
 
 fn is_statement(kind: &str) -> bool {

@@ -27,9 +27,9 @@ const DEEPEST_CODE: u32 = 16;
 /// Reads a line. It never fails: what is not understood is among the faults of the result.
 #[must_use]
 pub fn parse(text: &str) -> ShellScript {
-    let Some(index) = text.find(is_forbidden).filter(|_| text.len() <= LONGEST_LINE) else {
-        return parse_code(text, Some(0), 0);
-    };
+    // A line that is too long is not looked at.
+    let forbidden = if text.len() <= LONGEST_LINE { text.find(is_forbidden) } else { None };
+    let Some(index) = forbidden else { return parse_code(text, Some(0), 0) };
     // The shell takes them for letters. The characters that stand for what is not known are as long as the one in their place.
     let readable = text.replace(is_mark, "\u{fffd}");
     let mut script = parse_code(&readable, Some(0), 0);

@@ -31,3 +31,20 @@ pub enum FaultKind {
     /// The grammar takes too long.
     TooSlow,
 }
+
+#[cfg(feature = "syntax")]
+impl FaultKind {
+    /// Whether a shell may read a line with this fault as it is meant, so that the line is not read here only.
+    pub(crate) fn may_be_read_by_a_shell(self) -> bool {
+        match self {
+            Self::Syntax | Self::Disagreement => true,
+            // A shell refuses the first; of the others what was found is all that stands there; the last are limits already.
+            Self::Unclosed
+            | Self::OpenHereDocument
+            | Self::ControlCharacter
+            | Self::TooLong
+            | Self::TooDeep
+            | Self::TooSlow => false,
+        }
+    }
+}

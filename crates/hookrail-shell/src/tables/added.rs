@@ -1,4 +1,4 @@
-//! Rows that are added to the tables.
+//! Rows that are added to the tables: programs, variables, and settings of git.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::row::RawRow;
-use super::{Tables, tables};
+use super::{SettingRow, Tables, VariableRow, tables};
 
 /// The tables of programs: those of this crate, and rows that were added to them.
 ///
@@ -36,6 +36,10 @@ pub struct RowProblem {
 struct AddedFile {
     #[serde(default)]
     program: Vec<Spanned<RawRow>>,
+    #[serde(default)]
+    variable: Vec<Spanned<VariableRow>>,
+    #[serde(default)]
+    setting: Vec<Spanned<SettingRow>>,
 }
 
 impl Default for ProgramTables {
@@ -45,8 +49,8 @@ impl Default for ProgramTables {
 }
 
 impl ProgramTables {
-    /// Adds rows. A program that the tables have keeps its rows, so that nothing that is known becomes unknown: such rows
-    /// are returned, and left out.
+    /// Adds rows. A program or variable that the tables have keeps its rows, so that nothing that is known becomes unknown:
+    /// such rows are returned, and left out.
     ///
     /// # Errors
     ///
@@ -63,15 +67,33 @@ impl ProgramTables {
             let mut raw = row.into_inner();
             let (known, new): (Vec<&str>, Vec<&str>) =
                 raw.names.split_whitespace().partition(|name| self.0.row(name).is_some());
-            left_out.extend(known.iter().map(|name| {
-                let message = format!("`{name}` is in the tables already, so this row is left out");
-                RowProblem { span: span.clone(), message }
-            }));
+            left_out.extend(known.iter().map(|name| known_already(name, &span)));
             if new.is_empty() && known.is_empty() {
                 return Err(RowProblem { span, message: "the row names no program".to_owned() });
             }
             raw.names = new.join(" ");
             tables.insert(raw).map_err(|message| RowProblem { span, message })?;
+        }
+        for row in &file.variable {
+            let (span, row) = (row.span(), row.get_ref());
+            if row.names().next().is_none() {
+                return Err(RowProblem { span, message: "the row names no variable".to_owned() });
+            }
+            for name in row.names() {
+                match self.0.variable(name) {
+                    Some(_) => left_out.push(known_already(name, &span)),
+                    None => {
+                        tables.variables.insert(name.to_owned(), row.kind);
+                    }
+                }
+            }
+        }
+        for row in &file.setting {
+            if row.get_ref().names().next().is_none() {
+                return Err(RowProblem { span: row.span(), message: "the row names no setting".to_owned() });
+            }
+            // One more pattern only makes more settings known that run programs.
+            tables.settings.extend(row.get_ref().names());
         }
         if let Some(name) = tables.subcommands.keys().find(|name| !tables.rows.contains_key(*name)) {
             let message = format!("`{name}` has rows of subcommands only: add one without `sub`");
@@ -86,8 +108,13 @@ impl ProgramTables {
     }
 }
 
+fn known_already(name: &str, span: &Range<usize>) -> RowProblem {
+    RowProblem { span: span.clone(), message: format!("`{name}` is in the tables already, so this row is left out") }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::VariableKind;
     use super::*;
 
     fn added(text: &str) -> Result<Vec<RowProblem>, RowProblem> {
@@ -115,5 +142,28 @@ mod tests {
         assert!(added("[[program").is_err() && added("[[program]]\nnames = \" \"\n").is_err());
         assert!(added("[[program]]\nnames = \"x\"\nsub = \"y\"\n").is_err());
         assert!(added("[[program]]\nnames = \"x\"\n[[program]]\nnames = \"x\"\nsub = \"y\"\n").is_ok());
+    }
+    #[test]
+    fn variables_and_settings_are_added_and_those_of_the_tables_stay() {
+        let mut tables = ProgramTables::default();
+        let text =
+            "[[variable]]\nnames = \"MYTOOL_HOOK PATH\"\nkind = \"command\"\n[[setting]]\nnames = \"mytool.*.Run\"\n";
+        let left_out = tables.add(text).unwrap();
+        assert!(left_out.len() == 1 && left_out[0].message.contains("`PATH`"), "{left_out:?}");
+        assert_eq!(tables.tables().variable("MYTOOL_HOOK"), Some(VariableKind::Command));
+        assert_eq!(tables.tables().variable("PATH"), Some(VariableKind::Search));
+        assert!(
+            tables.tables().is_running_setting("myTool.x.run") && !tables.tables().is_running_setting("mytool.run")
+        );
+        assert!(!super::tables().is_running_setting("mytool.x.run"));
+        for wrong in [
+            "[[variable]]\nnames = \"X\"\n",
+            "[[variable]]\nnames = \"X\"\nkind = \"magic\"\n",
+            "[[variable]]\nnames = \"\"\nkind = \"command\"\n",
+            "[[setting]]\nname = \"x.y\"\n",
+            "[[setting]]\nnames = \" \"\n",
+        ] {
+            assert!(added(wrong).is_err(), "{wrong}");
+        }
     }
 }

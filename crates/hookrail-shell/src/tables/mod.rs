@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 pub use added::{ProgramTables, RowProblem};
 pub(crate) use role::{Operands, Role};
-pub(crate) use row::{Recursive, Row};
+pub(crate) use row::{FixedFacts, Recursive, Row};
 
 const PROGRAMS: &str = include_str!("programs.toml");
 const WRAPPERS: &str = include_str!("wrappers.toml");
@@ -33,6 +33,12 @@ pub(crate) enum VariableKind {
     Command,
     /// Its value says where programs are found.
     Search,
+    /// Its value is a text that a shell expands before each command that it shows.
+    TraceText,
+    /// Its value is a command that an interactive shell runs before it asks.
+    Prompt,
+    /// Its value is a text that an interactive shell expands when it asks.
+    PromptText,
 }
 
 #[derive(Deserialize)]
@@ -53,6 +59,19 @@ struct VariableRow {
 struct VariableFile {
     variable: Vec<VariableRow>,
     setting: Vec<SettingRow>,
+}
+
+impl VariableRow {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.split_whitespace()
+    }
+}
+
+impl SettingRow {
+    /// The names as they are compared: in lower case.
+    fn names(&self) -> impl Iterator<Item = String> {
+        self.names.split_whitespace().map(str::to_lowercase)
+    }
 }
 
 /// A setting of git that runs code.
@@ -90,12 +109,10 @@ impl Tables {
         }
         match toml::from_str::<VariableFile>(VARIABLES) {
             Ok(file) => {
-                for row in file.variable {
-                    tables.variables.extend(row.names.split_whitespace().map(|name| (name.to_owned(), row.kind)));
+                for row in &file.variable {
+                    tables.variables.extend(row.names().map(|name| (name.to_owned(), row.kind)));
                 }
-                for row in file.setting {
-                    tables.settings.extend(row.names.split_whitespace().map(str::to_lowercase));
-                }
+                tables.settings.extend(file.setting.iter().flat_map(SettingRow::names));
             }
             Err(error) => tables.errors.push(error.to_string()),
         }
@@ -138,6 +155,14 @@ impl Tables {
 
     pub(crate) fn variable(&self, name: &str) -> Option<VariableKind> {
         self.variables.get(name).copied()
+    }
+
+    /// The variables of a kind, in the order of their names.
+    pub(crate) fn variables_of(&self, kind: VariableKind) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.variables.iter().filter(|(_, other)| **other == kind).map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names
     }
 
     /// Whether a setting of git runs a program. A `*` of a row stands for one part of the name.

@@ -17,12 +17,18 @@ pub(crate) enum Role {
     Change,
     /// A file that is deleted.
     Delete,
+    /// A file that is read, and from which another one is made beside it: `a.gz` of `a`.
+    Beside,
+    /// The same, and the file is deleted.
+    Replace,
     /// The destination of a copy: a file, or a folder for several.
     Destination,
     /// The folder that copies go to.
     Into,
     /// A URL that is connected to.
     Url,
+    /// A URL, or a part of a request, which may be a file: `name@file`.
+    RequestItem,
     /// A host, possibly with a user and a port.
     Host,
     /// A file here, or on another machine (`host:path`).
@@ -67,9 +73,12 @@ impl Role {
             "write-below" => Self::WriteBelow,
             "change" => Self::Change,
             "delete" => Self::Delete,
+            "beside" => Self::Beside,
+            "replace" => Self::Replace,
             "destination" => Self::Destination,
             "into" => Self::Into,
             "url" => Self::Url,
+            "request-item" => Self::RequestItem,
             "host" => Self::Host,
             "copy-source" => Self::CopySource,
             "copy-target" => Self::CopyTarget,

@@ -34,10 +34,14 @@ pub(super) struct RawRow {
     tracked: bool,
     #[serde(default)]
     changes: bool,
+    /// Operands that begin with `+` are commands of an editor.
+    #[serde(default)]
+    plus: bool,
     executes: Option<String>,
     network: Option<String>,
     reads: Option<String>,
     writes: Option<String>,
+    deletes: Option<String>,
     unknown: Option<String>,
     #[serde(default)]
     env_dump: bool,
@@ -64,7 +68,13 @@ struct RawWhen {
     #[serde(default)]
     env_dump: bool,
     unknown: Option<String>,
+    network: Option<String>,
+    reads: Option<String>,
     writes: Option<String>,
+    deletes: Option<String>,
+    input_code: Option<String>,
+    /// What operands are if the code stands in an option.
+    files: Option<String>,
 }
 
 /// What a program's options and operands are.
@@ -90,9 +100,8 @@ pub(crate) struct Row {
     pub(crate) changes: bool,
     /// A kind and a name of a task: `make:{1}`.
     pub(crate) executes: Option<(String, String)>,
-    pub(crate) network: Vec<String>,
-    pub(crate) reads: Vec<String>,
-    pub(crate) writes: Vec<String>,
+    pub(crate) plus: bool,
+    pub(crate) fixed: FixedFacts,
     pub(crate) unknown: Option<Why>,
     pub(crate) env_dump: bool,
     /// The language of code that is read from standard input if the line has none.
@@ -128,7 +137,25 @@ pub(crate) struct When {
     pub(crate) nothing: bool,
     pub(crate) env_dump: bool,
     pub(crate) unknown: Option<Why>,
+    pub(crate) fixed: FixedFacts,
+    pub(crate) input_code: Option<String>,
+    pub(crate) files: Option<Operands>,
+}
+
+/// What a command does whatever its operands are. `{1}` in a path is the first operand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FixedFacts {
+    pub(crate) network: Vec<String>,
+    pub(crate) reads: Vec<String>,
     pub(crate) writes: Vec<String>,
+    pub(crate) deletes: Vec<String>,
+}
+
+impl FixedFacts {
+    fn read(lists: [Option<&str>; 4]) -> Self {
+        let [network, reads, writes, deletes] = lists.map(|text| list(text.unwrap_or_default()));
+        Self { network, reads, writes, deletes }
+    }
 }
 
 fn reason(key: Option<&str>) -> Result<Option<Why>, String> {
@@ -163,7 +190,9 @@ impl Row {
                 nothing: raw.nothing,
                 env_dump: raw.env_dump,
                 unknown: reason(raw.unknown.as_deref())?,
-                writes: list(raw.writes.as_deref().unwrap_or_default()),
+                fixed: FixedFacts::read([&raw.network, &raw.reads, &raw.writes, &raw.deletes].map(Option::as_deref)),
+                input_code: raw.input_code,
+                files: raw.files.as_deref().map(Operands::read).transpose()?,
             });
         }
         let attached = list(&raw.attached);
@@ -189,9 +218,8 @@ impl Row {
                 .as_deref()
                 .and_then(|text| text.split_once(':'))
                 .map(|(kind, name)| (kind.to_owned(), name.to_owned())),
-            network: list(raw.network.as_deref().unwrap_or_default()),
-            reads: list(raw.reads.as_deref().unwrap_or_default()),
-            writes: list(raw.writes.as_deref().unwrap_or_default()),
+            plus: raw.plus,
+            fixed: FixedFacts::read([&raw.network, &raw.reads, &raw.writes, &raw.deletes].map(Option::as_deref)),
             unknown,
             env_dump: raw.env_dump,
             input_code: raw.input_code,

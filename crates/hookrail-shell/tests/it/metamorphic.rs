@@ -288,6 +288,9 @@ fn what_is_over_a_limit_is_said() {
     assert!(is_bound(&"x".repeat(1 << 20)));
     assert!(is_bound(&format!("{}ls{}", "$(".repeat(40), ")".repeat(40))));
     assert!(is_bound("for a in {1..99}; do rm $a; done"));
+    assert!(is_bound(&format!("printf '%s\\n' {} /opt/app | xargs -I{{}} rm -rf {{}}", "a ".repeat(40))));
+    assert!(is_bound(&format!("parallel rm ::: {} /opt/app", "a ".repeat(40))));
+    assert!(is_bound("vim -c 'g g g g g g g g g g g g g g g g g g x' a"));
     assert!(!is_bound(&"a;".repeat(100)));
     // What was found before stays.
     let found = of_line(&format!("rm -rf /opt/app; {}", "a;".repeat(600)));

@@ -15,7 +15,7 @@ const CURL_VALUED: &str = "o T d F x K c b D u H A e X w m r C E U Y y z t P Q o
     trace-ascii stderr etag-save etag-compare netrc-file unix-socket abstract-unix-socket aws-sigv4 max-filesize max-redirs \
     oauth2-bearer parallel-max create-file-mode doh-url dns-servers engine key-type cert-type pass hostpubmd5 keepalive-time \
     local-port login-options mail-from mail-rcpt noproxy pinnedpubkey proto proto-default proto-redir quote rate request-target \
-    speed-limit speed-time ssl-version tls-max tlsv1-ciphers time-cond url-query variable expand-url";
+    libcurl hsts alt-svc crlfile proxy-cert proxy-key proxy-cacert random-file egd-file knownhosts speed-limit speed-time ssl-version tls-max tlsv1-ciphers time-cond url-query variable expand-url";
 const WGET_VALUED: &str = "O o a i P t T w U e B X A R D I l Q output-document output-file append-output input-file \
     directory-prefix tries timeout wait user-agent execute base header post-data post-file body-data body-file method user \
     password load-cookies save-cookies limit-rate referer accept reject domains exclude-domains level quota include-directories \
@@ -62,7 +62,8 @@ impl Evaluator<'_> {
         let text = value.text();
         match name {
             "o" | "output" if text != "-" => self.downloaded_to(&value.value, value, folder),
-            "c" | "cookie-jar" | "D" | "dump-header" | "trace" | "trace-ascii" | "stderr" | "etag-save"
+            "c" | "cookie-jar" | "D" | "dump-header" | "trace" | "trace-ascii" | "stderr" | "etag-save" | "libcurl"
+            | "hsts" | "alt-svc"
                 if text != "-" =>
             {
                 self.use_value(Use::Write, &value.value, value.span, call.world);
@@ -79,7 +80,8 @@ impl Evaluator<'_> {
                 self.curl_file(value, '<', call);
             }
             "b" | "cookie" if !text.contains('=') => self.use_value(Use::Read, &value.value, value.span, call.world),
-            "E" | "cert" | "key" | "cacert" | "netrc-file" | "etag-compare" => {
+            "E" | "cert" | "key" | "cacert" | "netrc-file" | "etag-compare" | "crlfile" | "proxy-cert"
+            | "proxy-key" => {
                 self.use_value(Use::Read, &value.value, value.span, call.world);
             }
             "x" | "proxy" | "preproxy" | "socks5" | "socks4" | "socks5-hostname" | "socks4a" | "doh-url" => {

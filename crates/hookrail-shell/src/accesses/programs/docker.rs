@@ -112,6 +112,12 @@ impl Evaluator<'_> {
             self.use_value(Use::Read, &file.value, file.span, call.world);
         }
         let action = divided.operands.first().map_or("", Arg::text);
+        let behind = divided.operands.get(1..).unwrap_or_default();
+        match (name, action) {
+            ("compose", "run") => return self.docker_run(behind, call),
+            ("compose", "exec") => return self.docker_exec(behind, call),
+            _ => {}
+        }
         if name == "compose"
             && matches!(
                 action,

@@ -85,6 +85,11 @@ impl Evaluator<'_> {
                     let (name, setting) = value.text().split_once('=').unwrap_or((value.text(), "true"));
                     settings.push((name.to_lowercase(), Value { text: setting.to_owned(), hole: value.value.hole }));
                 }
+                "config-env" => {
+                    let (name, variable) = value.text().split_once('=').unwrap_or((value.text(), ""));
+                    settings.push((name.to_lowercase(), self.lookup(variable, value.span, call.world)));
+                }
+                "exec-path" => self.unknown(Why::VariableRunsCode, FactSet::EFFECTS, value.span),
                 _ => {}
             }
         }

@@ -3,6 +3,7 @@
 mod curl;
 mod docker;
 mod edit;
+mod editor;
 mod find;
 mod git;
 mod git_push;

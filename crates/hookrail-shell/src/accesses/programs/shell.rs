@@ -14,6 +14,8 @@ impl Evaluator<'_> {
         let mut has_code = false;
         let mut only_parses = false;
         let mut reads_input = false;
+        let mut is_interactive = false;
+        let mut start_files: Vec<Arg> = Vec::new();
         let mut operands: Vec<Arg> = Vec::new();
         while let Some(arg) = rest.next() {
             let text = arg.text();
@@ -22,7 +24,8 @@ impl Evaluator<'_> {
                     operands.extend(rest.cloned());
                     break;
                 }
-                "--rcfile" | "--init-file" | "-O" | "+O" | "-o" | "+o" => {
+                "--rcfile" | "--init-file" => start_files.extend(rest.next().cloned()),
+                "-O" | "+O" | "-o" | "+o" => {
                     rest.next();
                 }
                 "--version" | "--help" => return After::same(call.world.clone(), Output::default()),
@@ -32,6 +35,7 @@ impl Evaluator<'_> {
                     has_code |= text.contains('c') && text.starts_with('-');
                     only_parses |= text.contains('n') && text.starts_with('-');
                     reads_input |= text.contains('s') && text.starts_with('-');
+                    is_interactive |= text.contains('i') && text.starts_with('-');
                     if text.contains('l') && text.starts_with('-') {
                         self.login(call);
                     }
@@ -52,7 +56,15 @@ impl Evaluator<'_> {
             }
             return After::same(call.world.clone(), Output::default());
         }
+        for file in start_files.iter().filter(|_| is_interactive) {
+            self.use_value(Use::Read, &file.value, file.span, call.world);
+            self.run_script(&file.value, file.span, call.world);
+        }
         let mut child = call.world.child();
+        let asks = operands.is_empty() && (is_interactive || !call.input.is_fed);
+        if asks && !has_code {
+            self.prompts(call.span, &child);
+        }
         if has_code {
             let Some((code, parameters)) = operands.split_first() else {
                 return After::same(call.world.clone(), Output::default());

@@ -57,7 +57,8 @@ impl Evaluator<'_> {
         }
         if extracts && !divided.has_any(&["O", "to-stdout", "to-command"]) {
             let value = Value { text: world.folder.text.clone(), hole: world.folder.hole };
-            self.use_value_with(Use::Write, Reach::Below, &value, call.span, &world);
+            // Which of the files there it writes the archive decides, as a script would.
+            self.use_value_with(Use::Write, Reach::TrackedBelow, &value, call.span, &world);
             for folder in divided.values(&["one-top-level"]) {
                 self.use_value_with(Use::Write, Reach::Below, &folder.value, folder.span, &world);
             }

@@ -4,7 +4,7 @@ use super::{Call, divide};
 use crate::accesses::evaluate::{After, Evaluator, Output};
 use crate::accesses::options::Arg;
 use crate::accesses::record::Use;
-use crate::facts::Why;
+use crate::facts::{FactSet, Why};
 use crate::resolve::{Hole, Value};
 
 /// The most commands that are made of operands.
@@ -41,6 +41,7 @@ impl Evaluator<'_> {
         }
         match mark {
             Some(mark) if !mark.is_empty() => {
+                self.limit_items(items.len(), call);
                 for item in items.iter().take(MOST_COMMANDS) {
                     let args: Vec<Arg> = command.iter().map(|arg| replaced(arg, &mark, item)).collect();
                     self.wrapped(call.name, &args, call.span, call.world.child(), &Default::default());
@@ -52,6 +53,13 @@ impl Evaluator<'_> {
             }
         }
         After::same(call.world.clone(), Output::default())
+    }
+
+    /// Says that commands of some items are not followed.
+    fn limit_items(&mut self, count: usize, call: &Call<'_>) {
+        if count > MOST_COMMANDS {
+            self.unknown(Why::TooManyCommands, FactSet::EVERYTHING, call.span);
+        }
     }
 
     pub(super) fn parallel(&mut self, call: &Call<'_>) -> After {
@@ -75,6 +83,7 @@ impl Evaluator<'_> {
                 _ => vec![Value::unknown(hole)],
             };
         }
+        self.limit_items(items.len(), call);
         for item in items.iter().take(MOST_COMMANDS) {
             if command.is_empty() {
                 self.code(item, call.span, call.name, vec![call.world.child()], &Default::default());
