@@ -99,6 +99,67 @@ fn no_harmful_line_that_was_invented_passes() {
 }
 
 #[test]
+fn a_complete_line_that_is_not_understood_is_stopped_and_one_that_a_shell_refuses_is_not() {
+    let (book, places) = (book(), places());
+    for line in ["f() [[ -n $(rm -rf /opt/app) ]]; f", "echo a; then rm -rf build"] {
+        assert!(!book.judge_line(line, places).is_empty(), "{line}");
+    }
+    for line in ["echo \"unterminated", "ls |", "echo $(ls", "{ ls", "case x in"] {
+        assert!(book.judge_line(line, places).is_empty(), "{line}");
+    }
+    // A rule that says nothing about classes matches both.
+    let strict = RuleBook::read("[[rule]]\nname = \"a\"\ndeny = \"x\"\nwhen = { git = \"clean\" }\n").unwrap();
+    for line in ["f() [[ -n $(ls) ]]; f", "echo \"unterminated"] {
+        assert!(!strict.judge_line(line, places).is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn code_that_names_what_a_ready_rule_is_about_is_asked_about() {
+    let (book, places) = (book(), places());
+    for line in [
+        "python3 -c \"import shutil; shutil.rmtree('/opt/app')\"",
+        "python3 - <<'P'\nimport shutil\nshutil.rmtree('/opt/app')\nP",
+        "python3 -c \"print(open('.env').read())\"",
+        "node -e \"require('fs').rmSync('/opt/app', { recursive: true })\"",
+        "python3 -c \"import urllib.request as u; u.urlopen('https://example.com')\"",
+        "perl -e 'unlink \"/etc/motd\"'",
+    ] {
+        let found = book.judge_line(line, places);
+        assert!(!found.is_empty() && found.iter().all(|found| found.answer.name() == "ask"), "{line}: {found:?}");
+    }
+    for line in
+        ["python3 -c 'print(1 + 1)'", "node -p 'process.env.HOME'", "python3 -c \"import os; print(os.environ['A'])\""]
+    {
+        assert!(book.judge_line(line, places).is_empty(), "{line}: {:?}", book.judge_line(line, places));
+    }
+}
+
+#[test]
+fn the_classes_of_what_is_not_known_are_six() {
+    let rule = |classes: &str| {
+        let text = format!(
+            "[[rule]]\nname = \"a\"\ndeny = \"x\"\nwhen = {{ git = \"clean\" }}\nmatch-unknown = [{classes}]\n"
+        );
+        RuleBook::read(&text).unwrap()
+    };
+    let lines = [
+        ("hidden", "$(echo git) clean -f"),
+        ("unparsable", "echo \"x"),
+        ("bound", "f() [[ -n $(ls) ]]"),
+        ("inline", "python3 -c 'x = 1'"),
+        ("opaque", "./script.sh"),
+        ("remote", "ssh u@example.com ls"),
+    ];
+    for (class, line) in lines {
+        assert!(!rule(&format!("\"{class}\"")).judge_line(line, places()).is_empty(), "{class}");
+        assert!(rule("").judge_line(line, places()).is_empty(), "{class}");
+    }
+    let unknown = rule("\"unreadable\"").problems();
+    assert!(unknown.first().is_some_and(|problem| problem.message.contains("unknown class")), "{unknown:?}");
+}
+
+#[test]
 fn rules_are_added_once_and_what_the_file_has_stays() {
     let folder = tempfile::tempdir().unwrap();
     let (project, file) = (folder.path(), folder.path().join(PROJECT_FILE));

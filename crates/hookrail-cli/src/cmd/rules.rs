@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use hookrail::plan::Snapshot;
 use hookrail::rules::{CallPlaces, RuleBook, RuleMatch, TriedExample};
+use hookrail::sources::SourceKind;
 use hookrail::{Code, Diagnostic, DialectId, HookSystem, Json, Level};
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::folders;
@@ -112,15 +114,17 @@ fn check(args: &RulesListArgs) -> Result<Exit> {
 /// Tries every example, those of rules that cannot be used included.
 fn test(args: &RulesListArgs) -> Result<Exit> {
     let (project, system) = system(&args.project)?;
-    let mut files: Vec<PathBuf> = Vec::new();
-    for hook in system.snapshot().hooks().iter().filter(|hook| hook.dialect == DialectId::Rules) {
-        if !files.contains(&hook.origin.location.file.to_path_buf()) {
-            files.push(hook.origin.location.file.to_path_buf());
+    let snapshot = system.snapshot();
+    let mut files: Vec<(PathBuf, SourceKind)> = Vec::new();
+    for hook in snapshot.hooks().iter().filter(|hook| hook.dialect == DialectId::Rules) {
+        let file = (hook.origin.location.file.to_path_buf(), hook.origin.kind);
+        if !files.contains(&file) {
+            files.push(file);
         }
     }
     let (mut documents, mut text, mut failed, mut passed) = (Vec::new(), String::new(), 0_usize, 0_usize);
-    for file in &files {
-        let book = book(file)?;
+    for (file, layer) in &files {
+        let book = book(&snapshot, file, *layer)?;
         let shown = project.places.path(file);
         for (rule, examples) in book.examples() {
             let wrong: Vec<&TriedExample> = examples.iter().filter(|example| example.problem.is_some()).collect();
@@ -194,7 +198,9 @@ fn calls(args: &RulesDiffArgs) -> Result<Vec<JudgedCall>> {
 }
 
 fn diff(args: &RulesDiffArgs) -> Result<Exit> {
-    let project = Project::open(&args.project)?;
+    let (project, system) = system(&args.project)?;
+    // What the user said about programs counts for both.
+    let book = |file: &Path| book(&system.snapshot(), file, SourceKind::User);
     let (old, new) = (book(&args.old)?, book(&args.new)?);
     let home = folders::home();
     let places = CallPlaces { project: project.root(), cwd: project.root(), home: home.as_deref() };
@@ -230,8 +236,8 @@ fn answer(found: &[RuleMatch]) -> String {
     strictest.map_or_else(|| "nothing".to_owned(), |found| format!("{} ({})", found.answer, found.rule))
 }
 
-fn book(file: &Path) -> Result<RuleBook> {
-    RuleBook::read(&read(file)?).map_err(|problem| {
+fn book(snapshot: &Snapshot, file: &Path, layer: SourceKind) -> Result<RuleBook> {
+    snapshot.rule_book(&read(file)?, layer).map_err(|problem| {
         Failure::new(format!("`{}` cannot be read: {}", file.display(), problem.message)).hint("repair the file")
     })
 }

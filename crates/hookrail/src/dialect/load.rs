@@ -14,7 +14,7 @@ use crate::dialect::snapshot::{LoadedModule, Policy};
 use crate::dialect_id::DialectId;
 use crate::hook::{Authority, Hook, Trust};
 use crate::record::breadcrumb::Breadcrumb;
-use crate::rules::{AddedPrograms, LoadedException};
+use crate::rules::{LoadedException, ProgramLayers};
 use crate::run::project_share::{ProjectShare, ShareUse};
 use crate::run::{Environment, ModuleRunner};
 use crate::trust::{Coverage, Digest, Fingerprint, Grant, Grants, ModuleMemory, OffByUser, protect_python};
@@ -196,7 +196,7 @@ pub(crate) struct CommonSettings {
     /// What the user excepts from rules.
     pub(crate) rule_exceptions: Vec<LoadedException>,
     /// What the machine and the user say about programs.
-    pub(crate) programs: AddedPrograms,
+    pub(crate) programs: ProgramLayers,
 }
 
 impl LoadContext<'_, '_> {

@@ -14,7 +14,7 @@ use crate::hook::sandbox::SandboxFloors;
 use crate::hook::{Action, Enablement, EventScope, Hook, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{ConfigurationId, Outcome, Refusal};
-use crate::rules::RuleSettings;
+use crate::rules::{RuleBook, RuleProblem, RuleSettings};
 use crate::run::RegisteredCommand;
 use crate::tools::{ToolNames, ToolTable, Tools};
 use crate::trust::protect::Protection;
@@ -225,6 +225,16 @@ impl Snapshot {
     pub(crate) fn rules_ask_about_sessions(&self) -> bool {
         let asks = |hook: &Arc<Hook>| matches!(&hook.action, Action::Rule(rule) if rule.asks_about_sessions());
         self.rules.iter().flatten().any(asks)
+    }
+
+    /// Reads a file of rules whose examples know what was said about programs, as those of a layer's own file do.
+    ///
+    /// # Errors
+    ///
+    /// It is no TOML.
+    pub fn rule_book(&self, text: &str, layer: SourceKind) -> Result<RuleBook, RuleProblem> {
+        let programs = self.rule_settings.as_ref().map(|settings| settings.programs.of_examples(layer));
+        RuleBook::read_with(text, programs.unwrap_or_default())
     }
 
     /// The rules for an event.

@@ -1,4 +1,4 @@
-//! What the user and the machine say about programs that are in no table.
+//! What the user and the machine say about programs, variables and settings that are in no table.
 
 #[cfg(feature = "syntax")]
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hookrail_shell::{ProgramTables, RowProblem};
 
 use super::read_condition::Problem;
+use crate::config::source::SourceKind;
 
 /// Rows that were added to the tables of programs. Without the feature `syntax` no line is understood, so rows say nothing.
 #[derive(Clone, Debug, Default)]
@@ -46,5 +47,27 @@ impl AddedPrograms {
     #[cfg(feature = "syntax")]
     pub(crate) fn tables(&self) -> Option<&ProgramTables> {
         self.tables.as_deref()
+    }
+}
+
+/// The rows of the machine, and those of the machine and the user.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProgramLayers {
+    pub(crate) machine: AddedPrograms,
+    pub(crate) all: AddedPrograms,
+}
+
+impl ProgramLayers {
+    /// What the examples of a layer's rules know. A rule that many share has the same examples on each machine.
+    pub(crate) fn of_examples(&self, layer: SourceKind) -> AddedPrograms {
+        match layer {
+            SourceKind::System => self.machine.clone(),
+            SourceKind::User => self.all.clone(),
+            SourceKind::Project
+            | SourceKind::Extension
+            | SourceKind::Plugin
+            | SourceKind::Option
+            | SourceKind::Native => AddedPrograms::default(),
+        }
     }
 }

@@ -27,7 +27,10 @@ use crate::tools::Tools;
 /// assert_eq!(&*book.judge_line("ls", places)[0].rule, "a");
 /// ```
 #[derive(Debug)]
-pub struct RuleBook(RulesFile);
+pub struct RuleBook {
+    file: RulesFile,
+    programs: AddedPrograms,
+}
 
 /// What is wrong in a file of rules.
 #[derive(Clone, Debug)]
@@ -65,23 +68,33 @@ impl RuleBook {
     ///
     /// It is no TOML.
     pub fn read(text: &str) -> Result<Self, RuleProblem> {
-        read_rules(text).map(Self).map_err(|problem| RuleProblem::from(&problem))
+        Self::read_with(text, AddedPrograms::default())
+    }
+
+    /// Reads a file of rules whose examples know what was said about programs.
+    ///
+    /// # Errors
+    ///
+    /// It is no TOML.
+    pub fn read_with(text: &str, programs: AddedPrograms) -> Result<Self, RuleProblem> {
+        let file = read_rules(text, &programs).map_err(|problem| RuleProblem::from(&problem))?;
+        Ok(Self { file, programs })
     }
 
     /// What is wrong.
     #[must_use]
     pub fn problems(&self) -> Vec<RuleProblem> {
-        self.0.problems.iter().map(RuleProblem::from).collect()
+        self.file.problems.iter().map(RuleProblem::from).collect()
     }
 
     /// The examples of every rule, tried.
     pub fn examples(&self) -> impl Iterator<Item = (&str, &[TriedExample])> {
-        self.0.rules.iter().map(|read| (read.rule.name(), read.examples.as_slice()))
+        self.file.rules.iter().map(|read| (read.rule.name(), read.examples.as_slice()))
     }
 
     /// The rules in the order of the file.
     pub fn rules(&self) -> impl Iterator<Item = &Arc<Rule>> {
-        self.0.rules.iter().map(|read| &read.rule)
+        self.file.rules.iter().map(|read| &read.rule)
     }
 
     /// The rules that match a shell line before it runs. No file is looked at.
@@ -100,13 +113,13 @@ impl RuleBook {
             home: places.home.map(text),
             surroundings: Arc::new(ExampleSurroundings::new(places.project, places.home)),
             links: Links::Ignored,
-            programs: AddedPrograms::default(),
+            programs: self.programs.clone(),
         };
         let event = Event::new(EventKind::BeforeTool, places.cwd);
         let event = event.with_text("tool_name", tool).with("tool_input", input);
         let tools = Tools::default();
         let facts = CallFacts::new(&event, &tools, &scene);
-        let judged = self.0.rules.iter().filter(|read| read.events.contains(&EventKind::BeforeTool));
+        let judged = self.file.rules.iter().filter(|read| read.events.contains(&EventKind::BeforeTool));
         let matched = judged.filter_map(|read| match judge(&read.rule, &facts) {
             RuleVerdict::Matches(found) => Some(found),
             RuleVerdict::DoesNotMatch | RuleVerdict::NotTold(_) => None,

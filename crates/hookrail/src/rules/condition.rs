@@ -1,6 +1,6 @@
 //! Conditions of rules, as data that was checked.
 
-use hookrail_shell::{Class, FactKind, FaultKind, FlowKind, GitFact, Why};
+use hookrail_shell::{Class, FactKind, FlowKind, GitFact, Why};
 use regex::Regex;
 
 use super::command_pattern::CommandPattern;
@@ -19,7 +19,19 @@ impl Condition {
         self.alternatives.iter().flatten().any(|clause| match clause {
             Clause::Session(_) => true,
             Clause::Not(condition) => condition.asks_about_sessions(),
-            _ => false,
+            Clause::Event(_)
+            | Clause::RunsOrWrites
+            | Clause::Tool(_)
+            | Clause::Agent(_)
+            | Clause::Commands(_)
+            | Clause::Paths(..)
+            | Clause::Executes(_)
+            | Clause::Network(_)
+            | Clause::Git(_)
+            | Clause::Flow(_)
+            | Clause::EnvDump
+            | Clause::Content(_)
+            | Clause::Prompt(_) => false,
         })
     }
 }
@@ -157,21 +169,11 @@ impl ClassSet {
         self.0 & other.0 == other.0
     }
 
-    /// Adds lines that are complete and not understood, which a shell may read.
-    pub(crate) fn with_misread(self) -> Self {
-        Self(self.0 | MISREAD_BIT)
-    }
-
     /// Whether what is not known for this reason counts.
     pub(crate) fn has(self, why: Why) -> bool {
-        let is_misread = matches!(why, Why::Fault(FaultKind::Syntax | FaultKind::Disagreement));
-        self.0 & bit(why.class()) != 0 || is_misread && self.0 & MISREAD_BIT != 0
+        self.0 & bit(why.class()) != 0
     }
 }
-
-/// The name of a part of `unparsable`: lines that end where a command ends. A shell refuses the others too.
-pub(crate) const MISREAD: &str = "misread";
-const MISREAD_BIT: u8 = 64;
 
 /// Every class, by its name.
 pub(crate) const CLASSES: [Class; 6] =

@@ -83,10 +83,9 @@ pub struct TriedExample {
 }
 
 /// Tries an example. The error says in which way the rule does not do what the example says.
-pub(crate) fn check(rule: &Rule, kind: EventKind, example: &Example) -> Result<(), String> {
-    let scene = RuleScene::of_examples();
-    let (event, tools) = (example.event(kind, &scene), Tools::default());
-    let facts = CallFacts::new(&event, &tools, &scene);
+pub(crate) fn check(rule: &Rule, kind: EventKind, example: &Example, scene: &RuleScene) -> Result<(), String> {
+    let (event, tools) = (example.event(kind, scene), Tools::default());
+    let facts = CallFacts::new(&event, &tools, scene);
     let matched = judge(rule, &facts);
     let shown = super::explain::short(&example.shown());
     match (matched, example.is_match) {

@@ -10,7 +10,7 @@ use super::line::accesses_of_line;
 use super::scene::{Links, RuleScene};
 use crate::config::without_dots;
 use crate::event::Event;
-use crate::json::{Json, JsonKind};
+use crate::json::{Json, JsonKind, JsonObject};
 use crate::tools::{CallTargets, GivenCommand, SoughtTargets, ToolAccess, ToolMeaning, ToolTable, Tools};
 
 /// The names under which a shell tool is told its working directory.
@@ -22,8 +22,13 @@ pub(crate) struct CallFacts<'e> {
     pub(crate) tools: &'e Tools,
     pub(crate) scene: &'e RuleScene,
     pub(crate) meaning: ToolMeaning,
+    /// The tool, as the event names it.
+    pub(crate) tool_name: Option<String>,
+    /// The members of its input. An input that is no object has none.
+    members: Option<JsonObject>,
     parts: OnceCell<Vec<FactPart>>,
     content: OnceCell<String>,
+    other_names: OnceCell<Vec<&'static str>>,
 }
 
 /// The accesses of a tool or of a line.
@@ -40,13 +45,24 @@ static DEFAULT_TABLE: LazyLock<ToolTable> = LazyLock::new(ToolTable::default);
 
 impl<'e> CallFacts<'e> {
     pub(crate) fn new(event: &'e Event, tools: &'e Tools, scene: &'e RuleScene) -> Self {
-        let meaning = match tools.meaning(event) {
-            ToolMeaning::AsGiven if tools.table().is_none() && event.field("tool_name").is_some() => {
-                DEFAULT_TABLE.meaning(&event.text("tool_name").unwrap_or_default(), event.field("tool_input"))
-            }
-            meaning => meaning,
+        // A name that is no text is no name, and the input still says what the call does.
+        let tool_name = event.field("tool_name").map(|name| name.as_str().unwrap_or_default());
+        let members = event.field("tool_input").map(|input| input.as_object().unwrap_or_default());
+        let meaning = match (&tool_name, tools.table()) {
+            (None, _) => ToolMeaning::AsGiven,
+            (Some(name), Some(_)) => tools.meaning_among(name, members.as_ref()),
+            (Some(name), None) => DEFAULT_TABLE.meaning_among(name, members.as_ref()),
         };
-        Self { event, tools, scene, meaning, parts: OnceCell::new(), content: OnceCell::new() }
+        let (parts, content, other_names) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { event, tools, scene, meaning, tool_name, members, parts, content, other_names }
+    }
+
+    /// Every name that the tool has somewhere, if it is one of the table.
+    pub(crate) fn other_names(&self) -> &[&'static str] {
+        self.other_names.get_or_init(|| match self.meaning {
+            ToolMeaning::Known(tool) => self.table().names_of_tool(tool),
+            ToolMeaning::AsGiven | ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_) => Vec::new(),
+        })
     }
 
     pub(crate) fn table(&self) -> &'e ToolTable {
@@ -90,7 +106,7 @@ impl<'e> CallFacts<'e> {
     /// The directory in which a shell tool runs its line.
     fn directory(&self) -> String {
         let named = || {
-            let input = self.event.field("tool_input")?.as_object()?;
+            let input = self.members.as_ref()?;
             DIRECTORIES.iter().find_map(|name| input.get(name)?.as_str()).filter(|named| !named.is_empty())
         };
         let cwd = match named() {
@@ -111,13 +127,16 @@ impl<'e> CallFacts<'e> {
     }
 
     fn tool_part(&self, targets: &CallTargets) -> Option<FactPart> {
-        let name = self.event.text("tool_name")?;
-        let input = self.event.field("tool_input")?;
+        let name = self.tool_name.clone()?;
+        let members = self.members.as_ref()?;
         let mut accesses = Accesses::default();
-        // As they are given: a tool may know `~` and `@`.
-        let mut paths: Vec<(ToolAccess, String)> =
-            targets.reads.iter().map(|path| (ToolAccess::Read, path.clone())).collect();
-        match self.table().accesses(&name, input, self.event.cwd()) {
+        let mut paths: Vec<(ToolAccess, String)> = Vec::new();
+        let meaning = match self.meaning {
+            // What the host declared may be a tool of the table too.
+            ToolMeaning::AsGiven => self.table().meaning_among(&name, Some(members)),
+            meaning => meaning,
+        };
+        match self.table().accesses_among(&name, meaning, members, self.event.cwd()) {
             Ok(found) => {
                 for access in found {
                     match access.access {
@@ -133,15 +152,32 @@ impl<'e> CallFacts<'e> {
                 span: Span::new(0, 0),
             }),
         }
-        paths.extend(targets.writes.iter().map(|path| (ToolAccess::Write, path.clone())));
+        // As they are given: a tool may know `~` and `@`. Most are there already, as absolute paths.
+        let reads = targets.reads.iter().map(|path| (ToolAccess::Read, path));
+        let given = reads.chain(targets.writes.iter().map(|path| (ToolAccess::Write, path)));
+        let is_new = |&(access, path): &(ToolAccess, &String)| {
+            let absolute = without_dots(&self.event.cwd().join(path));
+            !paths.iter().any(|(same, known)| *same == access && absolute.as_os_str() == known.as_str())
+        };
+        let further: Vec<(ToolAccess, String)> =
+            given.filter(is_new).map(|(access, path)| (access, path.clone())).collect();
+        paths.extend(further);
         let deleted = self.deleted_by_patch();
         let mut text = String::new();
         for (access, path) in paths {
             for used in self.uses(&path) {
                 let list = match access {
                     ToolAccess::Read => &mut accesses.reads,
-                    _ if deleted.contains(&used.path) => &mut accesses.deletes,
-                    _ => &mut accesses.writes,
+                    // What is neither read nor deleted counts as written.
+                    ToolAccess::Write
+                    | ToolAccess::Run
+                    | ToolAccess::Fetch
+                    | ToolAccess::Patch
+                    | ToolAccess::Calls
+                    | ToolAccess::Other => match deleted.contains(&used.path) {
+                        true => &mut accesses.deletes,
+                        false => &mut accesses.writes,
+                    },
                 };
                 if !list.iter().any(|known| known.what == used) {
                     list.push(Fact { what: used, span: Span::new(0, path.len()), command: None });
@@ -227,10 +263,10 @@ impl<'e> CallFacts<'e> {
 
     /// The texts of a tool that are new: without those that it looks for.
     fn new_texts(&self) -> Vec<String> {
-        let members = self.event.field("tool_input").and_then(Json::as_object).unwrap_or_default();
         let is_new = |name: &str| !name.to_ascii_lowercase().starts_with("old");
         let mut texts = Vec::new();
-        for (_, value) in members.iter().filter(|(name, _)| is_new(name)) {
+        let members = self.members.iter().flat_map(JsonObject::iter);
+        for (_, value) in members.filter(|(name, _)| is_new(name)) {
             collect_texts(value, &mut texts);
         }
         if !matches!(self.meaning, ToolMeaning::Known(tool) if tool.access == ToolAccess::Patch) {
@@ -251,7 +287,7 @@ fn collect_texts(value: &Json, texts: &mut Vec<String>) {
         JsonKind::Object => {
             value.as_object().unwrap_or_default().iter().for_each(|(_, value)| collect_texts(value, texts));
         }
-        _ => {}
+        JsonKind::Null | JsonKind::Boolean | JsonKind::Number => {}
     }
 }
 

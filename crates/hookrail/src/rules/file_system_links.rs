@@ -53,3 +53,25 @@ impl CommandSurroundings for FileSystemLinks {
         self.programs.tables()
     }
 }
+
+/// A machine of which only the programs are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoLinks<'p>(pub(crate) &'p AddedPrograms);
+
+impl CommandSurroundings for NoLinks<'_> {
+    fn real_path(&self, _path: &str) -> Option<String> {
+        None
+    }
+
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    fn is_folder(&self, _path: &str) -> bool {
+        false
+    }
+
+    fn programs(&self) -> Option<&ProgramTables> {
+        self.0.tables()
+    }
+}

@@ -108,8 +108,9 @@ const CONNECTS: &[&str] = &[
     "https://",
     "ftp://",
 ];
-/// Names by which code reads all variables.
-const VARIABLES: &[&str] = &["os.environ", "process.env", "%ENV", "ENV.", "getenv()", "Deno.env"];
+/// Names by which code reads all variables. One of them with a name behind it is a single variable.
+const VARIABLES: &[&str] =
+    &["os.environ", "process.env", "%ENV", "ENV.each", "ENV.to_h", "ENV.map", "getenv()", "Deno.env.toObject"];
 
 /// Whether the text of the code names what a clause is about.
 pub(crate) fn code_names(code: &str, clause: &Clause, cwd: &str, scene: &RuleScene) -> bool {
@@ -133,7 +134,7 @@ pub(crate) fn code_names(code: &str, clause: &Clause, cwd: &str, scene: &RuleSce
             has(CONNECTS) || has(STARTS) || hosts.iter().any(names_host)
         }
         Clause::Flow(_) => has(CONNECTS),
-        Clause::EnvDump => has(VARIABLES),
+        Clause::EnvDump => names_all_variables(code),
         Clause::Executes(_) => has(STARTS),
         // They are decided by the call and not by what its code does.
         Clause::Event(_)
@@ -145,6 +146,15 @@ pub(crate) fn code_names(code: &str, clause: &Clause, cwd: &str, scene: &RuleSce
         | Clause::Session(_) => false,
         Clause::Not(_) => false,
     }
+}
+
+/// Whether code reads all variables.
+fn names_all_variables(code: &str) -> bool {
+    let is_all = |(at, name): (usize, &str)| {
+        let behind = code.get(at + name.len()..).unwrap_or_default();
+        !behind.starts_with(['.', '[']) || behind.starts_with(".items") || behind.starts_with(".copy")
+    };
+    VARIABLES.iter().any(|name| code.match_indices(name).any(is_all))
 }
 
 /// Whether a text in quotes is a path that a condition is about, or the code has a name that the condition spells out.

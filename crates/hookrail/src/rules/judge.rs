@@ -3,7 +3,7 @@
 use hookrail_shell::{Accesses, Class, Fact, FactKind, NetworkHost, PathUse, Span, Unknown, Why};
 
 use super::condition::{
-    Clause, Condition, ContentPattern, HostCondition, PathCondition, PathKey, SessionCondition, Since,
+    ClassSet, Clause, Condition, ContentPattern, HostCondition, PathCondition, PathKey, SessionCondition, Since,
 };
 use super::explain;
 use super::facts::{CallFacts, FactPart};
@@ -71,9 +71,9 @@ pub(crate) fn judge(rule: &Rule, facts: &CallFacts<'_>) -> RuleVerdict {
             if let Some(known) = unknown.iter().find(|unknown| classes.has(unknown.why)) {
                 return found(rule.answer, known.key, known.sentence.clone());
             }
-            // Only a rule that says nothing about classes asks because of what a text names.
+            // What the text of code names is more than nothing. Only a rule for which no class matches does without it.
             let is_asked = |unknown: &&NotKnown| {
-                is_guard && rule.match_unknown.is_none() && unknown.why.class() == Class::Inline && unknown.is_named
+                is_guard && classes != ClassSet::NONE && unknown.why.class() == Class::Inline && unknown.is_named
             };
             if let Some(named) = unknown.iter().find(is_asked) {
                 return found(RuleAnswer::Ask, named.key, named.sentence.clone());
@@ -225,8 +225,12 @@ fn not_known(
             if !kinds.iter().any(|kind| unknown.facts.contains(*kind)) || !counts(&part.accesses, unknown) {
                 continue;
             }
-            let is_named = unknown.why.class() == Class::Inline
-                && code_names(explain::text(part, unknown.span), clause, &facts.scene.project, facts.scene);
+            // Code on standard input stands elsewhere on the line.
+            let command = part.accesses.commands.iter().find(|command| command.span == unknown.span);
+            let fed = command.and_then(|command| command.fed.as_deref());
+            let code = fed.unwrap_or_else(|| explain::text(part, unknown.span));
+            let is_named =
+                unknown.why.class() == Class::Inline && code_names(code, clause, &facts.scene.project, facts.scene);
             found.push(NotKnown { key, why: unknown.why, sentence: explain::unknown(part, unknown), is_named });
         }
     }
@@ -234,16 +238,16 @@ fn not_known(
 }
 
 fn tool_holds(names: &[String], facts: &CallFacts<'_>) -> Verdict {
-    let Some(given) = facts.event.text("tool_name") else { return Verdict::No };
+    let Some(given) = facts.tool_name.as_deref() else { return Verdict::No };
     let known = match facts.meaning {
         ToolMeaning::Known(tool) => Some(tool),
         ToolMeaning::AsGiven | ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_) => None,
     };
     let is_meant = |name: &String| {
-        fits_text(name, &given)
+        fits_text(name, given)
             || known.is_some_and(|known| {
                 fits_text(name, known.name)
-                    || !name.contains('*')
+                    || facts.other_names().contains(&name.as_str())
                         && matches!(facts.table().meaning(name, None), ToolMeaning::Known(tool) if tool == known)
             })
     };

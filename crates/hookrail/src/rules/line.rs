@@ -9,13 +9,13 @@ use super::scene::RuleScene;
 pub(crate) fn accesses_of_line(line: &str, cwd: &str, scene: &RuleScene) -> Accesses {
     use hookrail_shell::{CommandSurroundings, Scene, accesses, parse};
 
-    use super::file_system_links::FileSystemLinks;
+    use super::file_system_links::{FileSystemLinks, NoLinks};
     use super::scene::Links;
 
-    let links = FileSystemLinks::new(scene.programs.clone());
+    let (links, none) = (FileSystemLinks::new(scene.programs.clone()), NoLinks(&scene.programs));
     let surroundings: &dyn CommandSurroundings = match scene.links {
         Links::Followed => &links,
-        Links::Ignored => &(),
+        Links::Ignored => &none,
     };
     let home = scene.home.as_deref().unwrap_or_default();
     accesses(&parse(line), &Scene { project: &scene.project, cwd, home, surroundings })
@@ -26,7 +26,10 @@ pub(crate) fn accesses_of_line(line: &str, cwd: &str, scene: &RuleScene) -> Acce
 pub(crate) fn accesses_of_line(line: &str, _cwd: &str, _scene: &RuleScene) -> Accesses {
     use hookrail_shell::{FactSet, FaultKind, Span, Unknown, Why};
 
-    let why = Why::Fault(FaultKind::Syntax);
-    let unknown = Unknown { why, facts: FactSet::EVERYTHING, span: Span::new(0, line.len()) };
-    Accesses { unknown: vec![unknown], ..Accesses::default() }
+    let span = Span::new(0, line.len());
+    let unknown = |why| Unknown { why, facts: FactSet::EVERYTHING, span };
+    Accesses {
+        unknown: vec![unknown(Why::Fault(FaultKind::Syntax)), unknown(Why::FormNotKnown)],
+        ..Accesses::default()
+    }
 }

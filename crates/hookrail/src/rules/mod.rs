@@ -6,6 +6,7 @@
 
 mod added_programs;
 mod book;
+mod call_condition;
 mod command_pattern;
 mod condition;
 mod examples;
@@ -33,7 +34,9 @@ use crate::event::{Event, EventKind};
 use crate::tools::Tools;
 
 pub use added_programs::AddedPrograms;
+pub(crate) use added_programs::ProgramLayers;
 pub use book::{CallPlaces, RuleBook, RuleProblem};
+pub(crate) use call_condition::CallCondition;
 pub use examples::TriedExample;
 pub(crate) use exception::LoadedException;
 pub(crate) use facts::CallFacts;
@@ -51,6 +54,8 @@ pub use schema::schema;
 pub(crate) struct RuleSettings {
     pub(crate) scene: RuleScene,
     pub(crate) exceptions: Vec<LoadedException>,
+    /// What was said about programs. The scene has all of it.
+    pub(crate) programs: ProgramLayers,
 }
 
 impl RuleSettings {

@@ -11,6 +11,8 @@ pub(crate) struct PathPattern {
     pub(crate) text: String,
     base: Base,
     parts: Vec<String>,
+    /// The last part, if it is a name and no pattern: most paths are told apart by it.
+    name: Option<String>,
 }
 
 /// What a pattern begins at.
@@ -60,7 +62,8 @@ impl PathPattern {
         if parts.iter().any(|part| part == "..") {
             return Err(format!("`{text}` has `..`; a path is relative to the project, begins with `/` or with `~/`"));
         }
-        Ok(Self { text: text.to_owned(), base, parts })
+        let name = parts.last().filter(|part| !is_shell_pattern(part)).cloned();
+        Ok(Self { text: text.to_owned(), base, parts, name })
     }
 
     /// The folder at which the pattern begins; none if it is not known.
@@ -85,12 +88,20 @@ impl PathPattern {
         if let Some(folder) = path.strip_suffix("/**") {
             return self.is_reached_below(folder, covers_hidden, base) || self.fits_below(folder, base);
         }
-        if let Some(inside) = below(path, base)
+        if self.may_end(path)
+            && let Some(inside) = below(path, base)
             && fit_parts(&self.parts, &split(inside))
         {
             return true;
         }
         reach == Reach::Below && !is_shell_pattern(path) && self.is_reached_below(path, true, base)
+    }
+
+    /// Whether a path can end as the pattern does. A path that is a pattern of a shell can.
+    fn may_end(&self, path: &str) -> bool {
+        self.name
+            .as_ref()
+            .is_none_or(|name| path.ends_with(name.as_str()) || is_shell_pattern(path) || path.ends_with('/'))
     }
 
     /// Whether everything below a folder includes what the pattern names at its shortest.
@@ -149,15 +160,34 @@ fn is_shell_pattern(text: &str) -> bool {
 
 /// Whether the parts of a pattern fit those of a path.
 fn fit_parts(pattern: &[String], path: &[&str]) -> bool {
+    fit_parts_behind(pattern, path, false)
+}
+
+/// The same, for parts that may stand anywhere: behind a `**` of the pattern.
+fn fit_parts_behind(pattern: &[String], path: &[&str], is_anywhere: bool) -> bool {
     // What is found below a folder may have any parts there.
     if let Some(("**", behind)) = path.split_first().map(|(part, behind)| (*part, behind)) {
-        return (0..=pattern.len()).any(|at| pattern.get(at..).is_some_and(|rest| fit_parts(rest, behind)));
+        let is_ending = behind.last().is_some_and(|last| is_ending(last));
+        let fits_behind = |at: usize| {
+            let (found, rest) = pattern.split_at_checked(at)?;
+            // A search does not mean a hidden folder that may be anywhere, and one for an ending means no hidden folder.
+            let has_hidden = found.iter().any(|part| part.starts_with('.') && !is_shell_pattern(part));
+            let is_anywhere = is_anywhere || found.first().is_some_and(|first| first == "**");
+            let is_meant = !has_hidden || !is_ending && !(is_anywhere && !behind.is_empty());
+            Some(is_meant && fit_parts_behind(rest, behind, is_anywhere))
+        };
+        return (0..=pattern.len()).any(|at| fits_behind(at).unwrap_or_default());
     }
     let Some((first, rest)) = pattern.split_first() else { return path.is_empty() };
     if first == "**" {
-        return (0..=path.len()).any(|at| path.get(at..).is_some_and(|path| fit_parts(rest, path)));
+        return (0..=path.len()).any(|at| path.get(at..).is_some_and(|path| fit_parts_behind(rest, path, true)));
     }
-    path.split_first().is_some_and(|(part, path)| fit_part(first, part) && fit_parts(rest, path))
+    path.split_first().is_some_and(|(part, path)| fit_part(first, part) && fit_parts_behind(rest, path, is_anywhere))
+}
+
+/// Whether a pattern of a shell is any name with an ending: `*.pyc`.
+fn is_ending(part: &str) -> bool {
+    part.strip_prefix("*.").is_some_and(|ending| !ending.is_empty() && !is_shell_pattern(ending))
 }
 
 /// Whether one part of a pattern fits one part of a path, which may be a pattern of a shell.
@@ -276,16 +306,17 @@ fn wild(text: &str) -> Vec<Option<char>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AddedPrograms;
     use super::*;
 
     fn fit(pattern: &str, path: &str, reach: Reach) -> Fit {
-        let scene = RuleScene::of_examples();
+        let scene = RuleScene::of_examples(AddedPrograms::default());
         let used = PathUse { path: path.to_owned(), is_partly_unknown: false, covers_hidden: true };
         PathPattern::read(pattern).unwrap().fits(&used, reach, &scene)
     }
 
     fn unknown(pattern: &str, path: &str) -> Fit {
-        let scene = RuleScene::of_examples();
+        let scene = RuleScene::of_examples(AddedPrograms::default());
         let used = PathUse { path: path.to_owned(), is_partly_unknown: true, covers_hidden: true };
         PathPattern::read(pattern).unwrap().fits(&used, Reach::Itself, &scene)
     }
@@ -313,6 +344,13 @@ mod tests {
             ("~/.ssh/**", "/home/**", Fit::Yes),
             ("sub/.env", "/w/project/**/.env", Fit::Yes),
             ("sub/.env", "/w/project/**/*.rs", Fit::No),
+            ("**/.ssh/**", "/w/project/**/*.pyc", Fit::No),
+            ("**/.ssh/**", "/w/project/.ssh/**/*.pem", Fit::Yes),
+            ("**/.ssh/**", "/w/project/**/config", Fit::No),
+            (".ssh/**", "/w/project/**/config", Fit::Yes),
+            ("~/.aws/**", "/**/credentials", Fit::Yes),
+            ("**/*.pem", "/w/project/**/*.pem", Fit::Yes),
+            ("src/**", "/w/project/**/*.rs", Fit::Yes),
         ] {
             assert_eq!(fit(pattern, path, Reach::Itself), expected, "{pattern} {path}");
         }

@@ -3,12 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use hookrail_shell::Class;
 use toml::de::DeTable;
 
-use super::condition::{CLASSES, ClassSet, Clause, Condition, MISREAD};
+use super::AddedPrograms;
+use super::condition::{CLASSES, ClassSet, Clause, Condition};
 use super::examples::{self, Example, TriedExample};
 use super::read_condition::{Problem, Problems, read_condition};
 use super::rule::{Rule, RuleAnswer};
+use super::scene::RuleScene;
 use super::term::{Term, TermValue};
 use crate::event::EventKind;
 
@@ -61,12 +64,13 @@ const RULE_KEYS: [&str; 12] = [
 ];
 const EXCEPTION_KEYS: [&str; 5] = ["rule", "when", "until", "once", "reason"];
 
-/// Reads a file.
+/// Reads a file, and tries its examples with what was said about programs.
 ///
 /// # Errors
 ///
 /// It is no TOML at all: nothing of it is known.
-pub(crate) fn read_rules(text: &str) -> Result<RulesFile, Problem> {
+pub(crate) fn read_rules(text: &str, programs: &AddedPrograms) -> Result<RulesFile, Problem> {
+    let scene = RuleScene::of_examples(programs.clone());
     let end = text.len();
     let document = DeTable::parse(text).map_err(|error| Problem {
         span: error.span().unwrap_or(end..end),
@@ -80,7 +84,7 @@ pub(crate) fn read_rules(text: &str) -> Result<RulesFile, Problem> {
         match key.get_ref().as_ref() {
             "rule" => {
                 for rule in tables("rule", &term, &mut problems) {
-                    let read = read_rule(rule, &mut problems);
+                    let read = read_rule(rule, &scene, &mut problems);
                     let name = &read.rule.name;
                     if file.rules.iter().any(|known| known.rule.name == *name) {
                         problems.add_with(&read.span, format!("there are two rules `{name}`"), "give one another name");
@@ -116,7 +120,7 @@ fn tables<'t>(key: &str, term: &'t Term, problems: &mut Problems) -> &'t [Term] 
     }
 }
 
-fn read_rule(term: &Term, problems: &mut Problems) -> ReadRule {
+fn read_rule(term: &Term, scene: &RuleScene, problems: &mut Problems) -> ReadRule {
     let mut own = Problems::default();
     let members = term.table().unwrap_or_default();
     for member in members.iter().filter(|member| !RULE_KEYS.contains(&member.key.as_str())) {
@@ -172,7 +176,7 @@ fn read_rule(term: &Term, problems: &mut Problems) -> ReadRule {
     if rule.broken.is_none() {
         let event = events.first().copied().unwrap_or(EventKind::BeforeTool);
         for example in examples {
-            let problem = examples::check(&rule, event, &example).err();
+            let problem = examples::check(&rule, event, &example, scene).err();
             if let Some(why) = problem.as_deref().filter(|_| own.0.is_empty()) {
                 own.add_with(&example.span, why, "`hookrail rules test` tries all examples");
             }
@@ -229,7 +233,7 @@ fn read_answer(term: &Term, span: &Range<usize>, problems: &mut Problems) -> (Ru
 }
 
 fn read_classes(term: &Term, problems: &mut Problems) -> ClassSet {
-    let (mut classes, mut has_misread) = (Vec::new(), false);
+    let mut classes = Vec::new();
     for class in term.each() {
         let Some(text) = class.text() else {
             problems.add(&class.span, "`match-unknown` is a list of texts");
@@ -237,15 +241,10 @@ fn read_classes(term: &Term, problems: &mut Problems) -> ClassSet {
         };
         match CLASSES.into_iter().find(|known| known.name() == text) {
             Some(known) => classes.push(known),
-            None if text == MISREAD => has_misread = true,
-            None => {
-                let known = CLASSES.iter().map(|class| class.name()).chain([MISREAD]);
-                problems.unknown(&class.span, "class", text, known);
-            }
+            None => problems.unknown(&class.span, "class", text, CLASSES.map(Class::name)),
         }
     }
-    let classes = ClassSet::of(&classes);
-    if has_misread { classes.with_misread() } else { classes }
+    ClassSet::of(&classes)
 }
 
 /// The events of a condition: those it names, else the one that it is about.

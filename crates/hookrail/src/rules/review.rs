@@ -134,10 +134,11 @@ fn is_within<T: Debug>(some: &[T], all: &[T]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AddedPrograms;
     use super::super::read::read_rules;
 
     fn remarks(rules: &str) -> Vec<String> {
-        let read = read_rules(rules).unwrap();
+        let read = read_rules(rules, &AddedPrograms::default()).unwrap();
         assert!(read.problems.is_empty(), "{:?}", read.problems);
         read.remarks.into_iter().map(|remark| remark.message).collect()
     }

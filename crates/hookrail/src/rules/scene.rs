@@ -16,6 +16,7 @@ pub(crate) struct RuleScene {
     /// Whether links of the file system are followed.
     pub(crate) links: Links,
     /// What the user and the machine say about programs.
+    #[cfg_attr(not(feature = "syntax"), expect(dead_code, reason = "without the feature no line is read"))]
     pub(crate) programs: AddedPrograms,
 }
 
@@ -72,14 +73,14 @@ const EXAMPLE_PROJECT: &str = "/w/project";
 const EXAMPLE_HOME: &str = "/home/u";
 
 impl RuleScene {
-    /// The scene of examples: they are the same on every machine.
-    pub(crate) fn of_examples() -> Self {
+    /// The scene of examples: its folders are the same on every machine.
+    pub(crate) fn of_examples(programs: AddedPrograms) -> Self {
         Self {
             project: EXAMPLE_PROJECT.to_owned(),
             home: Some(EXAMPLE_HOME.to_owned()),
             surroundings: Arc::new(ExampleSurroundings::new(Path::new(EXAMPLE_PROJECT), Some(Path::new(EXAMPLE_HOME)))),
             links: Links::Ignored,
-            programs: AddedPrograms::default(),
+            programs,
         }
     }
 }

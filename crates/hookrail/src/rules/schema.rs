@@ -1,9 +1,9 @@
 //! The JSON Schema of `rules.toml`, for editors.
 
-use hookrail_shell::GitFact;
+use hookrail_shell::{Class, GitFact};
 use serde_json::{Value, json};
 
-use super::condition::{CLASSES, MISREAD};
+use super::condition::CLASSES;
 use crate::event::EventKind;
 
 /// Returns the schema.
@@ -71,7 +71,7 @@ pub fn schema() -> Value {
             "tool": text("A tool"), "input": { "type": "object" },
         } },
     ] });
-    let classes: Vec<&str> = CLASSES.iter().map(|class| class.name()).chain([MISREAD]).collect();
+    let classes = CLASSES.map(Class::name);
     let answers = ["deny", "ask", "allow", "context", "stop"];
     let one_answer: Vec<Value> = answers.iter().map(|answer| json!({ "required": [answer] })).collect();
     let rule = json!({ "type": "object", "additionalProperties": false, "required": ["name", "when"], "oneOf": one_answer, "properties": {
@@ -87,7 +87,7 @@ pub fn schema() -> Value {
         "no-match": { "type": "array", "items": example, "description": "Examples that it does not match" },
         "match-unknown": {
             "type": "array", "items": { "enum": classes },
-            "description": "The kinds of what is not known that match too; `hidden`, `unparsable` and `bound` if this is left out. `misread` is the part of `unparsable` that a shell may read",
+            "description": "The kinds of what is not known that match too; `hidden`, `unparsable` and `bound` if this is left out",
         },
         "enforce": { "type": "boolean", "description": "false: what the rule would answer is reported and has no effect" },
     } });

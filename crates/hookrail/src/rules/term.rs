@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::DeValue;
 
+use crate::config::{Key, Node, Shape};
+
 /// A value and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
@@ -56,6 +58,26 @@ impl Term {
             DeValue::Float(number) => TermValue::Other(number.as_str().to_owned()),
         };
         Self { value: read, span: value.span() }
+    }
+
+    /// A value of a settings file.
+    pub(crate) fn of_node(node: &Node) -> Self {
+        let value = match &node.shape {
+            Shape::Text(text) => TermValue::Text(text.clone()),
+            Shape::Flag(flag) => TermValue::Flag(*flag),
+            Shape::Number(number) => TermValue::Other(number.clone()),
+            Shape::Null => TermValue::Other("null".to_owned()),
+            Shape::Array(list) => TermValue::List(list.iter().map(Self::of_node).collect()),
+            Shape::Object(members) => {
+                let member = |(key, value): &(Key, Node)| Member {
+                    key: key.name.clone(),
+                    at: key.span.clone(),
+                    term: Self::of_node(value),
+                };
+                TermValue::Table(members.iter().map(member).collect())
+            }
+        };
+        Self { value, span: node.span.clone() }
     }
 
     pub(crate) fn text(&self) -> Option<&str> {

@@ -50,21 +50,32 @@ impl ToolTable {
     /// ```
     pub fn accesses(&self, name: &str, input: &Json, directory: &Path) -> Result<Vec<CallAccess>, UnreadablePatch> {
         let members = input.as_object().unwrap_or_default();
-        let mut found = Accesses { members: &members, directory, found: Vec::new() };
-        match self.meaning(name, Some(input)) {
+        self.accesses_among(name, self.meaning_among(name, Some(&members)), &members, directory)
+    }
+
+    /// The same, for a call whose meaning and whose members are known.
+    pub(crate) fn accesses_among(
+        &self,
+        name: &str,
+        meaning: ToolMeaning,
+        members: &JsonObject,
+        directory: &Path,
+    ) -> Result<Vec<CallAccess>, UnreadablePatch> {
+        let mut found = Accesses { members, directory, found: Vec::new() };
+        match meaning {
             ToolMeaning::AsGiven => {}
             ToolMeaning::Known(tool) => match tool.access {
                 ToolAccess::Read | ToolAccess::Write => found.add_paths(tool.access, self.names_of(tool, PATH)),
                 ToolAccess::Run => found.add(tool.access, self.names_of(tool, COMMAND)),
                 ToolAccess::Fetch => found.add(tool.access, self.names_of(tool, URL)),
                 ToolAccess::Patch => {
-                    let patched = self.patched_files(&members, directory).map_err(UnreadablePatch)?;
+                    let patched = self.patched_files(members, directory).map_err(UnreadablePatch)?;
                     for object in patched.operations.iter().filter_map(Operation::path) {
                         found.push(ToolAccess::Write, object);
                     }
                 }
                 ToolAccess::Calls => {
-                    for (name, input) in self.carried_calls(tool, name, &members) {
+                    for (name, input) in self.carried_calls(tool, name, members) {
                         for CallAccess { access, object } in self.accesses(&name, &input, directory)? {
                             found.push(access, object);
                         }

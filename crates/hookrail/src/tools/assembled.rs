@@ -149,6 +149,15 @@ impl ToolTable {
         self.host.into_iter().chain(dialects).chain(self.agents.clone())
     }
 
+    /// Every name that a tool has in some column.
+    pub(crate) fn names_of_tool(&self, tool: &NeutralTool) -> Vec<&'static str> {
+        let entries = self.columns().flat_map(|column| column.tools).filter(|entry| entry.tool == tool.name);
+        let mut names: Vec<&'static str> = entries.map(|entry| entry.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Every entry with a name, with whose it is.
     fn entries_called(&self, name: &str) -> impl Iterator<Item = (&'static ToolColumn, &'static ColumnTool)> {
         let called = |column: &'static ToolColumn| Some((column, column.called(name)?));
@@ -189,21 +198,26 @@ impl ToolTable {
     /// What a tool is. A name of another agent is only that agent's tool if the input carries the main argument of it, or if
     /// there is no input.
     pub(crate) fn meaning(&self, name: &str, input: Option<&Json>) -> ToolMeaning {
+        let members = input.map(|input| input.as_object().unwrap_or_default());
+        self.meaning_among(name, members.as_ref())
+    }
+
+    /// The same, for an input whose members are known.
+    pub(crate) fn meaning_among(&self, name: &str, members: Option<&JsonObject>) -> ToolMeaning {
         if let Some(tool) = self.host.and_then(|host| NeutralTool::find(host.called(name)?.tool)) {
             return ToolMeaning::Known(tool);
         }
-        let members = input.map(|input| input.as_object().unwrap_or_default());
         let mut meant: Vec<&'static NeutralTool> = Vec::new();
         for tool in self.entries_called(name).filter_map(|(_, entry)| NeutralTool::find(entry.tool)) {
-            let is_carried = members.as_ref().is_none_or(|members| self.carries_main(tool, members));
+            let is_carried = members.is_none_or(|members| self.carries_main(tool, members));
             if is_carried && !meant.contains(&tool) {
                 meant.push(tool);
             }
         }
         match *meant {
             [tool] => ToolMeaning::Known(tool),
-            [] => self.unknown(name, members.as_ref()),
-            _ => ToolMeaning::Ambiguous(members.as_ref().map(|members| self.carried(members)).unwrap_or_default()),
+            [] => self.unknown(name, members),
+            _ => ToolMeaning::Ambiguous(members.map(|members| self.carried(members)).unwrap_or_default()),
         }
     }
 

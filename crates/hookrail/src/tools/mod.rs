@@ -34,7 +34,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::dialect_id::DialectId;
 use crate::event::Event;
-use crate::json::Json;
+use crate::json::{Json, JsonObject};
 use targets::TargetNames;
 
 /// Everything that is known about tools: what the host declared, and the table that it chose.
@@ -72,6 +72,14 @@ impl Tools {
         match self.declared(&name) {
             Some(_) => ToolMeaning::AsGiven,
             None => table.meaning(&name, event.field("tool_input")),
+        }
+    }
+
+    /// What a tool is, for an input whose members are known.
+    pub(crate) fn meaning_among(&self, name: &str, members: Option<&JsonObject>) -> ToolMeaning {
+        match &self.table {
+            Some(table) if self.declared(name).is_none() => table.meaning_among(name, members),
+            Some(_) | None => ToolMeaning::AsGiven,
         }
     }
 

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use hookrail_spawn::{Durability, Replace};
 use serde::{Deserialize, Serialize};
 
+use crate::config::is_absence;
 use crate::trust::Digest;
 
 /// A larger file was not written by this program.
@@ -127,6 +128,16 @@ impl SessionFacts {
         let mut facts = stored.facts;
         facts.truncate(MOST_FACTS);
         Facts(facts)
+    }
+
+    /// The facts of a session, as far as they can be read: none if they are lost.
+    pub(crate) fn read_whole(&self, session: &str) -> Option<Facts> {
+        let file = self.file(session)?;
+        match read_file(&file) {
+            Ok(_) => Some(self.read(session)),
+            Err(error) if is_absence(&error) => Some(Facts::default()),
+            Err(_) => None,
+        }
     }
 
     /// Changes the facts of a session.

@@ -29,7 +29,7 @@ impl RuleSurroundings for KnownSurroundings {
     }
 
     fn past(&self, session: &str) -> Option<Vec<PastAct>> {
-        let facts = self.facts.as_ref().filter(|_| !session.is_empty())?.read(session);
+        let facts = self.facts.as_ref()?.read_whole(session)?;
         let now = unix_seconds();
         let acts = ACTS.into_iter().flat_map(|(fact, kind)| {
             let acts = facts.of_kind(fact).map(move |(what, at)| PastAct {
@@ -56,8 +56,9 @@ impl RuleSurroundings for KnownSurroundings {
     }
 
     fn take_once(&self, session: &str, mark: &str) -> bool {
-        let Some(store) = self.facts.as_ref().filter(|_| !session.is_empty()) else { return true };
+        let Some(store) = self.facts.as_ref() else { return true };
         let mut is_first = false;
+        // A session without a name is remembered nowhere, so nothing changes and it is not the first time.
         let written = store.change(session, |facts| {
             is_first = !facts.has(FactKind::Excepted, mark);
             facts.add(FactKind::Excepted, mark);

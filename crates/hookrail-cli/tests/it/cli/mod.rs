@@ -61,6 +61,8 @@ mod record_cases;
 mod recording;
 mod reference;
 mod replay;
+#[cfg(unix)]
+mod rule_layers;
 mod rules;
 mod sandbox;
 mod signals;

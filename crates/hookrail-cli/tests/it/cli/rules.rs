@@ -249,6 +249,49 @@ fn the_user_says_what_a_program_does_and_a_project_does_not() {
 }
 
 #[test]
+fn the_user_says_which_variables_and_settings_run_code() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["add", "stay-in-project", "--scope", "user"]).ends_with(0);
+    let lines = [
+        "MYTOOL_HOOK='rm -rf ../x' ls",
+        "git -c mytool.run='rm -rf ../x' status",
+        "git config mytool.run 'rm -rf ../x'",
+    ];
+    lines.iter().for_each(|text| drop(line(&sandbox, text, 0)));
+    let rows = "[[variable]]\nnames = \"MYTOOL_HOOK\"\nkind = \"command\"\n[[setting]]\nnames = \"mytool.*\"\n";
+    sandbox.write(".hookrail/programs.toml", rows);
+    lines.iter().for_each(|text| drop(line(&sandbox, text, 0)));
+    sandbox.write_home(".config/hookrail/programs.toml", rows);
+    lines.iter().for_each(|text| drop(line(&sandbox, text, 4)));
+    line(&sandbox, "MYTOOL_HOOK='rm -rf build' ls", 0);
+    sandbox.write_home(".config/hookrail/programs.toml", "[[variable]]\nnames = \"X\"\nkind = \"magic\"\n");
+    let reason = line(&sandbox, "ls", 4)["reason"].to_string();
+    assert!(reason.contains("programs.toml"), "{reason}");
+}
+
+#[test]
+fn examples_of_the_user_know_the_programs_of_the_user_and_those_of_a_project_do_not() {
+    let rules = "[[rule]]\nname = \"deploys\"\ndeny = \"x\"\nwhen = { writes = \"live/**\" }\nmatch = [\"mydeploy --out live/a site\"]\n";
+    let sandbox = user_with(rules);
+    line(&sandbox, "ls", 2);
+    sandbox.write_home(".config/hookrail/programs.toml", MYDEPLOY);
+    sandbox.run(&["rules", "check"]).ends_with(0);
+    sandbox.run(&["rules", "test"]).ends_with(0);
+    line(&sandbox, "ls", 0);
+    line(&sandbox, "mydeploy --out live/b site", 2);
+    sandbox.write("rules.toml", rules);
+    sandbox.write("none.toml", "[[rule]]\nname = \"other\"\ndeny = \"x\"\nwhen = { git = \"clean\" }\n");
+    sandbox.write("lines", "mydeploy --out live/b site\n");
+    sandbox.run(&["rules", "diff", "none.toml", "rules.toml", "--lines", "lines"]).ends_with(2);
+    // A rule that many share has the same examples on each machine.
+    let project = Sandbox::new();
+    project.write_home(".config/hookrail/programs.toml", MYDEPLOY);
+    project.write(".hookrail/rules.toml", rules);
+    let found = project.run(&["rules", "check"]).ends_with(1).stdout;
+    assert!(found.contains("does not match `mydeploy"), "{found}");
+}
+
+#[test]
 fn rows_of_programs_take_nothing_away_and_broken_ones_ask() {
     let sandbox = user_with(OUTSIDE);
     sandbox.write_home(".config/hookrail/programs.toml", "[[program]]\nnames = \"rm\"\noperands = \"-*\"\n");

@@ -12,7 +12,9 @@ use crate::dialect::enrolment::Bundle;
 use crate::dialect::{LoadContext, Loaded, MachineFile, SettingsReach, Sources, machine_files};
 use crate::dialect_id::DialectId;
 use crate::hook::{Action, Enablement, Enforcement, Hook, OnFailure};
-use crate::rules::{LoadedException, Problem, ReadRule, Rule, RuleAnswer, RulesFile, broken_file, read_rules};
+use crate::rules::{
+    AddedPrograms, LoadedException, Problem, ReadRule, Rule, RuleAnswer, RulesFile, broken_file, read_rules,
+};
 use crate::trust::OffByUser;
 
 /// The file of the machine.
@@ -78,15 +80,16 @@ fn files(context: &LoadContext<'_, '_>) -> Vec<RulesPlace> {
     files
 }
 
-/// Reads what the machine and the user say about programs. A project and a root that a variable names say nothing: their rows could
-/// hide what a command does. The machine's rows are added first, so those of the user for the same programs are left out.
+/// Reads what the machine and the user say about programs, variables and settings. A project and a root that a variable names say
+/// nothing: their rows could hide what a command does. The machine's rows are added first, so those of the user for the same
+/// programs are left out.
 fn load_programs(context: &mut LoadContext<'_, '_>, loaded: &mut Loaded) {
     for RulesPlace { kind, file: rules, reach } in files(context).into_iter().rev() {
         if !matches!(kind, SourceKind::System | SourceKind::User) || reach == SettingsReach::OwnHooks {
             continue;
         }
         let file = rules.with_file_name(PROGRAMS_FILE);
-        let programs = context.common.programs.clone();
+        let programs = context.common.programs.all.clone();
         let read = read_file(kind, &file, context.reading, &mut loaded.diagnostics, |text| {
             let mut programs = programs.clone();
             match programs.add(text) {
@@ -103,7 +106,10 @@ fn load_programs(context: &mut LoadContext<'_, '_>, loaded: &mut Loaded) {
         match read {
             Source::Absent => {}
             Source::ConfigurationInForce(programs) | Source::Unusable(Some(programs)) => {
-                context.common.programs = programs;
+                if kind == SourceKind::System {
+                    context.common.programs.machine = programs.clone();
+                }
+                context.common.programs.all = programs;
             }
             Source::Unusable(None) => loaded.hooks.extend(asks_for(kind, &file)),
         }
@@ -154,8 +160,9 @@ fn read_file<T>(
 }
 
 fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
+    let programs = context.common.programs.of_examples(kind);
     let read = read_file(kind, file, context.reading, found, |text| {
-        let Parsed { value, problems, verdict } = parse(file, text);
+        let Parsed { value, problems, verdict } = parse(file, text, &programs);
         Parsed { value: value.map(|rules| (rules, Arc::<str>::from(text))), problems, verdict }
     });
     match read {
@@ -182,8 +189,8 @@ fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found
     }
 }
 
-fn parse(file: &Path, text: &str) -> Parsed<RulesFile> {
-    match read_rules(text) {
+fn parse(file: &Path, text: &str, programs: &AddedPrograms) -> Parsed<RulesFile> {
+    match read_rules(text, programs) {
         Ok(rules) => {
             let wrong = rules.problems.iter().map(|problem| finding(Code::RuleInvalid, file, text, problem));
             let remark =

@@ -50,7 +50,13 @@ impl Protocol for Rules {
     }
 
     fn read(hook: &Arc<Hook>, on_failure: OnFailure, _kind: EventKind, end: &RunEnd) -> Reply<Effects> {
-        let failed = |kind: EndKind| (kind, failure_effects(hook, on_failure, kind, end.how()));
+        let failed = |kind: EndKind| {
+            let mut effects = failure_effects(hook, on_failure, kind, end.how());
+            if let (RawEnd::Unusable(why), Some(effects)) = (end.how(), &mut effects) {
+                effects.reason = Some(unusable(hook, why));
+            }
+            (kind, effects)
+        };
         let (kind, answer) = match (end.how(), end.failure()) {
             (RawEnd::Decided(effects), _) => (EndKind::Answered, Some((**effects).clone())),
             (_, Some(failure)) => failed(failure),
@@ -75,4 +81,10 @@ impl Protocol for Rules {
         }
         folded
     }
+}
+
+/// The reason of a rule that cannot be used: where it is, and what shows its mistakes.
+fn unusable(hook: &Hook, why: &str) -> String {
+    let place = &hook.origin.location;
+    format!("rule `{hook}` cannot be used ({}:{}): {why}; see `hookrail rules check`", place.file.display(), place.line)
 }

@@ -16,7 +16,7 @@ use crate::dialect::{ConfiguredHooks, Inspector, Loader, Sources, path_in};
 use crate::hook::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::hook::{Action, Authority, Enablement, Hook, OnFailure};
 use crate::outcome::Refusal;
-use crate::rules::{AddedPrograms, Links, LoadedException, RuleScene, RuleSettings};
+use crate::rules::{Links, LoadedException, ProgramLayers, RuleScene, RuleSettings};
 use crate::run::Environment;
 use crate::system::engine::EngineRuntime;
 use crate::text::log::log;
@@ -286,7 +286,7 @@ fn rule_settings(
     sources: &Sources,
     protection: &Protection,
     exceptions: Vec<LoadedException>,
-    programs: AddedPrograms,
+    programs: ProgramLayers,
 ) -> RuleSettings {
     let text = |path: PathBuf| real_path(&path).unwrap_or(path).to_str().map(str::to_owned);
     let surroundings = KnownSurroundings { places: Arc::clone(&protection.places), facts: protection.facts.clone() };
@@ -295,9 +295,9 @@ fn rule_settings(
         home: sources.home().and_then(text),
         surroundings: Arc::new(surroundings),
         links: Links::Followed,
-        programs,
+        programs: programs.all.clone(),
     };
-    RuleSettings { scene, exceptions }
+    RuleSettings { scene, exceptions, programs }
 }
 
 /// The known grants for the project.

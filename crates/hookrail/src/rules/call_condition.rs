@@ -1,0 +1,65 @@
+//! The conditions of a rule as the key `if` of another hook.
+
+use std::sync::Arc;
+
+use hookrail_shell::Class;
+
+use super::condition::{ClassSet, Condition};
+use super::facts::CallFacts;
+use super::judge::{Verdict, holds};
+use super::read_condition::{Problem, Problems, read_condition};
+use super::term::Term;
+use crate::config::Node;
+
+/// Conditions of a hook that is no rule, in the form that `when` of a rule has.
+#[derive(Clone, Debug)]
+pub(crate) struct CallCondition {
+    condition: Condition,
+    text: Arc<str>,
+}
+
+impl PartialEq for CallCondition {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for CallCondition {}
+
+impl CallCondition {
+    /// Reads a table of conditions, or a list of tables.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be read in them.
+    pub(crate) fn read(node: &Node) -> Result<Self, Vec<Problem>> {
+        let term = Term::of_node(node);
+        let mut problems = Problems::default();
+        let condition = read_condition(&term, &mut problems);
+        match problems.0.is_empty() {
+            true => Ok(Self { condition, text: term.to_json().to_string().into() }),
+            false => Err(problems.0),
+        }
+    }
+
+    /// The conditions as JSON, with their keys in order.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it asks what a session did before.
+    pub(crate) fn asks_about_sessions(&self) -> bool {
+        self.condition.asks_about_sessions()
+    }
+
+    /// Whether it holds for a call, or what is not known of the call could make it hold: as of a rule that denies.
+    pub(crate) fn may_hold(&self, facts: &CallFacts<'_>) -> bool {
+        match holds(&self.condition, facts) {
+            Verdict::Yes(_) => true,
+            Verdict::No => false,
+            Verdict::Unknown(unknown) => unknown.iter().any(|unknown| {
+                ClassSet::DEFAULT.has(unknown.why) || unknown.why.class() == Class::Inline && unknown.is_named
+            }),
+        }
+    }
+}
