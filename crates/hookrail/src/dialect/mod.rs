@@ -10,6 +10,7 @@ pub mod claude;
 pub(crate) mod codex;
 mod columns;
 mod command_hooks;
+mod condition_key;
 mod contract;
 mod enforcement;
 pub(crate) mod enrolment;

@@ -10,6 +10,7 @@ use crate::config::source::{Origin, SourceKind};
 use crate::config::{KeptSource, SourceReport, UnusableSource, with_links};
 use crate::dialect_id::DialectId;
 use crate::event::{EventKind, EventSet};
+use crate::hook::condition::HookCondition;
 use crate::hook::sandbox::SandboxFloors;
 use crate::hook::{Action, Enablement, EventScope, Hook, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
@@ -221,10 +222,11 @@ impl Snapshot {
         Self { hooks, by_event, diagnostics, rules, ..Self::default() }
     }
 
-    /// Whether a rule asks what a session did before.
+    /// Whether a rule or the condition of a hook asks what a session did before.
     pub(crate) fn rules_ask_about_sessions(&self) -> bool {
         let asks = |hook: &Arc<Hook>| matches!(&hook.action, Action::Rule(rule) if rule.asks_about_sessions());
-        self.rules.iter().flatten().any(asks)
+        let has_condition = |hook: &Arc<Hook>| hook.conditions.iter().any(HookCondition::asks_about_sessions);
+        self.rules.iter().flatten().any(asks) || self.hooks().iter().any(has_condition)
     }
 
     /// Reads a file of rules whose examples know what was said about programs, as those of a layer's own file do.

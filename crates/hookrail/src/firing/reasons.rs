@@ -11,6 +11,7 @@ use crate::config::source::SourceKind;
 use crate::dialect::snapshot::{Snapshot, Switch};
 use crate::dialect_id::DialectId;
 use crate::event::{EventKind, Occurrences};
+use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Enablement, Hook, Trust};
 use crate::matcher::MatchResult;
 use crate::outcome::skips::{SkipReason, Skipped};
@@ -31,7 +32,7 @@ pub(super) fn skipped_hooks(snapshot: &Snapshot, input: &PlanInput) -> Vec<Skipp
                     mismatch(hook, &subject, input.event)
                         .filter(|_| !otherwise().iter().any(|other| knows(hook, other.subject.as_ref())))
                 })
-                .or_else(|| input.is_unmet(hook).then(unmet))
+                .or_else(|| input.is_unmet(hook).then(|| unmet(hook)))
                 .or_else(|| not_executable(hook));
             match reason {
                 Some((why, detail)) => skipped.push(Skipped::new(hook, why, detail)),
@@ -116,8 +117,14 @@ fn mismatch(hook: &Arc<Hook>, subject: &Subject<'_>, event: EventKind) -> Option
 }
 
 /// The reason for a rule that does not match, or another hook with a condition that does not hold.
-fn unmet() -> (SkipReason, String) {
-    (SkipReason::Condition, "its condition does not hold".to_owned())
+fn unmet(hook: &Hook) -> (SkipReason, String) {
+    let terms = hook.conditions.iter().filter_map(HookCondition::term).filter(|(key, _)| *key == "if");
+    let terms: Vec<String> = terms.map(|(_, text)| text).collect();
+    let detail = match terms.as_slice() {
+        [] => "its condition does not hold".to_owned(),
+        terms => format!("its condition does not hold: {}", terms.join(", ")),
+    };
+    (SkipReason::Condition, detail)
 }
 
 fn not_executable(hook: &Hook) -> Option<(SkipReason, String)> {

@@ -1,6 +1,7 @@
 //! Which rules match an event, and of which other hooks the condition does not hold. They are judged before the event is planned, in
 //! the calling thread.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::ruled_call::ruled_call;
@@ -39,16 +40,24 @@ pub(crate) struct MatchedRules {
 impl MatchedRules {
     /// Judges the rules for an event.
     pub(crate) fn of(snapshot: &Snapshot, event: &Event) -> Self {
+        let known = OnceCell::new();
+        let facts = || {
+            let settings = snapshot.rule_settings.as_ref()?;
+            Some(known.get_or_init(|| CallFacts::new(event, &snapshot.tools, &settings.scene)))
+        };
         let is_met = |hook: &Arc<Hook>| {
             let call = || ruled_call(snapshot, event, hook.dialect);
-            hook.conditions.iter().all(|condition| condition.holds(event, call))
-                && (!hook.conditions.contains(&HookCondition::FirstInSession) || is_first_run(snapshot, hook, event))
+            // Conditions that were changed are part of the change: what was granted is asked as it was.
+            matches!(hook.trust, Trust::Changed(_))
+                || hook.conditions.iter().all(|condition| condition.holds(event, call, facts))
+                    && (!hook.conditions.contains(&HookCondition::FirstInSession)
+                        || is_first_run(snapshot, hook, event))
         };
         let unmet = snapshot.conditional(event.kind()).filter(|hook| !is_met(hook)).cloned().collect();
         let mut matched = Self { unmet, ..Self::default() };
         let rules = snapshot.rules(event.kind());
         let Some(settings) = snapshot.rule_settings.as_ref().filter(|_| !rules.is_empty()) else { return matched };
-        let facts = CallFacts::new(event, &snapshot.tools, &settings.scene);
+        let Some(facts) = facts() else { return matched };
         for hook in rules {
             let Action::Rule(rule) = &hook.action else { continue };
             if !hook.is_enabled() || matches!(hook.trust, Trust::Never(_)) {
@@ -59,7 +68,7 @@ impl MatchedRules {
                 matched.found.push((Arc::clone(hook), Arc::new(RuleMatch::of_changed(rule))));
                 continue;
             }
-            match judge(rule, &facts) {
+            match judge(rule, facts) {
                 RuleVerdict::DoesNotMatch => {}
                 RuleVerdict::NotTold(why) => {
                     let message = format!("rule `{hook}` does not judge code in another language: {why}");
@@ -74,7 +83,7 @@ impl MatchedRules {
                     let is_used = event.kind() != hook.event;
                     let lifted = settings.exceptions.iter().find(|exception| {
                         hook.authority() != Authority::System
-                            && exception.lifts(rule.name(), &facts)
+                            && exception.lifts(rule.name(), facts)
                             && (is_used || settings.may_use(exception, event.session_id()))
                     });
                     match lifted {

@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::payload::ToolResponse;
+use crate::rules::{CallCondition, CallFacts};
 
 use super::fingerprint::Definition;
 use super::permission_rules::{PermissionRules, RuledCall};
@@ -13,6 +14,8 @@ pub(crate) enum HookCondition {
     ToolEnded(ToolEnd),
     /// The call matches one of these.
     Permission(PermissionRules),
+    /// The call is what a rule would be about.
+    Rule(CallCondition),
     /// It has not run in this session yet.
     FirstInSession,
 }
@@ -41,16 +44,39 @@ impl HookCondition {
     pub(crate) fn as_granted(present: Vec<Self>, granted: Option<&Definition>) -> Vec<Self> {
         let of_event = present.into_iter().filter(|condition| matches!(condition, Self::ToolEnded(_)));
         let granted = granted.and_then(|granted| granted.further.get(IF_TERM));
-        of_event.chain(granted.map(|text| Self::Permission(PermissionRules::read(text)))).collect()
+        of_event.chain(granted.map(|text| Self::of_granted(text))).collect()
+    }
+
+    /// What the text of a grant says. A text that cannot be read is a permission rule that cannot be read, which holds for every call.
+    fn of_granted(text: &str) -> Self {
+        match CallCondition::of_text(text) {
+            Some(condition) => Self::Rule(condition),
+            None => Self::Permission(PermissionRules::read(text)),
+        }
     }
 
     /// Whether it holds, as far as the event says. `call` says what the call of the event is, in the names of the hook's dialect.
-    pub(crate) fn holds(&self, event: &Event, call: impl FnOnce() -> RuledCall) -> bool {
+    /// `facts` are what the call does; without them nothing is known of it, and the hook takes part.
+    pub(crate) fn holds<'f>(
+        &self,
+        event: &Event,
+        call: impl FnOnce() -> RuledCall,
+        facts: impl FnOnce() -> Option<&'f CallFacts<'f>>,
+    ) -> bool {
         match self {
             Self::ToolEnded(end) => ToolEnd::of(event) == *end,
             // What is about no tool has nothing to compare.
             Self::Permission(rules) => event.field("tool_name").is_none() || rules.hold(&call()),
+            Self::Rule(condition) => facts().is_none_or(|facts| condition.may_hold(facts)),
             Self::FirstInSession => true,
+        }
+    }
+
+    /// Whether it asks what a session did before.
+    pub(crate) fn asks_about_sessions(&self) -> bool {
+        match self {
+            Self::Rule(condition) => condition.asks_about_sessions(),
+            Self::ToolEnded(_) | Self::Permission(_) | Self::FirstInSession => false,
         }
     }
 
@@ -65,6 +91,7 @@ impl HookCondition {
             Self::ToolEnded(ToolEnd::Succeeded) => None,
             Self::ToolEnded(ToolEnd::Failed) => Some(("tool", "failed".to_owned())),
             Self::Permission(rules) => Some((IF_TERM, rules.text().to_owned())),
+            Self::Rule(condition) => Some((IF_TERM, condition.text().to_owned())),
             Self::FirstInSession => Some(("once", "true".to_owned())),
         }
     }

@@ -1,5 +1,6 @@
 //! The conditions of a rule as the key `if` of another hook.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use hookrail_shell::Class;
@@ -9,7 +10,7 @@ use super::facts::CallFacts;
 use super::judge::{Verdict, holds};
 use super::read_condition::{Problem, Problems, read_condition};
 use super::term::Term;
-use crate::config::Node;
+use crate::config::{Document, Node};
 
 /// Conditions of a hook that is no rule, in the form that `when` of a rule has.
 #[derive(Clone, Debug)]
@@ -40,6 +41,12 @@ impl CallCondition {
             true => Ok(Self { condition, text: term.to_json().to_string().into() }),
             false => Err(problems.0),
         }
+    }
+
+    /// Reads what `text` gives. No permission rule begins as JSON does.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        let document = text.starts_with(['{', '[']).then(|| Document::parse(Path::new("if"), text.to_owned()))?;
+        Self::read(document.ok()?.root()?).ok()
     }
 
     /// The conditions as JSON, with their keys in order.

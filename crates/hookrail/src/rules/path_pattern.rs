@@ -173,7 +173,8 @@ fn fit_parts_behind(pattern: &[String], path: &[&str], is_anywhere: bool) -> boo
             // A search does not mean a hidden folder that may be anywhere, and one for an ending means no hidden folder.
             let has_hidden = found.iter().any(|part| part.starts_with('.') && !is_shell_pattern(part));
             let is_anywhere = is_anywhere || found.first().is_some_and(|first| first == "**");
-            let is_meant = !has_hidden || !is_ending && !(is_anywhere && !behind.is_empty());
+            let is_search = is_ending || is_anywhere && !behind.is_empty();
+            let is_meant = !(has_hidden && is_search);
             Some(is_meant && fit_parts_behind(rest, behind, is_anywhere))
         };
         return (0..=pattern.len()).any(|at| fits_behind(at).unwrap_or_default());

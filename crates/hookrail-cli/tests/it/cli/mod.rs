@@ -29,6 +29,7 @@ mod fire;
 mod foreign_hooks;
 #[cfg(unix)]
 mod generated_plugins;
+mod hook_conditions;
 mod hook_test_problems;
 mod hook_test_trust;
 mod hook_tests;

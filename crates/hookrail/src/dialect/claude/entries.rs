@@ -7,6 +7,7 @@ use crate::dialect::command_hooks::{
     CommandDialect, EntryRules, FailingStatus, HookOutput, InvalidValue, NearJson, OutputRules, OwnType, SettingsEvent,
     TimeoutUnit, require_executable_guard,
 };
+use crate::dialect::condition_key::{self, ConditionTexts};
 use crate::dialect_id::DialectId;
 use crate::event::EventKind;
 use crate::hook::condition::HookCondition;
@@ -69,6 +70,7 @@ impl CommandDialect for Claude {
     const DIALECT: DialectId = DialectId::Claude;
     const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::SECONDS;
     const ENTRIES: EntryRules = ENTRIES;
+    const CONDITION_TEXTS: ConditionTexts = ConditionTexts::PermissionRules;
     const OUTPUT: OutputRules = OutputRules { near_json: NearJson::Text, failing_status: FailingStatus::KeepsDenial };
 
     fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
@@ -108,7 +110,7 @@ impl CommandDialect for Claude {
                 }
             }
         }
-        if let Some(value) = node.get("if") {
+        if let Some(value) = node.get("if").filter(|value| !condition_key::is_table(value)) {
             hook.conditions.push(HookCondition::Permission(condition(document, value, found)));
         }
         let says = |key: &str| matches!(node.get(key).map(|value| &value.shape), Some(Shape::Flag(true)));

@@ -8,7 +8,7 @@ use crate::dialect::columns::event_named;
 use crate::dialect::command_hooks::{
     CommandDialect, EntryRules, InvalidValue, OwnType, SettingsEvent, TimeoutUnit, require_executable_guard,
 };
-use crate::dialect::{DialectId, enforcement, sandbox};
+use crate::dialect::{DialectId, condition_key, enforcement, sandbox};
 use crate::event::EventKind;
 use crate::hook::{Action, Hook};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
@@ -42,6 +42,7 @@ impl CommandDialect for Codex {
             "onFailure",
             "name",
             "description",
+            condition_key::KEY,
             enforcement::KEY,
             sandbox::PROFILE_KEY,
             sandbox::REQUIRED_KEY,

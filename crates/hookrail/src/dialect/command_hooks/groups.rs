@@ -11,7 +11,7 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Origin, SourceKind};
 use crate::config::{Document, Key, Node, Shape};
 use crate::dialect::columns::event_names;
-use crate::dialect::{enforcement, sandbox};
+use crate::dialect::{condition_key, enforcement, sandbox};
 use crate::event::EventKind;
 use crate::hook::condition::HookCondition;
 use crate::hook::exec_options::ProcessLifetime;
@@ -22,7 +22,7 @@ use crate::matcher::{CompiledMatcher, OnInvalid};
 /// The keys of a group.
 pub(crate) const GROUP_KEYS: [&str; 3] = ["matcher", "sequential", "hooks"];
 /// The keys of a hook.
-pub(crate) const HOOK_KEYS: [&str; 14] = [
+pub(crate) const HOOK_KEYS: [&str; 15] = [
     "type",
     "command",
     "args",
@@ -34,6 +34,7 @@ pub(crate) const HOOK_KEYS: [&str; 14] = [
     "statusMessage",
     "onFailure",
     "mode",
+    condition_key::KEY,
     enforcement::KEY,
     sandbox::PROFILE_KEY,
     sandbox::REQUIRED_KEY,
@@ -301,6 +302,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         hook.enforcement = enforcement;
         hook.order = group.order;
         hook.conditions.extend(self.condition.clone());
+        hook.conditions.extend(condition_key::read(self.document, node, D::CONDITION_TEXTS, &mut self.found));
         if matches!(hook.action, Action::Remote(_)) {
             hook.timeout = RemoteTarget::DEFAULT_TIMEOUT;
         } else {

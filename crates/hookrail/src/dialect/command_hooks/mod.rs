@@ -37,6 +37,7 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node};
 use crate::dialect::DialectId;
 use crate::dialect::columns::event_named;
+use crate::dialect::condition_key::ConditionTexts;
 use crate::event::EventKind;
 use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Hook, OnFailure};
@@ -47,6 +48,8 @@ pub(crate) trait CommandDialect {
     /// The dialect of the hooks that are read.
     const DIALECT: DialectId;
 
+    /// What texts of the key `if` are.
+    const CONDITION_TEXTS: ConditionTexts = ConditionTexts::Unknown;
     /// The unit of `timeout` in its settings.
     const TIMEOUT_UNIT: TimeoutUnit;
 

@@ -6,7 +6,7 @@ use crate::config::{Document, Node};
 use crate::dialect::command_hooks::{
     CommandDialect, EntryRules, InvalidValue, OwnType, TimeoutUnit, require_executable_guard,
 };
-use crate::dialect::{DialectId, enforcement, sandbox};
+use crate::dialect::{DialectId, condition_key, enforcement, sandbox};
 use crate::event::EventKind;
 use crate::hook::Hook;
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
@@ -25,6 +25,7 @@ impl CommandDialect for Gemini {
             "env",
             "onFailure",
             "statusMessage",
+            condition_key::KEY,
             enforcement::KEY,
             sandbox::PROFILE_KEY,
             sandbox::REQUIRED_KEY,

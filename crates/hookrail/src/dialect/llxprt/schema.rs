@@ -10,7 +10,7 @@ use super::specific::MEMBERS;
 use crate::dialect::command_hooks::{
     GROUP_KEY, GROUP_KEYS, HOOK_KEYS, HookDecision, LONGEST_TIMEOUT, PROCESS_KEYS, REMOTE_TYPE, RETRIES_KEY,
 };
-use crate::dialect::{DialectId, enforcement, sandbox};
+use crate::dialect::{DialectId, condition_key, enforcement, sandbox};
 use crate::event::{DialectEvent, EventKind, FieldKind};
 use crate::hook::remote::RemoteTarget;
 use crate::json::JsonKind;
@@ -123,6 +123,7 @@ fn hook() -> Value {
             "onFailure" => json!({"enum": ["allow", "ask", "block"], "default": "allow", "description": "What a failure of the hook does."}),
             "mode" => json!({"enum": ["once", "worker"], "default": "once", "description": "`worker`: the process stays and is asked again, one line for each event."}),
             "statusMessage" => json!({"type": "string", "description": "What a host shows while the hook runs."}),
+            condition_key::KEY => condition_key::schema(),
             enforcement::KEY => json!({"type": "boolean", "default": true, "description": "`false`: the hook runs and its verdict is reported, and it has no effect."}),
             sandbox::PROFILE_KEY => sandbox::profile_schema("What the hook's processes may do; enforced on Linux."),
             sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),

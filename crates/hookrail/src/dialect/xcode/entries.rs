@@ -10,13 +10,14 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Origin, SourceKind};
 use crate::config::{Document, Key, Node, Shape, nearest};
 use crate::dialect::columns::{event_named, event_names};
-use crate::dialect::{DialectId, enforcement, sandbox};
+use crate::dialect::condition_key::ConditionTexts;
+use crate::dialect::{DialectId, condition_key, enforcement, sandbox};
 use crate::event::EventKind;
 use crate::hook::{Action, Enforcement, Hook, OnFailure, Owner, bridge_program};
 use crate::matcher::{CompiledMatcher, Language, MatchScope, Matcher, OnInvalid};
 use crate::run::Environment;
 
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 13] = [
     "matcher",
     "command",
     "commandWindows",
@@ -26,6 +27,7 @@ pub(super) const KEYS: [&str; 12] = [
     "description",
     "statusMessage",
     "failurePolicy",
+    condition_key::KEY,
     enforcement::KEY,
     sandbox::PROFILE_KEY,
     sandbox::REQUIRED_KEY,
@@ -168,6 +170,8 @@ impl Reader<'_> {
         hook.status_message = self.optional_text(node, "statusMessage");
         hook.on_failure = on_failure;
         hook.enforcement = enforcement;
+        let condition = condition_key::read(self.document, node, ConditionTexts::Unknown, &mut self.found);
+        hook.conditions.extend(condition);
         if let Ok(Some(timeout)) = timeout {
             hook.timeout = timeout;
         }

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::entries::{KEYS, MAX_TIMEOUT_MS};
-use crate::dialect::{DialectId, enforcement, sandbox};
+use crate::dialect::{DialectId, condition_key, enforcement, sandbox};
 use crate::event::{DialectEvent, EventKind};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -82,6 +82,7 @@ fn entry(column: &DialectEvent) -> Value {
             "timeout" => json!({"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_MS as u64, "default": 5_000, "description": "Milliseconds. More than the maximum is cut to it, with a warning; anything else rejects the entry."}),
             "statusMessage" => json!({"type": "string", "description": "What a host shows while the hook runs."}),
             "failurePolicy" => json!({"enum": ["allow", "block"], "default": "allow", "description": "What a failure of the hook does."}),
+            condition_key::KEY => condition_key::schema(),
             enforcement::KEY => json!({"type": "boolean", "default": true, "description": "`false`: the hook runs and its verdict is reported, and it has no effect."}),
             sandbox::PROFILE_KEY => sandbox::profile_schema("What the hook's processes may do; enforced on Linux."),
             sandbox::REQUIRED_KEY => json!({"type": "boolean", "default": false, "description": "The hook fails where its sandbox cannot be enforced in full."}),
