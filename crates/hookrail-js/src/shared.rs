@@ -279,9 +279,9 @@ impl Shared {
     }
 
     /// Sets a timer, if the account has memory for it.
-    pub(crate) fn set_timer(&self, number: u32, wait: Duration, kind: TimerKind) {
+    pub(crate) fn set_timer(&self, number: u32, wait: Duration, turn: TimerTurn) {
         if let Some(held) = self.hold_memory(TIMER_MEMORY) {
-            self.state().timers.set(number, wait, SetTimer { kind, _held: held });
+            self.state().timers.set(number, wait, SetTimer { turn, _held: held });
         }
     }
 
@@ -363,7 +363,7 @@ impl InstanceState {
 
     /// Whether a timer or an operation that has not started could still register a handler before this time.
     pub(crate) fn has_tail(&self, until: Instant) -> bool {
-        !self.started_tasks.is_empty() || self.timers.next_once().is_some_and(|at| at < until)
+        !self.started_tasks.is_empty() || self.timers.next_first().is_some_and(|at| at < until)
     }
 
     /// When the next timer is due or the time of an abandoned call is used up.
@@ -378,16 +378,16 @@ impl InstanceState {
 /// fires one event would otherwise end before a handler is registered that a running agent would have.
 pub(crate) const FACTORY_TAIL: Duration = Duration::from_secs(1);
 
-/// Whether a timer is due once or again and again.
+/// Whether a timer was due before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimerKind {
-    Once,
-    Repeating,
+pub(crate) enum TimerTurn {
+    First,
+    Again,
 }
 
 #[derive(Debug)]
 struct SetTimer {
-    kind: TimerKind,
+    turn: TimerTurn,
     _held: MemoryHold,
 }
 
@@ -416,9 +416,9 @@ impl Timers {
         }
     }
 
-    /// When the first timer is due that does not repeat.
-    fn next_once(&self) -> Option<Instant> {
-        self.due.iter().find(|(_, timer)| timer.kind == TimerKind::Once).map(|((at, _), _)| *at)
+    /// When the next timer is due that was not due before. What an interval does again and again, it did the first time.
+    fn next_first(&self) -> Option<Instant> {
+        self.due.iter().find(|(_, timer)| timer.turn == TimerTurn::First).map(|((at, _), _)| *at)
     }
 
     /// Removes a timer that is due, and returns it.

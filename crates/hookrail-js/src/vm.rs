@@ -15,7 +15,7 @@ use crate::call::FinishedCall;
 use crate::limits::StopReason;
 use crate::ops;
 use crate::rules;
-use crate::shared::{Rejection, Shared, TimerKind, lent};
+use crate::shared::{Rejection, Shared, TimerTurn, lent};
 use crate::source::{FileLoader, FileResolver, load_required, resolve_required, script};
 
 /// A runtime with the prelude in it.
@@ -241,17 +241,16 @@ fn native_functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     };
     native.set("finished", Func::from(finished))?;
     native.set("write", Func::from(|stream: u32, text: String| with_lent(|shared| shared.print(stream, &text))))?;
-    let timer = |wait: f64, repeats: bool| {
+    let timer = |wait: f64| {
         with_lent(|shared| {
             let number = shared.next_number();
-            let kind = if repeats { TimerKind::Repeating } else { TimerKind::Once };
-            shared.set_timer(number, milliseconds(wait), kind);
+            shared.set_timer(number, milliseconds(wait), TimerTurn::First);
             number
         })
     };
     native.set("timer", Func::from(timer))?;
     let again = |number: u32, wait: f64| {
-        with_lent(|shared| shared.set_timer(number, milliseconds(wait), TimerKind::Repeating));
+        with_lent(|shared| shared.set_timer(number, milliseconds(wait), TimerTurn::Again));
     };
     native.set("again", Func::from(again))?;
     native.set("clear", Func::from(|number: u32| with_lent(|shared| shared.state().timers.clear(number))))?;

@@ -439,6 +439,21 @@ fn what_a_module_says_about_a_summary_is_kept() {
 }
 
 #[test]
+fn a_move_in_the_session_names_a_module_only_if_one_wrote_the_summary() {
+    for (answer, expected) in [("undefined", Value::Null), (r#"{ summary: { summary: "was left" } }"#, json!(true))] {
+        let world = World::new(turns(json!([{"text": "one"}, {"text": "two"}])));
+        world.module(&noting(&["session_tree"], "(event) => ({ from: event.fromExtension })"));
+        let summary = format!(r#"export default (pi) => {{ pi.on("session_before_tree", () => ({answer})); }};"#);
+        world.write(".xcsh/hooks/summary.js", summary);
+        world.lines(&[], &["first", "second"]).ends_with(0);
+        let entries = session(&world);
+        let first = entries.iter().find(|entry| entry["message"]["role"] == "user").unwrap()["id"].as_str().unwrap();
+        world.lines(&["--resume"], &[&format!("/tree {first}")]).ends_with(0);
+        assert_eq!(lines(&world, "module.log")[0]["from"], expected, "{answer}");
+    }
+}
+
+#[test]
 fn context_is_asked_for_the_conversation_and_not_for_a_summary() {
     let world = World::with(
         &[("BeforeModel", "", "cat >> model.log; echo >> model.log")],

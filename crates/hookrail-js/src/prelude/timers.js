@@ -28,7 +28,7 @@
 		if (typeof callback !== "function") throw new TypeError("The timer's callback must be a function");
 		const wait = Number(delay);
 		const every = wait >= 1 && wait <= 2147483647 ? wait : 1;
-		const id = native.timer(every, repeats);
+		const id = native.timer(every);
 		timers[id] = { __proto__: null, callback, args, every: repeats ? every : 0 };
 		return new Timeout(id);
 	}

@@ -85,6 +85,7 @@ fn a_guard_that_the_factory_registers_later_is_asked_from_the_first_event_on() {
         "setImmediate(guard);",
         "setTimeout(guard, 30);",
         "setTimeout(() => setTimeout(guard, 10), 10);",
+        "const look = setInterval(() => { clearInterval(look); guard(); }, 30);",
         "read('x.ts').then(guard);",
         "readFile('x.ts', guard);",
         "import('node:os').then(guard);",

@@ -253,6 +253,8 @@ codes! {
     AnswerUnknownField = "answer-unknown-field", Note, PassesSilently;
     /// A field of an answer has no effect on this event.
     AnswerIgnored = "answer-ignored", Note, Harmless;
+    /// The content of a module's result is dropped, because a later module returned a result without content.
+    ContentDropped = "content-dropped", Warning, Harmless;
     /// Plain text contains a decision that is ignored because it is not the whole output.
     DecisionInText = "decision-in-text", Warning, Harmless;
     /// A decision was discarded because the hook failed.

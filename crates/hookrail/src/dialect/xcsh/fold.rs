@@ -80,7 +80,7 @@ fn discarded_content(replies: &[Reply<ModuleAnswer>]) -> Option<Diagnostic> {
     let (hook, _) = answers.find(|(_, result)| has_content(result))?;
     let message =
         format!("the content that `{hook}` gave is dropped, because `{last}` returned a result without content");
-    Some(Diagnostic::new(Code::AnswerIgnored, message).hint("return the `content` of the event beside `details`"))
+    Some(Diagnostic::new(Code::ContentDropped, message).hint("return the `content` of the event beside `details`"))
 }
 
 /// Uses the first message of a module and ignores later ones.
