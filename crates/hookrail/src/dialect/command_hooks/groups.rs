@@ -453,7 +453,8 @@ impl<D: CommandDialect> Reader<'_, D> {
             let span = command.map_or(&node.span, |command| &command.span);
             self.found.push(self.document.finding(Code::HookCommand, span, message.clone()));
         })?;
-        let args = node.get("args").filter(|_| D::ENTRIES.hook_keys.contains(&"args"));
+        let has_args = |args: &&Node| D::ENTRIES.hook_keys.contains(&"args") && !matches!(args.shape, Shape::Null);
+        let args = node.get("args").filter(has_args);
         let Some(args) = args else { return Ok(Action::Shell(text.into())) };
         let words: Option<Vec<String>> =
             args.elements().and_then(|list| list.iter().map(|word| word.text().map(str::to_owned)).collect());
