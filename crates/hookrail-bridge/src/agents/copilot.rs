@@ -33,7 +33,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     members: PayloadMembers::USUAL,
     machine_made_prompts: &[],
     tools: &TOOLS,
-    other_tools: &[],
+    other_tools: &[&claude::TOOLS],
     handling,
     questions: Questions::AsHandled,
     rewrite_fit: any_rewrite_fits,
@@ -106,6 +106,8 @@ static CLAUDE_EVENTS: &[AgentEvent] = &[
     AgentEvent::new("Notification", EventKind::Notification, &FormUnderClaudeNames),
 ];
 
+/// Under the names of Claude Code's events it uses Claude Code's names of tools. These are no names of its own, so that a hook for
+/// `Bash` is asked about `bash`.
 static TOOLS: ToolColumn = ToolColumn {
     whose: "Copilot CLI",
     tools: &[
@@ -122,11 +124,6 @@ static TOOLS: ToolColumn = ToolColumn {
         tool("search_file_content", "grep", &[PATTERN]),
         same("glob", &[PATTERN]),
         same("task", &[PROMPT]),
-        // Under the names of Claude Code's events it also uses Claude Code's names of tools, with its own arguments.
-        tool("write_file", "Write", &[PATH, ("content", &["file_text"])]),
-        tool("replace", "Edit", &[PATH, ("old_string", &["old_str"]), ("new_string", &["new_str"])]),
-        tool("read_file", "Read", &[PATH]),
-        tool("run_shell_command", "Bash", &[COMMAND]),
     ],
     others: &["read_bash", "stop_bash"],
 };
