@@ -23,14 +23,14 @@ use super::sandbox::{ProgramOutput, Sandbox};
 
 /// What happens to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+pub(super) enum Verdict {
     Passes,
     Asks,
     Denied,
 }
 
 impl Verdict {
-    fn of(outcome: &Value) -> Self {
+    pub(super) fn of(outcome: &Value) -> Self {
         match outcome["decision"].as_str() {
             Some("deny") => Self::Denied,
             Some("ask") => Self::Asks,
@@ -54,7 +54,7 @@ struct Call {
 
 /// How the agent is used.
 #[derive(Clone, Copy, Debug)]
-enum AgentMode {
+pub(super) enum AgentMode {
     Headless,
     Prompt,
     Piped,
@@ -62,19 +62,19 @@ enum AgentMode {
 }
 
 impl AgentMode {
-    const ALL: [Self; 4] = [Self::Headless, Self::Prompt, Self::Piped, Self::Interactive];
+    pub(super) const ALL: [Self; 4] = [Self::Headless, Self::Prompt, Self::Piped, Self::Interactive];
 }
 
 /// The end of a question of the agent.
-const QUESTION: &str = "[y/N] ";
+pub(super) const QUESTION: &str = "[y/N] ";
 
 /// One call, and what the hooks of a project say about it.
-struct Row {
-    name: String,
-    sandbox: Sandbox,
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) sandbox: Sandbox,
     variables: Vec<(String, OsString)>,
     call: Call,
-    expected: Verdict,
+    pub(super) expected: Verdict,
     /// The agent that runs the hook itself, so that its bridge leaves it out.
     run_by: Option<&'static str>,
 }
@@ -88,27 +88,40 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The cases of a file about calls of tools, with their defaults: the first of each verdict.
-fn cases(file: &Path) -> Vec<(Value, Verdict)> {
+/// The cases of a file with their defaults.
+pub(super) fn documented(file: &Path) -> Vec<Value> {
     let document: Value = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    let mut found: Vec<(Value, Verdict)> = Vec::new();
-    for case in document["case"].as_array().into_iter().flatten() {
+    let merged = |case: &Value| {
         let mut merged = document.get("defaults").cloned().unwrap_or_else(|| json!({}));
         for (key, value) in case.as_object().unwrap() {
             merged[key] = value.clone();
         }
+        merged
+    };
+    document["case"].as_array().into_iter().flatten().map(merged).collect()
+}
+
+/// What a case expects, if that is a decision or nothing at all.
+pub(super) fn expected(case: &Value) -> Option<Verdict> {
+    match case["expect"]["decision"].as_str() {
+        Some("deny") => Some(Verdict::Denied),
+        Some("ask") => Some(Verdict::Asks),
+        Some("allow") => Some(Verdict::Passes),
+        Some(_) => None,
+        None => (case["expect"]["silent"] == true).then_some(Verdict::Passes),
+    }
+}
+
+/// The cases of a file about calls of tools: the first of each verdict.
+pub(super) fn cases(file: &Path) -> Vec<(Value, Verdict)> {
+    let mut found: Vec<(Value, Verdict)> = Vec::new();
+    for merged in documented(file) {
         let event = merged["event"].as_str().unwrap_or_default();
         let is_call = BEFORE_TOOL.contains(&event) && merged["tool"].is_string() && merged["tool_input"].is_object();
         if !is_call || OTHER_CASES.iter().any(|key| merged.get(*key).is_some()) {
             continue;
         }
-        let expected = match merged["expect"]["decision"].as_str() {
-            Some("deny") => Verdict::Denied,
-            Some("ask") => Verdict::Asks,
-            Some("allow") => Verdict::Passes,
-            None if merged["expect"]["silent"] == true => Verdict::Passes,
-            _ => continue,
-        };
+        let Some(expected) = expected(&merged) else { continue };
         if !found.iter().any(|(_, verdict)| *verdict == expected) {
             found.push((merged, expected));
         }
@@ -116,7 +129,7 @@ fn cases(file: &Path) -> Vec<(Value, Verdict)> {
     found
 }
 
-fn case_files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn case_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -142,7 +155,7 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 /// A project with the hook of an example, as a user would have it.
-fn install(sandbox: &Sandbox, folder: &Path, case: &Value) {
+pub(super) fn install(sandbox: &Sandbox, folder: &Path, case: &Value) {
     if let Some(settings) = case["settings"].as_str() {
         let text = std::fs::read_to_string(folder.join(settings)).unwrap();
         sandbox.write(".llxprt/settings.json", &text);
@@ -165,7 +178,7 @@ fn install(sandbox: &Sandbox, folder: &Path, case: &Value) {
 }
 
 impl Row {
-    fn new(name: String, sandbox: Sandbox, case: &Value, expected: Verdict) -> Self {
+    pub(super) fn new(name: String, sandbox: Sandbox, case: &Value, expected: Verdict) -> Self {
         let here = sandbox.project.to_str().unwrap().to_owned();
         let filled: Value = serde_json::from_str(&case.to_string().replace("${project}", &here)).unwrap();
         for (path, text) in filled["files"].as_object().into_iter().flatten() {
@@ -180,11 +193,12 @@ impl Row {
             variables.push((name.clone(), value.as_str().unwrap_or_default().into()));
         }
         sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
-        let call = Call { tool: filled["tool"].as_str().unwrap().to_owned(), input: filled["tool_input"].clone() };
+        let tool = filled["tool"].as_str().unwrap_or_default().to_owned();
+        let call = Call { tool, input: filled["tool_input"].clone() };
         Self { name, sandbox, variables, call, expected, run_by: None }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.sandbox.command(args);
         command.envs(self.variables.iter().cloned());
         for variable in
@@ -195,7 +209,7 @@ impl Row {
         command
     }
 
-    fn run(&self, args: &[&str], stdin: &str) -> ProgramOutput {
+    pub(super) fn run(&self, args: &[&str], stdin: &str) -> ProgramOutput {
         ProgramOutput::with_input(&mut self.command(args), stdin)
     }
 
@@ -303,7 +317,12 @@ impl Row {
 
     fn bridge(&self, agent: Agent, Call { tool, input }: &Call) -> Verdict {
         let (event, payload) = agent.tool_event(&self.sandbox.project, tool, input);
-        let ran = self.run(&["bridge", agent.name(), "--event", event], &payload);
+        self.bridge_says(agent, event, &payload)
+    }
+
+    /// What a bridge tells its agent about an event.
+    pub(super) fn bridge_says(&self, agent: Agent, event: &str, payload: &str) -> Verdict {
+        let ran = self.run(&["bridge", agent.name(), "--event", event], payload);
         let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
         let specific = &answer["hookSpecificOutput"]["permissionDecision"];
         let said = [&answer["decision"], &answer["permissionDecision"], specific];
@@ -325,12 +344,17 @@ impl Row {
     }
 }
 
-fn rows() -> Vec<Row> {
-    let mut rows = Vec::new();
+/// The files with cases of the examples, and of those that the three systems publish.
+pub(super) fn example_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     case_files(&repository().join("examples"), &mut files);
     case_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/published"), &mut files);
-    for file in files {
+    files
+}
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for file in example_files() {
         let folder = file.parent().unwrap();
         for (case, expected) in cases(&file) {
             if case["needs"].as_str().is_some_and(|program| !has_program(program)) {

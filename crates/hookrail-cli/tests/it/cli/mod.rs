@@ -16,6 +16,7 @@ mod ci;
 mod completions;
 mod config;
 mod cross_hosts;
+mod cross_prompts;
 mod demo;
 mod dev;
 mod dialects;
