@@ -119,10 +119,18 @@ fn problem(context: &LintContext<'_>, hook: &Hook, pattern: &str) -> Option<Find
         let message = format!("`{pattern}` is a glob, in which a dot is a dot; hook `{hook}` never runs");
         return finding(Code::MatcherNoTool, message, format!("write `{better}`"), Some(better));
     }
+    let elsewhere = tools::table().selected_elsewhere(hook.dialect, pattern);
     if !is_list_with(pattern, '|') {
         // What a pattern with operators means is not guessed, and a tool of an MCP server may have any name.
         if matches_known || pattern.contains("mcp") || pattern.contains("__") {
             return None;
+        }
+        if !elsewhere.is_empty() {
+            let own = elsewhere.iter().map(|(_, own)| *own).collect::<Vec<_>>().join("|");
+            let better = if elsewhere.len() == 1 { format!("^{own}$") } else { format!("^({own})$") };
+            let message = format!("`{pattern}` has names of other agents' tools; hook `{hook}` runs for `{own}`");
+            let is_all = elsewhere.len() == pattern.split('|').count();
+            return finding(Code::MatcherElsewhere, message, format!("write `{better}`"), is_all.then_some(better));
         }
         let message = format!("no known tool matches `{pattern}`; hook `{hook}` runs only if the host has such a tool");
         return match resembles_a_tool(pattern, &known) {
@@ -136,7 +144,6 @@ fn problem(context: &LintContext<'_>, hook: &Hook, pattern: &str) -> Option<Find
         .copied()
         .filter(|name| !known.iter().any(|tool| tool.contains(name)) && !name.contains("__"))
         .collect();
-    let elsewhere = tools::table().selected_elsewhere(hook.dialect, pattern);
     if !strange.is_empty() && strange.iter().all(|name| elsewhere.iter().any(|(known, _)| known == name)) {
         let better = names.iter().map(|name| translated(hook.dialect, name)).collect::<Vec<_>>().join("|");
         let message = format!("`{pattern}` has names of other agents' tools; hook `{hook}` runs for `{better}`");

@@ -98,3 +98,19 @@ fn check_tells_a_tool_of_the_users_own_from_a_typing_error() {
         assert_eq!(found.stdout.contains("matcher-no-tool"), status == 1, "{matcher}: {}", found.stdout);
     }
 }
+
+#[test]
+fn check_says_for_which_tools_a_list_of_other_agents_names_runs() {
+    for (matcher, better) in
+        [("Bash", "run_shell_command"), ("^Bash$", "^run_shell_command$"), ("^(Write|Edit)$", "^(write_file|replace)$")]
+    {
+        let found = answering(matcher, DENY, "block").run(&["check", "--deny-warnings"]).ends_with(0);
+        let is_said = found.stdout.contains("note[matcher-elsewhere]") && found.stdout.contains(&format!("`{better}`"));
+        assert!(is_said, "{matcher}: {}", found.stdout);
+    }
+    // Other patterns are compared with the names of the dialect and of the host alone.
+    for matcher in ["(Write|Edit)", "^Wrote$", "^Write"] {
+        let found = answering(matcher, DENY, "block").run(&["check"]).ends_with(0);
+        assert!(!found.stdout.contains("matcher-elsewhere"), "{matcher}: {}", found.stdout);
+    }
+}
