@@ -52,7 +52,8 @@ impl CounterLine {
     }
 }
 
-/// The line of one fired event, which names the hook for which the command waits. It is not shown for the first second.
+/// The line of one fired event, which names the hook for which the command waits, with what the hook says that it does. It is not
+/// shown for the first second.
 pub(crate) struct ProgressLine {
     /// The notifications of the hook system; none if the line is not shown.
     notifications: Option<Notifications>,
@@ -82,7 +83,9 @@ impl ProgressLine {
         while let Some(notification) = notifications.try_next() {
             match notification {
                 Notification::Started { run, hook, .. } => {
-                    self.running.push((run, short(&hook.label, 40), Instant::now()));
+                    let says = hook.status_message.as_deref().map(|text| format!(" ({})", short(text, 40)));
+                    let name = format!("{}{}", short(&hook.label, 40), says.unwrap_or_default());
+                    self.running.push((run, name, Instant::now()));
                 }
                 Notification::Ended { run, .. } => self.running.retain(|(id, ..)| *id != run),
                 _ => {}

@@ -156,3 +156,14 @@ fn a_slow_hook_is_named_and_the_line_is_erased() {
     assert!(before.ends_with("\r\u{1b}[2K"), "{shown:?}");
     assert!(after.contains("\r\u{1b}[2K\u{1b}[1m\u{1b}[32mallowed"), "{shown:?}");
 }
+
+#[test]
+fn a_slow_hook_says_what_it_does_and_draws_nothing_else() {
+    let says = "looking\\u001b[2J for keys";
+    let sandbox = Sandbox::with_hooks(&format!(
+        r#""BeforeTool": [{{"hooks": [{{"type": "command", "name": "scan", "statusMessage": "{says}", "command": "sleep 2.2"}}]}}]"#
+    ));
+    let shown = on_terminal(&sandbox, "fire BeforeTool --trust-project", "").ends_with(0).stdout;
+    let (_, line) = shown.split_once("running hook scan (looking").unwrap_or_else(|| panic!("{shown:?}"));
+    assert!(line.split_once(" for keys) … ").is_some_and(|(between, _)| !between.contains('\u{1b}')), "{shown:?}");
+}
