@@ -284,6 +284,7 @@ fn every_hook_says_the_same_about_prompts_and_ends_in_every_host() {
         assert!(has(Verdict::Denied) && has(Verdict::Passes), "{kind}");
     }
     assert!(rows.iter().any(|asked| asked.row.expected == Verdict::Asks));
+    assert!(rows.iter().any(|asked| asked.row.name.contains("published/xcode-manifest")));
     let found: Vec<String> = rows.iter().flat_map(Asked::differences).collect();
     assert_eq!(found, Vec::<String>::new());
 }
