@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use super::markdown::{all_pages, anchors_of, links_of, root};
+use super::markdown::{anchors_of, links_of, root};
+use super::words::pages;
 
 pub(super) fn page(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
@@ -26,7 +27,7 @@ pub(super) fn resolve(from: &str, target: &str) -> String {
 #[test]
 fn links_lead_to_files_and_headings_that_exist() {
     let mut wrong = Vec::new();
-    for name in all_pages() {
+    for name in pages() {
         for link in links_of(&page(&name)) {
             if link.starts_with("https://") || link.starts_with("http://") {
                 continue;

@@ -27,7 +27,7 @@ fn budgets() -> BTreeMap<String, toml::Value> {
 }
 
 /// Every Markdown file that readers of the repository find.
-fn pages() -> Vec<String> {
+pub(super) fn pages() -> Vec<String> {
     let beside = [
         "CHANGELOG.md",
         "clients/README.md",
