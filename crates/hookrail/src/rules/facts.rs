@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use hookrail_shell::{Accesses, Fact, FactKind, NetworkHost, PathUse, Span};
+use hookrail_shell::{Accesses, Fact, FactKind, FactSet, FaultKind, NetworkHost, PathUse, Span, Unknown, Why};
 
 use super::line::accesses_of_line;
 use super::scene::{Links, RuleScene};
@@ -146,11 +146,12 @@ impl<'e> CallFacts<'e> {
                     }
                 }
             }
-            Err(_) => accesses.unknown.push(hookrail_shell::Unknown {
-                why: hookrail_shell::Why::Fault(hookrail_shell::FaultKind::Syntax),
-                facts: hookrail_shell::FactSet::of(&[FactKind::Reads, FactKind::Writes, FactKind::Deletes]),
-                span: Span::new(0, 0),
-            }),
+            Err(_) => {
+                // A patch that cannot be read here may be read by the agent.
+                let faults = [Why::Fault(FaultKind::Syntax), Why::FormNotKnown];
+                let facts = FactSet::of(&[FactKind::Reads, FactKind::Writes, FactKind::Deletes]);
+                accesses.unknown.extend(faults.map(|why| Unknown { why, facts, span: Span::new(0, 0) }));
+            }
         }
         // As they are given: a tool may know `~` and `@`. Most are there already, as absolute paths.
         let reads = targets.reads.iter().map(|path| (ToolAccess::Read, path));

@@ -270,7 +270,7 @@ fn applicability(when: &Condition) -> Condition {
         kept.cloned().collect::<Vec<_>>()
     });
     let named: Vec<Vec<Clause>> = named.collect();
-    if named.is_empty() || named.iter().any(|clauses| !clauses.iter().any(|clause| matches!(clause, Clause::Tool(_)))) {
+    if named.is_empty() || named.iter().any(Vec::is_empty) {
         return Condition { alternatives: vec![vec![Clause::RunsOrWrites]] };
     }
     Condition { alternatives: named }

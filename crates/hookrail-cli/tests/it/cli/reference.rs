@@ -78,6 +78,7 @@ fn kind(schema: &Value) -> String {
         Some("string") => "text",
         Some("boolean") => "true or false",
         Some("array") => "a list",
+        Some("object") => "an object",
         Some("integer" | "number") => {
             return match (&schema["minimum"], &schema["maximum"]) {
                 (Value::Null, most) => format!("a number up to {most}"),
