@@ -1,7 +1,7 @@
 //! Every hook of the repository in every host: the same decision about the same call, whatever the host calls the tool.
 //!
-//! The rows are the test cases of the examples, which are the recipes of `add` too, of what `new` writes, and of the examples that
-//! the three systems publish. A new example brings its cases and so its row.
+//! The rows are the test cases of the examples, which are the recipes of `add` too, of what `new` writes, of the examples that the
+//! three systems publish, and of hooks in the own files of agents. A new example brings its cases and so its row.
 
 #![cfg(unix)]
 
@@ -75,8 +75,8 @@ pub(super) struct Row {
     variables: Vec<(String, OsString)>,
     call: Call,
     pub(super) expected: Verdict,
-    /// The agent that runs the hook itself, so that its bridge leaves it out.
-    run_by: Option<&'static str>,
+    /// The agents that run the hook themselves, so that their bridges leave it out.
+    run_by: &'static [&'static str],
 }
 
 const BEFORE_TOOL: [&str; 4] = ["BeforeTool", "PreToolUse", "tool_call", "before-tool"];
@@ -195,7 +195,7 @@ impl Row {
         sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
         let tool = filled["tool"].as_str().unwrap_or_default().to_owned();
         let call = Call { tool, input: filled["tool_input"].clone() };
-        Self { name, sandbox, variables, call, expected, run_by: None }
+        Self { name, sandbox, variables, call, expected, run_by: &[] }
     }
 
     pub(super) fn command(&self, args: &[&str]) -> Command {
@@ -337,7 +337,7 @@ impl Row {
     /// What a bridge makes of the verdict: an agent that cannot ask denies, and its table says so.
     fn expected_of(&self, agent: Agent) -> Verdict {
         match self.expected {
-            _ if self.run_by == Some(agent.name()) => Verdict::Passes,
+            _ if self.run_by.contains(&agent.name()) => Verdict::Passes,
             Verdict::Asks if !agent.handling(EventKind::BeforeTool, EffectKind::Ask).is_honoured() => Verdict::Denied,
             verdict => verdict,
         }
@@ -371,36 +371,25 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// The same guards in the own files of agents: the file, the event, a matcher for what writes files, and one for the shell.
-const AGENTS_OWN: [(&str, &str, &str, &str, &str); 2] = [
-    ("gemini", ".gemini/settings.json", "BeforeTool", "write_file|replace", "run_shell_command"),
-    ("codex", ".codex/hooks.json", "PreToolUse", "apply_patch", "^Bash$"),
-];
+/// The dialects of agents, each with the agents that read its files in a project themselves.
+const READ_BY: [(&str, &[&str]); 3] =
+    [("claude", &["claude", "copilot"]), ("gemini", &["gemini"]), ("codex", &["codex"])];
 
-/// Hooks in the own formats of agents, which are read once their dialect is enabled.
+/// Hooks in the own files of agents, which are read once their dialect is enabled.
 fn agents_own() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (agent, file, event, files, shell) in AGENTS_OWN {
-        let guard = |word: &str| {
-            let command = format!("if grep -q {word}; then echo not here >&2; exit 2; fi");
-            json!([{"type": "command", "command": command}])
-        };
-        let groups =
-            json!([{"matcher": files, "hooks": guard("top-secret")}, {"matcher": shell, "hooks": guard("mkfs")}]);
-        for (tool, input, expected) in [
-            ("write_file", json!({"file_path": "a.txt", "content": "top-secret\n"}), Verdict::Denied),
-            ("write_file", json!({"file_path": "a.txt", "content": "hello\n"}), Verdict::Passes),
-            ("run_shell_command", json!({"command": "mkfs /dev/null"}), Verdict::Denied),
-            ("run_shell_command", json!({"command": "true"}), Verdict::Passes),
-        ] {
+    for (dialect, run_by) in READ_BY {
+        let mut files = Vec::new();
+        case_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents_own").join(dialect), &mut files);
+        assert!(!files.is_empty(), "{dialect}");
+        for (file, (case, expected)) in
+            files.iter().flat_map(|file| cases(file).into_iter().map(move |case| (file, case)))
+        {
             let sandbox = Sandbox::new();
-            let folder = sandbox.home.join(".config/hookrail");
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(folder.join("config.toml"), format!("[dialects]\nenabled = [\"{agent}\"]\n")).unwrap();
-            sandbox.write(file, json!({"hooks": {event: groups}}).to_string());
-            let name = format!("{file}: {tool} {expected}");
-            let row = Row::new(name, sandbox, &json!({"tool": tool, "tool_input": input}), expected);
-            rows.push(Row { run_by: Some(agent), ..row });
+            sandbox.write_home(".config/hookrail/config.toml", format!("[dialects]\nenabled = [\"{dialect}\"]\n"));
+            copy_folder(file.parent().unwrap(), &sandbox.project);
+            let row = Row::new(format!("{}: {}", file.display(), case["name"]), sandbox, &case, expected);
+            rows.push(Row { run_by, ..row });
         }
     }
     rows
@@ -483,9 +472,14 @@ fn differences(row: &Row) -> Vec<String> {
 #[test]
 fn every_hook_says_the_same_in_every_host() {
     let rows = rows();
-    for published in
-        ["ts-lint-gate-original", "llxprt-reference", "llxprt-architecture", "llxprt-specification", "policy"]
-    {
+    for published in [
+        "ts-lint-gate-original",
+        "llxprt-reference",
+        "llxprt-architecture",
+        "llxprt-specification",
+        "policy",
+        "agents_own/claude",
+    ] {
         let has = |verdict| rows.iter().any(|row| row.name.contains(published) && row.expected == verdict);
         assert!(has(Verdict::Denied) && has(Verdict::Passes), "{published}");
     }
@@ -502,7 +496,7 @@ fn guarded(matcher: &str) -> Row {
     sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
     let call = Call { tool: String::new(), input: Value::Null };
     let name = "guard".to_owned();
-    Row { name, sandbox, variables: Vec::new(), call, expected: Verdict::Denied, run_by: None }
+    Row { name, sandbox, variables: Vec::new(), call, expected: Verdict::Denied, run_by: &[] }
 }
 
 /// The main argument of a tool that writes or runs something, with a value that names a word.
