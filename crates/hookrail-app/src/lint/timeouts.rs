@@ -42,10 +42,14 @@ fn short(context: &LintContext<'_>, hook: &Hook) -> Option<Finding> {
     Some(Finding { diagnostic, fix: Fix::replace_value(context, hook, "timeout", &meant.to_string()) })
 }
 
+/// Whether the dialect of a hook writes its timeouts in seconds.
+fn counts_seconds(hook: &Hook) -> bool {
+    matches!(hook.dialect, DialectId::Claude | DialectId::Codex)
+}
+
 /// A number that was meant as milliseconds, where seconds are written.
 fn in_wrong_unit(context: &LintContext<'_>, hook: &Hook) -> Option<Finding> {
-    let counts_seconds = matches!(hook.dialect, DialectId::Claude | DialectId::Codex);
-    if !counts_seconds || hook.timeout < MEANT_AS_MILLISECONDS {
+    if !counts_seconds(hook) || hook.timeout < MEANT_AS_MILLISECONDS {
         return None;
     }
     let seconds = hook.timeout.as_secs();
@@ -70,6 +74,8 @@ fn long(context: &LintContext<'_>, hook: &Hook) -> Option<Finding> {
     let message = format!("the timeout of hook `{hook}` is {seconds} s, {what}");
     let hint = if is_cut_off {
         "do less, or start a process of its own that goes on"
+    } else if counts_seconds(hook) {
+        "`timeout` is in seconds; write for example `\"timeout\": 60` for a minute"
     } else {
         "`timeout` is in milliseconds; write for example `\"timeout\": 60000` for a minute"
     };

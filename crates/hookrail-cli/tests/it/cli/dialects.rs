@@ -175,62 +175,105 @@ fn init_and_install_offer_it() {
     }
 }
 
+/// A file of an agent with one group of hooks.
+type Written = (&'static str, &'static str, Value);
+
+fn of_claude(matcher: &str, hook: &Value) -> Written {
+    (".claude/settings.json", "PreToolUse", json!({"matcher": matcher, "hooks": [hook]}))
+}
+
+fn of_codex(hook: &Value) -> Written {
+    (".codex/hooks.json", "PreToolUse", json!({"matcher": "Bash", "hooks": [hook]}))
+}
+
+fn of_gemini(hook: &Value) -> Written {
+    (".gemini/settings.json", "BeforeTool", json!({"matcher": "run_shell_command", "hooks": [hook]}))
+}
+
+/// What `check` finds in a file of an agent, with the help, and whether `enable` and `doctor` say it too.
+fn looked_at(agent: &str, (file, event, group): &Written, code: &str, hint: &str) -> [bool; 3] {
+    let sandbox = Sandbox::new();
+    sandbox.write(file, settings(event, group));
+    sandbox.write("plain.sh", "#!/bin/sh\nexit 2\n");
+    make_executable(&sandbox, "runs.sh", "#!/bin/sh\nexit 2\n");
+    let enabled = sandbox.run(&["enable", agent]).ends_with(0).stdout;
+    sandbox.run(&["trust", "grant", "--yes"]);
+    let is_checked = codes(&sandbox).iter().any(|(known, fix)| known == code && fix.contains(hint));
+    // Another agent asks these hooks.
+    let other = if agent == "codex" { "claude" } else { "codex" };
+    let document = sandbox.run(&["doctor", other, "--json"]).json();
+    let is_dead = |check: &&Value| check["name"] == "dead-guard" && check["fix"].as_str().unwrap().contains(hint);
+    let is_diagnosed = document["checks"].as_array().unwrap().iter().any(|check| is_dead(&check));
+    let is_told = enabled.contains(&format!("[{code}]")) && enabled.contains(hint) && enabled.contains(file);
+    [is_checked, is_told, is_diagnosed]
+}
+
 /// Each kind of guard that never guards, and the same guard without the mistake.
 #[test]
 fn guards_that_never_guard_are_named_with_their_fix() {
     let shell = |command: &str| json!({"type": "command", "command": command});
-    let slow = |seconds: u32| json!({"type": "command", "command": "cat >/dev/null", "timeout": seconds});
+    let timed = |timeout: u32| json!({"type": "command", "command": "cat >/dev/null", "timeout": timeout});
     let jq = |path: &str| shell(&format!("c=$(jq -r '{path}'); test -z \"$c\""));
-    for (code, hint, (matcher, dead), (meant, alive)) in [
-        ("script-missing", "", ("Bash", shell("./missing.sh")), ("Bash", shell("true"))),
-        ("timeout-long", "\"timeout\": 5`", ("Bash", slow(5000)), ("Bash", slow(5))),
-        ("matcher-no-tool", "", ("Bash(git push:*)", shell("true")), ("Bash", shell("true"))),
+    let answer = |text: &str| shell(&format!("echo '{text}'"));
+    let variable = "echo \"$CLAUDE_TOOL_INPUT\" | grep -q push && exit 2";
+    let updated = r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {}}}"#;
+    let without_list = |name: &'static str, event| (name, event, shell("true"));
+    let (claude, codex) = (".claude/settings.json", ".codex/hooks.json");
+    let rows = [
         (
+            "claude",
+            "script-missing",
+            "",
+            of_claude("Bash", &shell("./missing.sh")),
+            of_claude("Bash", &shell("./runs.sh")),
+        ),
+        (
+            "claude",
+            "script-not-executable",
+            "chmod +x plain.sh",
+            of_claude("Bash", &shell("./plain.sh")),
+            of_claude("Bash", &shell("sh ./plain.sh")),
+        ),
+        ("codex", "script-missing", "", of_codex(&shell("./missing.sh")), of_codex(&shell("./runs.sh"))),
+        ("claude", "timeout-long", "\"timeout\": 5`", of_claude("Bash", &timed(5000)), of_claude("Bash", &timed(5))),
+        ("claude", "timeout-long", "is in seconds", of_claude("Bash", &timed(700)), of_claude("Bash", &timed(600))),
+        ("codex", "timeout-long", "\"timeout\": 30`", of_codex(&timed(30_000)), of_codex(&timed(30))),
+        ("gemini", "timeout-short", "\"timeout\": 5000`", of_gemini(&timed(5)), of_gemini(&timed(5000))),
+        (
+            "claude",
+            "matcher-no-tool",
+            "",
+            of_claude("Bash(git push:*)", &shell("true")),
+            of_claude("Bash", &shell("true")),
+        ),
+        (
+            "claude",
             "payload-field-unknown",
             "read `tool_input`",
-            ("Bash", jq(".args.command")),
-            ("Bash", jq(".tool_input.command")),
+            of_claude("Bash", &jq(".args.command")),
+            of_claude("Bash", &jq(".tool_input.command")),
         ),
         (
+            "claude",
             "variable-unknown",
             "jq -r '.tool_input'",
-            ("Bash", shell("echo \"$CLAUDE_TOOL_INPUT\" | grep -q push && exit 2")),
-            ("Bash", shell("CLAUDE_TOOL_INPUT=$(cat); echo \"$CLAUDE_TOOL_INPUT\" | grep -q push && exit 2")),
+            of_claude("Bash", &shell(variable)),
+            of_claude("Bash", &shell(&format!("CLAUDE_TOOL_INPUT=$(cat); {variable}"))),
         ),
         (
+            "claude",
             "answer-key-unknown",
             "hookSpecificOutput.updatedInput",
-            ("Bash", shell("echo '{\"modifiedToolInput\": {}}'")),
-            (
-                "Bash",
-                shell("echo '{\"hookSpecificOutput\": {\"hookEventName\": \"PreToolUse\", \"updatedInput\": {}}}'"),
-            ),
+            of_claude("Bash", &answer(r#"{"modifiedToolInput": {}}"#)),
+            of_claude("Bash", &answer(updated)),
         ),
-    ] {
-        let found = |matcher: &str, entry: Value| {
-            let sandbox = with_entry(matcher, entry);
-            sandbox.run(&["enable", "claude"]).ends_with(0);
-            sandbox.run(&["trust", "grant", "--yes"]);
-            let is_told = |arguments: &[&str]| {
-                let told = sandbox.run(arguments);
-                told.stdout.contains(hint) && told.stdout.contains("settings.json")
-            };
-            let found = codes(&sandbox);
-            let is_found = found.iter().any(|(known, fix)| known == code && fix.contains(hint));
-            if is_found {
-                assert!(is_told(&["enable", "claude"]) && is_told(&["doctor", "codex"]), "{code}");
-            }
-            (is_found, found)
-        };
-        let (is_found, all) = found(matcher, dead);
-        assert!(is_found, "{code}: {all:?}");
-        let (is_found, all) = found(meant, alive);
-        assert!(!is_found, "{code} without the mistake: {all:?}");
+        ("claude", "group-shape", "\"hooks\"", without_list(claude, "PreToolUse"), of_claude("Bash", &shell("true"))),
+        ("codex", "group-shape", "\"hooks\"", without_list(codex, "PreToolUse"), of_codex(&shell("true"))),
+    ];
+    for (agent, code, hint, dead, alive) in rows {
+        assert_eq!(looked_at(agent, &dead, code, hint), [true; 3], "{agent} {code}: check, enable, doctor: {dead:?}");
+        assert_eq!(looked_at(agent, &alive, code, hint), [false; 3], "{agent} {code} without the mistake: {alive:?}");
     }
-    let sandbox = Sandbox::new();
-    sandbox.write(".claude/settings.json", settings("PreToolUse", &json!({"type": "command", "command": "true"})));
-    sandbox.run(&["enable", "claude"]).ends_with(0);
-    assert!(codes(&sandbox).iter().any(|(code, hint)| code == "group-shape" && hint.contains("\"hooks\"")));
 }
 
 #[test]

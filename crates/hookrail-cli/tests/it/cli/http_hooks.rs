@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use hookrail_bridge::Agent;
 use serde_json::{Value, json};
 
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
@@ -189,4 +190,55 @@ fn without_tls_the_failure_names_what_has_it() {
     let guard = of_user(&json!({"type": "http", "url": "https://127.0.0.1:9/", "onFailure": "block"}));
     let blocked = fire(&guard, "git status", &["--json"]).ends_with(2);
     assert!(blocked.stdout.contains("--features otel"), "{blocked:?}");
+}
+
+/// Whether the agent runs a shell line, which leaves a trace when it does.
+fn runs_in_agent(sandbox: &Sandbox, line: &str) -> bool {
+    let trace = sandbox.project.join("trace");
+    let _ = std::fs::remove_file(&trace);
+    let call = json!({"name": "run_shell_command", "args": {"command": format!("echo {line} > trace")}});
+    sandbox.write_home("script.json", json!({"turns": [{"calls": [call]}, {"text": "done"}]}).to_string());
+    let script = sandbox.home.join("script.json");
+    let args = ["agent", "--headless", "--prompt", "go", "--script", script.to_str().unwrap()];
+    let ran = sandbox.run(&args).ends_with(0);
+    assert!(ran.stdout.contains("done"), "{ran:?}");
+    trace.exists()
+}
+
+/// Whether Codex is told to run a shell line, by the command that an installation wrote into its settings.
+fn passes_installed_bridge(sandbox: &Sandbox, line: &str) -> bool {
+    let text = std::fs::read_to_string(sandbox.home.join(".codex/hooks.json")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    let command = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
+    let (_, payload) = Agent::codex().tool_event(&sandbox.project, "Bash", &json!({"command": line}));
+    let ran = ProgramOutput::with_input(sandbox.place_command("sh").args(["-c", &command]), &payload);
+    assert!(ran.code == 2 && !ran.stderr.is_empty() || ran.code == 0 && ran.stdout.is_empty(), "{ran:?}");
+    ran.code == 0
+}
+
+#[test]
+fn the_agent_and_an_installed_bridge_ask_the_server_and_obey_the_policy() {
+    let server = Server::start();
+    for (path, policy, passes_push, passes_status) in [
+        ("/guard", "allow", false, true),
+        ("/guard", "block", false, true),
+        ("/broken", "block", false, false),
+        ("/broken", "allow", true, true),
+        ("/silent", "block", false, false),
+        ("/silent", "allow", true, true),
+    ] {
+        // A hook that waits for a reply has one second, and any other the usual time.
+        let mut entry = json!({"type": "http", "url": server.url(path), "onFailure": policy});
+        if path == "/silent" {
+            entry["timeout"] = json!(1);
+        }
+        let sandbox = of_user(&entry);
+        sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(0);
+        let before = server.requests().len();
+        for (line, passes) in [("git push", passes_push), ("git status", passes_status)] {
+            assert_eq!(runs_in_agent(&sandbox, line), passes, "agent, {path}, {policy}: {line}");
+            assert_eq!(passes_installed_bridge(&sandbox, line), passes, "bridge, {path}, {policy}: {line}");
+        }
+        assert_eq!(server.requests().len(), before + 4, "{path}, {policy}: the server is asked each time");
+    }
 }

@@ -54,6 +54,7 @@ mod module_guards;
 mod narrow;
 mod new;
 mod payloads;
+mod permission_request;
 mod plugin;
 mod protect;
 mod pseudo_terminal;
