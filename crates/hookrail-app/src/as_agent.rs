@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::failure::{Failure, Result};
-use crate::project::of_agent;
+use crate::project::{of_agent, read_by_agent, repository_of};
 use hookrail::{Builder, Decision, Event, Json, JsonObject, Outcome};
 use hookrail_bridge::{
     Agent, AgentRequest, Answer, AnswerOptions, BridgeSession, Incoming, Loss, NoisyEvents, Reading, request,
@@ -15,7 +15,10 @@ use crate::bridge::{event_input, event_result};
 /// Returns the builder of a host whose tools have the agent's names.
 pub fn host(builder: Builder, project: &Path, agent: Option<Agent>) -> Builder {
     match agent {
-        Some(agent) => of_agent(builder, project, agent),
+        Some(agent) => {
+            let read = read_by_agent(agent, project, repository_of(project).as_deref());
+            of_agent(builder, agent, read)
+        }
         None => builder,
     }
 }

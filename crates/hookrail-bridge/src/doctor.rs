@@ -1,6 +1,6 @@
 //! What `hookrail doctor` finds, and the scene that an agent's own checks look at. Files are read before.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::settings::AgentFile;
 
@@ -55,6 +55,8 @@ pub struct DoctorScene<'a> {
     pub project: &'a Path,
     /// The files of the agent that exist.
     pub files: &'a [AgentFile],
+    /// The files with hooks that hookrail leaves to the agent, which reads them itself.
+    pub left: &'a [PathBuf],
     /// The files of another agent, by its name.
     pub files_of: &'a dyn Fn(&str) -> Vec<AgentFile>,
 }

@@ -1,6 +1,7 @@
 //! The state of a session that the bridge keeps between two events, because each event runs in its own process.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use hookrail::{Event, Json};
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,10 @@ pub struct BridgeSession {
     pub losses: BTreeMap<String, u64>,
     /// The unknown names that were reported already, so that an agent with a new tool does not report it at every call.
     pub reported: BTreeSet<String>,
+    /// The root of the repository in which the agent was started, as it was at the first event; empty if there was none. The agent
+    /// reads files of it, and the model can make another repository later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository: Option<PathBuf>,
     /// The responses of which pieces have come, the most recently continued last.
     pub responses: Vec<UnfinishedResponse>,
 }

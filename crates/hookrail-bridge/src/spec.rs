@@ -293,6 +293,8 @@ pub struct InstallSpec {
     pub other_files: fn(&AgentFolders<'_>) -> Vec<FilePlace>,
     /// Further files and folders whose hooks the agent runs: of its packages, and of other agents.
     pub borrowed_files: fn(&AgentFolders<'_>) -> Vec<PathBuf>,
+    /// Files above the folder where the agent was started that it reads too, in the repository with this root.
+    pub files_above: fn(&AgentFolders<'_>, &Path) -> Vec<PathBuf>,
     /// What the agent accepts in its JSON files.
     pub syntax: SettingsSyntax,
     /// How the file of a scope is written.

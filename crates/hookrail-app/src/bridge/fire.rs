@@ -1,6 +1,6 @@
 //! The third step: the hooks are asked, those of a running server if there is one, else those of this process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrail::dialect::llxprt::AggregatedHookResult;
@@ -15,6 +15,7 @@ use hookrail_journal::Journal;
 use super::BridgeRunner;
 use super::deadline::Deadline;
 #[cfg(unix)]
+use super::open::OpenedProject;
 use super::served::ServedRecording;
 #[cfg(unix)]
 use super::server;
@@ -154,7 +155,7 @@ impl RunningHooks {
 /// Fires the events of a request. The hooks that may still run are returned apart.
 pub(super) fn fire(
     call: &BridgeCall,
-    project: &Project,
+    opened: &OpenedProject,
     request: &AgentRequest,
     deadline: Deadline,
 ) -> Result<(Fired, RunningHooks)> {
@@ -166,11 +167,11 @@ pub(super) fn fire(
         // Without a handler a signal ends this process as the system does it.
         let mut interrupts = Interrupts::listen().ok();
         let all = async {
-            left = ask_hooks(call, deadline, project, request, &mut system, &mut fired).await?;
+            left = ask_hooks(call, deadline, opened, request, &mut system, &mut fired).await?;
             let changed = second_look::changed_calls(request, &fired.results);
             if !changed.events.is_empty() {
                 let mut again = Fired::default();
-                let also_left = ask_hooks(call, deadline, project, &changed, &mut system, &mut again).await?;
+                let also_left = ask_hooks(call, deadline, opened, &changed, &mut system, &mut again).await?;
                 left = left.max(also_left);
                 fired.take_second_look(again);
             }
@@ -191,14 +192,14 @@ pub(super) fn fire(
     });
     fired.late = ended?;
     if !fired.errors.is_empty() {
-        fired.load_failures = load_failures(&fired.errors, project, system.as_ref());
+        fired.load_failures = load_failures(&fired.errors, &opened.project, system.as_ref());
     }
     if fired.late.is_some() {
         left = LeftHooks::Ending;
     }
     for denier in fired.results.iter_mut().filter_map(|result| result.denied_by.as_mut()) {
         // The name of a module is its path, and the model knows the project.
-        if let Ok(below) = Path::new(denier.as_str()).strip_prefix(project.root()) {
+        if let Ok(below) = Path::new(denier.as_str()).strip_prefix(opened.project.root()) {
             *denier = below.display().to_string();
         }
     }
@@ -209,19 +210,19 @@ pub(super) fn fire(
 async fn ask_hooks(
     call: &BridgeCall,
     deadline: Deadline,
-    project: &Project,
+    opened: &OpenedProject,
     request: &AgentRequest,
     system: &mut Option<HookSystem>,
     fired: &mut Fired,
 ) -> Result<LeftHooks> {
-    let rest = fire_on_server(call, deadline, project, request, fired).await?;
+    let rest = fire_on_server(call, deadline, opened, request, fired).await?;
     if rest.is_empty() {
         return Ok(LeftHooks::Detached);
     }
     let own = match system {
         Some(own) => own,
         None => {
-            let (own, recording) = own_system(project, request.agent, &request.session_id)?;
+            let (own, recording) = own_system(opened, request.agent, &request.session_id)?;
             fired.warnings.extend(recording.warning());
             fired.journal = recording.journal().cloned();
             system.insert(own)
@@ -256,7 +257,7 @@ fn load_failures(errors: &[String], project: &Project, system: Option<&HookSyste
 async fn fire_on_server<'r>(
     call: &BridgeCall,
     deadline: Deadline,
-    project: &Project,
+    opened: &OpenedProject,
     request: &'r AgentRequest,
     fired: &mut Fired,
 ) -> Result<&'r [Event]> {
@@ -264,7 +265,7 @@ async fn fire_on_server<'r>(
     if call.runner == BridgeRunner::Own {
         return Ok(left);
     }
-    let server = match server::Server::find(project.root(), request.agent, deadline.left()).await {
+    let server = match server::Server::find(opened, request.agent, deadline.left()).await {
         server::FoundServer::Usable(server) => server,
         server::FoundServer::None => return Ok(left),
         server::FoundServer::Stranger(why) => {
@@ -272,7 +273,7 @@ async fn fire_on_server<'r>(
             return Ok(left);
         }
     };
-    let recording = ServedRecording::open(project, request.agent, &request.session_id)?;
+    let recording = ServedRecording::open(&opened.project, request.agent, &request.session_id)?;
     fired.journal.clone_from(&recording.journal);
     while let Some((event, later)) = left.split_first() {
         match server.fire(event).await {
@@ -298,7 +299,7 @@ async fn fire_on_server<'r>(
 async fn fire_on_server<'r>(
     _call: &BridgeCall,
     _deadline: Deadline,
-    _project: &Project,
+    _opened: &OpenedProject,
     request: &'r AgentRequest,
     _fired: &mut Fired,
 ) -> Result<&'r [Event]> {
@@ -306,17 +307,23 @@ async fn fire_on_server<'r>(
 }
 
 /// The hook system of this process, with its journal. It ends with its answer, and hooks that are not enforced go on.
-fn own_system(project: &Project, agent: Agent, session: &str) -> Result<(HookSystem, Recording)> {
-    let (builder, recording) = own_builder(project, agent, session)?;
+fn own_system(opened: &OpenedProject, agent: Agent, session: &str) -> Result<(HookSystem, Recording)> {
+    let OpenedProject { project, read_by_agent, .. } = opened;
+    let (builder, recording) = own_builder(project, agent, session, read_by_agent.clone())?;
     let root = project.root().to_owned();
     let builder = builder.shadow_hooks_elsewhere(move |fire, event| shadow_process::start(agent, &root, fire, event));
     Ok((builder.build(), recording))
 }
 
-pub(super) fn own_builder(project: &Project, agent: Agent, session: &str) -> Result<(Builder, Recording)> {
+pub(super) fn own_builder(
+    project: &Project,
+    agent: Agent,
+    session: &str,
+    read_by_agent: Vec<PathBuf>,
+) -> Result<(Builder, Recording)> {
     let host = recorded_host(agent).name;
     let (builder, recording) = project.recorded_builder(project.root(), record::default_of(session), &host)?;
-    let builder = of_agent(builder.lend_runtime(), project.root(), agent).require_user_folders();
+    let builder = of_agent(builder.lend_runtime(), agent, read_by_agent).require_user_folders();
     Ok((with_session_memory(builder), recording))
 }
 

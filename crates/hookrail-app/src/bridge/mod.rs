@@ -153,14 +153,14 @@ fn answer(
     io: &dyn BridgeIo,
 ) -> Result<AnswerStatus> {
     let store = SessionFiles::of(request.agent)?;
-    let Opened { request, session, stopped, pieces } = open(&store, request, deadline.lock_patience())?;
+    let Opened { request, session, stopped, pieces, repository } = open(&store, request, deadline.lock_patience())?;
     if let Some(answer) = stopped {
         let status = turn.give(&answer);
         recorded.record_unasked(&answer, "a hook stopped the agent before");
         return Ok(status);
     }
-    let opened = open_project(&request)?;
-    let (fired, running) = fire(call, &opened.project, &request, deadline)?;
+    let opened = open_project(&request, repository.as_deref())?;
+    let (fired, running) = fire(call, &opened, &request, deadline)?;
     let given = match fired.late {
         Some(lateness) => {
             give_late(turn, &request, &fired, lateness, || session.lock(&store, &request, deadline.reserve() / 4).ok())

@@ -1,6 +1,6 @@
 //! The second step: the session of a request, and the project whose hooks are asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hookrail::{Code, Event, EventKind};
@@ -8,7 +8,7 @@ use hookrail_bridge::{AgentRequest, Answer, BridgeSession, UnfinishedResponse};
 
 use super::session_file::{LockedSession, SessionError, SessionFiles};
 use crate::failure::{Failure, Result};
-use crate::project::Project;
+use crate::project::{Project, read_by_agent, repository_of};
 
 /// A request with what its session adds to it.
 pub(super) struct Opened {
@@ -18,6 +18,8 @@ pub(super) struct Opened {
     pub(super) stopped: Option<Answer>,
     /// The pieces of a response before the last one.
     pub(super) pieces: Option<UnfinishedResponse>,
+    /// The root of the repository in which the agent was started.
+    pub(super) repository: Option<PathBuf>,
 }
 
 /// Where the session is while hooks run. Its lock is not held then: two calls of one session may be asked about at the same time.
@@ -55,6 +57,8 @@ pub(super) fn open(
         store.remove_old_sessions(SystemTime::now());
     }
     let mut session = locked.session().clone();
+    let found = session.repository.get_or_insert_with(|| repository_of(start_of(&request)).unwrap_or_default());
+    let repository = Some(found.clone()).filter(|root| root.is_absolute());
     let stopped = Answer::while_stopped(&request, &mut session);
     if kind == EventKind::Prompt {
         session.prompt = request.prompt.clone().unwrap_or_default();
@@ -73,7 +77,7 @@ pub(super) fn open(
         locked.save(session)?;
         OpenedSession::Kept
     };
-    Ok(Opened { request, session, stopped, pieces })
+    Ok(Opened { request, session, stopped, pieces, repository })
 }
 
 /// Gives the prompt to the end of the answer, which most agents send without it.
@@ -94,11 +98,18 @@ pub(super) struct OpenedProject {
     pub(super) project: Project,
     /// A nearer folder with hooks that was passed over, because it has no grant.
     pub(super) passed_over: Option<PathBuf>,
+    /// The files and folders whose hooks the agent runs itself.
+    pub(super) read_by_agent: Vec<PathBuf>,
+}
+
+/// The folder where the agent was started, as far as it says so.
+fn start_of(request: &AgentRequest) -> &Path {
+    request.declared_project.as_deref().unwrap_or(&request.cwd)
 }
 
 /// Opens the project that the agent declares, never one that the model chose with `cd` or made with `mkdir`.
-pub(super) fn open_project(request: &AgentRequest) -> Result<OpenedProject> {
-    let start = request.declared_project.as_deref().unwrap_or(&request.cwd);
+pub(super) fn open_project(request: &AgentRequest, repository: Option<&Path>) -> Result<OpenedProject> {
+    let start = start_of(request);
     if let Some((folder, real)) = Project::replaced_by_link(start) {
         let (folder, real, code) = (folder.display(), real.display(), Code::GuardMissing.name());
         let missing =
@@ -111,7 +122,8 @@ pub(super) fn open_project(request: &AgentRequest) -> Result<OpenedProject> {
     match found.unknown {
         None => {
             let project = Project::open_named(Some(&found.root))?;
-            Ok(OpenedProject { project, passed_over: found.passed_over })
+            let read_by_agent = read_by_agent(request.agent, start, repository);
+            Ok(OpenedProject { project, passed_over: found.passed_over, read_by_agent })
         }
         Some(problem) => {
             let unknown = format!("{problem}, so it is not known which of several folders with hooks guards this one");

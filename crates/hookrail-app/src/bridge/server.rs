@@ -7,7 +7,7 @@
 //!
 //! The bridge writes the record of what it answers itself: the server hands it over with its answer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use hookrail::document::read_effects;
@@ -18,6 +18,7 @@ use hookrail_bus::transport::{ConnectError, connect_to_own_program};
 use hookrail_bus::{CallerContext, Client, ErrorCode, Hello, NotGuarded, PROTOCOL, Request};
 
 use super::fire::{FiredEvent, with_context_before_tool};
+use super::open::OpenedProject;
 use super::{event_input, recorded_host};
 use crate::folders::usual_socket;
 
@@ -51,7 +52,7 @@ pub(super) enum FoundServer {
 
 impl Server {
     /// Connects to the server of this user, if there is one that can be used.
-    pub(super) async fn find(project: &Path, agent: Agent, deadline: Duration) -> FoundServer {
+    pub(super) async fn find(opened: &OpenedProject, agent: Agent, deadline: Duration) -> FoundServer {
         let Some(path) = usual_socket().filter(|path| path.is_absolute() && path.exists()) else {
             return FoundServer::None;
         };
@@ -60,7 +61,7 @@ impl Server {
             tracing::debug!(target: "hookrail::bridge", "the running server is not used, because there is a system layer");
             return FoundServer::None;
         }
-        let Some(caller) = surroundings(agent) else { return FoundServer::None };
+        let Some(caller) = surroundings(agent, &opened.read_by_agent) else { return FoundServer::None };
         let greeting = async {
             // This refuses a socket that another user could have made, and a server that runs as another user.
             let (connection, foreign) = match connect_to_own_program(&path).await {
@@ -86,7 +87,7 @@ impl Server {
             if !takes_callers || welcome.server != concat!("hookrail ", env!("CARGO_PKG_VERSION")) {
                 return FoundServer::None;
             }
-            FoundServer::Usable(Self { client, project: project.to_owned(), caller })
+            FoundServer::Usable(Self { client, project: opened.project.root().to_owned(), caller })
         };
         tokio::time::timeout(GREETING, greeting).await.unwrap_or(FoundServer::None)
     }
@@ -173,12 +174,13 @@ fn ran_no_hook(code: ErrorCode) -> bool {
 }
 
 /// What hooks find around them when this process runs them. Nothing if a message cannot carry it.
-fn surroundings(agent: Agent) -> Option<CallerContext> {
+fn surroundings(agent: Agent, read_by_agent: &[PathBuf]) -> Option<CallerContext> {
     let variables: Option<Vec<(String, String)>> =
         std::env::vars_os().map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
     Some(
         CallerContext::new(variables?)
             .for_agent(agent.name())
+            .with_read_by_agent(read_by_agent.iter().map(|place| place.to_string_lossy().into_owned()))
             .with_program(recorded_host(agent).name)
             .recording_itself(),
     )

@@ -226,9 +226,6 @@ impl HookrailConfiguration {
             .tool_table(
                 self.tools.into_iter().fold(tools::table(), |table, (name, tool_use)| table.with_use(name, tool_use)),
             );
-        for dialect in self.enabled_dialects.iter().filter_map(|enabled| DialectId::from_name(&enabled.name)) {
-            builder = builder.enable_dialect(dialect);
-        }
         if let Ok(program) = std::env::current_exe() {
             builder = builder.http_program(program);
         }

@@ -2,21 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hookrail::hook::Enablement;
 use hookrail::sources::Location;
-use hookrail::{Code, Hook, HookSystem, Level};
+use hookrail::{Builder, Code, DialectId, Hook, HookSystem, Level};
 use hookrail_bridge::Agent;
 use hookrail_bridge::doctor::DoctorCheck;
 
 use crate::failure::Result;
-use crate::project::{Project, of_agent};
+use crate::project::{Project, of_agent, read_by_agent, repository_of};
 use crate::text::counted;
 use crate::text::visible;
 
 /// The hooks of the project in which the bridge looks for them.
 pub(super) struct AskedHooks {
     pub(super) system: HookSystem,
+    /// The hooks that the agent runs itself, of every dialect that is known, also if it is not enabled.
+    pub(super) run_by_agent: Vec<Arc<Hook>>,
+    /// The folder that the agent declares, from which its own files are read.
+    pub(super) started: PathBuf,
     project: Project,
     /// A nearer folder with hooks of which none is granted.
     passed_over: Option<PathBuf>,
@@ -28,21 +33,37 @@ impl AskedHooks {
         let found = Project::of_agent(declared);
         let project = Project::open_named(Some(&found.root))?;
         let system = project.builder(project.root())?.build();
-        Ok(Self { system, project, passed_over: found.passed_over })
+        Ok(Self {
+            system,
+            run_by_agent: Vec::new(),
+            started: declared.to_owned(),
+            project,
+            passed_over: found.passed_over,
+        })
     }
 
     /// Returns the hooks that the bridge of one agent asks: those that the agent runs itself are left to it.
     pub(super) fn asked_by(&self, agent: Agent) -> Result<Self> {
         let project = Project::open_named(Some(self.project.root()))?;
-        let builder = project.builder(project.root())?;
-        let system = of_agent(builder, project.root(), agent).build();
-        Ok(Self { system, project, passed_over: self.passed_over.clone() })
+        let read = read_by_agent(agent, &self.started, repository_of(&self.started).as_deref());
+        let builder = || -> Result<Builder> { Ok(of_agent(project.builder(project.root())?, agent, read.clone())) };
+        let system = builder()?.build();
+        let switchable = DialectId::CONFIGURED.into_iter().filter(|dialect| dialect.needs_enabling());
+        let known = switchable.fold(builder()?, Builder::enable_dialect).build();
+        let run_by_agent = known.snapshot().hooks().iter().filter(|hook| is_run_by_agent(hook)).cloned().collect();
+        let (started, passed_over) = (self.started.clone(), self.passed_over.clone());
+        Ok(Self { system, run_by_agent, started, project, passed_over })
     }
 
     /// Shows a place in a file as a person would name it.
     pub(super) fn place(&self, place: &Location) -> String {
         self.project.places.location(place)
     }
+}
+
+/// Whether a hook is left to the agent.
+pub(super) fn is_run_by_agent(hook: &Hook) -> bool {
+    matches!(hook.enablement, Enablement::RunByAgent)
 }
 
 /// Hooks that are there and are not asked, whatever the agent does.

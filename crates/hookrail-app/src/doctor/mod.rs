@@ -88,11 +88,12 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Vec<DoctorChe
     checks.extend(entries::examine(agent, &files, &losses::wanted_events(system)));
     let files_of =
         |name: &str| Agent::from_name(name).map(|other| settings::read_all(other, project.root())).unwrap_or_default();
-    let scene = DoctorScene { project: project.root(), files: &files, files_of: &files_of };
+    let left = own_hooks::left_files(system);
+    let scene = DoctorScene { project: project.root(), files: &files, left: &left, files_of: &files_of };
     checks.extend(agent.spec().doctor.checks.iter().flat_map(|check| check(&scene)));
     checks.extend(hooks::examine(asked));
     checks.extend(own_hooks::examine_guards(asked));
-    checks.extend(own_hooks::examine(agent, project.root(), system));
+    checks.extend(own_hooks::examine(agent, asked));
     checks.extend(hooks::examine_store(files.iter().any(|file| !file.calls.is_empty())));
     let configured = HookrailConfiguration::load(project.root(), ProjectFileTrust::Untrusted).telemetry;
     checks.extend(

@@ -196,13 +196,27 @@ impl Project {
     }
 }
 
-/// Returns the builder of a host that is this agent: its tools have the agent's names, and hooks that the agent runs itself do not
-/// run.
-pub fn of_agent(builder: Builder, project: &Path, agent: Agent) -> Builder {
+/// Returns the builder of a host that is this agent: its tools have the agent's names, and no hook of these files runs, which the
+/// agent reads itself.
+pub fn of_agent(builder: Builder, agent: Agent, read_by_agent: Vec<PathBuf>) -> Builder {
+    builder.host_tools(agent.tools()).run_by_agent(read_by_agent)
+}
+
+/// Returns the files and folders whose hooks an agent runs itself, if it was started in this folder and with the variables of this
+/// process, in the repository with this root. It reads none of a project above that folder.
+pub fn read_by_agent(agent: Agent, started: &Path, repository: Option<&Path>) -> Vec<PathBuf> {
+    let started = real_path(started).unwrap_or_else(|_| started.to_owned());
     let home = folders::home();
     let variable = |name: &str| std::env::var(name).ok();
-    let agent_folders = AgentFolders { home: home.as_deref().unwrap_or(project), project, variable: &variable };
-    builder.host_tools(agent.tools()).run_by_agent(agent_folders.run_by_agent(agent))
+    let agent_folders =
+        AgentFolders { home: home.as_deref().unwrap_or(&started), project: &started, variable: &variable };
+    agent_folders.run_by_agent(agent, repository)
+}
+
+/// Returns the root of the repository that a folder lies in.
+pub fn repository_of(folder: &Path) -> Option<PathBuf> {
+    let folder = real_path(folder).ok()?;
+    folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned)
 }
 
 /// Resolves the path of a module against the current directory if that file exists; otherwise the engine resolves it

@@ -1,15 +1,27 @@
 //! Finds the project that a directory belongs to.
 
-use std::cell::LazyCell;
+use std::cell::{LazyCell, OnceCell};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use hookrail::DialectId;
 use hookrail::trust::{GuardedProjects, TrustError};
 use hookrail_spawn::real_path;
+
+use crate::config::{EnabledDialect, HookrailConfiguration, ProjectFileTrust};
 
 /// What makes a folder a project: the places in which hooks of a project are configured.
 const PROJECT_MARKS: [&str; 6] =
     [".llxprt/settings.json", ".x-code/plugins", ".xcsh/hooks", ".claude/hooks", ".hookrail/config.toml", ".hookrail"];
+
+/// The same for dialects that are off unless a user or the machine enables them.
+const DIALECT_MARKS: [(DialectId, &str); 5] = [
+    (DialectId::Claude, ".claude/settings.json"),
+    (DialectId::Claude, ".claude/settings.local.json"),
+    (DialectId::Gemini, ".gemini/settings.json"),
+    (DialectId::Codex, ".codex/hooks.json"),
+    (DialectId::Codex, ".codex/config.toml"),
+];
 
 /// Returns the nearest folder upwards that has hooks, else the nearest with a `.git`, else the directory itself. An empty
 /// folder has no hooks.
@@ -84,12 +96,14 @@ pub fn find_guarded_project(
 struct UpwardSearch {
     start: PathBuf,
     home: Option<PathBuf>,
+    /// The dialects that are enabled, once a folder has a file of one of them.
+    enabled: OnceCell<Vec<EnabledDialect>>,
 }
 
 impl UpwardSearch {
     fn upwards_from(start: &Path, home: Option<&Path>) -> Self {
         let start = real_path(start).unwrap_or_else(|_| start.to_owned());
-        Self { start, home: home.and_then(|home| real_path(home).ok()) }
+        Self { start, home: home.and_then(|home| real_path(home).ok()), enabled: OnceCell::new() }
     }
 
     fn folders(&self) -> impl Iterator<Item = &Path> {
@@ -103,8 +117,17 @@ impl UpwardSearch {
         &self,
         guarded: &LazyCell<GuardedProjects, F>,
     ) -> impl Iterator<Item = &Path> {
-        let has_hooks = |folder: &Path| PROJECT_MARKS.iter().any(|mark| is_used(&folder.join(mark)));
-        self.folders().filter(move |folder| has_hooks(folder) || guarded.contains(folder))
+        self.folders().filter(move |folder| self.has_hooks(folder) || guarded.contains(folder))
+    }
+
+    fn has_hooks(&self, folder: &Path) -> bool {
+        let is_enabled = |dialect: DialectId| {
+            let load =
+                || HookrailConfiguration::load(&self.start, ProjectFileTrust::Untrusted).enabled_dialects().to_vec();
+            self.enabled.get_or_init(load).iter().any(|enabled| enabled.name == dialect.name())
+        };
+        PROJECT_MARKS.iter().any(|mark| is_used(&folder.join(mark)))
+            || DIALECT_MARKS.iter().any(|(dialect, mark)| is_used(&folder.join(mark)) && is_enabled(*dialect))
     }
 
     fn repository(&self) -> Option<&Path> {

@@ -15,7 +15,7 @@ use hookrail_bridge::Agent;
 use hookrail_journal::{Record, Unreadable};
 
 use crate::failure::{Failure, Result};
-use crate::project::{Project, ProjectChoice, of_agent};
+use crate::project::{Project, ProjectChoice, of_agent, read_by_agent, repository_of};
 use compare::{Comparison, RecordedOutcome, compare};
 
 pub use compare::{Isolation, ReplayChange};
@@ -193,7 +193,10 @@ impl<'c> ReplayTarget<'c> {
     fn build(&self, agent: Option<Agent>) -> Result<HookSystem> {
         let builder = self.project.builder(self.choice)?;
         let builder = match agent {
-            Some(agent) => of_agent(builder, self.project.root(), agent),
+            Some(agent) => {
+                let root = self.project.root();
+                of_agent(builder, agent, read_by_agent(agent, root, repository_of(root).as_deref()))
+            }
             None => builder,
         };
         let builder = match self.isolation {

@@ -1,7 +1,7 @@
 //! The settings of the bus, from the command line and the user's configuration.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hookrail::Builder;
 use hookrail::process::{RunLedger, is_code_variable};
@@ -148,7 +148,10 @@ fn describe_caller(directory: &Path, caller: &CallerContext) -> std::result::Res
     let builder = caller.tools().iter().cloned().fold(builder, Builder::tool);
     let Some(name) = caller.agent() else { return Ok(builder) };
     match Agent::from_name(name) {
-        Some(agent) => Ok(of_agent(builder, directory, agent).require_user_folders()),
+        Some(agent) => {
+            let read = caller.read_by_agent().iter().map(PathBuf::from).collect();
+            Ok(of_agent(builder, agent, read).require_user_folders())
+        }
         None => Err(CallerRefusal::Unsupported(format!("the server does not know the agent `{name}`"))),
     }
 }

@@ -52,6 +52,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             vec![single, FilePlace::JsonFilesIn(managed.join("managed-settings.d"))]
         },
         borrowed_files: |agent_folders| vec![agent_folders.directory("CLAUDE_CONFIG_DIR", ".claude").join("plugins")],
+        files_above: |_, repository| vec![repository.join(".claude/settings.local.json")],
         syntax: SettingsSyntax::StrictJson,
         layout: |scope| match scope {
             Scope::User | Scope::Project => SettingsLayout::Shared,

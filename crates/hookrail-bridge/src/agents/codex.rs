@@ -44,13 +44,17 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         place,
         hook_files: |agent_folders| {
             let folders = [agent_folders.project.join(".codex"), user_folder(agent_folders)];
-            folders.iter().flat_map(|folder| [folder.join("hooks.json"), folder.join("config.toml")]).collect()
+            folders.iter().flat_map(|folder| hook_files_in(folder)).collect()
         },
         other_files: |_| {
             let managed = |name| FilePlace::File(Path::new(MANAGED.folder).join(name));
             ["config.toml", "requirements.toml"].map(managed).to_vec()
         },
         borrowed_files: |_| vec![Path::new(MANAGED.folder).join("hooks.json")],
+        files_above: |agent_folders, repository| {
+            let above = agent_folders.project.ancestors().take_while(|folder| folder.starts_with(repository));
+            above.flat_map(|folder| hook_files_in(&folder.join(".codex"))).collect()
+        },
         syntax: SettingsSyntax::StrictJson,
         layout: |_| SettingsLayout::Shared,
         entry: grouped_entry,
@@ -69,6 +73,10 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         SamplePayload { event: "PreToolUse", members }
     },
 };
+
+fn hook_files_in(folder: &Path) -> [PathBuf; 2] {
+    ["hooks.json", "config.toml"].map(|name| folder.join(name))
+}
 
 static EVENTS: &[AgentEvent] = &[
     AgentEvent::new("SessionStart", EventKind::SessionStart, &FORM),

@@ -56,6 +56,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             // In a folder that it trusts it runs the hooks of Claude Code's project settings.
             ["settings.json", "settings.local.json"].map(|name| own.join(name)).to_vec()
         },
+        files_above: |_, _| Vec::new(),
         syntax: SettingsSyntax::LenientJson,
         layout: |_| SettingsLayout::Own { version: Some(1) },
         entry: |_, command, seconds| json!({ "type": "command", "bash": command, "timeoutSec": seconds }),
@@ -67,7 +68,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         ),
         trust: None,
     },
-    doctor: DoctorSpec { switched_off, checks: &[folder_trust, hooks_of_claude], ..DoctorSpec::NOTHING },
+    doctor: DoctorSpec { switched_off, checks: &[folder_trust, left_hooks, hooks_of_claude], ..DoctorSpec::NOTHING },
     sample: |file| {
         let members = json!({ "toolName": "view", "toolArgs": { "path": file } });
         SamplePayload { event: "preToolUse", members }
@@ -176,6 +177,16 @@ fn folder_trust(scene: &DoctorScene<'_>) -> Vec<DoctorCheck> {
     }
     let text = "Copilot CLI runs hooks of a project only in a trusted folder";
     vec![DoctorCheck::warning("folder-trust", text, "start it with `--trust-folder`, or install for the user")]
+}
+
+/// Where it does not trust the folder, no program runs the hooks of Claude Code's project settings.
+fn left_hooks(scene: &DoctorScene<'_>) -> Vec<DoctorCheck> {
+    let Some(file) = scene.left.iter().find(|file| file.starts_with(scene.project)) else { return Vec::new() };
+    let text = format!(
+        "Copilot CLI runs the hooks of `{}`, which hookrail leaves to it, only in a trusted folder",
+        file.display()
+    );
+    vec![DoctorCheck::warning("folder-trust", text, "start it with `--trust-folder`")]
 }
 
 fn hooks_of_claude(scene: &DoctorScene<'_>) -> Vec<DoctorCheck> {

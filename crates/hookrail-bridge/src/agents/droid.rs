@@ -62,6 +62,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         },
         other_files: |_| Vec::new(),
         borrowed_files: |_| Vec::new(),
+        files_above: |_, _| Vec::new(),
         syntax: SettingsSyntax::JsonWithComments,
         layout: |_| SettingsLayout::Shared,
         entry: grouped_entry,

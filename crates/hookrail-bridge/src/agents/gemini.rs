@@ -51,6 +51,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         borrowed_files: |agent_folders| {
             vec![agent_folders.home.join(".gemini/extensions"), "/etc/gemini-cli/settings.json".into()]
         },
+        files_above: |_, _| Vec::new(),
         syntax: SettingsSyntax::JsonWithComments,
         layout: |scope| match scope {
             Scope::User => SettingsLayout::Extension { manifest: "gemini-extension.json" },

@@ -42,6 +42,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         hook_files: |_| Vec::new(),
         other_files: |_| Vec::new(),
         borrowed_files: |_| Vec::new(),
+        files_above: |_, _| Vec::new(),
         syntax: SettingsSyntax::LenientJson,
         layout: |_| SettingsLayout::Plugin(include_str!("../../assets/opencode.js")),
         entry: grouped_entry,

@@ -40,6 +40,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         hook_files: |_| Vec::new(),
         other_files: |_| Vec::new(),
         borrowed_files: |_| Vec::new(),
+        files_above: |_, _| Vec::new(),
         syntax: SettingsSyntax::LenientJson,
         layout: |_| SettingsLayout::Plugin(include_str!("../../assets/pi.ts")),
         entry: grouped_entry,

@@ -1,6 +1,6 @@
 //! The settings files in which the agents look for hooks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::agents::Agent;
 use crate::settings::{AgentFolders, FilePlace, Scope};
@@ -29,14 +29,16 @@ impl AgentFolders<'_> {
         (agent.spec().install.other_files)(self)
     }
 
-    /// Returns the files and folders whose hooks the agent runs itself. Below its bridge nothing else runs them.
+    /// Returns the files and folders whose hooks the agent runs itself, if the project is the folder where it was started, in the
+    /// repository with this root. Below its bridge nothing else runs them.
     #[must_use]
-    pub fn run_by_agent(&self, agent: Agent) -> Vec<PathBuf> {
+    pub fn run_by_agent(&self, agent: Agent, repository: Option<&Path>) -> Vec<PathBuf> {
         let others = self.other_files(agent).into_iter().map(|place| match place {
             FilePlace::File(path) | FilePlace::JsonFilesIn(path) => path,
         });
         let borrowed = (agent.spec().install.borrowed_files)(self);
-        self.hook_files(agent).into_iter().chain(others).chain(borrowed).collect()
+        let above = repository.into_iter().flat_map(|root| (agent.spec().install.files_above)(self, root));
+        self.hook_files(agent).into_iter().chain(others).chain(borrowed).chain(above).collect()
     }
 
     /// Returns the file that the hooks are written to.

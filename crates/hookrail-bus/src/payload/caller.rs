@@ -25,6 +25,9 @@ pub struct CallerContext {
     /// The agent whose names the caller's tools have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
+    /// The files and folders whose hooks that agent runs itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    read_by_agent: Vec<String>,
     /// The name under which the caller records events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<String>,
@@ -58,6 +61,19 @@ impl CallerContext {
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
+    }
+
+    /// Sets the files and folders whose hooks that agent runs itself.
+    #[must_use]
+    pub fn with_read_by_agent(mut self, places: impl IntoIterator<Item = String>) -> Self {
+        self.read_by_agent = places.into_iter().collect();
+        self
+    }
+
+    /// Returns the files and folders whose hooks that agent runs itself.
+    #[must_use]
+    pub fn read_by_agent(&self) -> &[String] {
+        &self.read_by_agent
     }
 
     /// Sets the name under which the caller records events.
@@ -122,24 +138,27 @@ impl fmt::Debug for CallerContext {
 impl<'de> Deserialize<'de> for CallerContext {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Fields {
             #[serde(default)]
             environment: BTreeMap<String, String>,
             #[serde(default)]
             tools: Vec<ToolNames>,
             agent: Option<String>,
+            #[serde(default)]
+            read_by_agent: Vec<String>,
             program: Option<String>,
             #[serde(default)]
             records: bool,
         }
         let json = Json::deserialize(deserializer)?;
         // An error of the parser quotes the value that it did not expect, and errors are logged.
-        let Fields { environment, tools, agent, program, records } = json.decode().ok_or_else(|| {
+        let Fields { environment, tools, agent, read_by_agent, program, records } = json.decode().ok_or_else(|| {
             D::Error::custom(
-                "`caller` must have an `environment` of strings and `tools` with their names in dialects, `agent` and `program` must be strings, and `records` true or false",
+                "`caller` must have an `environment` of strings and `tools` with their names in dialects, `agent` and `program` must be strings, `readByAgent` a list of strings, and `records` true or false",
             )
         })?;
-        Ok(Self { environment, tools, agent, program, records })
+        Ok(Self { environment, tools, agent, read_by_agent, program, records })
     }
 }
 

@@ -168,18 +168,35 @@ pub(super) fn check(scene: &DoctorScene<'_>) -> Vec<DoctorCheck> {
     let is_hooks = |file: &&AgentFile| {
         file.path.ends_with("hooks.json") && !file.calls.is_empty() && !file.path.starts_with("/etc")
     };
-    let mut checks = Vec::new();
-    for file in scene.files.iter().filter(is_hooks) {
-        checks.extend(entry_trust(config, file));
-        let projects = config.and_then(|config| config.document.get("projects"));
-        let level = projects.and_then(|projects| projects.get(scene.project.to_str()?)?.get("trust_level")?.as_str());
-        if is_project(file) && level != Some("trusted") {
-            let shown = scene.project.display();
-            let text = format!("Codex CLI reads hooks of `{shown}` only if the project is trusted");
-            checks.push(DoctorCheck::warning("folder-trust", text, "start `codex` in the project and trust it"));
-        }
+    let is_left = |file: &&AgentFile| scene.left.contains(&file.path) && !file.path.starts_with("/etc");
+    let mut checks: Vec<_> = scene.files.iter().filter(is_hooks).flat_map(|file| entry_trust(config, file)).collect();
+    checks.extend(scene.files.iter().filter(is_left).filter_map(|file| left_trust(config, file)));
+    let projects = config.and_then(|config| config.document.get("projects"));
+    let level = projects.and_then(|projects| projects.get(scene.project.to_str()?)?.get("trust_level")?.as_str());
+    let needs_trust = |file: &AgentFile| is_project(file) && (is_hooks(&file) || is_left(&file));
+    if scene.files.iter().any(needs_trust) && level != Some("trusted") {
+        let shown = scene.project.display();
+        let text = format!("Codex CLI reads hooks of `{shown}` only if the project is trusted");
+        checks.push(DoctorCheck::warning("folder-trust", text, "start `codex` in the project and trust it"));
     }
     checks
+}
+
+/// Warns about hooks of a file that hookrail leaves to Codex, and that Codex skips. No hash is compared: how Codex computes that of
+/// an entry with further keys is not known.
+fn left_trust(config: Option<&AgentFile>, file: &AgentFile) -> Option<DoctorCheck> {
+    let text = config.map(|config| config.text.as_str()).unwrap_or_default();
+    let is_call = |command: &str| file.calls.iter().any(|call| call.command == command);
+    let needed = needed_trust(&file.path, &file.text, |command| !is_call(command));
+    let is_skipped =
+        |trust: &&EntryTrust| matches!(trust_state(text, trust), TrustState::Unknown | TrustState::TurnedOff);
+    let entries = match needed.iter().filter(is_skipped).count() {
+        0 => return None,
+        1 => "1 entry".to_owned(),
+        count => format!("{count} entries"),
+    };
+    let text = format!("Codex CLI skips {entries} of `{}`, which hookrail leaves to it", file.path.display());
+    Some(DoctorCheck::warning("trust", text, "start `codex` and accept \"Hooks need review\""))
 }
 
 fn entry_trust(config: Option<&AgentFile>, file: &AgentFile) -> Vec<DoctorCheck> {

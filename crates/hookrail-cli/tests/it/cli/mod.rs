@@ -53,6 +53,7 @@ mod missing_guard;
 mod module_guards;
 mod narrow;
 mod new;
+mod own_files;
 mod payloads;
 mod permission_request;
 mod plugin;

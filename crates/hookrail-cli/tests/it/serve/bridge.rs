@@ -161,6 +161,25 @@ fn the_environment_and_the_directory_of_a_hook_are_the_bridges() {
     assert!(ran.stdout.contains("by bridge"), "a module sees it too: {ran:?}");
 }
 
+/// The agent has its settings elsewhere, which a variable says that the server does not have.
+#[test]
+fn hooks_that_the_agent_reads_where_its_variable_says_are_left_to_it() {
+    let sandbox = Sandbox::new(&json!({}));
+    sandbox.write_home(".config/hookrail/config.toml", "[dialects]\nenabled = [\"claude\"]\n");
+    let hook = json!({"type": "command", "command": "cat >/dev/null; echo $PPID >> parents"});
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}).to_string();
+    sandbox.write_at("elsewhere/settings.json", settings);
+    let server = serve(&sandbox, &[]);
+    let ask = |agent: &str, payload: &str| {
+        let mut command = bridge(&sandbox, agent, "PreToolUse", "context");
+        ProgramOutput::with_input(command.env("CLAUDE_CONFIG_DIR", sandbox.path("elsewhere")), payload).ends_with(0);
+        parents(&sandbox)
+    };
+    assert_eq!(ask("claude", &write_call(&sandbox)), Vec::<String>::new(), "Claude Code runs it itself");
+    let (_, _, payload) = payloads(&sandbox, "codex").into_iter().find(|(event, ..)| event == "PreToolUse").unwrap();
+    assert_eq!(ask("codex", &payload.to_string()), [server.0.id().to_string()], "Codex CLI does not");
+}
+
 #[test]
 fn trust_is_judged_as_without_a_server_and_changes_are_in_force_at_once() {
     let sandbox = telling();

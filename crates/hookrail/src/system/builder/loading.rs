@@ -150,7 +150,13 @@ impl Settings {
             return;
         }
         let is_agents = |file: &Path| places.iter().any(|place| file.starts_with(place));
-        let of_agent = |hook: &&mut Hook| is_agents(&hook.origin.location.file) && hook.is_enabled();
+        // The files of a package may be anywhere; its data is beside the agent's list of packages.
+        let is_package = |hook: &Hook| {
+            let data = hook.owner.as_ref().and_then(|owner| owner.data_dir.as_deref());
+            data.is_some_and(is_agents)
+        };
+        let of_agent =
+            |hook: &&mut Hook| hook.is_enabled() && (is_agents(&hook.origin.location.file) || is_package(hook));
         for hook in hooks.iter_mut().filter(of_agent) {
             hook.enablement = Enablement::RunByAgent;
         }
