@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use hookrail_testkit::{processes_with_marker, wait_until};
@@ -39,16 +39,20 @@ pub(crate) struct UserFile {
 pub(crate) type Snapshot = BTreeMap<PathBuf, Vec<u8>>;
 
 impl<'a> Lab<'a> {
-    /// Makes the folders and copies the hooks into the project.
-    pub(crate) fn create(agents: &'a Path, hookrail: &'a Path, root: PathBuf, hooks: &Path) -> io::Result<Self> {
+    /// Makes the folders.
+    pub(crate) fn create(agents: &'a Path, hookrail: &'a Path, root: PathBuf) -> io::Result<Self> {
         let marker = format!("{}-{}", std::process::id(), root.display());
         let lab = Self { agents, hookrail, root, marker };
         // Codex refuses a temporary folder above its home.
         for folder in [lab.home(), lab.project().join("sub"), lab.root.join("tmp")] {
             fs::create_dir_all(folder)?;
         }
-        copy_folder(hooks, &lab.project())?;
         Ok(lab)
+    }
+
+    /// Copies a folder with hooks into the project.
+    pub(crate) fn copy_to_project(&self, folder: &Path) -> io::Result<()> {
+        copy_folder(folder, &self.project())
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -106,6 +110,13 @@ impl<'a> Lab<'a> {
         }
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(format!("`hookrail {}` ended with {}: {said}", args.join(" "), output.status).into())
+    }
+
+    /// Runs a line as a user types it, with hookrail on the path.
+    pub(crate) fn shell_line(&self, line: &str) -> io::Result<Output> {
+        let mut path = OsString::from(self.hookrail.parent().unwrap_or(&self.root));
+        path.push(":/usr/local/bin:/usr/bin:/bin");
+        self.command("/bin/sh").args(["-c", line]).env("PATH", path).output()
     }
 
     /// Runs an agent to its end, with its output in files.

@@ -1,4 +1,5 @@
-//! Runs hooks of four dialects, unchanged, alone and in a chain, in real coding agents, against a scripted model.
+//! Runs hooks of four dialects, unchanged, alone and in a chain, in real coding agents, against a scripted model; and follows the page
+//! that brings hooks from one agent to another.
 //!
 //! `scripts/agents.sh` installs the agents and starts this program without a network.
 
@@ -10,6 +11,8 @@ mod agent;
 mod lab;
 #[cfg(unix)]
 mod matrix;
+#[cfg(unix)]
+mod page;
 #[cfg(unix)]
 mod table;
 
@@ -75,12 +78,16 @@ fn run(hookrail: &str, agents: &str, data: &str, named: &[String]) -> Result<boo
         return Err(format!("{} is not installed: {} is missing", missing.name, program.display()).into());
     }
     let work = tempfile::Builder::new().prefix("hookrail-agents").tempdir()?;
+    let sources = matrix::HookSources { hooks: data.join("hooks"), page: page::Page::read(&data)? };
     let mut table = table::Table::new(&chosen);
     for agent in &chosen {
         for hooks in matrix::Hooks::ALL {
+            if hooks == matrix::Hooks::Page && !sources.page.installs(&agent.name) {
+                continue;
+            }
             let root = work.path().join(format!("{}-{}", agent.name, hooks.name()));
-            let lab = lab::Lab::create(&agents, &hookrail, root, &data.join("hooks").join(hooks.name()))?;
-            let cells = matrix::run(agent, hooks, &lab);
+            let lab = lab::Lab::create(&agents, &hookrail, root)?;
+            let cells = matrix::run(agent, hooks, &lab, &sources);
             table.add(agent, hooks, cells);
         }
     }

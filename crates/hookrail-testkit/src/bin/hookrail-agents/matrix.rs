@@ -8,6 +8,7 @@ use hookrail_testkit::model::{ModelServer, RequestKind, Script, ScriptStep};
 use crate::Error;
 use crate::agent::LabAgent;
 use crate::lab::{Lab, Snapshot};
+use crate::page::Page;
 
 /// The dialect of the hooks in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) enum Hooks {
     Chain,
     /// The settings of Claude Code, which every other agent asks once their dialect is enabled.
     Claude,
+    /// What the page about hooks of other agents shows, with its own commands.
+    Page,
 }
 
 /// An effect that a hook asks for.
@@ -34,6 +37,8 @@ pub(crate) enum HookWish {
     Chain,
     /// A block holds after the model went into a folder that it made look like a project.
     ChangedDirectory,
+    /// A hook runs once for each call, in the agent or in its bridge.
+    Once,
     /// Not a hook: the settings must be as before after an uninstallation.
     Uninstall,
 }
@@ -50,7 +55,7 @@ pub(crate) enum Cell {
 }
 
 impl Hooks {
-    pub(crate) const ALL: [Self; 5] = [Self::Llxprt, Self::Xcode, Self::Xcsh, Self::Chain, Self::Claude];
+    pub(crate) const ALL: [Self; 6] = [Self::Llxprt, Self::Xcode, Self::Xcsh, Self::Chain, Self::Claude, Self::Page];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -59,6 +64,7 @@ impl Hooks {
             Self::Xcsh => "xcsh",
             Self::Chain => "chain",
             Self::Claude => "claude",
+            Self::Page => "page",
         }
     }
 
@@ -85,14 +91,15 @@ impl Hooks {
             Self::Chain => {
                 &[HookWish::Block, HookWish::Allow, HookWish::Chain, HookWish::ChangedDirectory, HookWish::Uninstall]
             }
-            Self::Claude => &[HookWish::Block, HookWish::Allow, HookWish::Uninstall],
+            Self::Claude => &[HookWish::Block, HookWish::Allow, HookWish::Once, HookWish::Uninstall],
+            Self::Page => &[HookWish::Block, HookWish::Allow, HookWish::Uninstall],
         }
     }
 
     /// Where the agent is started. Guards of the project must hold below its root too.
     fn start(self, project: &Path) -> PathBuf {
         match self {
-            Self::Llxprt | Self::Xcode | Self::Chain | Self::Claude => project.to_owned(),
+            Self::Llxprt | Self::Xcode | Self::Chain | Self::Claude | Self::Page => project.to_owned(),
             Self::Xcsh => project.join("sub"),
         }
     }
@@ -109,6 +116,7 @@ impl HookWish {
             Self::Stop => "stop",
             Self::Chain => "chain",
             Self::ChangedDirectory => "cd",
+            Self::Once => "once",
             Self::Uninstall => "uninstall",
         }
     }
@@ -123,17 +131,30 @@ const SHELL: usize = 3;
 const COMMAND: &str = "printf result-%d 42";
 const OUTPUT: &str = "result-42";
 
+/// The call that the guard of the page denies, one that it lets pass, and what it says.
+const FORCED: &str = "echo pushed > forced.txt # git push --force";
+const PUSHED: &str = "echo pushed > plain.txt # git push";
+const PAGE_REASON: &str = "a forced push rewrites what others have";
+
+/// How many files the model writes.
+const WRITES: usize = 5;
+
 /// Makes a folder look like a project without hooks and goes into it. Claude Code stays there.
 const AWAY: &str = "mkdir -p away/.llxprt && echo '{}' > away/.llxprt/settings.json && cd away && pwd";
 
 fn script(agent: &LabAgent, hooks: Hooks, folder: &Path) -> Script {
     let write = |name: &str, content: &str| ScriptStep::call(agent.write(&folder.join(name), content));
+    let shell = |command: &str| ScriptStep::call(agent.shell(command));
+    if hooks == Hooks::Page {
+        let steps = vec![shell(FORCED), shell(PUSHED), ScriptStep::text("all done")];
+        return Script { steps, side: "ok".to_owned() };
+    }
     let mut steps = vec![write("deploy.key", "key"), write("plain.txt", "plain"), write("draft.txt", "DRAFT")];
     steps.extend(match hooks {
-        Hooks::Llxprt | Hooks::Xcode | Hooks::Xcsh | Hooks::Claude => {
-            [ScriptStep::call(agent.shell(COMMAND)), write("halt.txt", "HALT"), write("after.txt", "after")]
+        Hooks::Llxprt | Hooks::Xcode | Hooks::Xcsh | Hooks::Claude | Hooks::Page => {
+            [shell(COMMAND), write("halt.txt", "HALT"), write("after.txt", "after")]
         }
-        Hooks::Chain => [ScriptStep::call(agent.shell(AWAY)), write("away.key", "key"), write("after.txt", "after")],
+        Hooks::Chain => [shell(AWAY), write("away.key", "key"), write("after.txt", "after")],
     });
     steps.push(ScriptStep::text("all done"));
     Script { steps, side: "ok".to_owned() }
@@ -147,21 +168,41 @@ struct Traces<'a> {
     server: &'a ModelServer,
 }
 
+/// Where the hooks are from.
+pub(crate) struct HookSources {
+    /// The folder with the projects.
+    pub(crate) hooks: PathBuf,
+    pub(crate) page: Page,
+}
+
 /// Runs an agent once with the hooks of one dialect, and checks every effect.
-pub(crate) fn run(agent: &LabAgent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(HookWish, Cell)>, Error> {
+pub(crate) fn run(
+    agent: &LabAgent,
+    hooks: Hooks,
+    lab: &Lab<'_>,
+    sources: &HookSources,
+) -> Result<Vec<(HookWish, Cell)>, Error> {
     let folder = hooks.start(&lab.project());
     let log = fs::File::create(lab.root().join("requests.jsonl"))?;
     let server = ModelServer::start(script(agent, hooks, &folder), Some(log))?;
     agent.write_user_files(lab, server.port())?;
-    if hooks == Hooks::Claude {
-        lab.hookrail(&["enable", "claude"])?;
-    }
-    let before = lab.snapshot()?;
-    lab.hookrail(&["trust", "grant", "--yes", "--project", &lab.project().to_string_lossy()])?;
-    install(agent, lab)?;
-    lab.hookrail(&["uninstall", &agent.name, "--yes"])?;
-    let untouched = compare(&before, &lab.snapshot()?);
-    install(agent, lab)?;
+    let (before, untouched) = if hooks == Hooks::Page {
+        let before = lab.snapshot()?;
+        sources.page.follow(lab)?;
+        (before, None)
+    } else {
+        lab.copy_to_project(&sources.hooks.join(hooks.name()))?;
+        if hooks == Hooks::Claude {
+            lab.hookrail(&["enable", "claude"])?;
+        }
+        let before = lab.snapshot()?;
+        lab.hookrail(&["trust", "grant", "--yes", "--project", &lab.project().to_string_lossy()])?;
+        install(agent, lab)?;
+        lab.hookrail(&["uninstall", &agent.name, "--yes"])?;
+        let untouched = compare(&before, &lab.snapshot()?);
+        install(agent, lab)?;
+        (before, untouched)
+    };
     let mut command = agent.command(lab, "please work", server.port());
     command.current_dir(&folder);
     lab.run(command)?;
@@ -178,6 +219,7 @@ pub(crate) fn run(agent: &LabAgent, hooks: Hooks, lab: &Lab<'_>) -> Result<Vec<(
             HookWish::Replace => traces.replaced(),
             HookWish::Context => traces.context_given(),
             HookWish::Stop => traces.stopped(),
+            HookWish::Once => traces.asked_once(lab),
             HookWish::Uninstall => {
                 match untouched.as_ref().or(compare_settings(agent, &before, &after, lab).as_ref()) {
                     None => Cell::Honoured,
@@ -245,10 +287,25 @@ impl Traces<'_> {
         format!("{text} {}", self.hooks.name())
     }
 
+    /// The guard leaves a line for each call that it is asked about.
+    fn asked_once(&self, lab: &Lab<'_>) -> Cell {
+        let log = fs::read_to_string(lab.project().join("guard.log")).unwrap_or_default();
+        match log.lines().count() {
+            WRITES => Cell::Honoured,
+            count => Cell::Failed(format!("the guard was asked {count} times about {WRITES} calls")),
+        }
+    }
+
     fn blocked(&self) -> Cell {
-        match self.file("deploy.key") {
+        let (file, reason) = match self.hooks {
+            Hooks::Page => ("forced.txt", PAGE_REASON.to_owned()),
+            Hooks::Llxprt | Hooks::Xcode | Hooks::Xcsh | Hooks::Chain | Hooks::Claude => {
+                ("deploy.key", self.hook_text("no key files, says"))
+            }
+        };
+        match self.file(file) {
             Some(_) => Cell::Failed("the file was written".to_owned()),
-            None if self.model_saw(BLOCKED + 1, &self.hook_text("no key files, says")) => Cell::Honoured,
+            None if self.model_saw(BLOCKED + 1, &reason) => Cell::Honoured,
             None => Cell::Failed("the model was not given the reason".to_owned()),
         }
     }
@@ -269,7 +326,7 @@ impl Traces<'_> {
 
     fn allowed(&self) -> Cell {
         match self.file("plain.txt").as_deref() {
-            Some("plain") => Cell::Honoured,
+            Some("plain" | "pushed") => Cell::Honoured,
             other => Cell::Failed(format!("the file holds {other:?}")),
         }
     }
