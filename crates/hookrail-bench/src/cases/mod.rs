@@ -2,6 +2,7 @@
 
 mod bridge;
 mod bus;
+mod dialects;
 mod fire;
 mod host;
 mod journal;
@@ -39,6 +40,7 @@ pub(crate) fn all_cases() -> Vec<BenchCase> {
         missing_guard::cases(),
         rules::cases(),
         one::cases(),
+        dialects::cases(),
         many::cases(),
         payload::cases(),
         lanes::cases(),
