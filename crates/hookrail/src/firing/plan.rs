@@ -129,8 +129,6 @@ impl Plan {
         }
         for dialect in DialectId::ORDER {
             plan.add_part(snapshot, &unplanned.input, dialect);
-        }
-        for dialect in DialectId::ORDER {
             plan.add_other_parts(snapshot, &unplanned.input, dialect);
         }
         let rules = &unplanned.input.rules;

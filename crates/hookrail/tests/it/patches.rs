@@ -115,6 +115,22 @@ fn a_hook_that_knows_file_tools_is_asked_once_per_file_in_its_own_words() {
     }
 }
 
+/// A module has no matcher, so that it matches the patch itself, too.
+#[test]
+fn hooks_of_all_dialects_are_asked_about_a_file_in_their_usual_order() {
+    let plugin = matching(plugin_hook(KIND, "p"), "^writeFile$");
+    let hooks = vec![module_hook(KIND, "m.ts"), plugin, llxprt("write_file", SourceKind::User)];
+    let patch = "*** Begin Patch\n*** Add File: a\n+one\n*** End Patch\n";
+    let (_, told) = fire(hooks, patched(patch), |name, input| {
+        let mut input = input.clone();
+        input["content"] = json!("two\n");
+        if name == "write_file" { rewriting(&input) } else { silent() }
+    });
+    let seen: Vec<(&str, &str)> =
+        told.iter().map(|(name, input)| (name.as_str(), input["content"].as_str().unwrap().trim_end())).collect();
+    assert_eq!(seen, [("write_file", "one"), ("writeFile", "two"), ("write", "two")]);
+}
+
 #[test]
 fn several_hunks_of_a_file_are_one_question() {
     let patch = "*** Begin Patch\n*** Update File: b\n@@ one\n-x\n+y\n@@ two\n-v\n+w\n*** End Patch\n";
