@@ -243,6 +243,8 @@ pub enum HookDelivery {
     Awaited,
     /// It goes on at once, and what the hook answers has no effect on it.
     Detached,
+    /// It goes on at once. What the hook says is text for the model at the next prompt, or at the end of the agent's answer.
+    HeardLater,
 }
 
 /// Whether a group of hooks asked to run one after the other.
@@ -493,8 +495,10 @@ impl Hook {
         if let Some(shell) = self.shell {
             terms.push(("shell", shell.name().to_owned()));
         }
-        if self.delivery == HookDelivery::Detached {
-            terms.push(("async", "true".to_owned()));
+        match self.delivery {
+            HookDelivery::Awaited => {}
+            HookDelivery::Detached => terms.push(("async", "true".to_owned())),
+            HookDelivery::HeardLater => terms.push(("asyncRewake", "true".to_owned())),
         }
         match self.enforcement {
             Enforcement::Enforced => {}

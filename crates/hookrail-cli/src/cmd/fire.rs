@@ -3,6 +3,7 @@
 use hookrail::document::outcome_document;
 use hookrail::{Builder, Effects, Event, HookSystem, Outcome};
 use hookrail_app::as_agent::{self, ToldAgent};
+use hookrail_app::bridge::with_session_memory;
 use hookrail_app::event_draft::{EventDraft, make_event};
 use hookrail_app::failure::Result;
 use hookrail_app::foreign_hooks;
@@ -94,9 +95,13 @@ fn missing_module_outcome(system: &HookSystem, event: &Event) -> Outcome {
     outcome
 }
 
-/// Returns the builder with the options of `fire` and `explain` that leave hooks out.
+/// Returns the builder with the options of `fire` and `explain` that leave hooks out, and with the memory of a session that they name.
 pub(super) fn narrow(mut builder: Builder, args: &EventArgs) -> Builder {
-    let EventArgs { dialects, no_hooks, .. } = args;
+    let EventArgs { dialects, no_hooks, session_id, agent, .. } = args;
+    // What a bridge would do is tried out, and leaves nothing behind.
+    if session_id.is_some() && agent.is_none() {
+        builder = with_session_memory(builder);
+    }
     if *no_hooks {
         builder = builder.hooks_off("`--no-hooks` was given");
     }

@@ -101,6 +101,11 @@ pub(crate) trait Dialect: Sync {
     /// Adds the dialect's own detail about a call that the event's call carries.
     fn take_carried(&self, _outcome: &mut Outcome, _carried: &Outcome) {}
 
+    /// What a hook that is heard later says for the model; none if it says nothing.
+    fn late_words(&self, _end: &RunEnd) -> Option<String> {
+        None
+    }
+
     /// The members that this dialect adds to the document of an outcome.
     fn outcome_members(&self, _outcome: &Outcome) -> Vec<(&'static str, Json)> {
         Vec::new()

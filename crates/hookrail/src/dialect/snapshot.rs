@@ -12,7 +12,7 @@ use crate::dialect_id::DialectId;
 use crate::event::{EventKind, EventSet};
 use crate::hook::condition::HookCondition;
 use crate::hook::sandbox::SandboxFloors;
-use crate::hook::{Action, Enablement, EventScope, Hook, OnFailure, Trust};
+use crate::hook::{Action, Enablement, EventScope, Hook, HookDelivery, OnFailure, Trust};
 use crate::matcher::{MatchResult, MatcherSet};
 use crate::outcome::{ConfigurationId, Outcome, Refusal};
 use crate::rules::{RuleBook, RuleProblem, RuleSettings};
@@ -456,8 +456,18 @@ impl Snapshot {
         if self.protection.is_active() {
             wanted.insert(EventKind::BeforeTool);
         }
+        if self.has_later_words() {
+            wanted.insert(EventKind::Prompt);
+            wanted.insert(EventKind::AgentEnd);
+        }
         self.insert_events_of_hooks(&mut wanted);
         wanted
+    }
+
+    /// Whether a hook may say something for a later prompt or end of an answer.
+    pub(crate) fn has_later_words(&self) -> bool {
+        let is_heard = |hook: &&Arc<Hook>| hook.delivery == HookDelivery::HeardLater && hook.is_enabled();
+        self.hooks.iter().filter(is_heard).any(|hook| self.takes_part(hook.dialect))
     }
 
     /// Whether the project brings hooks of a dialect that takes part.

@@ -17,7 +17,7 @@ use crate::event::{Event, EventKind, Stage};
 use crate::hook::{Action, Authority, Hook, HookDelivery, OnFailure, Trust};
 use crate::matcher::MatchResult;
 use crate::outcome::skips::{Skipped, Skips, UnplannedHooks};
-use crate::rules::RuleMatch;
+use crate::rules::{Purpose, RuleMatch};
 use crate::tools::ToolMeaning;
 
 /// What would happen.
@@ -102,7 +102,8 @@ impl Plan {
     /// Plans an event.
     #[must_use]
     pub fn new(snapshot: &Arc<Snapshot>, event: &Event) -> Self {
-        Self::about_tool(snapshot, event, snapshot.tools.meaning(event), MatchedRules::of(snapshot, event))
+        let rules = MatchedRules::of(snapshot, event, Purpose::Event);
+        Self::about_tool(snapshot, event, snapshot.tools.meaning(event), rules)
     }
 
     /// Plans an event whose tool is this, and which these rules match.

@@ -7,9 +7,9 @@ use hookrail_shell::{FactKind, NetworkHost};
 use crate::dialect::snapshot::Snapshot;
 use crate::dialect_id::DialectId;
 use crate::event::Event;
-use crate::hook::permission_rules::{RuledCall, forms_of_path};
+use crate::hook::permission_rules::{RuleFolders, RuledCall, forms_of_path};
 use crate::json::Json;
-use crate::rules::{CallFacts, RuleScene};
+use crate::rules::CallFacts;
 use crate::tools::ToolMeaning;
 
 /// The call of an event, in the names of the dialect whose rules these are.
@@ -20,19 +20,22 @@ pub(super) fn ruled_call(snapshot: &Snapshot, event: &Event, dialect: DialectId)
         ToolMeaning::Known(_) | ToolMeaning::AsGiven => snapshot.tools.name_in(dialect, &given, meaning),
         ToolMeaning::Unknown(_) | ToolMeaning::Ambiguous(_) => None,
     };
-    let tool = known.map_or_else(|| given.clone(), str::to_owned);
+    let mut tools = vec![known.map_or_else(|| given.clone(), str::to_owned)];
+    tools.extend(snapshot.tools.stands_for(dialect, meaning).into_iter().map(str::to_owned));
     let Some(scene) = snapshot.rule_settings.as_ref().map(|settings| &settings.scene) else {
-        return RuledCall { tool, ..RuledCall::default() };
+        return RuledCall { tools, ..RuledCall::default() };
     };
     let facts = CallFacts::new(event, &snapshot.tools, scene);
-    let mut call = RuledCall { tool, commands: Some(Vec::new()), ..RuledCall::default() };
+    let mut call = RuledCall { tools, commands: Some(Vec::new()), ..RuledCall::default() };
+    let home = scene.home.as_deref().map(Path::new);
+    let folders = RuleFolders { project: Path::new(&scene.project), cwd: event.cwd(), home };
     for part in facts.parts() {
         let accesses = &part.accesses;
         if part.tool.is_none() {
             add_commands(&mut call, &part.text, accesses);
         } else {
             let used = accesses.reads.iter().chain(&accesses.writes).chain(&accesses.deletes);
-            call.paths.extend(used.flat_map(|fact| paths(&fact.what.path, scene)));
+            call.paths.extend(used.flat_map(|fact| forms_of_path(Path::new(&fact.what.path), &folders)));
         }
         call.host = call.host.or_else(|| accesses.network.iter().find_map(|fact| host(&fact.what)));
     }
@@ -53,10 +56,6 @@ fn add_commands(call: &mut RuledCall, line: &str, accesses: &hookrail_shell::Acc
         commands.push(words.map(String::as_str).collect::<Vec<_>>().join(" "));
         commands.extend(line.get(command.span.range()).map(|written| written.trim().to_owned()));
     }
-}
-
-fn paths(path: &str, scene: &RuleScene) -> Vec<String> {
-    forms_of_path(Path::new(path), Path::new(&scene.project))
 }
 
 fn host(host: &NetworkHost) -> Option<String> {

@@ -10,21 +10,21 @@ use crate::dialect::snapshot::Snapshot;
 use crate::event::Event;
 use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Authority, Hook, Trust};
-use crate::rules::{CallFacts, RuleMatch, RuleVerdict, judge};
+use crate::rules::{CallFacts, Purpose, RuleMatch, RuleVerdict, judge};
 
 /// Whether a hook that runs once for a session has not run in it yet. Only an event that it would run for counts.
-fn is_first_run(snapshot: &Snapshot, hook: &Hook, event: &Event) -> bool {
+fn is_first_run(snapshot: &Snapshot, hook: &Hook, event: &Event, purpose: Purpose) -> bool {
     let dialect = hook.dialect;
-    let subject = match event.kind().spec().matched_on(dialect) {
-        Some("tool_name") => Some(ruled_call(snapshot, event, dialect).tool),
-        Some(field) => Some(dialect.contract().matcher_subject(event, field)),
-        None => None,
+    let subjects = match event.kind().spec().matched_on(dialect) {
+        Some("tool_name") => ruled_call(snapshot, event, dialect).tools,
+        Some(field) => vec![dialect.contract().matcher_subject(event, field)],
+        None => vec![String::new()],
     };
-    let is_matched = subject.is_none_or(|subject| hook.matcher_in_force().test(&subject).is_match());
+    let is_matched = subjects.iter().any(|subject| hook.matcher_in_force().test(subject).is_match());
     let would_run = hook.is_enabled() && hook.trust.allows() && is_matched;
     let Some(settings) = snapshot.rule_settings.as_ref().filter(|_| would_run) else { return true };
     let mark = format!("{dialect} {} {hook}", event.kind());
-    settings.first_run(event.session_id(), &mark)
+    settings.first_run(event.session_id(), &mark, purpose)
 }
 
 /// The rules that match an event, and the hooks that do not take part because of their own conditions.
@@ -39,7 +39,7 @@ pub(crate) struct MatchedRules {
 
 impl MatchedRules {
     /// Judges the rules for an event.
-    pub(crate) fn of(snapshot: &Snapshot, event: &Event) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, event: &Event, purpose: Purpose) -> Self {
         let known = OnceCell::new();
         let facts = || {
             let settings = snapshot.rule_settings.as_ref()?;
@@ -51,7 +51,7 @@ impl MatchedRules {
             matches!(hook.trust, Trust::Changed(_))
                 || hook.conditions.iter().all(|condition| condition.holds(event, call, facts))
                     && (!hook.conditions.contains(&HookCondition::FirstInSession)
-                        || is_first_run(snapshot, hook, event))
+                        || is_first_run(snapshot, hook, event, purpose))
         };
         let unmet = snapshot.conditional(event.kind()).filter(|hook| !is_met(hook)).cloned().collect();
         let mut matched = Self { unmet, ..Self::default() };
@@ -84,7 +84,7 @@ impl MatchedRules {
                     let lifted = settings.exceptions.iter().find(|exception| {
                         hook.authority() != Authority::System
                             && exception.lifts(rule.name(), facts)
-                            && (is_used || settings.may_use(exception, event.session_id()))
+                            && (is_used || settings.may_use(exception, event.session_id(), purpose))
                     });
                     match lifted {
                         Some(exception) => matched.findings.push(exception.use_finding()),

@@ -40,10 +40,12 @@ enum RuleSubject {
 /// A call, as the rules are compared with it, in the names of Claude Code.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RuledCall {
-    pub(crate) tool: String,
+    /// The names of the tool. A patch has those of the file tools that do the same, and a tool that is not known those of every
+    /// tool that it may stand for.
+    pub(crate) tools: Vec<String>,
     /// The commands of a shell line; none if they are not all known.
     pub(crate) commands: Option<Vec<String>>,
-    /// What a file tool reads or writes: the absolute path, the one relative to the project, the last part.
+    /// What a file tool reads or writes, in every form in which a rule can name it.
     pub(crate) paths: Vec<String>,
     /// The host of a URL.
     pub(crate) host: Option<String>,
@@ -96,7 +98,7 @@ impl PermissionRules {
 
 impl Rule {
     fn matches(&self, call: &RuledCall) -> bool {
-        if !covers(&self.tool, &call.tool) {
+        if !call.tools.iter().any(|tool| covers(&self.tool, tool)) {
             return false;
         }
         match &self.subject {
@@ -185,7 +187,7 @@ fn command_pattern(pattern: &str) -> Option<Matcher> {
     }
 }
 
-/// A pattern of paths: `**` is any text, `*` any text without a slash, `?` one character.
+/// A pattern of paths: `**` is any text, `*` any text without a slash, `?` one character. What names a folder covers all that is in it.
 fn path_pattern(pattern: &str) -> Option<Matcher> {
     // `//` begins an absolute path, and `/` or `./` one relative to the project.
     let pattern = match pattern.strip_prefix("//") {
@@ -193,7 +195,7 @@ fn path_pattern(pattern: &str) -> Option<Matcher> {
         None => pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')).unwrap_or(pattern).to_owned(),
     };
     let mut expression = String::new();
-    let mut rest = pattern.as_str();
+    let mut rest = pattern.trim_end_matches('/');
     while let Some(letter) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("**/") {
             expression.push_str("([\\s\\S]*/)?");
@@ -210,7 +212,7 @@ fn path_pattern(pattern: &str) -> Option<Matcher> {
             rest = rest.get(letter.len_utf8()..).unwrap_or_default();
         }
     }
-    compiled(&expression)
+    compiled(&format!("{expression}(/[\\s\\S]*)?"))
 }
 
 /// A pattern in which `*` is any text.
@@ -237,10 +239,20 @@ fn compiled(expression: &str) -> Option<Matcher> {
     compiled.problem.is_none().then_some(compiled.matcher)
 }
 
-/// The forms in which a path is compared with a rule.
-pub(crate) fn forms_of_path(path: &Path, project: &Path) -> Vec<String> {
+/// Where rules name paths from.
+pub(crate) struct RuleFolders<'f> {
+    pub(crate) project: &'f Path,
+    pub(crate) cwd: &'f Path,
+    pub(crate) home: Option<&'f Path>,
+}
+
+/// The forms in which a path is compared with a rule: absolute, relative to a folder, below the home as `~/…`, the last part.
+pub(crate) fn forms_of_path(path: &Path, folders: &RuleFolders<'_>) -> Vec<String> {
     let mut forms = vec![path.to_string_lossy().into_owned()];
-    forms.extend(path.strip_prefix(project).ok().map(|inside| inside.to_string_lossy().into_owned()));
+    let below = |folder: &Path| path.strip_prefix(folder).ok().map(|inside| inside.to_string_lossy().into_owned());
+    forms.extend(below(folders.project));
+    forms.extend(below(folders.cwd));
+    forms.extend(folders.home.and_then(below).map(|inside| format!("~/{inside}")));
     forms.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
     forms
 }
@@ -251,15 +263,17 @@ mod tests {
 
     fn shell(commands: &[&str]) -> RuledCall {
         let commands = commands.iter().map(|command| (*command).to_owned()).collect();
-        RuledCall { tool: "Bash".to_owned(), commands: Some(commands), ..RuledCall::default() }
+        RuledCall { commands: Some(commands), ..of_tool("Bash") }
+    }
+
+    fn of_tool(name: &str) -> RuledCall {
+        RuledCall { tools: vec![name.to_owned()], ..RuledCall::default() }
     }
 
     fn file(tool: &str, path: &str) -> RuledCall {
-        RuledCall {
-            tool: tool.to_owned(),
-            paths: forms_of_path(Path::new(path), Path::new("/p")),
-            ..RuledCall::default()
-        }
+        let folders =
+            RuleFolders { project: Path::new("/p"), cwd: Path::new("/p/deep"), home: Some(Path::new("/home/u")) };
+        RuledCall { paths: forms_of_path(Path::new(path), &folders), ..of_tool(tool) }
     }
 
     #[test]
@@ -284,8 +298,7 @@ mod tests {
                 assert!(!read.hold(&shell(&[command])), "{rules}: {command}");
             }
         }
-        let unknown = RuledCall { tool: "Bash".to_owned(), ..RuledCall::default() };
-        assert!(PermissionRules::read("Bash(git push *)").hold(&unknown), "what is not known may match");
+        assert!(PermissionRules::read("Bash(git push *)").hold(&of_tool("Bash")), "what is not known may match");
     }
 
     #[test]
@@ -295,8 +308,12 @@ mod tests {
             ("Edit(*.ts)", &["/p/a.ts", "/p/deep/b.ts"], &["/p/a.tsx"]),
             ("Edit(**/*.ts)", &["/p/a.ts", "/p/deep/b.ts"], &["/p/a.js"]),
             ("Edit(//etc/**)", &["/etc/passwd"], &["/p/etc/passwd"]),
-            ("Edit(/src/*)", &["/p/src/a"], &["/p/src/b/c"]),
+            ("Edit(/src/*)", &["/p/src/a", "/p/src/b/c"], &["/p/other/src/a", "/p/src"]),
             ("Edit(.env)", &["/p/.env", "/p/sub/.env"], &["/p/.env.local"]),
+            ("Edit(secrets)", &["/p/secrets/a/b"], &["/p/secrets.txt", "/p/my/secrets-of/a"]),
+            ("Edit(secrets/)", &["/p/secrets/a"], &["/p/secret/a"]),
+            ("Edit(~/.ssh/**)", &["/home/u/.ssh/id"], &["/p/.ssh/id", "/home/v/.ssh/id"]),
+            ("Edit(notes/*.md)", &["/p/notes/a.md", "/p/deep/notes/a.md"], &["/p/other/notes/a.md"]),
         ] {
             let read = PermissionRules::read(rules);
             for path in holds {
@@ -314,7 +331,7 @@ mod tests {
 
     #[test]
     fn other_tools_have_hosts_servers_and_texts() {
-        let tool = |name: &str| RuledCall { tool: name.to_owned(), ..RuledCall::default() };
+        let tool = of_tool;
         let fetch = RuledCall { host: Some("api.example.com".to_owned()), ..tool("WebFetch") };
         assert!(PermissionRules::read("WebFetch(domain:*.example.com)").hold(&fetch));
         assert!(!PermissionRules::read("WebFetch(domain:example.com)").hold(&fetch));

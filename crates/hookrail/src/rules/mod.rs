@@ -46,7 +46,7 @@ pub(crate) use judge::{RuleVerdict, judge};
 pub(crate) use read::{ReadRule, RulesFile, read_rules};
 pub(crate) use read_condition::Problem;
 pub use rule::{Rule, RuleAnswer, RuleMatch};
-pub(crate) use scene::{Links, PastAct, PastKind, RuleScene, RuleSurroundings};
+pub(crate) use scene::{Links, PastAct, PastKind, Purpose, RuleScene, RuleSurroundings};
 pub use schema::schema;
 
 /// Where the rules of a configuration are, and what the user excepts from them.
@@ -59,14 +59,14 @@ pub(crate) struct RuleSettings {
 }
 
 impl RuleSettings {
-    /// Whether an exception may still be used in a session. One that holds once is used by this.
-    pub(crate) fn may_use(&self, exception: &LoadedException, session: &str) -> bool {
-        exception.once_mark().is_none_or(|mark| self.scene.surroundings.take_once(session, &mark))
+    /// Whether an exception may still be used in a session. One that holds once is used by an event.
+    pub(crate) fn may_use(&self, exception: &LoadedException, session: &str, purpose: Purpose) -> bool {
+        exception.once_mark().is_none_or(|mark| self.scene.surroundings.take_once(session, &mark, purpose))
     }
 
-    /// Whether a hook that runs once for a session has not run yet. It runs now.
-    pub(crate) fn first_run(&self, session: &str, mark: &str) -> bool {
-        self.scene.surroundings.first_run(session, mark)
+    /// Whether a hook that runs once for a session has not run yet. It runs in an event.
+    pub(crate) fn first_run(&self, session: &str, mark: &str, purpose: Purpose) -> bool {
+        self.scene.surroundings.first_run(session, mark, purpose)
     }
 
     /// Remembers what a call has done, for rules that ask what a session did before.

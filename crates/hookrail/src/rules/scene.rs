@@ -38,10 +38,19 @@ pub(crate) trait RuleSurroundings: Send + Sync {
     fn past(&self, session: &str) -> Option<Vec<PastAct>>;
     /// Remembers what a session has done.
     fn remember(&self, session: &str, acts: &[(PastKind, String)]);
-    /// Whether a session has not used an exception yet that holds once. It is used now.
-    fn take_once(&self, session: &str, mark: &str) -> bool;
-    /// Whether a hook that runs once for a session has not run yet. It runs now. One that cannot be remembered runs again.
-    fn first_run(&self, session: &str, mark: &str) -> bool;
+    /// Whether a session has not used an exception yet that holds once.
+    fn take_once(&self, session: &str, mark: &str, purpose: Purpose) -> bool;
+    /// Whether a hook that runs once for a session has not run yet. One that cannot be remembered runs again.
+    fn first_run(&self, session: &str, mark: &str, purpose: Purpose) -> bool;
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// An event: what holds once for a session is used by it.
+    Event,
+    /// An explanation, which uses nothing.
+    Explanation,
 }
 
 /// Something that a session has done.
@@ -127,11 +136,11 @@ impl RuleSurroundings for ExampleSurroundings {
 
     fn remember(&self, _session: &str, _acts: &[(PastKind, String)]) {}
 
-    fn first_run(&self, _session: &str, _mark: &str) -> bool {
+    fn first_run(&self, _session: &str, _mark: &str, _purpose: Purpose) -> bool {
         true
     }
 
-    fn take_once(&self, _session: &str, _mark: &str) -> bool {
+    fn take_once(&self, _session: &str, _mark: &str, _purpose: Purpose) -> bool {
         true
     }
 }

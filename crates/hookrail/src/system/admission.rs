@@ -13,6 +13,7 @@ use crate::event::{Event, EventKind};
 use crate::firing::{Firing, PlannedHook, ShadowFiring, Step, TOOL_INPUT};
 use crate::json::Json;
 use crate::outcome::Outcome;
+use crate::rules::Purpose;
 
 impl HookSystem {
     /// The outcome of an event about a tool, if it is known before the event is made: its plan is cached and runs no
@@ -78,7 +79,7 @@ impl HookSystem {
             // After a shutdown no guard answers, and that must not count as an allow.
             return ControlFlow::Break(Outcome::abandoned(kind).into());
         }
-        let plan = in_force.plan(&event);
+        let plan = in_force.plan(&event, Purpose::Event);
         let protection = &in_force.snapshot.protection;
         let judged = protection.judge_call(&in_force.snapshot.tools, &event, plan.meaning);
         if let Some(judged) = &judged {
@@ -93,8 +94,14 @@ impl HookSystem {
             Detached::Awaited if plan.shadow.is_empty() => ShadowStart::LeftOut,
             Detached::Awaited => ShadowStart::Awaited,
         };
+        let deliver = |outcome: &mut Outcome| {
+            if detached != Detached::LeftOut {
+                self.parts().late_words.deliver(&in_force.snapshot, &event, outcome);
+            }
+        };
         if plan.parts.is_empty() && shadow_start != ShadowStart::Awaited && !plan.carries_calls() {
-            let outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT), judged);
+            let mut outcome = Firing::without_hooks(&in_force.snapshot, &plan, event.field(TOOL_INPUT), judged);
+            deliver(&mut outcome);
             let shadows = match shadow_start {
                 ShadowStart::Started => ShadowFiring::of_event(&in_force.snapshot, &plan, &event),
                 ShadowStart::LeftOut | ShadowStart::Awaited => Vec::new(),
@@ -113,7 +120,8 @@ impl HookSystem {
                 ShadowStart::Started => firing.shadows(),
                 ShadowStart::LeftOut | ShadowStart::Awaited => Vec::new(),
             };
-            if let Step::Done(outcome) = firing.step() {
+            if let Step::Done(mut outcome) = firing.step() {
+                deliver(&mut outcome);
                 return ControlFlow::Break(ImmediateOutcome { outcome: *outcome, shadows });
             }
         }

@@ -16,6 +16,7 @@ use super::HookSystem;
 use super::detached::SessionStarts;
 use super::drive::EngineShared;
 use super::engine::EngineRuntime;
+use super::late_words::LateWords;
 use super::notify::Sender;
 use super::recording::{Recording, TRACE};
 use super::remote::RemoteAccess;
@@ -39,6 +40,7 @@ use crate::run::{
 };
 use crate::tools::{ToolColumn, ToolNames, ToolTable};
 use crate::trust::protect::{HostTools, Protect};
+use crate::trust::session_facts::SessionFacts;
 use crate::trust::{FilePlaces, TrustStore};
 
 /// Describes a hook system.
@@ -368,6 +370,12 @@ impl Builder {
         self
     }
 
+    /// Where sessions are remembered; nowhere for a host that only tries events out.
+    fn session_facts(&self) -> Option<SessionFacts> {
+        let memory = self.session_memory.as_ref().filter(|_| self.rehearsal == Rehearsal::No)?;
+        Some(SessionFacts::new(memory, &self.project))
+    }
+
     /// Lets processes of the project's hooks do no more than this, whatever their entries say. Settings of the system
     /// layer can do the same for hooks of the user.
     pub fn sandbox_floor(mut self, profile: SandboxProfile) -> Self {
@@ -529,6 +537,7 @@ impl Builder {
             closures: ClosureThreads::default(),
             shadow: ShadowParts::new(self.shadow_elsewhere.take()),
             session_starts: SessionStarts::default(),
+            late_words: LateWords::new(self.session_facts()),
             recording,
         };
         HookSystem::new(Settings { described: self, parts: Arc::new(parts), disabled: disabled::Disabled::default() })

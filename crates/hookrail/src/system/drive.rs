@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use super::HookSystem;
 use super::detached::{Background, DetachedRun, SessionStarts};
+use super::late_words::LateWords;
 use super::notify::{FireId, Notification, Sender};
 use super::options::{Detached, cancelled_with};
 use super::recording::{PendingRecord, Recording};
@@ -27,9 +28,9 @@ use crate::config::diagnostic::Diagnostic;
 use crate::dialect;
 use crate::event::{EventKind, Stage};
 use crate::firing::{Firing, ShadowFiring, Step};
-use crate::hook::Action;
 use crate::hook::host::{Host, NoHost};
 use crate::hook::native::{ClosureThreads, NativeCall, NativeHook, Panicked};
+use crate::hook::{Action, HookDelivery};
 use crate::outcome::{Outcome, ShadowRun};
 use crate::record::breadcrumb::DebugLog;
 use crate::run::{
@@ -55,6 +56,8 @@ pub(super) struct EngineShared {
     pub(super) shadow: ShadowParts,
     /// Hooks that prepare the session and have not ended.
     pub(super) session_starts: SessionStarts,
+    /// What detached hooks said and no model has heard yet.
+    pub(super) late_words: LateWords,
     /// The recorder of everything that is fired.
     pub(super) recording: Option<Arc<Recording>>,
 }
@@ -301,7 +304,10 @@ impl Driver {
                     }
                     Err(requests) => self.run_all(&context, requests, &mut firing, starts).await,
                 },
-                Step::Done(outcome) => {
+                Step::Done(mut outcome) => {
+                    if detached != Detached::LeftOut {
+                        self.parts.late_words.deliver(&firing.snapshot(), firing.original(), &mut outcome);
+                    }
                     let decision = outcome.effects.decision;
                     log!(debug, target: "hookrail::aggregator", %event, ?decision, runs = outcome.runs.len(), "folded");
                     self.parts.notify.tell(|| Notification::Folded { fire, event, decision });
@@ -405,6 +411,11 @@ impl Driver {
             at: Instant::now(),
         });
         let end = self.run_action(&request, context).await;
+        if hook.delivery == HookDelivery::HeardLater
+            && let Some(text) = hook.dialect.contract().late_words(&end)
+        {
+            self.parts.late_words.add(request.event.session_id(), &text);
+        }
         log!(debug, target: "hookrail::runner", %hook, how = ?end.how(), duration = ?end.duration(), "ended");
         log!(trace, target: "hookrail::runner", %hook, stdout = %end.stdout().lossy(), stderr = %end.stderr().lossy(), "output");
         self.parts.debug_log.append(&hook.dialect.contract().run_log(&hook, request.event.kind(), &end));

@@ -12,6 +12,7 @@ mod drive;
 mod engine;
 mod fire;
 mod host_runtime;
+mod late_words;
 mod modules;
 mod notify;
 mod options;
@@ -52,6 +53,7 @@ use crate::event::{Event, EventKind, EventSet};
 use crate::firing::{Firing, Plan};
 use crate::hook::Hook;
 use crate::outcome::Outcome;
+use crate::rules::Purpose;
 use crate::trust::places::ProtectedPlaces;
 use builder::Settings;
 use engine::{Engine, EngineRuntime};
@@ -251,7 +253,7 @@ impl HookSystem {
     #[must_use]
     pub fn explain(&self, event: &Event) -> Arc<Plan> {
         let in_force = self.inner.in_force.load();
-        let plan = in_force.plan(event);
+        let plan = in_force.plan(event, Purpose::Explanation);
         if !plan.carries_calls() {
             return plan;
         }

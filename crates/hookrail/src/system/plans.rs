@@ -14,6 +14,7 @@ use crate::event::{Event, EventKind};
 use crate::firing::Plan;
 use crate::firing::rules::MatchedRules;
 use crate::json::Json;
+use crate::rules::Purpose;
 use crate::tools::ToolMeaning;
 
 /// The number of cached plans. Two texts with the same slot replace each other, which costs planning again and nothing
@@ -75,9 +76,9 @@ impl ActiveConfiguration {
     }
 
     /// The plan for an event.
-    pub(super) fn plan(&self, event: &Event) -> Arc<Plan> {
+    pub(super) fn plan(&self, event: &Event, purpose: Purpose) -> Arc<Plan> {
         let tool = self.snapshot.tools.meaning(event);
-        let rules = MatchedRules::of(&self.snapshot, event);
+        let rules = MatchedRules::of(&self.snapshot, event, purpose);
         if !rules.is_empty() {
             return Arc::new(Plan::about_tool(&self.snapshot, event, tool, rules));
         }
@@ -147,6 +148,10 @@ fn deciding_text(event: &Event) -> Option<&str> {
 mod tests {
     use super::*;
 
+    fn plan(in_force: &ActiveConfiguration, event: &Event) -> Arc<Plan> {
+        in_force.plan(event, Purpose::Event)
+    }
+
     fn event(tool: &str) -> Event {
         Event::new(EventKind::BeforeTool, "/p").with("tool_name", Json::string(tool))
     }
@@ -154,12 +159,12 @@ mod tests {
     #[test]
     fn a_plan_is_kept_from_the_second_event_about_the_same_tool() {
         let in_force = ActiveConfiguration::default();
-        let once = in_force.plan(&event("edit"));
-        let first = in_force.plan(&event("edit"));
+        let once = plan(&in_force, &event("edit"));
+        let first = plan(&in_force, &event("edit"));
         assert!(!Arc::ptr_eq(&once, &first));
-        assert!(Arc::ptr_eq(&first, &in_force.plan(&event("edit").with("tool_input", Json::empty_object()))));
-        assert!(!Arc::ptr_eq(&first, &in_force.plan(&event("write"))));
-        let after = in_force.plan(&Event::new(EventKind::AfterTool, "/p").with_text("tool_name", "edit"));
+        assert!(Arc::ptr_eq(&first, &plan(&in_force, &event("edit").with("tool_input", Json::empty_object()))));
+        assert!(!Arc::ptr_eq(&first, &plan(&in_force, &event("write"))));
+        let after = plan(&in_force, &Event::new(EventKind::AfterTool, "/p").with_text("tool_name", "edit"));
         assert!(!Arc::ptr_eq(&first, &after));
         assert_eq!(after.event, EventKind::AfterTool);
     }
@@ -169,17 +174,17 @@ mod tests {
         let in_force = ActiveConfiguration::default();
         let place = |tool: &str| fingerprint(EventKind::BeforeTool, tool) % PLACES as u64;
         let other = (0..).map(|number| format!("tool-{number}")).find(|name| place(name) == place("edit")).unwrap();
-        let twice = |tool: &str| (in_force.plan(&event(tool)), in_force.plan(&event(tool))).1;
+        let twice = |tool: &str| (plan(&in_force, &event(tool)), plan(&in_force, &event(tool))).1;
         let first = twice("edit");
         let pushing = twice(&other);
-        assert!(Arc::ptr_eq(&pushing, &in_force.plan(&event(&other))));
-        assert!(!Arc::ptr_eq(&first, &in_force.plan(&event("edit"))));
+        assert!(Arc::ptr_eq(&pushing, &plan(&in_force, &event(&other))));
+        assert!(!Arc::ptr_eq(&first, &plan(&in_force, &event("edit"))));
     }
 
     #[test]
     fn a_long_text_is_not_kept() {
         let in_force = ActiveConfiguration::default();
         let long = event(&"x".repeat(LONGEST + 1));
-        assert!(!Arc::ptr_eq(&in_force.plan(&long), &in_force.plan(&long)));
+        assert!(!Arc::ptr_eq(&plan(&in_force, &long), &plan(&in_force, &long)));
     }
 }

@@ -22,6 +22,7 @@ use crate::event::Event;
 use crate::firing::ShadowFiring;
 use crate::hook::native::ClosureThreads;
 use crate::outcome::{Effects, EndKind, Health, HookRun, Outcome, ShadowRun};
+use crate::rules::Purpose;
 use crate::text::log::log;
 
 /// How long a shutdown waits for shadow hooks, in all, if they are not all that the program is for.
@@ -263,7 +264,7 @@ impl HookSystem {
             return;
         }
         let in_force = self.inner.in_force.load();
-        let shadows = ShadowFiring::of_event(&in_force.snapshot, &in_force.plan(&event), &event);
+        let shadows = ShadowFiring::of_event(&in_force.snapshot, &in_force.plan(&event, Purpose::Explanation), &event);
         let verdicts = Arc::new(ShadowVerdicts::of_another_process(event, fire.map(str::to_owned)));
         self.start_jobs(self.parts().notify.next_id(), &verdicts, shadows);
     }

@@ -366,6 +366,18 @@ impl ToolTable {
         covered.into_iter().find_map(selected)
     }
 
+    /// What a dialect calls the tools that a tool of another kind stands for.
+    pub(super) fn stands_for(&self, dialect: DialectId, meaning: ToolMeaning) -> Vec<&'static str> {
+        let does = |access: ToolAccess| match meaning {
+            ToolMeaning::AsGiven => false,
+            ToolMeaning::Known(tool) => tool.access == ToolAccess::Patch && access == ToolAccess::Write,
+            ToolMeaning::Unknown(carried) | ToolMeaning::Ambiguous(carried) => carried.covers(access),
+        };
+        let column = dialect_column(dialect);
+        let name = |tool: &'static NeutralTool| Some(column?.entry_of(tool)?.name);
+        NEUTRAL_TOOLS.iter().filter(|tool| does(tool.access)).filter_map(name).collect()
+    }
+
     /// What the tool that any agent calls so is called among these, else by the host, else by a dialect.
     pub(super) fn offered_as(&self, name: &str, dialect: DialectId, offered: &[String]) -> Option<String> {
         let ToolMeaning::Known(tool) = self.meaning(name, None) else { return None };

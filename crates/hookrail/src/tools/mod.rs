@@ -112,6 +112,11 @@ impl Tools {
         }
     }
 
+    /// What a dialect calls the tools that a tool stands for: the file tools of a patch, and what a tool that is not known may be.
+    pub(crate) fn stands_for(&self, dialect: DialectId, meaning: ToolMeaning) -> Vec<&'static str> {
+        self.table.as_ref().map_or_else(Vec::new, |table| table.stands_for(dialect, meaning))
+    }
+
     /// Translates an event into a dialect's names. Returns what is needed to translate it back.
     fn localize_event(&self, dialect: DialectId, meaning: ToolMeaning, event: &mut Event) -> LocalizedTool {
         let names = || {

@@ -19,7 +19,7 @@ const LARGEST_FILE: u64 = 1 << 20;
 /// The oldest facts are dropped when there are more.
 const MOST_FACTS: usize = 1000;
 /// A longer subject is not kept, in bytes.
-const LONGEST_SUBJECT: usize = 4096;
+pub(crate) const LONGEST_SUBJECT: usize = 4096;
 /// Sessions that were not used for this long are forgotten.
 const FORGET_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// How long another process is waited for. A fact is worth less than the time of an agent.
@@ -36,6 +36,8 @@ pub(crate) enum FactKind {
     Excepted,
     /// This hook, which runs once for a session, has run.
     RanOnce,
+    /// A hook said this for the model, which has not heard it yet.
+    Said,
     /// This file was read.
     Read,
     /// This file was written or deleted.
@@ -51,6 +53,7 @@ impl FactKind {
             Self::Approved => "approved",
             Self::Excepted => "excepted",
             Self::RanOnce => "ran-once",
+            Self::Said => "said",
             Self::Read => "read",
             Self::Wrote => "wrote",
             Self::Ran => "ran",
@@ -91,6 +94,15 @@ impl Facts {
         if !self.has(kind, subject) {
             self.push(StoredFact { fact: kind.name().to_owned(), of: subject.to_owned(), at: None });
         }
+    }
+
+    /// Takes the subjects of all facts of a kind out.
+    pub(crate) fn take(&mut self, kind: FactKind) -> Vec<String> {
+        let is_taken = |known: &StoredFact| known.fact == kind.name();
+        let (taken, left): (Vec<StoredFact>, Vec<StoredFact>) =
+            std::mem::take(&mut self.0).into_iter().partition(is_taken);
+        self.0 = left;
+        taken.into_iter().map(|known| known.of).collect()
     }
 
     /// Adds a fact with its time, in place of an earlier one about the same.

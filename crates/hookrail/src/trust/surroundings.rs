@@ -1,12 +1,13 @@
 //! What rules may ask about where they are: which places decide which hooks run, and what a session has done.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::places::ProtectedPlaces;
 use super::session_facts::{FactKind, SessionFacts};
-use crate::rules::{PastAct, PastKind, RuleSurroundings};
+use crate::rules::{PastAct, PastKind, Purpose, RuleSurroundings};
 
 /// The surroundings of the rules of one configuration.
 pub(crate) struct KnownSurroundings {
@@ -55,26 +56,33 @@ impl RuleSurroundings for KnownSurroundings {
         });
     }
 
-    fn take_once(&self, session: &str, mark: &str) -> bool {
-        let Some(store) = self.facts.as_ref() else { return true };
-        let mut is_first = false;
-        // A session without a name is remembered nowhere, so nothing changes and it is not the first time.
-        let written = store.change(session, |facts| {
-            is_first = !facts.has(FactKind::Excepted, mark);
-            facts.add(FactKind::Excepted, mark);
-        });
+    fn take_once(&self, session: &str, mark: &str, purpose: Purpose) -> bool {
+        // A session without a name is remembered nowhere.
+        if session.is_empty() {
+            return self.facts.is_none();
+        }
         // One that cannot be remembered could be taken again and again.
-        written.is_ok() && is_first
+        self.is_first(FactKind::Excepted, session, mark, purpose).unwrap_or(false)
     }
 
-    fn first_run(&self, session: &str, mark: &str) -> bool {
-        let Some(store) = self.facts.as_ref().filter(|_| !session.is_empty()) else { return true };
+    fn first_run(&self, session: &str, mark: &str, purpose: Purpose) -> bool {
+        self.is_first(FactKind::RanOnce, session, mark, purpose).unwrap_or(true)
+    }
+}
+
+impl KnownSurroundings {
+    /// Whether a session does not have a fact yet, which an event then adds.
+    fn is_first(&self, kind: FactKind, session: &str, mark: &str, purpose: Purpose) -> io::Result<bool> {
+        let Some(store) = self.facts.as_ref().filter(|_| !session.is_empty()) else { return Ok(true) };
+        if purpose == Purpose::Explanation {
+            return Ok(!store.read(session).has(kind, mark));
+        }
         let mut is_first = false;
-        let written = store.change(session, |facts| {
-            is_first = !facts.has(FactKind::RanOnce, mark);
-            facts.add(FactKind::RanOnce, mark);
-        });
-        written.is_err() || is_first
+        store.change(session, |facts| {
+            is_first = !facts.has(kind, mark);
+            facts.add(kind, mark);
+        })?;
+        Ok(is_first)
     }
 }
 

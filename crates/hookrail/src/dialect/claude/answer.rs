@@ -5,10 +5,13 @@
 
 use super::events::{TOOL_FAILED, column};
 use crate::config::diagnostic::{Code, Diagnostic};
-use crate::dialect::command_hooks::{HookDecision, HookOutput};
+use crate::dialect::command_hooks::{
+    EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_SUCCESS, HookDecision, HookOutput, ParsedOutput, StatusTwo, parse_output,
+};
 use crate::event::EventKind;
 use crate::json::{Json, JsonKind, JsonObject};
-use crate::outcome::Decision;
+use crate::outcome::{Decision, join};
+use crate::run::{RawEnd, RunEnd};
 
 /// A member of `hookSpecificOutput`, what it must be, and the events on which it counts.
 const MEMBERS: &[(&str, &[JsonKind], &[EventKind])] = &[
@@ -80,6 +83,40 @@ pub(super) fn check(kind: EventKind, output: &mut HookOutput) -> Vec<Diagnostic>
     }
     give_reason(output);
     found
+}
+
+/// Makes a question of a call that is deferred: the agent does not run it, and waits for a person.
+pub(super) fn read_deferral(answer: &mut JsonObject) {
+    const SPECIFIC: &str = "hookSpecificOutput";
+    let Some(mut specific) = answer.get(SPECIFIC).and_then(Json::as_object) else { return };
+    if specific.get("permissionDecision").and_then(Json::as_str).as_deref() == Some("defer") {
+        specific.set("permissionDecision", Json::string("ask"));
+        answer.set(SPECIFIC, specific.to_json());
+    }
+}
+
+/// What a hook with `asyncRewake` says: the reason of its denial, else what it prints.
+pub(super) fn late_words(end: &RunEnd) -> Option<String> {
+    let text = match (end.how(), end.failure()) {
+        (RawEnd::Exited(EXIT_CODE_BLOCKING_ERROR), _) => {
+            let StatusTwo { on_stderr, on_stdout, found: _ } = StatusTwo::of(end);
+            on_stderr.or(on_stdout)
+        }
+        (RawEnd::Exited(EXIT_CODE_SUCCESS), None) => match parse_output(&end.stdout().lossy()) {
+            ParsedOutput::Nothing | ParsedOutput::Broken(_) => None,
+            ParsedOutput::Text(text) => Some(text),
+            ParsedOutput::Object(object, _) => {
+                let output = HookOutput::read(&object).0;
+                let mut text = output.get_additional_context();
+                join(&mut text, output.effective_reason(), "\n");
+                join(&mut text, output.system_message, "\n");
+                text
+            }
+        },
+        // A failure is reported, and is nothing that the hook says.
+        _ => None,
+    };
+    text.filter(|text| !text.trim().is_empty())
 }
 
 /// Why the agent ignores an answer whole; none if it does not.

@@ -56,8 +56,10 @@ const ENTRIES: EntryRules = EntryRules {
 
 /// Reads a condition: one text, or a list of them.
 fn condition(document: &Document, node: &Node, found: &mut Vec<Diagnostic>) -> PermissionRules {
-    let list = || node.elements().map(|rules| rules.iter().filter_map(Node::text).collect::<Vec<_>>().join(", "));
-    let rules = PermissionRules::read(&node.text().map(str::to_owned).or_else(list).unwrap_or_default());
+    let list = || node.elements().and_then(|rules| rules.iter().map(Node::text).collect::<Option<Vec<_>>>());
+    let text = node.text().map(str::to_owned).or_else(|| list().map(|rules| rules.join(", ")));
+    // A value of another type is no rule that can be read.
+    let rules = PermissionRules::read(&text.unwrap_or_default());
     if let Some(text) = rules.unreadable() {
         let message = format!("`if` has a rule that cannot be read: `{text}`; the hook is always asked");
         let finding = document.finding(Code::SettingValue, &node.span, message);
@@ -118,7 +120,7 @@ impl CommandDialect for Claude {
             hook.conditions.push(HookCondition::FirstInSession);
         }
         if says("async") || says("asyncRewake") {
-            hook.delivery = HookDelivery::Detached;
+            hook.delivery = if says("asyncRewake") { HookDelivery::HeardLater } else { HookDelivery::Detached };
             if hook.on_failure != OnFailure::Allow {
                 let why = "`async` and `onFailure` exclude each other: a hook that is not awaited guards nothing";
                 found.push(document.finding(Code::SettingValue, &node.span, why));

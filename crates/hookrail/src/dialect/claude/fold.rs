@@ -115,7 +115,7 @@ fn replaced_output(event: &Event, replies: &[Reply<Answer>]) -> (Option<Json>, V
     let mut output = None;
     let mut found = Vec::new();
     for reply in replies.iter().filter(|reply| reply.end == EndKind::Answered) {
-        if reply.hook.delivery == HookDelivery::Detached {
+        if reply.hook.delivery != HookDelivery::Awaited {
             continue;
         }
         let Some(answer) = &reply.answer else { continue };

@@ -77,6 +77,10 @@ impl Dialect for Claude {
     fn work_key(&self, hook: &Hook) -> Option<String> {
         launch::work_key(hook)
     }
+
+    fn late_words(&self, end: &RunEnd) -> Option<String> {
+        answer::late_words(end)
+    }
 }
 
 impl Protocol for Claude {
@@ -112,7 +116,7 @@ impl Protocol for Claude {
         let mut reply = read_answer::<Self>(hook, on_failure, kind, end);
         // What no event waits for decides nothing, and a hook whose condition cannot be read allows nothing.
         let is_unreadable = hook.conditions.iter().any(HookCondition::is_unreadable);
-        if hook.delivery == HookDelivery::Detached || is_unreadable && reply.decision == Some(Decision::Allow) {
+        if hook.delivery != HookDelivery::Awaited || is_unreadable && reply.decision == Some(Decision::Allow) {
             reply.decision = None;
         }
         reply

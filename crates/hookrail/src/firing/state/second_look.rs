@@ -13,6 +13,7 @@ use crate::firing::rules::MatchedRules;
 use crate::hook::OnFailure;
 use crate::json::Json;
 use crate::outcome::{Decision, Effects};
+use crate::rules::Purpose;
 use crate::tools::View;
 
 impl Firing {
@@ -53,7 +54,7 @@ impl Firing {
         if matches!(self.phase, Phase::SecondLook(_)) || self.event.field(field) == self.original.field(field) {
             return None;
         }
-        let rules = MatchedRules::of(&self.snapshot, &self.event);
+        let rules = MatchedRules::of(&self.snapshot, &self.event, Purpose::Event);
         if rules.is_empty() {
             return None;
         }

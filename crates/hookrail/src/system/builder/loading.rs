@@ -23,7 +23,6 @@ use crate::text::log::log;
 use crate::trust::KnownSurroundings;
 use crate::trust::places::{KnownPlaces, ProtectedPlaces};
 use crate::trust::protect::Protection;
-use crate::trust::session_facts::SessionFacts;
 use crate::trust::{FilePlaces, FileTrustStore, Fingerprint, Grants, ModuleMemory, TrustError, TrustStore};
 
 impl Settings {
@@ -205,12 +204,11 @@ impl Settings {
     }
 
     fn protection(&self, places: Arc<ProtectedPlaces>) -> Protection {
-        let Builder { protect, host_tools, session_memory, rehearsal, project, .. } = &self.described;
-        let memory = session_memory.as_ref().filter(|_| *rehearsal == Rehearsal::No);
+        let Builder { protect, host_tools, .. } = &self.described;
         Protection {
             mode: *protect,
             host_tools: *host_tools,
-            facts: memory.map(|state| SessionFacts::new(state, project)),
+            facts: self.described.session_facts(),
             places,
             is_guarded: false,
         }
