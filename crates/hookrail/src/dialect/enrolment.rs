@@ -39,7 +39,7 @@ const FORMAT: &str = "1";
 pub(crate) struct Bundle {
     /// The layer: system or user.
     pub(crate) kind: SourceKind,
-    /// The folder with its `settings.json`, `plugins` and `modules`.
+    /// The folder with its `settings.json`, `plugins` and `modules`, and a folder for each agent whose hooks it brings.
     pub(crate) folder: PathBuf,
     pub(crate) enforcement: Enforcement,
     /// What its settings act on, beside bringing hooks.

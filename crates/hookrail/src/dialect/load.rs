@@ -262,7 +262,9 @@ impl Loader {
             Bundles::LeftOut => Enrolment::default(),
         };
         let mut common = CommonSettings::default();
-        for dialect in DialectId::ORDER.into_iter().filter(|dialect| dialect.is_read(&sources.enabled)) {
+        // What a bundle brings is the administrator's, whatever the user has enabled.
+        let is_read = |dialect: &DialectId| dialect.is_read(&sources.enabled) || !enrolment.bundles.is_empty();
+        for dialect in DialectId::ORDER.into_iter().filter(is_read) {
             let bundles = &enrolment.bundles;
             let (reading, trusted) = (&mut reading, &mut self.trusted);
             let mut context = LoadContext { sources, reading, trusted, bundles, common: &mut common };

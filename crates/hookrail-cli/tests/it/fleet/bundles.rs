@@ -54,6 +54,44 @@ fn every_kind_of_hook_in_a_bundle_takes_part() {
     assert_eq!(disabled.env("HOOKRAIL_DISABLE", "1").output().unwrap().status.code(), Some(2));
 }
 
+/// The administrator's hooks need no dialect to be enabled, and the user's own stay off beside them.
+#[test]
+fn a_bundle_brings_hooks_of_other_agents() {
+    let fleet = Fleet::new();
+    let call = ["fire", "before-tool", "--tool", "run_shell_command", "--tool-input", r#"{"command":"ls"}"#, "--json"];
+    fleet.write_home(
+        ".claude/settings.json",
+        r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}}"#,
+    );
+    let publish = |files: &[(&str, String)]| {
+        let _ = fs::remove_dir_all(fleet.project.join("policy"));
+        fleet.write("policy/settings.json", settings("true"));
+        for (file, text) in files {
+            fleet.write(&format!("policy/{file}"), text);
+        }
+        fleet.build(&[]).ends_with(0);
+        fleet.sign();
+        assert_eq!(fleet.apply(), "switched", "{files:?}");
+        fleet.hookrail(&call).json()
+    };
+    for (dialect, file, event, matcher) in [
+        ("claude", "claude/settings.json", "PreToolUse", "Bash"),
+        ("gemini", "gemini/settings.json", "BeforeTool", "run_shell_command"),
+        ("codex", "codex/hooks.json", "PreToolUse", "Bash"),
+    ] {
+        for (status, decision) in [(0, json!(null)), (2, json!("deny"))] {
+            let command = format!("echo by {dialect} >&2; [ -f \"$HOOKRAIL_BUNDLE_DIR/{file}\" ] && exit {status}");
+            let group = json!({"matcher": matcher, "hooks": [{"type": "command", "command": command}]});
+            let outcome = publish(&[(file, json!({"hooks": {event: [group]}}).to_string())]);
+            assert_eq!(outcome["decision"], decision, "{dialect}: {outcome}");
+            let runs = outcome["runs"].as_array().unwrap();
+            let run = runs.iter().find(|run| run["dialect"] == dialect).unwrap();
+            assert_eq!(run["source"]["kind"], "system", "{outcome}");
+        }
+    }
+    assert_eq!(publish(&[])["runs"].as_array().unwrap().len(), 1, "the control");
+}
+
 #[test]
 fn a_build_is_reproducible_and_refuses_what_the_engine_cannot_use() {
     let fleet = Fleet::new();

@@ -8,7 +8,9 @@ use super::{Claude, plugins};
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
 use crate::config::{Document, Node, Shape, SourceId, SourceReader, same_place};
-use crate::dialect::command_hooks::{Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, read_layer};
+use crate::dialect::command_hooks::{
+    Layer, LayerFile, LayerSwitches, LayerSyntax, load_bundles, load_layers, read_layer,
+};
 use crate::dialect::{LoadContext, Loaded, MachineFile, Plugins, Sources, machine_files, path_in};
 use crate::dialect_id::DialectId;
 use crate::run::Environment;
@@ -40,7 +42,9 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let mut loaded = Loaded::default();
     let mut layers = Vec::new();
     let mut disabled_plugins = Vec::new();
-    for file in files(sources, reading, &mut loaded.diagnostics) {
+    let is_enabled = DialectId::Claude.is_read(&sources.enabled);
+    let files = if is_enabled { files(sources, reading, &mut loaded.diagnostics) } else { Vec::new() };
+    for file in files {
         let read = read_layer::<Claude, LayerSettings>(&file, reading, &mut loaded.diagnostics, settings);
         let Some(read) = read else { continue };
         if file.kind != SourceKind::Project {
@@ -48,12 +52,15 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
         }
         layers.push(Layer::new(file, read.hooks, read.settings.switches));
     }
-    if sources.plugins == Plugins::Loaded {
+    if is_enabled && sources.plugins == Plugins::Loaded {
         for (file, hooks) in plugins::load(sources, &disabled_plugins, reading, &mut loaded.diagnostics) {
             layers.push(Layer { kind: SourceKind::Plugin, file, hooks, switches: LayerSwitches::default() });
         }
     }
     load_layers::<Claude>(&layers, &environment, context, &mut loaded);
+    load_bundles::<Claude>(&layers, &environment, context, &mut loaded, |kind, folder| {
+        vec![LayerFile::new(kind, folder.join("settings.json"), LayerSyntax::StrictJson)]
+    });
     loaded
 }
 

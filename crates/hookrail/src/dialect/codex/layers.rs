@@ -8,8 +8,10 @@ use super::Codex;
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
 use crate::config::{Document, Node, Shape, same_place};
-use crate::dialect::command_hooks::{Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, read_layer};
-use crate::dialect::{LoadContext, Loaded, MachineFile, Sources, machine_files, path_in};
+use crate::dialect::command_hooks::{
+    Layer, LayerFile, LayerSwitches, LayerSyntax, load_bundles, load_layers, read_layer,
+};
+use crate::dialect::{DialectId, LoadContext, Loaded, MachineFile, Sources, machine_files, path_in};
 
 /// The folder of the machine's settings.
 pub(super) const MANAGED: &str = "/etc/codex";
@@ -21,20 +23,25 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let environment = Arc::clone(context.hook_environment());
     let mut loaded = Loaded::default();
     let mut layers = Vec::new();
-    for file in files(context.sources) {
+    let is_enabled = DialectId::Codex.is_read(&context.sources.enabled);
+    for file in files(context.sources).into_iter().filter(|_| is_enabled) {
         let read = read_layer::<Codex, LayerSwitches>(&file, context.reading, &mut loaded.diagnostics, switches);
         layers.extend(read.map(|read| Layer::new(file, read.hooks, read.settings)));
     }
     load_layers::<Codex>(&layers, &environment, context, &mut loaded);
+    load_bundles::<Codex>(&layers, &environment, context, &mut loaded, |kind, folder| both(kind, folder).into());
     loaded
+}
+
+/// The files with hooks in a folder of any layer.
+const BOTH: [(&str, LayerSyntax); 2] = [("hooks.json", LayerSyntax::StrictJson), ("config.toml", LayerSyntax::Toml)];
+
+fn both(kind: SourceKind, folder: &Path) -> [LayerFile; 2] {
+    BOTH.map(|(name, syntax)| LayerFile::new(kind, folder.join(name), syntax))
 }
 
 /// The files, the project's first.
 fn files(sources: &Sources) -> Vec<LayerFile> {
-    const BOTH: [(&str, LayerSyntax); 2] =
-        [("hooks.json", LayerSyntax::StrictJson), ("config.toml", LayerSyntax::Toml)];
-    let both =
-        |kind: SourceKind, folder: &Path| BOTH.map(|(name, syntax)| LayerFile::new(kind, folder.join(name), syntax));
     let own = sources.project.join(".codex");
     let named = path_in(&sources.environment, FOLDER_VARIABLE).filter(|folder| folder.is_absolute());
     let user = named.or_else(|| sources.home().map(|home| home.join(".codex")));

@@ -1,8 +1,8 @@
 //! The kit for dialects whose hooks are commands in JSON settings: `{"EVENT": [{"matcher": …, "hooks": [{"type":
 //! "command", …}]}]}`, an answer as JSON on standard output, and exit statuses with a meaning.
 //!
-//! `layers` reads settings files with such a section, `switches` has what they turn off, `groups` the settings of one event, `answer` makes an answer of
-//! the end of a process or of a question to a remote group, `remote` reads entries that ask one, `foreign_errors` recognizes what
+//! `layers` reads settings files with such a section, `switches` has what they turn off, `groups` the settings of one event,
+//! `answer` makes an answer of the end of a process or of a question to a remote group, `remote` reads entries that ask one, `foreign_errors` recognizes what
 //! did not come from the hook, `output` reads the fields of an answer, `strict` says which output of a guard is none,
 //! `unambiguous` settles keys that were written twice, `references` quotes variables in a line. A
 //! dialect says with [`CommandDialect`] what is different about it, and adds its own loading, input and folding.
@@ -31,7 +31,7 @@ pub use output::{
 pub(crate) use output::{FOREIGN_FIELDS, NO_REASON};
 pub(crate) use references::with_quoted_variables;
 pub(crate) use remote::{GROUP_KEY, PROCESS_KEYS, RETRIES_KEY, TYPE as REMOTE_TYPE};
-pub(crate) use switches::{Layer, LayerSwitches, load_layers};
+pub(crate) use switches::{Layer, LayerSwitches, load_bundles, load_layers};
 
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, Node};
@@ -42,6 +42,9 @@ use crate::event::EventKind;
 use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Hook, OnFailure};
 use crate::matcher::{CompiledMatcher, OnInvalid};
+
+/// The variable in which hooks of a bundle find the bundle's folder, which has another path in every version.
+pub(crate) const BUNDLE_VARIABLE: &str = "HOOKRAIL_BUNDLE_DIR";
 
 /// What distinguishes one dialect of command hooks from another.
 pub(crate) trait CommandDialect {

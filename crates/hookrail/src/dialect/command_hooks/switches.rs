@@ -1,9 +1,9 @@
 //! What the layers of an agent's settings turn off among each other's hooks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{CommandDialect, LayerFile};
+use super::{BUNDLE_VARIABLE, CommandDialect, LayerFile, read_layer};
 use crate::config::source::SourceKind;
 use crate::dialect::{LoadContext, Loaded};
 use crate::hook::{Enablement, Hook, ProjectSwitch};
@@ -89,6 +89,30 @@ pub(crate) fn load_layers<D: CommandDialect>(
         }
     }
     loaded.off_by_user = off_by_user::<D>(layers);
+}
+
+/// Loads the hooks that bundles bring for a dialect: those of the files that `files` names in the bundle's folder for it. A machine relies
+/// on them, whatever its user has enabled, and switches in them act on nothing.
+pub(crate) fn load_bundles<D: CommandDialect>(
+    layers: &[Layer],
+    environment: &Arc<Environment>,
+    context: &mut LoadContext<'_, '_>,
+    loaded: &mut Loaded,
+    files: impl Fn(SourceKind, &Path) -> Vec<LayerFile>,
+) {
+    for bundle in context.bundles {
+        let environment = Arc::new(Environment::clone(environment).with(BUNDLE_VARIABLE, &bundle.folder));
+        for file in files(bundle.kind, &bundle.folder.join(D::DIALECT.name())) {
+            let read = read_layer::<D, ()>(&file, context.reading, &mut loaded.diagnostics, |_, _, _| ());
+            for mut hook in read.map(|read| read.hooks).unwrap_or_default() {
+                hook.environment = Some(Arc::clone(&environment));
+                if hook.enablement == Enablement::Active {
+                    hook.enablement = enablement(layers, file.kind, &hook);
+                }
+                loaded.hooks.push(hook);
+            }
+        }
+    }
 }
 
 fn enablement(layers: &[Layer], kind: SourceKind, hook: &Hook) -> Enablement {

@@ -7,8 +7,10 @@ use super::{Gemini, extensions};
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
 use crate::config::{Document, Node, Shape, same_place};
-use crate::dialect::command_hooks::{Layer, LayerFile, LayerSwitches, LayerSyntax, load_layers, read_layer};
-use crate::dialect::{LoadContext, Loaded, Plugins, Sources, machine_files};
+use crate::dialect::command_hooks::{
+    Layer, LayerFile, LayerSwitches, LayerSyntax, load_bundles, load_layers, read_layer,
+};
+use crate::dialect::{DialectId, LoadContext, Loaded, Plugins, Sources, machine_files};
 use crate::run::Environment;
 
 /// The file of the machine.
@@ -21,16 +23,20 @@ pub(super) fn load(context: &mut LoadContext<'_, '_>) -> Loaded {
     let environment = Arc::new(PROJECT.into_iter().fold(base, |environment, name| environment.with(name, project)));
     let mut loaded = Loaded::default();
     let mut layers = Vec::new();
-    for file in files(context.sources) {
+    let is_enabled = DialectId::Gemini.is_read(&context.sources.enabled);
+    for file in files(context.sources).into_iter().filter(|_| is_enabled) {
         let read = read_layer::<Gemini, LayerSwitches>(&file, context.reading, &mut loaded.diagnostics, switches);
         layers.extend(read.map(|read| Layer::new(file, read.hooks, read.settings)));
     }
     let folder = context.sources.home().map(|home| home.join(".gemini/extensions"));
-    if let Some(file) = folder.filter(|_| context.sources.plugins == Plugins::Loaded) {
+    if let Some(file) = folder.filter(|_| is_enabled && context.sources.plugins == Plugins::Loaded) {
         let hooks = extensions::load_all(&file, project, context.reading, &mut loaded.diagnostics);
         layers.push(Layer { kind: SourceKind::Extension, file, hooks, switches: LayerSwitches::default() });
     }
     load_layers::<Gemini>(&layers, &environment, context, &mut loaded);
+    load_bundles::<Gemini>(&layers, &environment, context, &mut loaded, |kind, folder| {
+        vec![LayerFile::new(kind, folder.join("settings.json"), LayerSyntax::WithComments)]
+    });
     loaded
 }
 

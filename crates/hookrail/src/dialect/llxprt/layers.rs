@@ -9,7 +9,7 @@ use super::settings::{self, SettingsFile, Switch};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
 use crate::config::{Document, KeptReason, SourceId, SourceReader, is_absence, lies_in, same_place};
-use crate::dialect::command_hooks::system_file_problem;
+use crate::dialect::command_hooks::{BUNDLE_VARIABLE, system_file_problem};
 use crate::dialect::enrolment::Bundle;
 use crate::dialect::snapshot::ModelDecisions;
 use crate::dialect::{Bundles, DialectId, LoadContext, Loaded, SettingsReach, Sources, path_in};
@@ -21,9 +21,6 @@ use crate::trust::OffByUser;
 /// The file of the system layer, unless the environment names another one in the variable.
 const DEFAULT_SYSTEM_FILE: &str = "/etc/llxprt-code/settings.json";
 const SYSTEM_FILE_VARIABLE: &str = "LLXPRT_SYSTEM_SETTINGS_PATH";
-
-/// The variable in which hooks of a bundle find the bundle's folder, which has another path in every version.
-const BUNDLE_VARIABLE: &str = "HOOKRAIL_BUNDLE_DIR";
 
 /// One layer as it was read.
 struct Layer {
