@@ -1,5 +1,6 @@
 //! A parsed file: a tree of values with their places.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::json_hints::{SyntaxCause, explain_open, explain_syntax, explain_word, find_cause};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{LineIndex, Location};
-use crate::json::{Json, JsonObject};
+use crate::json::{Json, JsonObject, without_lone_surrogates};
 
 /// A file with its text and its tree.
 #[derive(Debug)]
@@ -64,6 +65,12 @@ impl Document {
             allow_extended_string_escapes: false,
         };
         let file: Arc<Path> = file.into();
+        // Half of a surrogate pair is no reason to lose the guards of a file, which agents written in JavaScript read.
+        let repaired = match without_lone_surrogates(&text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(repaired) => Some(repaired),
+        };
+        let text = repaired.unwrap_or(text);
         let root = match parse_to_ast(&text, &CollectOptions::default(), &options) {
             Ok(parsed) => parsed.value.map(|value| node(&value)),
             Err(error) => {

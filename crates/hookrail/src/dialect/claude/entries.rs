@@ -131,6 +131,10 @@ impl CommandDialect for Claude {
         require_executable_guard(hook)
     }
 
+    fn prepare_answer(answer: &mut JsonObject) {
+        answer::read_deferral(answer);
+    }
+
     /// Text is context for the model where the agent takes it for that, and nothing elsewhere.
     fn text_answer(event: EventKind, text: &str) -> HookOutput {
         let is_context = matches!(event, EventKind::SessionStart | EventKind::Prompt);

@@ -297,6 +297,14 @@ pub(super) enum Parsed {
 }
 
 fn parse<D: CommandDialect>(text: &str) -> Parsed {
+    let mut parsed = parse_as_written::<D>(text);
+    if let Parsed::Object(answer) = &mut parsed {
+        D::prepare_answer(&mut answer.object);
+    }
+    parsed
+}
+
+fn parse_as_written<D: CommandDialect>(text: &str) -> Parsed {
     let text = &*without_lone_surrogates(text.trim_start_matches('\u{feff}').trim());
     let is_repaired = D::OUTPUT.near_json == NearJson::Repaired;
     if text.is_empty() {

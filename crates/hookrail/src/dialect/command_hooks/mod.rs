@@ -41,6 +41,7 @@ use crate::dialect::condition_key::ConditionTexts;
 use crate::event::EventKind;
 use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Hook, OnFailure};
+use crate::json::JsonObject;
 use crate::matcher::{CompiledMatcher, OnInvalid};
 
 /// The variable in which hooks of a bundle find the bundle's folder, which has another path in every version.
@@ -82,6 +83,9 @@ pub(crate) trait CommandDialect {
     ) -> Result<(), String> {
         Ok(())
     }
+
+    /// Puts words of the dialect into those that every such dialect has.
+    fn prepare_answer(_answer: &mut JsonObject) {}
 
     /// What text that is no JSON says as an answer to an event.
     fn text_answer(_event: EventKind, text: &str) -> HookOutput {
