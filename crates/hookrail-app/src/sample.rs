@@ -2,6 +2,7 @@
 
 use hookrail::event::{FieldKind, FieldSpec};
 use hookrail::{EventKind, Hook, Json, JsonObject};
+use hookrail_bridge::{Agent, tools};
 use serde_json::{Value, json};
 
 use crate::lint::{known_tools, usual_values};
@@ -17,6 +18,18 @@ pub fn fields(kind: EventKind, tool: Option<&str>) -> JsonObject {
         if let Some(value) = value(field, tool) {
             fields.set(field.name, Json::from(value));
         }
+    }
+    fields
+}
+
+/// Returns the fields with the tool and its arguments in the words of an agent, if it has the tool.
+pub fn in_words_of(agent: Agent, mut fields: JsonObject) -> JsonObject {
+    let tool = fields.get("tool_name").and_then(Json::as_str);
+    let call = tool.zip(fields.get("tool_input").cloned());
+    let told = call.and_then(|(tool, input)| tools::table().call_for(agent.tools(), &tool, &input));
+    if let Some((tool, input)) = told {
+        fields.set("tool_name", Json::string(&tool));
+        fields.set("tool_input", input);
     }
     fields
 }

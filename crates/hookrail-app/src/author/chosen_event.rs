@@ -12,7 +12,7 @@ use hookrail_journal::{Filter, Record, RecordKind};
 
 use crate::event_draft::{EventDraft, EventFields, FieldReport, find_kind, make_event};
 use crate::failure::{Failure, Result};
-use crate::project::{Project, ProjectChoice};
+use crate::project::{Project, ProjectChoice, of_agent};
 use crate::text::one_line;
 use crate::{records, replay, sample};
 
@@ -28,6 +28,8 @@ pub struct EventWish<'w> {
     pub event: Option<&'w str>,
     /// The event's fields; the name in them does not count.
     pub fields: EventFields,
+    /// The agent whose bridge fires it.
+    pub agent: Option<Agent>,
 }
 
 /// The event to fire.
@@ -69,27 +71,35 @@ pub fn choose_event<'c>(
     choice: impl Into<ProjectChoice<'c>>,
 ) -> Result<(HookSystem, ChosenEvent)> {
     let choice = choice.into();
-    let system = build(choice, project, None)?;
+    let agent = wish.agent;
+    let system = match agent {
+        Some(agent) => of_agent(project.builder(choice)?.lend_runtime(), project.root(), agent).build(),
+        None => build(choice, project, None)?,
+    };
     Project::require_modules(&system)?;
     let hook = wish.hook.map(|name| find_hook(&system, name)).transpose()?;
     let label = hook.as_ref().map(|hook| Arc::clone(&hook.label));
+    let chosen = |event: Event, fields, source| ChosenEvent { event, fields, source, hook: label.clone() };
     if wish.event.is_some() || !wish.fields.is_empty() {
-        let (event, fields) = described(wish, project, hook.as_deref())?;
-        return Ok((system, ChosenEvent { event, fields, source: EventSource::Options, hook: label }));
+        let EventDraft { event, agent: sender, fields } = described(wish, project, hook.as_deref())?;
+        let system = match sender.filter(|_| agent.is_none()) {
+            Some(sender) => build(choice, project, Some(sender))?,
+            None => system,
+        };
+        return Ok((system, chosen(event, fields, EventSource::Options)));
     }
-    if let Some((system, event, at)) = recorded(choice, project, &system, hook.as_deref())? {
-        let source = EventSource::Journal(at);
-        return Ok((system, ChosenEvent { event, fields: FieldReport::default(), source, hook: label }));
+    if let Some((system, event, at)) = recorded(choice, project, &system, hook.as_deref(), agent)? {
+        return Ok((system, chosen(event, FieldReport::default(), EventSource::Journal(at))));
     }
     let event = match hook.or_else(|| first_hook(&system)) {
-        Some(hook) => sampled(&hook, project)?,
+        Some(hook) => sampled(&hook, project, agent)?,
         None => {
             return Err(Failure::new("no hooks are configured").hint(
                 "run `hookrail init` to create a first one, or `hookrail try SCRIPT` for a script without settings",
             ));
         }
     };
-    Ok((system, ChosenEvent { event, fields: FieldReport::default(), source: EventSource::Sample, hook: label }))
+    Ok((system, chosen(event, FieldReport::default(), EventSource::Sample)))
 }
 
 fn build(choice: ProjectChoice<'_>, project: &Project, agent: Option<Agent>) -> Result<HookSystem> {
@@ -133,20 +143,24 @@ fn first_hook(system: &HookSystem) -> Option<Arc<Hook>> {
 }
 
 /// The event that the user describes, with a sample in place of a payload that is not given.
-fn described(wish: EventWish<'_>, project: &Project, hook: Option<&Hook>) -> Result<(Event, FieldReport)> {
-    let EventWish { event, mut fields, .. } = wish;
+fn described(wish: EventWish<'_>, project: &Project, hook: Option<&Hook>) -> Result<EventDraft> {
+    let EventWish { event, mut fields, agent, .. } = wish;
+    let in_agent = |name: &str| agent.and_then(|agent| agent.find_event(name)).map(|event| event.kind);
     let kind = match (event, hook) {
-        (Some(name), _) => find_kind(name)?,
+        (Some(name), _) => in_agent(name).map_or_else(|| find_kind(name), Ok)?,
         (None, Some(hook)) => event_of(hook),
         (None, None) if fields.prompt.is_some() => EventKind::Prompt,
         (None, None) => EventKind::BeforeTool,
     };
     let of_hook = hook.filter(|hook| event_of(hook) == kind && fields.tool.is_none());
     let sample = of_hook.map_or_else(|| sample::fields(kind, fields.tool.as_deref()), sample::fields_for);
-    fields.name = event.unwrap_or(kind.name()).to_owned();
+    let sample = match agent {
+        Some(agent) => sample::in_words_of(agent, sample),
+        None => sample,
+    };
+    fields.name = event.filter(|name| in_agent(name).is_none()).unwrap_or(kind.name()).to_owned();
     fields.payload = fields.payload.or(Some(sample));
-    let EventDraft { event, fields, .. } = make_event(&fields, project.root())?;
-    Ok((event, fields))
+    make_event(&fields, project.root())
 }
 
 /// The event of a hook; for a module that was not loaded, the usual one.
@@ -154,26 +168,33 @@ fn event_of(hook: &Hook) -> EventKind {
     hook.known_event().unwrap_or(EventKind::BeforeTool)
 }
 
-fn sampled(hook: &Hook, project: &Project) -> Result<Event> {
+fn sampled(hook: &Hook, project: &Project, agent: Option<Agent>) -> Result<Event> {
     let kind = event_of(hook);
     let fields: JsonObject = if kind == hook.event { sample::fields_for(hook) } else { sample::fields(kind, None) };
+    let fields = match agent {
+        Some(agent) => sample::in_words_of(agent, fields),
+        None => fields,
+    };
     let event = Event::new(kind, project.root()).with_payload(&fields.to_json());
     event.map_err(|error| Failure::new(error.to_string()).hint("describe the event with `--payload`"))
 }
 
-/// The last recorded event of the project in which the hook takes part, with the hook system that knows its tools.
+/// The last recorded event of the project in which the hook takes part, with the hook system that knows its tools. Of an agent's
+/// bridge it is one that this bridge has fired.
 fn recorded(
     choice: ProjectChoice<'_>,
     project: &Project,
     system: &HookSystem,
     hook: Option<&Hook>,
+    agent: Option<Agent>,
 ) -> Result<Option<(HookSystem, Event, String)>> {
     for record in last_records(project, hook).into_iter().rev() {
         let cwd = record.cwd.as_deref().unwrap_or_default();
         let Some(event) = replay::event_of(&record, cwd.into()) else { continue };
-        let system = match replay::agent_of(&record) {
-            Some(agent) => build(choice, project, Some(agent))?,
-            None => system.clone(),
+        let system = match (replay::agent_of(&record), agent) {
+            (recorder, Some(_)) if recorder != agent => continue,
+            (None, _) | (_, Some(_)) => system.clone(),
+            (Some(recorder), None) => build(choice, project, Some(recorder))?,
         };
         if hook.is_none_or(|hook| takes_part(&system, &event, hook)) {
             return Ok(Some((system, event, record.at)));

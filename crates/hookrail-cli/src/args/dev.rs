@@ -56,6 +56,9 @@ pub(crate) struct DevArgs {
     pub(crate) event: Option<String>,
     #[command(flatten)]
     pub(crate) sample: SampleArgs,
+    /// Behave as the bridge of this agent: events and tools have its names, and what it cannot honour is shown
+    #[arg(long, value_name = "AGENT", value_parser = super::bridge::agent_parser())]
+    pub(crate) agent: Option<hookrail_bridge::Agent>,
     /// Fire once and end
     #[arg(long)]
     pub(crate) once: bool,

@@ -12,9 +12,11 @@ use std::time::SystemTime;
 use hookrail::event::timestamp;
 use hookrail::trust::Fingerprint;
 use hookrail::{Diagnostic, HookSystem, Level, Outcome};
+use hookrail_app::as_agent::{self, ToldAgent};
 use hookrail_app::author::{ChosenEvent, EventWish, choose_event};
 use hookrail_app::failure::Result;
 use hookrail_app::project::Project;
+use hookrail_bridge::AgentRequest;
 use hookrail_bus::PathWatcher;
 
 use super::firing::{self, Detail};
@@ -36,14 +38,17 @@ const MOST_IN_A_ROW: usize = 3;
 
 pub(crate) fn run(args: &DevArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let wish = EventWish { hook: args.name.as_deref(), event: args.event.as_deref(), fields: args.sample.fields()? };
+    let (hook, event) = (args.name.as_deref(), args.event.as_deref());
+    let wish = EventWish { hook, event, fields: args.sample.fields()?, agent: args.agent };
     let (system, chosen) = choose_event(wish, &project, &args.project)?;
+    let asked = args.agent.map(|agent| as_agent::request_of(agent, &chosen.event)).transpose()?;
     hookrail_app::runtime::runtime()?.block_on(async {
         let mut session = Session {
             args,
             project,
             system,
             chosen,
+            asked,
             interrupts: firing::listen()?,
             keys: if args.once { Keys::none() } else { Keys::of_terminal() },
             watcher: PathWatcher::new(),
@@ -79,6 +84,8 @@ struct Session<'a> {
     project: Project,
     system: HookSystem,
     chosen: ChosenEvent,
+    /// The request of the bridge that fires it, if one does.
+    asked: Option<AgentRequest>,
     interrupts: Interrupts,
     keys: Keys,
     watcher: PathWatcher,
@@ -145,8 +152,11 @@ impl Session<'_> {
             let text = format!("{heading}{}\n\n{shown}", paint(BAD, "not fired: what was saved cannot be used"));
             return self.print(&text);
         }
-        let event = self.chosen.event.clone();
-        let mut fired = firing::fire(&self.system, event, &mut self.interrupts, Detail::Everything).await;
+        let (system, interrupts) = (&self.system, &mut self.interrupts);
+        let mut fired = match &self.asked {
+            Some(asked) => firing::fire_as_agent(system, asked, interrupts, Detail::Everything).await,
+            None => firing::fire(system, self.chosen.event.clone(), interrupts, Detail::Everything).await,
+        };
         fired.event.explain(&self.system, self.chosen.fields.clone());
         fired.event.advise(&self.system);
         fired.event.show_only(self.chosen.hook.as_deref());
@@ -155,6 +165,7 @@ impl Session<'_> {
             output::text(&text)?;
             return Ok(Next::End(exit_of(signal)));
         }
+        text.push_str(&fired.told.as_ref().map(ToldAgent::report).unwrap_or_default());
         text.push_str(&self.compared(&fired.event.outcome));
         self.print(&text)
     }

@@ -47,12 +47,16 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     let project = Project::open(&options)?;
     let mut described = EventFields { name: kind.name().to_owned(), ..args.sample.fields()? };
     if described.payload.is_none() {
-        described.payload = Some(sample::fields(kind, described.tool.as_deref()));
+        let fields = sample::fields(kind, described.tool.as_deref());
+        described.payload = Some(match args.agent {
+            Some(agent) => sample::in_words_of(agent, fields),
+            None => fields,
+        });
     }
-    let EventDraft { event, fields, .. } = make_event(&described, project.root())?;
+    let EventDraft { event, agent: sender, fields } = make_event(&described, project.root())?;
     let asked = args.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let mut builder = project.builder(&options)?.only_named_hooks().lend_runtime();
-    builder = as_agent::host(builder, project.root(), args.agent);
+    builder = as_agent::host(as_agent::sent_by(builder, sender), project.root(), args.agent);
     if dialect != DialectId::Xcsh {
         builder = builder.hook(script_hook(kind, dialect, &args.script, &file)?);
     }

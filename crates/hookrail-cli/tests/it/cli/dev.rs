@@ -234,3 +234,25 @@ fn on_a_terminal_keys_fire_again_and_review_changes() {
     terminal.types("q\n");
     assert!(terminal.command.wait().unwrap().success());
 }
+
+/// As the bridge of an agent: its names of events and tools, and without the hooks that it runs itself.
+#[test]
+fn an_event_is_fired_as_the_bridge_of_an_agent_would() {
+    let sandbox = Sandbox::new();
+    let hook = serde_json::json!({"type": "command", "command": "cat > got.json; echo no >&2; exit 2"});
+    let group = serde_json::json!({"matcher": "Bash", "hooks": [hook]});
+    sandbox.write(".claude/settings.json", serde_json::json!({"hooks": {"PreToolUse": [group]}}).to_string());
+    sandbox.run(&["enable", "claude"]).ends_with(0);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    for (agent, event, tool) in [("gemini", "BeforeTool", "run_shell_command"), ("codex", "PreToolUse", "Bash")] {
+        for options in [&[][..], &["--event", event, "--tool", tool]] {
+            let ran = sandbox.run(&[&["dev", "--once", "--agent", agent], options].concat()).ends_with(0);
+            assert!(ran.stdout.contains(tool) && ran.stdout.contains("blocked"), "{agent}: {ran:?}");
+            let got: serde_json::Value = serde_json::from_str(&sandbox.read("got.json")).unwrap();
+            assert_eq!((&got["tool_name"], &got["tool_input"]["command"]), (&"Bash".into(), &"git status".into()));
+            std::fs::remove_file(sandbox.project.join("got.json")).unwrap();
+        }
+    }
+    sandbox.run(&["dev", "--once", "--agent", "claude"]).ends_with(0);
+    assert!(!sandbox.exists("got.json"), "its own hooks are not asked");
+}

@@ -110,3 +110,24 @@ fn an_event_that_the_dialect_does_not_have_names_those_that_have_it() {
          `--dialect xcsh`; `hookrail reference events` lists all\n"
     );
 }
+
+/// A script in the format of one agent, asked as another agent's bridge asks it.
+#[test]
+fn a_script_of_one_agent_is_asked_about_the_tools_of_another() {
+    let sandbox = Sandbox::new();
+    sandbox.write_program("guard.sh", DENY);
+    for (agent, tool) in [("copilot", "bash"), ("gemini", "run_shell_command"), ("codex", "Bash")] {
+        let args = ["try", "guard.sh", "--dialect", "claude", "--agent", agent, "--tool", tool];
+        let shown = sandbox.run(&args).ends_with(2).stdout;
+        let input: serde_json::Value = serde_json::from_str(&sandbox.read("input.json")).unwrap();
+        assert_eq!((&input["tool_name"], &input["hook_event_name"]), (&"Bash".into(), &"PreToolUse".into()), "{shown}");
+        assert_eq!(input["tool_input"]["command"], "git status", "{shown}");
+    }
+    // A payload of the agent is read as its bridge reads it.
+    let payload = r#"{"hook_event_name":"PreToolUse","permission_mode":"default","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    sandbox
+        .run(&["try", "guard.sh", "--event", "PreToolUse", "--dialect", "gemini", "--payload", payload])
+        .ends_with(2);
+    let input: serde_json::Value = serde_json::from_str(&sandbox.read("input.json")).unwrap();
+    assert_eq!((&input["tool_name"], &input["tool_input"]["command"]), (&"run_shell_command".into(), &"ls".into()));
+}
