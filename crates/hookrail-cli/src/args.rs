@@ -371,7 +371,7 @@ pub(crate) struct EventArgs {
     /// The user's prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
-    /// The session's ID
+    /// The session's ID; what is remembered of a session, such as which hooks ran once, is kept under it
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
     /// The path of the session's transcript

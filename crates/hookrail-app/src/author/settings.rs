@@ -49,6 +49,16 @@ pub(crate) fn merge_text(existing: Option<String>, name: &str, groups: &[HookGro
     Ok(MergedSettings { text: format!("{mark}{new}"), warning })
 }
 
+/// Adds groups to the text of an agent's own settings file, which is called `name` in messages.
+pub(crate) fn merge_agent_text(existing: Option<String>, name: &str, groups: &[HookGroup]) -> Result<MergedSettings> {
+    let whole = existing.unwrap_or_default();
+    let (mark, text) = whole.strip_prefix('\u{feff}').map_or(("", whole.as_str()), |text| ("\u{feff}", text));
+    let new = insert_groups(text, groups).map_err(|error| refusal(name, text, &error))?;
+    let warning = switch_of(&serde_json::from_str(&new).unwrap_or_default()).filter(|(_, is_on)| !is_on);
+    let warning = warning.map(|(key, _)| format!("`{key}` in `{name}` switches hooks off"));
+    Ok(MergedSettings { text: format!("{mark}{new}"), warning })
+}
+
 /// Returns the switch of the file, by its key, and what it says.
 fn switch_of(settings: &Value) -> Option<(&'static str, bool)> {
     let switches = [

@@ -1,27 +1,35 @@
-//! `hookrail import`: the entries of an agent's settings as entries of LLxprt settings, with what each would mean otherwise. For
+//! `hookrail import`: the entries of an agent's settings as entries of another format, with what each would mean otherwise. For
 //! those who want to leave a format behind; to run hooks as they are, their dialect is switched on.
 
 mod convert;
+mod target;
 mod words;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use hookrail::sources::Location;
+use hookrail::hook::Enablement;
+use hookrail::sources::{Location, SourceKind};
+use hookrail::{DialectId, Hook};
 use hookrail_bridge::Agent;
-use hookrail_bridge::install::{HookGroup, Scope};
+use hookrail_bridge::install::HookGroup;
 use serde_json::{Value, json};
 
 use crate::agent_entries;
-use crate::author::settings::{MergedSettings, merge_text};
+use crate::author::settings::{MergedSettings, merge_agent_text, merge_text};
 use crate::failure::{Failure, Result};
 use crate::folders::{home, refuse_links};
+use crate::project::Project;
 use crate::temporary_file::write_atomically;
+
+pub use target::Format;
 
 /// What became of the entries of an agent.
 #[derive(Debug)]
 pub struct Import {
     pub agent: Agent,
     project: PathBuf,
+    /// What the entries become.
+    pub to: Format,
     pub entries: Vec<ImportedEntry>,
     /// A file that the agent cannot read, and why: it runs none of its hooks.
     pub unreadable: Vec<(PathBuf, String)>,
@@ -40,7 +48,7 @@ pub struct ImportedEntry {
     pub changes: Vec<ImportChange>,
 }
 
-/// A group of hooks in a settings file of LLxprt.
+/// A group of hooks in a settings file of the other format.
 #[derive(Debug)]
 pub struct ImportTarget {
     pub file: PathBuf,
@@ -73,10 +81,15 @@ impl ImportedEntry {
 
 impl Import {
     /// Reads the entries of an agent and converts them. Nothing is written.
-    pub fn plan(agent: Agent, project: &Path) -> Self {
-        let found = agent_entries::of_agent(agent, project);
-        let entries = found.entries.into_iter().map(|entry| convert::entry(agent, project, entry)).collect();
-        Self { agent, project: project.to_owned(), entries, unreadable: found.unreadable }
+    ///
+    /// # Errors
+    ///
+    /// The configuration of the project cannot be read.
+    pub fn plan(agent: Agent, to: Format, project: &Project) -> Result<Self> {
+        let found = agent_entries::of_agent(agent, project.root());
+        let converted = found.entries.into_iter().map(|entry| convert::entry(agent, to, project.root(), entry));
+        let entries = converted.chain(installed(agent, project)?).collect();
+        Ok(Self { agent, project: project.root().to_owned(), to, entries, unreadable: found.unreadable })
     }
 
     /// Whether an entry does something else afterwards.
@@ -129,7 +142,10 @@ impl Import {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
                 Err(error) => return Err(Failure::new(format!("`{shown}` cannot be read: {error}"))),
             };
-            let MergedSettings { text, warning } = merge_text(existing.clone(), &shown, &groups)?;
+            let MergedSettings { text, warning } = match self.to.dialect {
+                DialectId::Llxprt => merge_text(existing.clone(), &shown, &groups)?,
+                _ => merge_agent_text(existing.clone(), &shown, &groups)?,
+            };
             planned.push((WrittenSettings { file, warning, changed: existing.as_ref() != Some(&text) }, text));
         }
         let mut written = Vec::new();
@@ -146,6 +162,33 @@ impl Import {
     }
 }
 
+/// The hooks of what the user has installed for an agent. They are the files of others, which an update replaces, so none of them
+/// is converted.
+fn installed(agent: Agent, project: &Project) -> Result<Vec<ImportedEntry>> {
+    let Some(dialect) = DialectId::from_name(agent.name()) else { return Ok(Vec::new()) };
+    let system = project.builder(project.root())?.enable_dialect(dialect).build();
+    let is_installed = |hook: &Hook| {
+        let is_of_others = matches!(hook.origin.kind, SourceKind::Plugin | SourceKind::Extension);
+        hook.dialect == dialect && is_of_others && matches!(hook.enablement, Enablement::Active)
+    };
+    let snapshot = system.snapshot();
+    let entries = snapshot.hooks().iter().filter(|hook| is_installed(hook)).map(|hook| {
+        let owner = hook.owner.as_ref().map_or("?", |owner| &owner.id);
+        let what = if hook.origin.kind == SourceKind::Plugin { "plugin" } else { "extension" };
+        let text = format!(
+            "it belongs to the {what} `{owner}`, which its updates replace, and is not converted; `hookrail enable {dialect}` runs it"
+        );
+        ImportedEntry {
+            event: hook.event.spec().column(dialect).map_or(hook.event.name(), |column| column.name).to_owned(),
+            location: hook.origin.location.clone(),
+            entry: json!({"command": &*hook.label}),
+            target: None,
+            changes: vec![ImportChange { text, meaning: Meaning::Lost }],
+        }
+    });
+    Ok(entries.collect())
+}
+
 /// A settings file that was written.
 #[derive(Debug)]
 pub struct WrittenSettings {
@@ -154,16 +197,4 @@ pub struct WrittenSettings {
     pub warning: Option<String>,
     /// Whether it is another file than before.
     pub changed: bool,
-}
-
-/// The settings file of LLxprt in a layer.
-fn target_file(layer: Scope, project: &Path) -> PathBuf {
-    match layer {
-        Scope::Project => project.join(".llxprt/settings.json"),
-        Scope::User => home().unwrap_or_else(|| project.to_owned()).join(".llxprt/settings.json"),
-        Scope::System => {
-            let named = std::env::var_os("LLXPRT_SYSTEM_SETTINGS_PATH").map(PathBuf::from);
-            named.filter(|file| file.is_absolute()).unwrap_or_else(|| "/etc/llxprt-code/settings.json".into())
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use hookrail::DialectId;
 use hookrail_app::dialects::switchable_dialects;
 use hookrail_bridge::Agent;
 
@@ -53,8 +54,8 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "AGENT", value_parser = agent_parser())]
     pub(crate) from: Agent,
     /// What they become
-    #[arg(long, value_name = "DIALECT", value_parser = ["llxprt"], default_value = "llxprt")]
-    pub(crate) to: String,
+    #[arg(long, value_name = "DIALECT", value_parser = super::dialect_parser(), default_value = "llxprt")]
+    pub(crate) to: DialectId,
     /// Write the result into the settings of the layer that each hook comes from
     #[arg(long)]
     pub(crate) write: bool,

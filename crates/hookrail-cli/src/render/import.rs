@@ -51,9 +51,11 @@ pub(crate) fn written(import: &Import, written: &[WrittenSettings], places: &Pat
     }
     if !written.is_empty() {
         let title = import.agent.title();
+        let dialect = import.to.dialect;
+        let enable = if dialect.needs_enabling() { format!("`hookrail enable {dialect}` and ") } else { String::new() };
         text.push_str(&format!(
             "{}: {title} still runs its own entries: remove them, or they run twice where it calls hookrail; hooks of a \
-             project run after `hookrail trust grant`\n",
+             project run after {enable}`hookrail trust grant`\n",
             paint(HINT, "note")
         ));
     }

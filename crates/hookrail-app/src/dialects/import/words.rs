@@ -7,6 +7,8 @@ use hookrail::sources::read_file;
 use hookrail_bridge::{Agent, tools};
 use serde_json::Value;
 
+use super::Format;
+
 /// The largest file that is looked at.
 const MAX_FILE_BYTES: u64 = 512 * 1024;
 
@@ -70,20 +72,46 @@ impl SeenCode {
     }
 }
 
-/// The words of an agent that a hook in LLxprt does not find, with what it finds instead.
-pub(super) fn names_in(agent: Agent, event: &str) -> Vec<(String, String)> {
+/// The words of an agent that a hook of the other format does not find, with what it finds instead. `event` is the name of its event
+/// if it has another one there.
+pub(super) fn names_in(agent: Agent, from: Format, to: Format, event: Option<&str>) -> Vec<(String, String)> {
     let table = tools::table();
-    let mut words: Vec<(String, String)> = vec![
-        ("permission_mode".to_owned(), "no such field is sent here".to_owned()),
-        ("CLAUDE_ENV_FILE".to_owned(), "the variable is not set here".to_owned()),
-        ("CLAUDE_PLUGIN_ROOT".to_owned(), "the variable is not set here".to_owned()),
-        ("updatedInput".to_owned(), "a rewrite is `hookSpecificOutput.tool_input` here".to_owned()),
-        ("updatedToolOutput".to_owned(), "no answer replaces a result here".to_owned()),
-        (event.to_owned(), "the event has another name here".to_owned()),
-    ];
+    let mut words: Vec<(String, String)> = Vec::new();
+    let mut add = |word: &str, what: String| words.push((word.to_owned(), what));
+    let sends_mode = |format: Format| format.is(DialectId::Claude) || format.is(DialectId::Codex);
+    if sends_mode(from) && !sends_mode(to) {
+        add("permission_mode", "no such field is sent here".to_owned());
+    }
+    if from.is(DialectId::Claude) {
+        for variable in ["CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT"] {
+            add(variable, "the variable is not set here".to_owned());
+        }
+        add("updatedToolOutput", "no answer replaces a result here".to_owned());
+    }
+    for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"] {
+        let has = |format: Format| match format.dialect {
+            DialectId::Claude => variable == "CLAUDE_PROJECT_DIR",
+            DialectId::Codex => false,
+            _ => true,
+        };
+        if has(from) && !has(to) {
+            add(variable, "the variable is not set here".to_owned());
+        }
+    }
+    if from.rewrite() != to.rewrite() {
+        let instead = format!("a rewrite is `hookSpecificOutput.{}` here", to.rewrite());
+        match from.rewrite() {
+            // The payload has a member of this name too, in every format.
+            "tool_input" => add("hookSpecificOutput", instead),
+            rewrite => add(rewrite, instead),
+        }
+    }
+    if let Some(event) = event {
+        add(event, "the event has another name here".to_owned());
+    }
     for name in agent.tools().names() {
-        if let Some(ours) = table.name_in(DialectId::Llxprt, name).filter(|ours| *ours != name) {
-            words.push((name.to_owned(), format!("the tool is called `{ours}` here")));
+        if let Some(ours) = table.name_in(to.dialect, name).filter(|ours| *ours != name) {
+            add(name, format!("the tool is called `{ours}` here"));
         }
     }
     words

@@ -324,6 +324,72 @@ fn import_of_a_hook_that_means_the_same_needs_no_allowance() {
     assert!(!empty.stdout.contains("written:"), "{empty:?}");
 }
 
+/// Between the formats of agents: into the file of the same layer, in its words and units, and as strict as before.
+#[test]
+fn import_writes_the_format_of_another_agent() {
+    let line = |status: u8| format!("if grep -q push; then exit {status}; fi");
+    for (from, file, event, matcher, timeout, to, target) in [
+        ("claude", ".claude/settings.json", "PreToolUse", "Bash", 5, "gemini", ".gemini/settings.json"),
+        ("claude", ".claude/settings.json", "PreToolUse", "Bash", 5, "codex", ".codex/hooks.json"),
+        ("gemini", ".gemini/settings.json", "BeforeTool", "run_shell_command", 5000, "claude", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json", "PreToolUse", "Bash", 5, "claude", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json", "PreToolUse", "Bash", 5, "llxprt", ".llxprt/settings.json"),
+    ] {
+        for (status, decision) in [(2, 2), (0, 0)] {
+            let sandbox = Sandbox::new();
+            let hook = json!({"type": "command", "command": line(status), "timeout": timeout});
+            sandbox.write(file, settings(event, &json!({"matcher": matcher, "hooks": [hook]})));
+            let arguments = ["import", "--from", from, "--to", to, "--write"];
+            let told = sandbox.run(&arguments).ends_with(0);
+            let written = sandbox.read(target);
+            let time = if ["gemini", "llxprt"].contains(&to) { "\"timeout\": 5000" } else { "\"timeout\": 5" };
+            assert!(written.lines().any(|line| line.trim().trim_end_matches(',') == time), "{written} {told:?}");
+            std::fs::remove_file(sandbox.project.join(file)).unwrap();
+            if to != "llxprt" {
+                assert!(told.stdout.contains(&format!("`hookrail enable {to}`")), "{told:?}");
+                sandbox.run(&["enable", to]).ends_with(0);
+            }
+            sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+            fire(&sandbox, &PUSH).ends_with(decision);
+        }
+    }
+}
+
+#[test]
+fn import_refuses_what_cannot_become_an_entry() {
+    let sandbox = with_guard();
+    for (to, says) in [
+        ("xcode", "command hooks of plugins"),
+        ("xcsh", "JavaScript and TypeScript modules"),
+        ("claude", "in its format already"),
+    ] {
+        let refused = sandbox.run(&["import", "--from", "claude", "--to", to]).ends_with(1);
+        assert!(refused.stderr.contains(says), "{to}: {refused:?}");
+    }
+    // The guard looks at names that the other agent does not have.
+    let lossy = sandbox.run(&["import", "--from", "claude", "--to", "gemini", "--write"]).ends_with(2);
+    assert!(lossy.stdout.contains("the tool is called `run_shell_command` here"), "{lossy:?}");
+    assert!(!sandbox.exists(".gemini/settings.json"));
+}
+
+/// What was installed is listed and left where it is.
+#[test]
+fn import_leaves_plugins_to_their_updates() {
+    let sandbox = Sandbox::new();
+    let plugin = sandbox.home.join("cache/guard");
+    std::fs::create_dir_all(plugin.join("hooks")).unwrap();
+    let hook = json!({"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/deny.sh"});
+    std::fs::write(plugin.join("hooks/hooks.json"), settings("PreToolUse", &json!({"hooks": [hook]}))).unwrap();
+    let list = json!({"version": 2, "plugins": {"guard@here": [{"scope": "user", "installPath": plugin}]}});
+    sandbox.write_home(".claude/plugins/installed_plugins.json", list.to_string());
+    let lossy = sandbox.run(&["import", "--from", "claude", "--json"]).ends_with(2).json();
+    let entry = &lossy["entries"][0];
+    assert_eq!((&entry["to"], &entry["lossy"]), (&Value::Null, &json!(true)), "{lossy}");
+    assert!(entry["changes"].to_string().contains("plugin `guard@here`"), "{lossy}");
+    sandbox.run(&["import", "--from", "claude", "--write", "--allow-loss"]).ends_with(0);
+    assert!(!sandbox.exists(".llxprt/settings.json"));
+}
+
 /// A name of another agent's event is not translated in place: the hook would no longer understand what it reads.
 #[test]
 fn check_does_not_port_hooks_silently() {
