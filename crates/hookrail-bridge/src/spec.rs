@@ -49,6 +49,9 @@ pub struct AgentSpec {
     pub tools: &'static ToolColumn,
     /// The tools of other agents whose names it takes too.
     pub other_tools: &'static [&'static ToolColumn],
+    /// The text between the names of an MCP server and of its tool, where the agent names such a tool by both and says nothing
+    /// else about it.
+    pub mcp_separator: Option<&'static str>,
     /// The answer table: how an effect of an event is expressed, and what takes its place.
     pub handling: fn(EventKind, EffectKind) -> Handling,
     /// When the user can be asked beyond what the answer table says.

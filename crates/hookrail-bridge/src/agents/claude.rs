@@ -40,6 +40,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     ],
     tools: &TOOLS,
     other_tools: &[],
+    mcp_separator: None,
     handling,
     questions: Questions::AsHandled,
     rewrite_fit: any_rewrite_fits,

@@ -37,6 +37,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     machine_made_prompts: &[],
     tools: &TOOLS,
     other_tools: &[&claude::TOOLS],
+    mcp_separator: None,
     handling,
     questions: Questions::AsHandled,
     rewrite_fit,

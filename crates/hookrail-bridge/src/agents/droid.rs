@@ -47,6 +47,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     machine_made_prompts: &["# Task Tool Invocation"],
     tools: &TOOLS,
     other_tools: &[&claude::TOOLS],
+    mcp_separator: Some("___"),
     handling,
     questions: Questions::AsHandled,
     rewrite_fit: any_rewrite_fits,

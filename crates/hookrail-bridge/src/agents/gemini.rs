@@ -33,6 +33,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     machine_made_prompts: &[],
     tools: &TOOLS,
     other_tools: &[],
+    mcp_separator: None,
     handling,
     questions: Questions::AtTerminal,
     rewrite_fit: any_rewrite_fits,

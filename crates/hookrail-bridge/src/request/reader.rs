@@ -163,7 +163,7 @@ impl Reader<'_> {
         if let Some(id) = self.text(self.names().call_id) {
             base = base.with_text("tool_call_id", &id);
         }
-        let server = self.mcp_context();
+        let server = self.mcp_context().or_else(|| self.named_mcp_tool(&name));
         let is_mcp = server.is_some() || name.starts_with("mcp_");
         if let Some(server) = server {
             base = base.with("mcp_context", server);
@@ -201,6 +201,16 @@ impl Reader<'_> {
             Some(input) if input.kind() != JsonKind::Null => Ok(input),
             _ => Ok(Json::empty_object()),
         }
+    }
+
+    /// The server and the tool in a name that consists of both.
+    fn named_mcp_tool(&self, name: &str) -> Option<Json> {
+        let is_own = tools::is_known(self.agent, name) || self.agent.tools().names().any(|own| own == name);
+        let (server, tool) = name.split_once(self.agent.spec().mcp_separator.filter(|_| !is_own)?)?;
+        let names = [("server_name", server), ("tool_name", tool)];
+        let is_whole = !server.is_empty() && !tool.is_empty();
+        let context = names.map(|(name, text)| (name.to_owned(), Json::string(text)));
+        is_whole.then(|| context.into_iter().collect::<JsonObject>().to_json())
     }
 
     fn mcp_context(&self) -> Option<Json> {

@@ -83,6 +83,50 @@ fn a_bridge_asks_the_guard_except_that_of_the_agent_that_runs_it_itself() {
     }
 }
 
+/// Each agent has its own way to name the tool of an MCP server.
+#[test]
+fn a_guard_of_a_servers_tool_guards_it_under_the_name_of_every_agent() {
+    let sandbox = Sandbox::new();
+    let command = "grep -q '\"tool_name\":\"mcp__demo__echo\"' && exit 2; exit 0";
+    let group = json!({"matcher": "mcp__demo__.*", "hooks": [{"type": "command", "command": command}]});
+    // Some agents run hooks of a project's file for Claude Code themselves.
+    sandbox.write_home(".claude/settings.json", settings("PreToolUse", &group));
+    sandbox.run(&["enable", "claude"]).ends_with(0);
+    let agents = ["codex", "gemini", "qwen", "copilot", "droid", "opencode", "pi"];
+    let names = |tool: &str| {
+        [
+            format!("mcp__demo__{tool}"),
+            format!("mcp_demo_{tool}"),
+            format!("mcp__demo__{tool}"),
+            format!("demo-{tool}"),
+            format!("demo___{tool}"),
+            format!("demo_{tool}"),
+            format!("mcp__demo__{tool}"),
+        ]
+    };
+    for (tool, denies) in [("echo", true), ("other", false)] {
+        for (agent, name) in agents.iter().zip(names(tool)) {
+            let agent = hookrail_bridge::Agent::from_name(agent).unwrap();
+            let (event, payload) = agent.tool_event(&sandbox.project, &name, &json!({"text": "hi"}));
+            let payload = match agent.name() {
+                "gemini" => {
+                    let mut payload: Value = serde_json::from_str(&payload).unwrap();
+                    payload["mcp_context"] = json!({"server_name": "demo", "tool_name": tool});
+                    payload.to_string()
+                }
+                _ => payload,
+            };
+            let mut command = sandbox.command(&["bridge", agent.name(), "--event", event]);
+            for variable in ["GEMINI_PROJECT_DIR", "COPILOT_PROJECT_DIR", "HOOKRAIL_BRIDGE_PROJECT_DIR"] {
+                command.env(variable, &sandbox.project);
+            }
+            let ran = ProgramOutput::with_input(&mut command, &payload);
+            let is_denied = ran.code == 2 || ran.stdout.contains("\"deny\"");
+            assert_eq!(is_denied, denies, "{agent} {name}: {ran:?}");
+        }
+    }
+}
+
 #[test]
 fn a_payload_of_the_agent_is_fired_as_it_is() {
     let sandbox = with_guard();
