@@ -309,3 +309,33 @@ fn the_page_goes_on_in_a_journal_that_was_made_anew() {
     assert_eq!(inspector.denied(2)[1]["text"], "after.env");
     assert_eq!(inspector.rows(1, is_notice)[0]["kind"], "unreadable");
 }
+
+/// The hooks of other agents stand on the page like every hook.
+#[test]
+fn the_page_shows_and_asks_hooks_of_other_agents() {
+    let sandbox = Sandbox::new();
+    for (dialect, file, event) in [
+        ("claude", ".claude/settings.json", "PreToolUse"),
+        ("gemini", ".gemini/settings.json", "BeforeTool"),
+        ("codex", ".codex/hooks.json", "PreToolUse"),
+    ] {
+        sandbox.run(&["enable", dialect]).ends_with(0);
+        let hook = json!({"type": "command", "command": format!("echo by {dialect} >&2; exit 2")});
+        sandbox.write(file, json!({"hooks": {event: [{"hooks": [hook]}]}}).to_string());
+    }
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    fire(&sandbox, "before.env");
+    let inspector = Inspector::start(&sandbox, &["--allow-run"]);
+    let row = inspector.denied(1).remove(0);
+    let listed = inspector.get("hooks");
+    let outcome = inspector.post(
+        "fire",
+        &json!({"event": "before-tool", "payload": {"tool_name": "write_file", "tool_input": {"file_path": "a"}}}),
+    );
+    for dialect in ["claude", "gemini", "codex"] {
+        let has = |hooks: &Value| hooks.as_array().unwrap().iter().any(|hook| hook["dialect"] == dialect);
+        assert!(has(&listed["list"]["hooks"]), "{listed}");
+    }
+    assert_eq!(outcome["decision"], "deny", "{outcome}");
+    assert!(row["hooks"].to_string().contains("by gemini") && outcome["reason"] == "by gemini", "{row} {outcome}");
+}

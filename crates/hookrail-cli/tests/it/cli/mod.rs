@@ -19,6 +19,7 @@ mod cross_hosts;
 mod cross_prompts;
 mod demo;
 mod dev;
+mod dialect_records;
 mod dialect_sessions;
 mod dialects;
 mod docs;
