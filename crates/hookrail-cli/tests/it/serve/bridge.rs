@@ -337,6 +337,36 @@ fn with_a_system_layer_the_bridge_works_alone() {
     assert!(!parents(&sandbox).contains(&server.0.id().to_string()));
 }
 
+/// The machine's files of every dialect make a system layer, below a root that a variable names too.
+#[test]
+fn with_rules_or_managed_settings_of_the_machine_the_bridge_works_alone() {
+    let sandbox = telling();
+    let server = serve(&sandbox, &[]);
+    let served = || {
+        let mut command = bridge(&sandbox, "claude", "PreToolUse", "context");
+        command.env("HOOKRAIL_FLEET_ROOT", sandbox.base.join("root"));
+        ProgramOutput::with_input(&mut command, &write_call(&sandbox)).ends_with(0);
+        let parents = parents(&sandbox);
+        assert_eq!(parents.len(), 1, "the hook runs once");
+        parents == [server.0.id().to_string()]
+    };
+    assert!(served(), "there is none yet");
+    for (file, text) in [
+        ("hookrail/rules.toml", "# none"),
+        ("hookrail/programs.toml", "# none"),
+        ("codex/hooks.json", "{}"),
+        ("gemini-cli/settings.json", "{}"),
+        ("claude-code/managed-settings.json", "{}"),
+    ] {
+        let file = sandbox.base.join("root/etc").join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        assert!(!served(), "{}", file.display());
+        std::fs::remove_dir_all(file.parent().unwrap()).unwrap();
+    }
+    assert!(served(), "it is gone");
+}
+
 /// A server that a service manager started is hookrail too, although the manager made the socket.
 #[test]
 fn a_server_that_took_its_socket_over_is_asked() {
