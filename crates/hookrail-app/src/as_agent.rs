@@ -1,9 +1,6 @@
 //! An event as the bridge of an agent fires and answers it, for `--agent`. Nothing is recorded, and no state is kept.
 
-use std::path::Path;
-
 use crate::failure::{Failure, Result};
-use crate::project::{of_agent, read_by_agent, repository_of};
 use hookrail::{Builder, Decision, Event, Json, JsonObject, Outcome};
 use hookrail_bridge::{
     Agent, AgentRequest, Answer, AnswerOptions, BridgeSession, Incoming, Loss, NoisyEvents, Reading, request,
@@ -12,18 +9,7 @@ use serde_json::json;
 
 use crate::bridge::{event_input, event_result};
 
-/// Returns the builder of a host whose tools have the agent's names.
-pub fn host(builder: Builder, project: &Path, agent: Option<Agent>) -> Builder {
-    match agent {
-        Some(agent) => {
-            let read = read_by_agent(agent, project, repository_of(project).as_deref());
-            of_agent(builder, agent, read)
-        }
-        None => builder,
-    }
-}
-
-/// Returns the builder of a host that calls its tools by the names of the agent whose payload was given. Unlike with [`host`],
+/// Returns the builder of a host that calls its tools by the names of the agent whose payload was given. Unlike with [`host_of`](crate::project::host_of),
 /// hooks that the agent runs itself take part: the agent is not there.
 pub fn sent_by(builder: Builder, sender: Option<Agent>) -> Builder {
     sender.map(Agent::tools).into_iter().fold(builder, Builder::host_tools)

@@ -12,9 +12,9 @@ use hookrail_journal::{Filter, Record, RecordKind};
 
 use crate::event_draft::{EventDraft, EventFields, FieldReport, find_kind, make_event};
 use crate::failure::{Failure, Result};
-use crate::project::{Project, ProjectChoice};
+use crate::project::{Project, ProjectChoice, host_of};
 use crate::text::one_line;
-use crate::{as_agent, records, replay, sample};
+use crate::{records, replay, sample};
 
 /// How many recorded events are looked at, from the last one back, for one that the hook takes part in.
 const MOST_RECORDS: usize = 200;
@@ -73,7 +73,7 @@ pub fn choose_event<'c>(
     let choice = choice.into();
     let agent = wish.agent;
     let system = match agent {
-        Some(_) => as_agent::host(project.builder(choice)?.lend_runtime(), project.root(), agent).build(),
+        Some(_) => host_of(project.builder(choice)?.lend_runtime(), project.root(), agent).build(),
         None => build(choice, project, None)?,
     };
     Project::require_modules(&system)?;

@@ -202,6 +202,14 @@ pub fn of_agent(builder: Builder, agent: Agent, read_by_agent: Vec<PathBuf>) -> 
     builder.host_tools(agent.tools()).run_by_agent(read_by_agent)
 }
 
+/// Returns the builder of a host that is the agent in this project, if there is one.
+pub fn host_of(builder: Builder, project: &Path, agent: Option<Agent>) -> Builder {
+    match agent {
+        Some(agent) => of_agent(builder, agent, read_by_agent(agent, project, repository_of(project).as_deref())),
+        None => builder,
+    }
+}
+
 /// Returns the files and folders whose hooks an agent runs itself, if it was started in this folder and with the variables of this
 /// process, in the repository with this root. It reads none of a project above that folder.
 pub fn read_by_agent(agent: Agent, started: &Path, repository: Option<&Path>) -> Vec<PathBuf> {

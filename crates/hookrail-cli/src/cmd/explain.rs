@@ -9,7 +9,7 @@ use hookrail_app::as_agent;
 use hookrail_app::event_draft::{EventDraft, make_event};
 use hookrail_app::failure::Result;
 use hookrail_app::foreign_hooks;
-use hookrail_app::project::Project;
+use hookrail_app::project::{Project, host_of};
 use hookrail_bridge::{Agent, Loss};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     let agent = args.event.agent;
     let EventDraft { event, agent: sender, fields } = make_event(&args.event.fields()?, project.root())?;
     let builder = as_agent::sent_by(fire::narrow(project.builder(&args.project)?, &args.event), sender);
-    let system = as_agent::host(builder, project.root(), agent).build();
+    let system = host_of(builder, project.root(), agent).build();
     if !args.event.no_hooks {
         Project::require_modules(&system)?;
     }

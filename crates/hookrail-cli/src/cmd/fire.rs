@@ -8,7 +8,7 @@ use hookrail_app::event_draft::{EventDraft, make_event};
 use hookrail_app::failure::Result;
 use hookrail_app::foreign_hooks;
 use hookrail_app::journal::{RecordDefault, survive_file_size_limit};
-use hookrail_app::project::Project;
+use hookrail_app::project::{Project, host_of};
 
 use super::firing::{self, Detail};
 use crate::args::{EventArgs, FireCommand};
@@ -33,7 +33,7 @@ pub(crate) fn run(command: &FireCommand) -> Result<Exit> {
         }
     };
     let builder = as_agent::sent_by(narrow(builder, &args.event), sender);
-    let system = as_agent::host(builder, project.root(), args.event.agent).lend_runtime().build();
+    let system = host_of(builder, project.root(), args.event.agent).lend_runtime().build();
     if !args.event.no_hooks
         && let Err(failure) = Project::require_modules(&system)
     {

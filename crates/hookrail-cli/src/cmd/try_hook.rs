@@ -8,7 +8,7 @@ use hookrail_app::as_agent::{self, ToldAgent};
 use hookrail_app::event_draft::{EventDraft, EventFields, find_kind, make_event};
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::fired_event::FiredEvent;
-use hookrail_app::project::Project;
+use hookrail_app::project::{Project, host_of};
 use hookrail_app::sample;
 use hookrail_app::script::{script_hook, usual_dialect, with_project};
 
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     let EventDraft { event, agent: sender, fields } = make_event(&described, project.root())?;
     let asked = args.agent.map(|agent| as_agent::request_of(agent, &event)).transpose()?;
     let mut builder = project.builder(&options)?.only_named_hooks().lend_runtime();
-    builder = as_agent::host(as_agent::sent_by(builder, sender), project.root(), args.agent);
+    builder = host_of(as_agent::sent_by(builder, sender), project.root(), args.agent);
     if dialect != DialectId::Xcsh {
         builder = builder.hook(script_hook(kind, dialect, &args.script, &file)?);
     }

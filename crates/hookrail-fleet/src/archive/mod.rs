@@ -47,8 +47,8 @@ const MEBIBYTE: u64 = 1024 * 1024;
 /// The size of a block of a tar, and of its headers.
 const BLOCK: u64 = 512;
 
-/// What a bundle may hold at its top: one settings file, and folders.
-pub const TOP_LEVEL: [&str; 4] = ["settings.json", "plugins", "modules", "scripts"];
+/// What a bundle may hold at its top: one settings file, and folders. Those that are named as agents have hooks in their formats.
+pub const TOP_LEVEL: [&str; 7] = ["settings.json", "plugins", "modules", "scripts", "claude", "codex", "gemini"];
 
 /// A file in an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,9 @@ pub enum ArchiveError {
     #[error("`{0}` is in the archive twice")]
     Duplicate(String),
     /// A name at the top of the bundle is not known.
-    #[error("`{0}` does not belong into a bundle, which holds settings.json, plugins, modules and scripts")]
+    #[error(
+        "`{0}` does not belong into a bundle, which holds settings.json, plugins, modules, scripts, claude, codex and gemini"
+    )]
     Unexpected(String),
     /// The archive is empty.
     #[error("there is nothing to put into a bundle")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{BUNDLE_VARIABLE, CommandDialect, LayerFile, read_layer};
 use crate::config::source::SourceKind;
-use crate::dialect::{LoadContext, Loaded};
+use crate::dialect::{LoadContext, Loaded, SettingsReach};
 use crate::hook::{Enablement, Hook, ProjectSwitch};
 use crate::run::Environment;
 use crate::trust::OffByUser;
@@ -103,6 +103,8 @@ pub(crate) fn load_bundles<D: CommandDialect>(
     for bundle in context.bundles {
         let environment = Arc::new(Environment::clone(environment).with(BUNDLE_VARIABLE, &bundle.folder));
         for file in files(bundle.kind, &bundle.folder.join(D::DIALECT.name())) {
+            // Whose the files of a bundle are was checked when it was put in force.
+            let file = LayerFile { reach: SettingsReach::OwnHooks, ..file };
             let read = read_layer::<D, ()>(&file, context.reading, &mut loaded.diagnostics, |_, _, _| ());
             for mut hook in read.map(|read| read.hooks).unwrap_or_default() {
                 hook.environment = Some(Arc::clone(&environment));
