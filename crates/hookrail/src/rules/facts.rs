@@ -153,12 +153,13 @@ impl<'e> CallFacts<'e> {
                 accesses.unknown.extend(faults.map(|why| Unknown { why, facts, span: Span::new(0, 0) }));
             }
         }
-        // As they are given: a tool may know `~` and `@`. Most are there already, as absolute paths.
+        // As they are given: a tool may know `~` and `@`. Most others are there already, as absolute paths.
         let reads = targets.reads.iter().map(|path| (ToolAccess::Read, path));
         let given = reads.chain(targets.writes.iter().map(|path| (ToolAccess::Write, path)));
         let is_new = |&(access, path): &(ToolAccess, &String)| {
             let absolute = without_dots(&self.event.cwd().join(path));
-            !paths.iter().any(|(same, known)| *same == access && absolute.as_os_str() == known.as_str())
+            path.starts_with(['~', '@'])
+                || !paths.iter().any(|(same, known)| *same == access && absolute.as_os_str() == known.as_str())
         };
         let further: Vec<(ToolAccess, String)> =
             given.filter(is_new).map(|(access, path)| (access, path.clone())).collect();

@@ -94,6 +94,14 @@ impl PathPattern {
         {
             return true;
         }
+        // A search that begins above the folder of the pattern comes through it.
+        if let Some((above, found)) = path.split_once("/**/")
+            && below(path, base).is_none()
+            && below(base, above).is_some()
+        {
+            let parts: Vec<&str> = ["**"].into_iter().chain(split(found)).collect();
+            return fit_parts(&self.parts, &parts);
+        }
         reach == Reach::Below && !is_shell_pattern(path) && self.is_reached_below(path, true, base)
     }
 
