@@ -171,7 +171,7 @@ pub(crate) fn matchers() -> Vec<Row> {
         matcher("a matcher that is no pattern", "\"write_(\"", "matcher-invalid", Code("matcher-invalid")),
         Row::settings("a matcher on an event without one", always, Some("matcher-ignored"), Code("matcher-ignored"))
             .fires(&["BeforeAgent", "--prompt", "hello"]),
-        timeout("a timeout in seconds", "5", "timeout-short", Code("hook-timed-out")),
+        timeout("a timeout in seconds", "60", "timeout-short", Code("hook-timed-out")),
         timeout("a timeout in quotes", "\"5000\"", "timeout-invalid", Code("timeout-invalid")),
         timeout("a negative timeout", "-1", "timeout-invalid", Code("timeout-invalid")),
         timeout("a timeout of more than a day", "90000000", "timeout-invalid", Code("timeout-invalid")),
