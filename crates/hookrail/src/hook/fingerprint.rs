@@ -77,7 +77,7 @@ pub struct Definition {
     /// `true` for a hook that does not run without all of its sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_required: Option<String>,
-    /// What else its entry says and a grant covers, by the keys of [`Hook::terms`]: a condition, a shell, that it is not awaited.
+    /// What else its entry says and a grant covers: a condition, a shell, that it is not awaited.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub further: BTreeMap<String, String>,
 }
