@@ -57,11 +57,11 @@ impl RuleSurroundings for KnownSurroundings {
     }
 
     fn take_once(&self, session: &str, mark: &str, purpose: Purpose) -> bool {
-        // A session without a name is remembered nowhere.
+        // Without a name nothing is remembered, so the mark could be taken again and again. A host that only tries events out takes none.
         if session.is_empty() {
             return self.facts.is_none();
         }
-        // One that cannot be remembered could be taken again and again.
+        // The same holds where the file of the session cannot be written.
         self.is_first(FactKind::Excepted, session, mark, purpose).unwrap_or(false)
     }
 

@@ -97,7 +97,7 @@ impl Format {
         self.is(DialectId::Llxprt) || self.is(DialectId::Gemini)
     }
 
-    /// The settings file of a layer; none if there is none.
+    /// The settings file of a layer, if the layer has one.
     pub(super) fn file(self, layer: Scope, project: &Path) -> Option<PathBuf> {
         let home = home();
         let variable = |name: &str| std::env::var(name).ok();

@@ -120,7 +120,7 @@ fn a_rule_that_cannot_be_used_is_about_the_events_and_tools_that_it_names() {
     sandbox.run(&["fire", "prompt", "--prompt", "hello", "--json"]).ends_with(2);
 }
 
-/// Whether Claude Code is told to deny a call. An answer to what has happened is none.
+/// Whether Claude Code is told to deny a call. After the call its answer denies nothing.
 fn is_denied(sandbox: &Sandbox, event: &str, session: &str, tool: &str, input: &Value) -> bool {
     let payload = json!({
         "session_id": session, "cwd": sandbox.project, "transcript_path": "/t", "permission_mode": "default",
