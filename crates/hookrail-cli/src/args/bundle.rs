@@ -25,7 +25,9 @@ pub(crate) enum BundleCommand {
     Keygen(BundleKeygenArgs),
     /// Pack a folder into a bundle: an archive and a manifest that is not signed yet
     ///
-    /// The same files give the same archive. Content that the engine cannot use is refused.
+    /// The folder may hold settings.json, rules.toml, plugins/NAME, modules, scripts, and hooks in the formats of agents:
+    /// claude/settings.json, gemini/settings.json, codex/hooks.json and codex/config.toml. The same files give the same archive.
+    /// Content that the engine cannot use is refused.
     ///
     /// Exit status: 0 built, 1 nothing was built.
     Build(BundleBuildArgs),
@@ -75,7 +77,7 @@ pub(crate) struct BundleKeygenArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BundleBuildArgs {
-    /// The folder with settings.json, plugins, modules and scripts
+    /// The folder with the content
     #[arg(value_name = "DIR", required_unless_present = "archive", conflicts_with = "archive")]
     pub(crate) content: Option<PathBuf>,
     /// Publish an archive again that is in the folder `--out` already: a rollback

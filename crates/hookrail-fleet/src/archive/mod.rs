@@ -47,8 +47,11 @@ const MEBIBYTE: u64 = 1024 * 1024;
 /// The size of a block of a tar, and of its headers.
 const BLOCK: u64 = 512;
 
-/// What a bundle may hold at its top: one settings file, and folders. Those that are named as agents have hooks in their formats.
-pub const TOP_LEVEL: [&str; 7] = ["settings.json", "plugins", "modules", "scripts", "claude", "codex", "gemini"];
+/// The files that a bundle may hold at its top.
+pub const TOP_FILES: [&str; 2] = ["settings.json", "rules.toml"];
+
+/// The folders that a bundle may hold at its top. Those that are named as agents have hooks in their formats.
+pub const TOP_FOLDERS: [&str; 6] = ["plugins", "modules", "scripts", "claude", "gemini", "codex"];
 
 /// A file in an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +95,9 @@ pub enum ArchiveError {
     Duplicate(String),
     /// A name at the top of the bundle is not known.
     #[error(
-        "`{0}` does not belong into a bundle, which holds settings.json, plugins, modules, scripts, claude, codex and gemini"
+        "`{0}` does not belong into a bundle, which holds {files} and the folders {folders}",
+        files = TOP_FILES.join(", "),
+        folders = TOP_FOLDERS.join(", ")
     )]
     Unexpected(String),
     /// The archive is empty.
@@ -187,8 +192,10 @@ fn check_path(path: &str, limits: &ArchiveLimits) -> Result<(), ArchiveError> {
     if parts.len() > limits.depth || path.len() > 255 {
         return wrong(PathProblem::TooLong);
     }
-    let is_settings = path == "settings.json";
-    let is_in_folder =
-        parts.len() > 1 && parts.first().is_some_and(|first| *first != "settings.json" && TOP_LEVEL.contains(first));
-    if is_settings || is_in_folder { Ok(()) } else { Err(ArchiveError::Unexpected(path.to_owned())) }
+    let is_known = match parts.as_slice() {
+        [file] => TOP_FILES.contains(file),
+        [folder, ..] => TOP_FOLDERS.contains(folder),
+        [] => false,
+    };
+    if is_known { Ok(()) } else { Err(ArchiveError::Unexpected(path.to_owned())) }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use hookrail_fleet::archive::{TOP_FILES, TOP_FOLDERS};
 use serde_json::json;
 
 use crate::fleet::support::{Fleet, denying, says, settings};
@@ -90,6 +91,33 @@ fn a_bundle_brings_hooks_of_other_agents() {
         }
     }
     assert_eq!(publish(&[])["runs"].as_array().unwrap().len(), 1, "the control");
+}
+
+/// Rules of a bundle are those of the machine: the user cannot switch them off.
+#[test]
+fn a_bundle_brings_rules() {
+    let fleet = Fleet::new();
+    let rules = |when: &str| format!("[[rule]]\nname = \"secrets\"\ndeny = \"by rule\"\nwhen = {{ {when} }}\n");
+    let asked = |path: &str| {
+        let input = json!({"path": path, "content": ""}).to_string();
+        fleet.hookrail(&["fire", "BeforeTool", "--tool", "write_file", "--tool-input", &input, "--json"]).json()
+    };
+    fleet.write("policy/rules.toml", rules("writs = \"**/.env\""));
+    let refused = fleet.build(&[]).ends_with(1).json();
+    assert_eq!(refused["reason"], "content-unusable", "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("rules.toml:4: "), "{refused}");
+    fleet.write("policy/rules.toml", rules("writes = \"**/.env\""));
+    fleet.write_home(".config/hookrail/config.toml", "[rules]\ndisabled = [\"secrets\"]\n");
+    for (options, denied) in [(&["--shadow"][..], json!(null)), (&[], json!("deny"))] {
+        fleet.build(options).ends_with(0);
+        fleet.sign();
+        assert_eq!(fleet.apply(), "switched");
+        let outcome = asked("config/.env");
+        assert_eq!(outcome["decision"], denied, "{outcome}");
+        assert_eq!(asked("config/env")["decision"], json!(null), "the control");
+    }
+    let run = &asked(".env")["runs"][0];
+    assert_eq!((&run["dialect"], &run["source"]["kind"]), (&json!("rules"), &json!("system")), "{run}");
 }
 
 #[test]
@@ -302,6 +330,9 @@ fn every_command_has_examples_and_completions() {
         let args: Vec<&str> = ["bundle", command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let help = fleet.hookrail(&args).ends_with(0).stdout;
         assert!(help.contains("EXAMPLES:\n"), "{command}: {help}");
+        let content = TOP_FILES.iter().chain(&TOP_FOLDERS);
+        let missing: Vec<_> = content.filter(|name| command == "build" && !help.contains(**name)).collect();
+        assert!(missing.is_empty(), "{missing:?}: {help}");
     }
     for shell in ["bash", "zsh", "fish"] {
         // The shell asks the program itself what fits.
