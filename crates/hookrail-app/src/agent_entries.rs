@@ -41,8 +41,26 @@ pub struct AgentEntries {
 /// Reads the entries of an agent in its files of the project, of the user and of the machine. Those that call hookrail are not
 /// among them.
 pub fn of_agent(agent: Agent, project: &Path) -> AgentEntries {
+    in_files(agent, files(agent, project))
+}
+
+/// Reads the entries of an agent in the files that stand for the machine's below another root.
+pub fn of_machine_below(root: &Path, agent: Agent, project: &Path) -> AgentEntries {
+    let below = |path: PathBuf| path.strip_prefix("/").map_or_else(|_| path.clone(), |path| root.join(path));
+    let places = with_folders(project, |agent_folders| machine_places(agent_folders, agent));
+    let places = places.into_iter().map(|place| match place {
+        FilePlace::File(path) => FilePlace::File(below(path)),
+        FilePlace::JsonFilesIn(folder) => FilePlace::JsonFilesIn(below(folder)),
+    });
+    let mut files: Vec<PathBuf> = places.flat_map(files_at).collect();
+    files.sort();
+    files.dedup();
+    in_files(agent, files.into_iter().map(|file| (Scope::System, file)))
+}
+
+fn in_files(agent: Agent, files: impl IntoIterator<Item = (Scope, PathBuf)>) -> AgentEntries {
     let mut found = AgentEntries::default();
-    for (layer, file) in files(agent, project) {
+    for (layer, file) in files {
         let Some(text) = read_file(&file).ok().flatten().filter(|text| text.contains("hooks")) else { continue };
         match read_agent_file(agent, &file, &text) {
             Ok(document) => found.entries.extend(entries_in(layer, &file, &text, &document)),
@@ -52,17 +70,37 @@ pub fn of_agent(agent: Agent, project: &Path) -> AgentEntries {
     found
 }
 
+/// Where the machine's files of all agents are.
+const MACHINE: &str = "/etc";
+
+fn with_folders<T>(project: &Path, find: impl FnOnce(&AgentFolders<'_>) -> T) -> T {
+    let home = home();
+    let variable = |name: &str| std::env::var(name).ok();
+    find(&AgentFolders { home: home.as_deref().unwrap_or(project), project, variable: &variable })
+}
+
+/// The places of the machine in which an agent has hooks.
+fn machine_places(agent_folders: &AgentFolders<'_>, agent: Agent) -> Vec<FilePlace> {
+    let written = agent_folders.settings_path(agent, Scope::System).ok();
+    let single = written.into_iter().chain(agent_folders.borrowed_files(agent)).map(FilePlace::File);
+    let mut places: Vec<FilePlace> = agent_folders.other_files(agent).into_iter().chain(single).collect();
+    places.retain(|(FilePlace::File(path) | FilePlace::JsonFilesIn(path))| path.starts_with(MACHINE));
+    places
+}
+
 /// The files in which an agent has hooks, with their layers, each once.
 pub fn files(agent: Agent, project: &Path) -> Vec<(Scope, PathBuf)> {
     let home = home();
-    let variable = |name: &str| std::env::var(name).ok();
-    let agent_folders = AgentFolders { home: home.as_deref().unwrap_or(project), project, variable: &variable };
-    let system = agent_folders.settings_path(agent, Scope::System).ok();
     let mut found: Vec<(Scope, PathBuf)> = Vec::new();
-    for file in agent_folders.hook_files(agent).into_iter().chain(other_files(&agent_folders, agent)).chain(system) {
+    let all = with_folders(project, |agent_folders| {
+        let own = agent_folders.hook_files(agent).into_iter().map(FilePlace::File);
+        let places = own.chain(agent_folders.other_files(agent)).chain(machine_places(agent_folders, agent));
+        places.flat_map(files_at).collect::<Vec<_>>()
+    });
+    for file in all {
         let layer = if home.as_deref() != Some(project) && file.starts_with(project) {
             Scope::Project
-        } else if file.starts_with("/etc") {
+        } else if file.starts_with(MACHINE) {
             Scope::System
         } else {
             Scope::User
@@ -76,11 +114,14 @@ pub fn files(agent: Agent, project: &Path) -> Vec<(Scope, PathBuf)> {
 
 /// The other files in which an agent has hooks, or settings that turn them off.
 pub fn other_files(agent_folders: &AgentFolders<'_>, agent: Agent) -> Vec<PathBuf> {
-    let files = agent_folders.other_files(agent).into_iter().flat_map(|place| match place {
+    agent_folders.other_files(agent).into_iter().flat_map(files_at).collect()
+}
+
+fn files_at(place: FilePlace) -> Vec<PathBuf> {
+    match place {
         FilePlace::File(path) => vec![path],
         FilePlace::JsonFilesIn(folder) => json_files(&folder),
-    });
-    files.collect()
+    }
 }
 
 /// The files of a folder that are named as JSON, in the order of their names.

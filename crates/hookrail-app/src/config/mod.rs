@@ -31,7 +31,7 @@ pub use describe::{reference, schema};
 pub use journal::{JournalSettings, RecordWhen};
 use modules::{ModuleLimits, TwoTierModuleRunner};
 use read::{ConfigFile, ConfigFileState, ConfiguredSetting, SettingValue};
-pub use system::system_files;
+pub use system::{named_root, system_files};
 pub use table::switchable_dialects;
 use table::{Setting, SettingScope};
 pub use telemetry::TelemetrySettings;

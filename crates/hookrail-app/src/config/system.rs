@@ -27,10 +27,14 @@ pub(super) struct SystemFile {
     pub findings: Vec<Diagnostic>,
 }
 
+/// Returns the root that the environment names beside the machine's own.
+pub fn named_root() -> Option<PathBuf> {
+    std::env::var_os(ROOT_VARIABLE).map(PathBuf::from).filter(|root| root.is_absolute())
+}
+
 /// Returns the places of the system's file: its own, and the one below the root that the environment names.
 pub fn system_files() -> Vec<PathBuf> {
-    let named = std::env::var_os(ROOT_VARIABLE).map(PathBuf::from).filter(|root| root.is_absolute());
-    let below = named.map(|root| root.join(SYSTEM_FILE.trim_start_matches('/')));
+    let below = named_root().map(|root| root.join(SYSTEM_FILE.trim_start_matches('/')));
     [PathBuf::from(SYSTEM_FILE)].into_iter().chain(below).collect()
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::agent_entries;
 use crate::author::settings::{MergedSettings, merge_agent_text, merge_text};
+use crate::config::named_root;
 use crate::failure::{Failure, Result};
 use crate::folders::{home, refuse_links};
 use crate::project::Project;
@@ -86,7 +87,12 @@ impl Import {
     ///
     /// The configuration of the project cannot be read.
     pub fn plan(agent: Agent, to: Format, project: &Project) -> Result<Self> {
-        let found = agent_entries::of_agent(agent, project.root());
+        let mut found = agent_entries::of_agent(agent, project.root());
+        if let Some(root) = named_root() {
+            let of_machine = agent_entries::of_machine_below(&root, agent, project.root());
+            found.entries.extend(of_machine.entries);
+            found.unreadable.extend(of_machine.unreadable);
+        }
         let converted = found.entries.into_iter().map(|entry| convert::entry(agent, to, project.root(), entry));
         let entries = converted.chain(installed(agent, project)?).collect();
         Ok(Self { agent, project: project.root().to_owned(), to, entries, unreadable: found.unreadable })

@@ -29,6 +29,12 @@ impl AgentFolders<'_> {
         (agent.spec().install.other_files)(self)
     }
 
+    /// Returns the files and folders of others, or that nothing installs into, whose hooks the agent runs as well.
+    #[must_use]
+    pub fn borrowed_files(&self, agent: Agent) -> Vec<PathBuf> {
+        (agent.spec().install.borrowed_files)(self)
+    }
+
     /// Returns the files and folders whose hooks the agent runs itself, if the project is the folder where it was started, in the
     /// repository with this root. Below its bridge nothing else runs them.
     #[must_use]
@@ -36,7 +42,7 @@ impl AgentFolders<'_> {
         let others = self.other_files(agent).into_iter().map(|place| match place {
             FilePlace::File(path) | FilePlace::JsonFilesIn(path) => path,
         });
-        let borrowed = (agent.spec().install.borrowed_files)(self);
+        let borrowed = self.borrowed_files(agent);
         let above = repository.into_iter().flat_map(|root| (agent.spec().install.files_above)(self, root));
         self.hook_files(agent).into_iter().chain(others).chain(borrowed).chain(above).collect()
     }

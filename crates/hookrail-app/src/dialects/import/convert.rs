@@ -31,7 +31,7 @@ pub(super) fn entry(agent: Agent, to: Format, project: &Path, entry: AgentEntry)
     let written = hook.clone().unwrap_or_else(|| group.clone());
     let mut conversion = Conversion { agent, from: Format::of_source(agent), to, changes: Vec::new() };
     let converted = conversion.convert(project, &event, &group, hook.as_ref());
-    let file = to.file(layer, project);
+    let file = to.file(layer, project, &location.file);
     if converted.is_some() && file.is_none() {
         conversion.lost(format!("{} has no settings file where this one is", to.title));
     }

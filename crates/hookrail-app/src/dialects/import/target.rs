@@ -6,6 +6,7 @@ use hookrail::{DialectId, EventKind};
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{AgentFolders, Scope};
 
+use crate::config::named_root;
 use crate::failure::{Failure, Result};
 use crate::folders::home;
 
@@ -97,13 +98,32 @@ impl Format {
         self.is(DialectId::Llxprt) || self.is(DialectId::Gemini)
     }
 
-    /// The settings file of a layer, if the layer has one.
-    pub(super) fn file(self, layer: Scope, project: &Path) -> Option<PathBuf> {
+    /// The settings file of a layer, if the layer has one. What an entry of the machine becomes lies below the same root.
+    pub(super) fn file(self, layer: Scope, project: &Path, written: &Path) -> Option<PathBuf> {
+        let file = self.usual_file(layer, project)?;
+        let root = named_root().filter(|root| layer == Scope::System && written.starts_with(root));
+        Some(match (root, file.strip_prefix("/")) {
+            (Some(root), Ok(below)) if file.starts_with("/etc") => root.join(below),
+            _ => file,
+        })
+    }
+
+    fn usual_file(self, layer: Scope, project: &Path) -> Option<PathBuf> {
         let home = home();
         let variable = |name: &str| std::env::var(name).ok();
         if let Some(agent) = Agent::from_name(self.dialect.name()).filter(|_| self.dialect.needs_enabling()) {
             let agent_folders = AgentFolders { home: home.as_deref().unwrap_or(project), project, variable: &variable };
-            return agent_folders.settings_path(agent, layer).ok();
+            let own = agent_folders.hook_files(agent);
+            return match layer {
+                Scope::Project => own.into_iter().find(|file| file.starts_with(project)),
+                // In the home directory the project's file is the user's.
+                Scope::User => own.iter().find(|file| !file.starts_with(project)).or(own.first()).cloned(),
+                Scope::System => {
+                    let borrowed = || agent_folders.borrowed_files(agent).into_iter();
+                    let written = agent_folders.settings_path(agent, layer).ok();
+                    written.or_else(|| borrowed().find(|file| file.starts_with("/etc")))
+                }
+            };
         }
         Some(match layer {
             Scope::Project => project.join(".llxprt/settings.json"),

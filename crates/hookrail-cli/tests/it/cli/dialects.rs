@@ -399,6 +399,83 @@ fn import_writes_the_format_of_another_agent() {
     }
 }
 
+/// Hooks of a user and of the machine stay theirs, and need no grant afterwards.
+#[test]
+fn import_keeps_the_layer_of_a_hook() {
+    let line = |status: u8| format!("if grep -q push; then exit {status}; fi");
+    let user = (".claude/settings.json", "claude");
+    let (managed, one_of_many) = ("etc/claude-code/managed-settings.json", "etc/claude-code/managed-settings.d/2.json");
+    let written_for_claude = "etc/claude-code/managed-settings.d/50-hookrail.json";
+    let rows = [
+        ("home", user.0, user.1, "gemini", ".gemini/settings.json"),
+        ("home", user.0, user.1, "codex", ".codex/hooks.json"),
+        ("home", ".gemini/settings.json", "gemini", "claude", ".claude/settings.json"),
+        ("machine", managed, "claude", "gemini", "etc/gemini-cli/settings.json"),
+        ("machine", one_of_many, "claude", "codex", "etc/codex/hooks.json"),
+        ("machine", "etc/gemini-cli/settings.json", "gemini", "claude", written_for_claude),
+        ("machine", "etc/codex/hooks.json", "codex", "claude", written_for_claude),
+    ];
+    for (place, file, from, to, target) in rows {
+        for (status, decision) in [(2, 2), (0, 0)] {
+            let sandbox = Sandbox::new();
+            let run = |arguments: &[&str]| {
+                let mut command = sandbox.command(arguments);
+                ProgramOutput::capture(command.env("HOOKRAIL_FLEET_ROOT", sandbox.path("machine")))
+            };
+            let (event, matcher) =
+                if from == "gemini" { ("BeforeTool", "run_shell_command") } else { ("PreToolUse", "Bash") };
+            let hook = json!({"type": "command", "command": line(status)});
+            let source = format!("{place}/{file}");
+            sandbox.write_at(&source, settings(event, &json!({"matcher": matcher, "hooks": [hook]})));
+            run(&["import", "--from", from, "--to", to, "--write"]).ends_with(0);
+            assert!(sandbox.path(place).join(target).is_file(), "{source} becomes {target}");
+            std::fs::remove_file(sandbox.path(&source)).unwrap();
+            run(&["enable", to]).ends_with(0);
+            let outcome = run(&[&["fire", "--json"], &PUSH[..]].concat()).ends_with(decision).json();
+            let layer = if place == "home" { "user" } else { "system" };
+            assert_eq!(outcome["runs"][0]["source"]["kind"], layer, "{source}: {outcome}");
+        }
+    }
+}
+
+#[test]
+fn import_reads_the_toml_of_codex() {
+    let text = |status: u8| {
+        format!(
+            "model = \"m\" # mine\n\n[[hooks.PreToolUse]]\nmatcher = \"Bash\"\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\n\
+             command = \"if grep -q push; then exit {status}; fi\"\ntimeout = 5\n"
+        )
+    };
+    for (to, target, time) in [
+        ("llxprt", ".llxprt/settings.json", "\"timeout\": 5000"),
+        ("claude", ".claude/settings.json", "\"timeout\": 5"),
+    ] {
+        for (status, decision) in [(2, 2), (0, 0)] {
+            let sandbox = Sandbox::new();
+            sandbox.write(".codex/config.toml", text(status));
+            let planned = sandbox.run(&["import", "--from", "codex", "--to", to, "--json"]).ends_with(0).json();
+            let entry = &planned["entries"][0];
+            assert!(entry["from"]["file"].as_str().unwrap().ends_with(".codex/config.toml"), "{planned}");
+            assert_eq!((&entry["from"]["line"], &entry["lossy"]), (&json!(5), &json!(false)), "{planned}");
+            sandbox.run(&["import", "--from", "codex", "--to", to, "--write"]).ends_with(0);
+            assert_eq!(sandbox.read(".codex/config.toml"), text(status), "the file that is read stays as it is");
+            let written = sandbox.read(target);
+            assert!(written.lines().any(|line| line.trim().trim_end_matches(',') == time), "{written}");
+            std::fs::remove_file(sandbox.project.join(".codex/config.toml")).unwrap();
+            if to == "claude" {
+                sandbox.run(&["enable", to]).ends_with(0);
+            }
+            sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+            fire(&sandbox, &PUSH).ends_with(decision);
+        }
+    }
+    // What hookrail would have to write into TOML goes into the other file that Codex reads beside it.
+    let sandbox = with_entry("Bash", json!({"type": "command", "command": "if grep -q push; then exit 2; fi"}));
+    sandbox.write(".codex/config.toml", text(0));
+    sandbox.run(&["import", "--from", "claude", "--to", "codex", "--write"]).ends_with(0);
+    assert!(sandbox.exists(".codex/hooks.json") && sandbox.read(".codex/config.toml") == text(0));
+}
+
 #[test]
 fn import_refuses_what_cannot_become_an_entry() {
     let sandbox = with_guard();
