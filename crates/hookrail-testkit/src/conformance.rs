@@ -28,7 +28,7 @@ pub use case::{CaseExpectation, ConformanceCase, FileExpectation};
 pub use coverage::coverage;
 pub use load::{LoadError, load};
 pub use originals::{OriginalDocument, OriginalStatement, is_test_path, load_originals};
-pub use pages::{BLESS_COMMAND, differences_page, specification_page};
+pub use pages::{BLESS_COMMAND, END_OF_TABLE, differences_page, specification_page, specification_table};
 pub use pattern::{Mismatch, mismatches};
 pub use rules::{ConformanceIndex, NumberedRule, RulePage, RuleSection, conformance_index, load_rules};
 pub use run::{CaseVerdict, run};

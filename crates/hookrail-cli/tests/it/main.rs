@@ -16,6 +16,7 @@ mod conformance;
 mod documentation;
 #[cfg(feature = "fleet")]
 mod fleet;
+mod made_parts;
 mod misbehaviour;
 mod mistakes;
 mod plugins_guide;

@@ -15,6 +15,9 @@ mentioned, hookrail does the same. The numbers are those of the [specification](
 (`conformance/rules/`) names the case or the test that shows each row.
 ";
 
+/// The line behind a part of a page that is made.
+pub const END_OF_TABLE: &str = "<!-- End of what was made. -->";
+
 /// Returns the text of `docs/specification/PAGE.md`.
 #[must_use]
 pub fn specification_page(page: &RulePage) -> String {
@@ -31,6 +34,19 @@ pub fn specification_page(page: &RulePage) -> String {
         }
     }
     text
+}
+
+/// Returns the table of pages in `docs/specification/README.md`, with the line before it and the line behind it.
+#[must_use]
+pub fn specification_table(pages: &[RulePage]) -> String {
+    let rows: String = pages
+        .iter()
+        .map(|page| {
+            let first = page.rules().next().map_or("", |rule| rule.id.as_str());
+            format!("| [{0}]({0}.md) | {1} | `{0}:{first}` |\n", page.name, page.title)
+        })
+        .collect();
+    format!("{}\n\n| page | rules about | the first |\n|---|---|---|\n{rows}\n{END_OF_TABLE}\n", made_from("*"))
 }
 
 /// Returns the text of `docs/differences.md`.

@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hookrail_testkit::conformance::{
-    BLESS_COMMAND, ConformanceIndex, OriginalDocument, RulePage, conformance_index, coverage, differences_page,
-    is_test_path, load_originals, load_rules, specification_page,
+    BLESS_COMMAND, ConformanceIndex, END_OF_TABLE, OriginalDocument, RulePage, conformance_index, coverage,
+    differences_page, is_test_path, load_originals, load_rules, specification_page, specification_table,
 };
 
 use crate::originals::is_test;
 
 /// How many words the rules of a page may have, and what it says about the original.
 const RULE_WORDS: usize = 2_700;
-const DIFFERENCE_WORDS: usize = 1_000;
+const DIFFERENCE_WORDS: usize = 1_100;
+
+/// The page that lists the pages of rules.
+const INDEX: &str = "docs/specification/README.md";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -122,6 +125,12 @@ fn the_pages_that_are_made_from_rules_are_current() {
     for page in &pages {
         assert_current(&format!("docs/specification/{}.md", page.name), &specification_page(page));
     }
+    let table = specification_table(&pages);
+    let mark = table.lines().next().unwrap();
+    let index = std::fs::read_to_string(root().join(INDEX)).unwrap();
+    let (head, rest) = index.split_once(mark).unwrap();
+    let (_, tail) = rest.split_once(&format!("{END_OF_TABLE}\n")).unwrap();
+    assert_current(INDEX, &format!("{head}{table}{tail}"));
     assert_current("docs/differences.md", &differences_page(&pages));
     assert_current(
         "conformance/COVERAGE.md",

@@ -34,22 +34,7 @@ const COMMAND: &str = "HOOKRAIL_BLESS=1 cargo test -p hookrail-cli --test it cli
 
 /// Compares the parts of a page that are made from a schema, in their order, with what they must be; writes them when told to.
 fn parts_are_current(page: &str, parts: &[String]) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
-    let begin = format!("<!-- Made from the schema: run `{COMMAND}`. -->\n");
-    let end = "<!-- End of what was made. -->";
-    let text = std::fs::read_to_string(&file).unwrap();
-    let mut pieces = text.split(&begin);
-    let mut current = pieces.next().unwrap().to_owned();
-    let rests: Vec<&str> = pieces.collect();
-    assert_eq!(rests.len(), parts.len(), "docs/{page} has other parts than those that are made");
-    for (rest, part) in rests.iter().zip(parts) {
-        let (_, tail) = rest.split_once(end).unwrap();
-        current = format!("{current}{begin}\n{part}\n{end}{tail}");
-    }
-    if std::env::var("HOOKRAIL_BLESS").is_ok_and(|bless| bless == "1") {
-        std::fs::write(&file, &current).unwrap();
-    }
-    assert!(std::fs::read_to_string(&file).unwrap() == current, "docs/{page} is not current: run `{COMMAND}`");
+    crate::made_parts::parts_are_current(page, "from the schema", COMMAND, parts);
 }
 
 #[test]
