@@ -10,7 +10,7 @@ use hookrail_bridge::Agent;
 
 use crate::failure::{Excerpt, Failure, Result};
 use crate::lint::in_other_words;
-use crate::payload_shape::{PayloadShape, event_of_agent, missing_subject, report_fields};
+use crate::payload_shape::{PayloadShape, event_of_agent, missing_input, missing_subject, report_fields};
 
 /// The event that the options describe, and the diagnostics about its fields.
 pub struct EventDraft {
@@ -26,6 +26,8 @@ pub struct FieldReport {
     findings: Vec<Diagnostic>,
     /// Reported if a matcher was compared with a field that is missing.
     missing_subject: Option<Diagnostic>,
+    /// Reported if a condition looked at an input that is missing.
+    missing_input: Option<Diagnostic>,
 }
 
 impl FieldReport {
@@ -35,9 +37,11 @@ impl FieldReport {
     }
 
     /// Returns the diagnostics, given why hooks of the event do not run.
-    pub fn into_findings(self, mut skipped: impl Iterator<Item = SkipReason>) -> Vec<Diagnostic> {
-        let Self { mut findings, missing_subject } = self;
-        findings.extend(missing_subject.filter(|_| skipped.any(|why| why == SkipReason::Matcher)));
+    pub fn into_findings(self, skipped: impl Iterator<Item = SkipReason>) -> Vec<Diagnostic> {
+        let Self { mut findings, missing_subject, missing_input } = self;
+        let skipped: Vec<SkipReason> = skipped.collect();
+        findings.extend(missing_subject.filter(|_| skipped.contains(&SkipReason::Matcher)));
+        findings.extend(missing_input.filter(|_| skipped.contains(&SkipReason::Condition)));
         findings
     }
 }
@@ -83,10 +87,14 @@ pub fn make_event(given: &EventFields, project: &Path) -> Result<EventDraft> {
     // All fields are checked for a payload only, which stands for what a host sends. `--tool` without a payload asks
     // which matchers select a tool, and that needs no other field.
     let agent = shape.agent();
-    let (findings, missing_subject) = match given.payload {
-        Some(_) if agent.is_some() => (Vec::new(), None),
-        Some(_) => (report_fields(kind, &given.name, shape, &fields), None),
-        None => (Vec::new(), missing_subject(kind, &fields)),
+    let report = match given.payload {
+        Some(_) if agent.is_some() => FieldReport::default(),
+        Some(_) => FieldReport { findings: report_fields(kind, &given.name, shape, &fields), ..FieldReport::default() },
+        None => FieldReport {
+            findings: Vec::new(),
+            missing_subject: missing_subject(kind, &fields),
+            missing_input: missing_input(kind, &fields),
+        },
     };
     let event = match agent {
         Some(agent) => event_of_agent(agent, kind, fields, project)?,
@@ -102,7 +110,7 @@ pub fn make_event(given: &EventFields, project: &Path) -> Result<EventDraft> {
         Some(path) => event.transcript(path),
         None => event,
     };
-    Ok(EventDraft { event, agent, fields: FieldReport { findings, missing_subject } })
+    Ok(EventDraft { event, agent, fields: report })
 }
 
 /// Finds an event by its name in any dialect or its neutral one.

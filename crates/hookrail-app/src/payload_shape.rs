@@ -253,6 +253,15 @@ pub fn missing_subject(kind: EventKind, fields: &JsonObject) -> Option<Diagnosti
     (!is_given).then(|| Diagnostic::new(Code::FieldMissing, message).hint(how_to_give(subject)))
 }
 
+/// Reports that the field is missing that conditions of the event look at.
+pub fn missing_input(kind: EventKind, fields: &JsonObject) -> Option<Diagnostic> {
+    const INPUT: &str = "tool_input";
+    let spec = kind.spec();
+    let is_missing = spec.fields.iter().any(|field| field.name == INPUT) && fields.get(INPUT).is_none();
+    let message = format!("`{INPUT}` is missing; conditions of {} look at it", spec.name);
+    is_missing.then(|| Diagnostic::new(Code::FieldMissing, message).hint(how_to_give(INPUT)))
+}
+
 /// Says how a field is given on the command line, in the shortest way.
 fn how_to_give(field: &str) -> String {
     let how = match field {

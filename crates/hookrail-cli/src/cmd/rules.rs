@@ -85,8 +85,7 @@ fn list(args: &RulesListArgs) -> Result<Exit> {
         ]);
     }
     let listed = table.render(0);
-    let none = "there are no rules; `hookrail add` lists ready ones\n";
-    output::text(if listed.is_empty() { none } else { &listed })?;
+    output::text(if listed.is_empty() { NO_RULES } else { &listed })?;
     let found = findings(&system);
     if !found.is_empty() {
         output::text(&render::diagnostic::all(&found, &project.places))?;
@@ -101,20 +100,34 @@ fn check(args: &RulesListArgs) -> Result<Exit> {
     if args.json {
         output::json(&hookrail::document::diagnostics_document(&found))?;
     } else {
-        let count = system.snapshot().hooks().iter().filter(|hook| hook.dialect == DialectId::Rules).count();
         let verdict = match is_bad {
-            true => paint(BAD, "not every rule can be used"),
-            false => paint(GOOD, format!("{} can be used, and their examples hold", counted(count, "rule"))),
+            true => paint(BAD, "not every rule can be used\n"),
+            false => usable(&system.snapshot())?,
         };
-        output::text(&format!("{}{verdict}\n", render::diagnostic::all(&found, &project.places)))?;
+        output::text(&format!("{}{verdict}", render::diagnostic::all(&found, &project.places)))?;
     }
     Ok(if is_bad { Exit::Failed } else { Exit::Fine })
 }
 
-/// Tries every example, those of rules that cannot be used included.
-fn test(args: &RulesListArgs) -> Result<Exit> {
-    let (project, system) = system(&args.project)?;
-    let snapshot = system.snapshot();
+const NO_RULES: &str = "there are no rules; `hookrail add` lists ready ones\n";
+
+/// Says that all rules can be used, and whether that was tried with examples.
+fn usable(snapshot: &Snapshot) -> Result<String> {
+    let count = snapshot.hooks().iter().filter(|hook| hook.dialect == DialectId::Rules).count();
+    let mut examples = 0;
+    for (file, layer) in files(snapshot) {
+        examples += book(snapshot, &file, layer)?.examples().map(|(_, examples)| examples.len()).sum::<usize>();
+    }
+    let rules = counted(count, "rule");
+    Ok(match (count, examples) {
+        (0, _) => NO_RULES.to_owned(),
+        (_, 0) => paint(GOOD, format!("{rules} can be used; there are no examples (`match`, `no-match`)\n")),
+        (_, _) => paint(GOOD, format!("{rules} can be used, and their examples hold\n")),
+    })
+}
+
+/// The files with rules, and their layers.
+fn files(snapshot: &Snapshot) -> Vec<(PathBuf, SourceKind)> {
     let mut files: Vec<(PathBuf, SourceKind)> = Vec::new();
     for hook in snapshot.hooks().iter().filter(|hook| hook.dialect == DialectId::Rules) {
         let file = (hook.origin.location.file.to_path_buf(), hook.origin.kind);
@@ -122,6 +135,14 @@ fn test(args: &RulesListArgs) -> Result<Exit> {
             files.push(file);
         }
     }
+    files
+}
+
+/// Tries every example, those of rules that cannot be used included.
+fn test(args: &RulesListArgs) -> Result<Exit> {
+    let (project, system) = system(&args.project)?;
+    let snapshot = system.snapshot();
+    let files = files(&snapshot);
     let (mut documents, mut text, mut failed, mut passed) = (Vec::new(), String::new(), 0_usize, 0_usize);
     for (file, layer) in &files {
         let book = book(&snapshot, file, *layer)?;
@@ -147,8 +168,7 @@ fn test(args: &RulesListArgs) -> Result<Exit> {
     if args.json {
         output::json(&Json::from(json!({ "passed": passed, "failed": failed, "examples": documents })))?;
     } else {
-        let none = "there are no rules; `hookrail add` lists ready ones\n";
-        output::text(if text.is_empty() { none } else { &text })?;
+        output::text(if text.is_empty() { NO_RULES } else { &text })?;
     }
     let found = findings(&system);
     let is_bad = failed > 0 || found.iter().any(|finding| finding.level == Level::Error);

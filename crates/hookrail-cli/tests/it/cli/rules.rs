@@ -163,6 +163,35 @@ fn what_is_wrong_is_named_and_neighbours_load() {
 }
 
 #[test]
+fn check_says_whether_anything_was_tried() {
+    let rule = "[[rule]]\nname = \"r\"\ndeny = \"no\"\nwhen = { git = \"push-force\" }\n";
+    let examples = "match = [\"git push -f\"]\n";
+    let none = Sandbox::new().run(&["rules", "check"]).ends_with(0).stdout;
+    assert_eq!(none, "there are no rules; `hookrail add` lists ready ones\n");
+    for (rules, verdict) in [
+        (rule.to_owned(), "1 rule can be used; there are no examples (`match`, `no-match`)\n"),
+        (format!("{rule}{examples}"), "1 rule can be used, and their examples hold\n"),
+    ] {
+        assert_eq!(user_with(&rules).run(&["rules", "check"]).ends_with(0).stdout, verdict);
+    }
+}
+
+/// Without the input nothing is known about the call, so a condition that does not hold says nothing about the rule.
+#[test]
+fn a_call_without_its_input_is_reported() {
+    let sandbox = user_with("[[rule]]\nname = \"r\"\ndeny = \"no\"\nwhen = { git = \"push-force\" }\n");
+    for command in ["explain", "fire"] {
+        let asked = |more: &[&str]| sandbox.run(&[&[command, "PreToolUse", "--tool", "Bash"], more].concat()).stdout;
+        let told = asked(&[]);
+        assert!(told.contains("`tool_input` is missing") && told.contains("--tool-input '{…}'"), "{told}");
+        let told = asked(&["--tool-input", r#"{"command":"ls"}"#]);
+        assert!(told.contains("its condition does not hold") && !told.contains("is missing"), "{told}");
+    }
+    let none = Sandbox::new().run(&["explain", "PreToolUse", "--tool", "Bash"]).stdout;
+    assert!(!none.contains("is missing"), "{none}");
+}
+
+#[test]
 fn exceptions_of_the_user_end() {
     let exception = |until: &str| {
         format!(
