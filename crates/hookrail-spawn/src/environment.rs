@@ -48,6 +48,11 @@ impl EnvironmentVariable {
         self.part(..self.name_length)
     }
 
+    /// Whether this is its name. Collecting and searching an environment compares each name with many others.
+    fn is_named(&self, name: &OsStr) -> bool {
+        self.name_length == name.len() && self.terminated.starts_with(name.as_encoded_bytes())
+    }
+
     fn value(&self) -> &OsStr {
         self.part(self.name_length + 1..self.terminated.len() - 1)
     }
@@ -80,6 +85,10 @@ impl EnvironmentVariable {
         &self.name
     }
 
+    fn is_named(&self, name: &OsStr) -> bool {
+        if cfg!(windows) { self.name.eq_ignore_ascii_case(name) } else { self.name == name }
+    }
+
     fn value(&self) -> &OsStr {
         &self.value
     }
@@ -96,7 +105,7 @@ impl Environment {
     #[must_use]
     pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
         let name = name.as_ref();
-        self.iter().find(|(known, _)| same_name(known, name)).map(|(_, value)| value)
+        self.entries.iter().find(|known| known.is_named(name)).map(|known| known.value())
     }
 
     /// Returns this environment with one variable set: replaced in its place, or added at the end.
@@ -119,7 +128,7 @@ impl Environment {
         if name.as_encoded_bytes().iter().skip(1).any(|byte| *byte == b'=') || name.is_empty() {
             return;
         }
-        match self.entries.iter_mut().find(|known| same_name(known.name(), name)) {
+        match self.entries.iter_mut().find(|known| known.is_named(name)) {
             // It stays shared with the environment that this one is a clone of.
             Some(known) if known.value() == value => {}
             // On Windows names may differ in case; the spelling that came first is kept.
@@ -145,10 +154,6 @@ impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter().map(|(name, _)| name)).finish()
     }
-}
-
-fn same_name(one: &OsStr, other: &OsStr) -> bool {
-    if cfg!(windows) { one.eq_ignore_ascii_case(other) } else { one == other }
 }
 
 #[cfg(test)]

@@ -48,8 +48,14 @@ impl TextOp {
 
 /// The bytes of a text with one character for each byte.
 pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, OpError> {
-    let byte = |character: char| u8::try_from(u32::from(character)).ok();
-    text.chars().map(byte).collect::<Option<_>>().ok_or_else(|| OpError::type_error("these are not bytes"))
+    if text.is_ascii() {
+        return Ok(text.as_bytes().to_vec());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        bytes.push(u8::try_from(u32::from(character)).map_err(|_| OpError::type_error("these are not bytes"))?);
+    }
+    Ok(bytes)
 }
 
 fn decode(text: &str, fatal: bool, keep_mark: bool, most: usize) -> Result<OpAnswer, OpError> {

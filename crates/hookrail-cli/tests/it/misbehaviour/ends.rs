@@ -47,7 +47,7 @@ pub(crate) const ROWS: &[Row] = &[
     dies("dies of a signal of its own", r#"exec "$CHILD" kill-self 10"#),
     dies("makes a system call that does not exist", r#"exec "$CHILD" kill-self 31"#),
     dies("dies of a real-time signal", r#"exec "$CHILD" kill-self 40"#),
-    dies("uses up its processor time", "ulimit -t 1; while :; do :; done"),
+    dies("dies of the signal for used up processor time", "kill -XCPU $$"),
     dies("writes a file larger than it may", "ulimit -f 0; echo x > large; exec sleep 600"),
     dies("kills its whole group", "sleep 600 & kill -KILL 0; exec sleep 600"),
     // A plugin's deny outlives the signal, as in the original.

@@ -16,7 +16,7 @@ macro_rules! fires {
 
 pub(crate) const ROWS: &[Row] = &[
     hangs("sleeps past its timeout", "exec sleep 600"),
-    hangs("works past its timeout", "while :; do :; done"),
+    hangs("works past its timeout", "while :; do :; done").at_once(),
     hangs("answers and then hangs", concat!(say_deny!(), "; exec sleep 600")).reports(&["decision-discarded"]),
     hangs("prints half an answer and then hangs", r#"printf '{"decision":"de'; exec sleep 600"#),
     hangs("prints text and then hangs", "echo loading; exec sleep 600"),
@@ -29,7 +29,7 @@ pub(crate) const ROWS: &[Row] = &[
     hangs("begins again when it is told to end", "trap 'sleep 600' TERM; sleep 600"),
     hangs("stops itself", r#"exec "$CHILD" stop-self"#),
     hangs("stops its whole group", "kill -STOP 0; exec sleep 600"),
-    hangs("becomes itself again for ever", r#"exec "$CHILD" exec-self"#),
+    hangs("becomes itself again for ever", r#"exec "$CHILD" exec-self"#).at_once(),
     hangs("waits for a child of its own", "sleep 600; true"),
     hangs("puts its children into groups of their own", "set -m; sleep 600 & sleep 600 & wait"),
     hangs("leaves a child in a session of its own and stays", r#"exec "$CHILD" escape-session 600"#),
