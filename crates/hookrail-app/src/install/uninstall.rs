@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{
-    FileAuthor, Scope, SettingsSyntax, call_places, own_file_author, read_settings, remove_entries, take_back,
+    FileAuthor, Scope, SettingsSyntax, call_places, own_file_author, read_agent_file, read_settings, remove_entries,
+    take_back,
 };
+use serde_json::Value;
 
 use super::change::{Backup, SettingsChange, apply_removal};
 use super::note::{InstallNote, InstalledFile};
@@ -86,8 +88,20 @@ impl Removal {
         write::remove_empty_folders(self.mine.iter().flat_map(|file| &file.folders));
         let note = InstallNote { files: self.others };
         note.save(&self.state).map_err(|error| unusable_note(&error))?;
-        Ok(if self.changes.is_empty() { Position::Kept } else { Position::moved(self.agent) })
+        let is_moved = self.changes.iter().any(|change| has_hooks(self.agent, change));
+        Ok(if is_moved { Position::moved(self.agent) } else { Position::Kept })
     }
+}
+
+/// Whether hooks are left in a file. In one that cannot be read there may be some.
+fn has_hooks(agent: Agent, change: &SettingsChange) -> bool {
+    let Some(text) = &change.after else { return false };
+    let Ok(document) = read_agent_file(agent, &change.path, text) else { return true };
+    let events = document.get("hooks").and_then(Value::as_object);
+    events
+        .into_iter()
+        .flat_map(|events| events.values())
+        .any(|groups| groups.as_array().is_some_and(|list| !list.is_empty()))
 }
 
 /// A place that calls hookrail after the uninstallation: something that hookrail did not write, or that it cannot read.

@@ -42,7 +42,10 @@ pub(crate) fn run(args: &EventCommand) -> Result<Exit> {
     } else {
         let subject = render::outcome::subject(&event);
         let mut text = render::plan::report(&plan, &subject, &project.places);
-        if let Some((agent, losses)) = losses {
+        // Of no hook at all there is nothing to say.
+        if let Some((agent, losses)) = losses
+            && !(losses.is_empty() && hooks_of_all_calls(&plan).is_empty())
+        {
             text.push_str(&render::plan::losses(agent.title(), &losses));
         }
         text.push_str(&render::foreign_hooks::closing_lines(&foreign));

@@ -90,6 +90,8 @@ fn what_an_agent_cannot_honour_is_shown_for_the_hooks_of_the_event() {
     let text = explain("codex", &[]).stdout;
     assert!(text.contains("what Codex CLI cannot honour") && text.contains("loss.ask"), "{text}");
     assert!(sandbox.run(&["explain", "before-tool", "--json"]).ends_with(0).json().get("losses").is_none());
+    let none = Sandbox::new().run(&["explain", "before-tool", "--agent", "codex"]).ends_with(0).stdout;
+    assert!(!none.contains("Codex CLI"), "of no hook nothing is promised: {none}");
     let sandbox = Sandbox::with_hook("BeforeModel", "true");
     let ran = sandbox.run(&["explain", "before-model", "--trust-project", "--agent", "claude", "--json"]).ends_with(0);
     assert_eq!(ran.json()["losses"][0]["what"], "loss.event");

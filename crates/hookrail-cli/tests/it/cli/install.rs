@@ -269,6 +269,19 @@ fn a_failure_blocks_prompts_and_tools_in_claude_and_nothing_else() {
 }
 
 /// An empty variable counts as one that is not set.
+/// Codex knows hooks by their position, which changes only for hooks that are there.
+#[test]
+fn only_hooks_that_are_left_are_reviewed_again() {
+    let own = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
+    for (hooks, is_told) in [(None, false), (Some(own), true)] {
+        let sandbox = Sandbox::new();
+        hooks.into_iter().for_each(|text| _ = sandbox.write_home(".codex/hooks.json", text));
+        sandbox.run(&["install", "codex", "--trust", "--yes"]).ends_with(0);
+        let told = sandbox.run(&["uninstall", "codex", "--yes"]).ends_with(0).stdout;
+        assert_eq!(told.contains("review them again"), is_told, "{told}");
+    }
+}
+
 #[test]
 fn an_empty_codex_home_is_the_default() {
     let sandbox = Sandbox::new();
