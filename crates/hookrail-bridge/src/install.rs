@@ -21,10 +21,10 @@ use crate::agents::Agent;
 use call::BridgeCommand;
 
 pub use crate::settings::{
-    AgentFile, AgentFolders, DifferenceEffect, EditError, EntryDifference, FilePlace, Insertion, InstalledCall,
-    MissingProgram, Scope, SettingsSyntax, record_replacement,
+    AgentFile, AgentFolders, DifferenceEffect, EditError, EntryDifference, FilePlace, FolderStanding, Insertion,
+    InstalledCall, MissingProgram, Scope, SettingsSyntax, record_replacement,
 };
-pub use crate::spec::{HookConsent, TrustScene};
+pub use crate::spec::{FolderTrust, HookConsent, TrustScene};
 pub use agent_folders::UnsupportedScope;
 pub use author::{FileAuthor, own_file_author};
 pub use edit::insert_entries;

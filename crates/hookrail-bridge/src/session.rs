@@ -10,6 +10,7 @@ use crate::effect::{EffectKind, Handling};
 use crate::loss::Loss;
 use crate::pieces::{self, ResponsePiece, UnfinishedResponse};
 use crate::request::AgentRequest;
+use crate::settings::FolderStanding;
 
 /// The agent goes on at most this often because hooks denied the end of its answer. Some agents have no limit of their own: 339
 /// rounds were counted in a minute.
@@ -77,6 +78,9 @@ pub struct BridgeSession {
     /// reads files of it, and the model can make another repository later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<PathBuf>,
+    /// Whether the agent trusted its folder at the first event. It reads that once, and the model can write the file later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<FolderStanding>,
     /// The responses of which pieces have come, the most recently continued last.
     pub responses: Vec<UnfinishedResponse>,
 }

@@ -79,6 +79,16 @@ pub enum SettingsLayout {
     Plugin(&'static str),
 }
 
+/// Whether an agent trusts the folder in which it was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FolderStanding {
+    /// It does, or runs all of its files anywhere.
+    Trusted,
+    /// It leaves the files of others there alone.
+    Untrusted,
+}
+
 /// A place in which an agent looks for hooks and for settings that turn them off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilePlace {

@@ -314,6 +314,18 @@ pub struct InstallSpec {
     pub project_advice: Option<&'static str>,
     /// The agent's own trust in hooks.
     pub trust: Option<&'static HookConsent>,
+    /// What makes the agent trust a folder; in another one it does not run the borrowed files.
+    pub folder_trust: Option<&'static FolderTrust>,
+}
+
+/// How an agent knows the folders that its user trusts.
+pub struct FolderTrust {
+    /// The file with a list of folders, each with all that is below it.
+    pub file: fn(&AgentFolders<'_>) -> PathBuf,
+    /// The name of the list.
+    pub list: &'static str,
+    /// The variable with which every folder is trusted, if it is `true`.
+    pub variable: &'static str,
 }
 
 /// A file of the user without whose consent an agent skips a hook.

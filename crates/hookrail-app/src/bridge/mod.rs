@@ -153,13 +153,14 @@ fn answer(
     io: &dyn BridgeIo,
 ) -> Result<AnswerStatus> {
     let store = SessionFiles::of(request.agent)?;
-    let Opened { request, session, stopped, pieces, repository } = open(&store, request, deadline.lock_patience())?;
+    let Opened { request, session, stopped, pieces, repository, folder } =
+        open(&store, request, deadline.lock_patience())?;
     if let Some(answer) = stopped {
         let status = turn.give(&answer);
         recorded.record_unasked(&answer, "a hook stopped the agent before");
         return Ok(status);
     }
-    let opened = open_project(&request, repository.as_deref())?;
+    let opened = open_project(&request, repository.as_deref(), folder)?;
     let (fired, running) = fire(call, &opened, &request, deadline)?;
     let given = match fired.late {
         Some(lateness) => {

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hookrail::{Code, Event, EventKind};
+use hookrail_bridge::install::FolderStanding;
 use hookrail_bridge::{AgentRequest, Answer, BridgeSession, UnfinishedResponse};
 
 use super::session_file::{LockedSession, SessionError, SessionFiles};
 use crate::failure::{Failure, Result};
-use crate::project::{Project, read_by_agent, repository_of};
+use crate::project::{Project, folder_standing, read_by_agent, repository_of};
 
 /// A request with what its session adds to it.
 pub(super) struct Opened {
@@ -20,6 +21,8 @@ pub(super) struct Opened {
     pub(super) pieces: Option<UnfinishedResponse>,
     /// The root of the repository in which the agent was started.
     pub(super) repository: Option<PathBuf>,
+    /// Whether the agent trusted the folder in which it was started.
+    pub(super) folder: FolderStanding,
 }
 
 /// Where the session is while hooks run. Its lock is not held then: two calls of one session may be asked about at the same time.
@@ -59,6 +62,7 @@ pub(super) fn open(
     let mut session = locked.session().clone();
     let found = session.repository.get_or_insert_with(|| repository_of(start_of(&request)).unwrap_or_default());
     let repository = Some(found.clone()).filter(|root| root.is_absolute());
+    let folder = *session.folder.get_or_insert_with(|| folder_standing(request.agent, start_of(&request)));
     let stopped = Answer::while_stopped(&request, &mut session);
     if kind == EventKind::Prompt {
         session.prompt = request.prompt.clone().unwrap_or_default();
@@ -77,7 +81,7 @@ pub(super) fn open(
         locked.save(session)?;
         OpenedSession::Kept
     };
-    Ok(Opened { request, session, stopped, pieces, repository })
+    Ok(Opened { request, session, stopped, pieces, repository, folder })
 }
 
 /// Gives the prompt to the end of the answer, which most agents send without it.
@@ -108,7 +112,11 @@ fn start_of(request: &AgentRequest) -> &Path {
 }
 
 /// Opens the project that the agent declares, never one that the model chose with `cd` or made with `mkdir`.
-pub(super) fn open_project(request: &AgentRequest, repository: Option<&Path>) -> Result<OpenedProject> {
+pub(super) fn open_project(
+    request: &AgentRequest,
+    repository: Option<&Path>,
+    folder: FolderStanding,
+) -> Result<OpenedProject> {
     let start = start_of(request);
     if let Some((folder, real)) = Project::replaced_by_link(start) {
         let (folder, real, code) = (folder.display(), real.display(), Code::GuardMissing.name());
@@ -122,7 +130,7 @@ pub(super) fn open_project(request: &AgentRequest, repository: Option<&Path>) ->
     match found.unknown {
         None => {
             let project = Project::open_named(Some(&found.root))?;
-            let read_by_agent = read_by_agent(request.agent, start, repository);
+            let read_by_agent = read_by_agent(request.agent, start, repository, folder);
             Ok(OpenedProject { project, passed_over: found.passed_over, read_by_agent })
         }
         Some(problem) => {

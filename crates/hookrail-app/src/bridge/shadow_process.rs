@@ -17,7 +17,7 @@ use super::fire::own_builder;
 use crate::event_draft::find_kind;
 use crate::failure::{Failure, Result};
 use crate::journal::survive_file_size_limit;
-use crate::project::{Project, read_by_agent, repository_of};
+use crate::project::{Project, read_by_agent_now};
 
 /// The hidden option that makes this program the second process.
 const OPTION: &str = "--shadow-hooks";
@@ -68,7 +68,7 @@ pub fn run_shadow_hooks(agent: Agent) -> Result<()> {
     runtime.block_on(async {
         survive_file_size_limit();
         let session = event.text("session_id").unwrap_or_default();
-        let read = read_by_agent(agent, project.root(), repository_of(project.root()).as_deref());
+        let read = read_by_agent_now(agent, project.root());
         let (builder, _) = own_builder(&project, agent, &session, read)?;
         let system = builder.build();
         system.run_shadow_hooks(event, given.fire.as_deref());

@@ -11,7 +11,7 @@ use hookrail_bridge::Agent;
 use hookrail_bridge::doctor::DoctorCheck;
 
 use crate::failure::Result;
-use crate::project::{Project, of_agent, read_by_agent, repository_of};
+use crate::project::{Project, of_agent, read_by_agent_now};
 use crate::text::counted;
 use crate::text::visible;
 
@@ -45,7 +45,7 @@ impl AskedHooks {
     /// Returns the hooks that the bridge of one agent asks: those that the agent runs itself are left to it.
     pub(super) fn asked_by(&self, agent: Agent) -> Result<Self> {
         let project = Project::open_named(Some(self.project.root()))?;
-        let read = read_by_agent(agent, &self.started, repository_of(&self.started).as_deref());
+        let read = read_by_agent_now(agent, &self.started);
         let builder = || -> Result<Builder> { Ok(of_agent(project.builder(project.root())?, agent, read.clone())) };
         let system = builder()?.build();
         let switchable = DialectId::CONFIGURED.into_iter().filter(|dialect| dialect.needs_enabling());

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use hookrail::module::find_module_file;
 use hookrail::recorder::OnRecordFailure;
-use hookrail::sources::SourceKind;
+use hookrail::sources::{SourceKind, read_file};
 use hookrail::trust::{FileTrustStore, GuardedProjects, TrustStore as _};
 use hookrail::{Builder, HookSystem};
 use hookrail_bridge::Agent;
-use hookrail_bridge::install::AgentFolders;
+use hookrail_bridge::install::{AgentFolders, FolderStanding, read_agent_file};
 use hookrail_journal::Journal;
 use hookrail_spawn::{UserFolders, real_path};
 
@@ -205,20 +205,44 @@ pub fn of_agent(builder: Builder, agent: Agent, read_by_agent: Vec<PathBuf>) -> 
 /// Returns the builder of a host that is the agent in this project, if there is one.
 pub fn host_of(builder: Builder, project: &Path, agent: Option<Agent>) -> Builder {
     match agent {
-        Some(agent) => of_agent(builder, agent, read_by_agent(agent, project, repository_of(project).as_deref())),
+        Some(agent) => of_agent(builder, agent, read_by_agent_now(agent, project)),
         None => builder,
     }
 }
 
 /// Returns the files and folders whose hooks an agent runs itself, if it was started in this folder and with the variables of this
 /// process, in the repository with this root. It reads none of a project above that folder.
-pub fn read_by_agent(agent: Agent, started: &Path, repository: Option<&Path>) -> Vec<PathBuf> {
+pub fn read_by_agent(agent: Agent, started: &Path, repository: Option<&Path>, folder: FolderStanding) -> Vec<PathBuf> {
+    in_folder(started, |agent_folders| agent_folders.run_by_agent(agent, repository, folder))
+}
+
+/// Returns what an agent would run itself if it was started in this folder now.
+pub fn read_by_agent_now(agent: Agent, started: &Path) -> Vec<PathBuf> {
+    read_by_agent(agent, started, repository_of(started).as_deref(), folder_standing(agent, started))
+}
+
+/// Says whether an agent that is started in this folder trusts it. A file that cannot be read trusts none: hooks that run twice are
+/// better than guards that run nowhere.
+pub fn folder_standing(agent: Agent, started: &Path) -> FolderStanding {
+    let Some(trust) = agent.spec().install.folder_trust else { return FolderStanding::Trusted };
+    in_folder(started, |agent_folders| {
+        let file = (trust.file)(agent_folders);
+        let text = read_file(&file).ok().flatten();
+        let document = text.and_then(|text| read_agent_file(agent, &file, &text).ok());
+        let listed = document.as_ref().and_then(|document| document.get(trust.list)?.as_array());
+        let covers = |folder: &Path| real_path(folder).is_ok_and(|folder| agent_folders.project.starts_with(folder));
+        let mut folders = listed.into_iter().flatten().filter_map(|folder| Some(Path::new(folder.as_str()?)));
+        let is_trusted = folders.any(|folder| folder.is_absolute() && covers(folder))
+            || (agent_folders.variable)(trust.variable).is_some_and(|value| value == "true");
+        if is_trusted { FolderStanding::Trusted } else { FolderStanding::Untrusted }
+    })
+}
+
+fn in_folder<T>(started: &Path, find: impl FnOnce(&AgentFolders<'_>) -> T) -> T {
     let started = real_path(started).unwrap_or_else(|_| started.to_owned());
     let home = folders::home();
     let variable = |name: &str| std::env::var(name).ok();
-    let agent_folders =
-        AgentFolders { home: home.as_deref().unwrap_or(&started), project: &started, variable: &variable };
-    agent_folders.run_by_agent(agent, repository)
+    find(&AgentFolders { home: home.as_deref().unwrap_or(&started), project: &started, variable: &variable })
 }
 
 /// Returns the root of the repository that a folder lies in.

@@ -15,7 +15,7 @@ use hookrail_bridge::Agent;
 use hookrail_journal::{Record, Unreadable};
 
 use crate::failure::{Failure, Result};
-use crate::project::{Project, ProjectChoice, of_agent, read_by_agent, repository_of};
+use crate::project::{Project, ProjectChoice, of_agent, read_by_agent_now};
 use compare::{Comparison, RecordedOutcome, compare};
 
 pub use compare::{Isolation, ReplayChange};
@@ -195,7 +195,7 @@ impl<'c> ReplayTarget<'c> {
         let builder = match agent {
             Some(agent) => {
                 let root = self.project.root();
-                of_agent(builder, agent, read_by_agent(agent, root, repository_of(root).as_deref()))
+                of_agent(builder, agent, read_by_agent_now(agent, root))
             }
             None => builder,
         };

@@ -68,6 +68,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         wait: |timeout| Some(seconds(timeout.unwrap_or(60.0))),
         project_advice: None,
         trust: None,
+        folder_trust: None,
     },
     doctor: DoctorSpec { managed: Some(MANAGED), switched_off, checks: &[] },
     sample: |file| {

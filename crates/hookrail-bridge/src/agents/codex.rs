@@ -64,6 +64,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         wait: |timeout| Some(seconds(timeout.unwrap_or(600.0))),
         project_advice: None,
         trust: Some(&trust::STORE),
+        folder_trust: None,
     },
     doctor: DoctorSpec { managed: Some(MANAGED), switched_off, checks: &[trust::check, open_shells] },
     sample: |_| {

@@ -14,8 +14,8 @@ use crate::forms::{
 };
 use crate::settings::{AgentFile, AgentFolders, FilePlace, MissingProgram, Scope, SettingsLayout, SettingsSyntax};
 use crate::spec::{
-    AgentEvent, AgentSpec, DoctorSpec, EventNamer, Evidence, InstallSpec, PayloadMembers, PayloadView, Questions,
-    SamplePayload, any_rewrite_fits, as_written, seconds, usual_handling,
+    AgentEvent, AgentSpec, DoctorSpec, EventNamer, Evidence, FolderTrust, InstallSpec, PayloadMembers, PayloadView,
+    Questions, SamplePayload, any_rewrite_fits, as_written, seconds, usual_handling,
 };
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
@@ -54,7 +54,6 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         },
         borrowed_files: |agent_folders| {
             let own = agent_folders.project.join(".claude");
-            // In a folder that it trusts it runs the hooks of Claude Code's project settings.
             ["settings.json", "settings.local.json"].map(|name| own.join(name)).to_vec()
         },
         files_above: |_, _| Vec::new(),
@@ -68,8 +67,9 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             "Copilot CLI runs hooks of a project only in a trusted folder: start it with `--trust-folder`.",
         ),
         trust: None,
+        folder_trust: Some(&FOLDER_TRUST),
     },
-    doctor: DoctorSpec { switched_off, checks: &[folder_trust, left_hooks, hooks_of_claude], ..DoctorSpec::NOTHING },
+    doctor: DoctorSpec { switched_off, checks: &[folder_trust, hooks_of_claude], ..DoctorSpec::NOTHING },
     sample: |file| {
         let members = json!({ "toolName": "view", "toolArgs": { "path": file } });
         SamplePayload { event: "preToolUse", members }
@@ -130,6 +130,14 @@ static TOOLS: ToolColumn = ToolColumn {
     others: &["read_bash", "stop_bash"],
 };
 
+/// In a folder that it trusts it runs the hooks of Claude Code's project settings. Trust for one run (`--trust-folder`) is in no file
+/// and no variable; the hooks run twice then.
+static FOLDER_TRUST: FolderTrust = FolderTrust {
+    file: |agent_folders| user_folder(agent_folders).join("config.json"),
+    list: "trustedFolders",
+    variable: "COPILOT_ALLOW_ALL",
+};
+
 /// The folder of a project whose files have hooks.
 const PROJECT_HOOKS: &str = ".github/hooks";
 
@@ -178,16 +186,6 @@ fn folder_trust(scene: &DoctorScene<'_>) -> Vec<DoctorCheck> {
     }
     let text = "Copilot CLI runs hooks of a project only in a trusted folder";
     vec![DoctorCheck::warning("folder-trust", text, "start it with `--trust-folder`, or install for the user")]
-}
-
-/// Where it does not trust the folder, no program runs the hooks of Claude Code's project settings.
-fn left_hooks(scene: &DoctorScene<'_>) -> Vec<DoctorCheck> {
-    let Some(file) = scene.left.iter().find(|file| file.starts_with(scene.project)) else { return Vec::new() };
-    let text = format!(
-        "Copilot CLI runs the hooks of `{}`, which hookrail leaves to it, only in a trusted folder",
-        file.display()
-    );
-    vec![DoctorCheck::warning("folder-trust", text, "start it with `--trust-folder`")]
 }
 
 fn hooks_of_claude(scene: &DoctorScene<'_>) -> Vec<DoctorCheck> {

@@ -64,6 +64,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         wait: |timeout| Some(seconds(timeout.unwrap_or(60_000.0) / 1000.0)),
         project_advice: None,
         trust: None,
+        folder_trust: None,
     },
     doctor: DoctorSpec { switched_off, checks: &[folder_trust], ..DoctorSpec::NOTHING },
     sample: |file| {

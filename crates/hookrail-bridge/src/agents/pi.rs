@@ -51,6 +51,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         wait: |_| None,
         project_advice: None,
         trust: None,
+        folder_trust: None,
     },
     doctor: DoctorSpec::NOTHING,
     sample: |file| {

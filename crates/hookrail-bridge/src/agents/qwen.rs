@@ -57,6 +57,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         },
         project_advice: None,
         trust: None,
+        folder_trust: None,
     },
     doctor: DoctorSpec { switched_off, ..DoctorSpec::NOTHING },
     sample: |file| {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::agents::Agent;
-use crate::settings::{AgentFolders, FilePlace, Scope};
+use crate::settings::{AgentFolders, FilePlace, FolderStanding, Scope};
 
 /// The agent has no place for hooks of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,11 +38,14 @@ impl AgentFolders<'_> {
     /// Returns the files and folders whose hooks the agent runs itself, if the project is the folder where it was started, in the
     /// repository with this root. Below its bridge nothing else runs them.
     #[must_use]
-    pub fn run_by_agent(&self, agent: Agent, repository: Option<&Path>) -> Vec<PathBuf> {
+    pub fn run_by_agent(&self, agent: Agent, repository: Option<&Path>, folder: FolderStanding) -> Vec<PathBuf> {
         let others = self.other_files(agent).into_iter().map(|place| match place {
             FilePlace::File(path) | FilePlace::JsonFilesIn(path) => path,
         });
-        let borrowed = self.borrowed_files(agent);
+        let borrowed = match folder {
+            FolderStanding::Trusted => self.borrowed_files(agent),
+            FolderStanding::Untrusted => Vec::new(),
+        };
         let above = repository.into_iter().flat_map(|root| (agent.spec().install.files_above)(self, root));
         self.hook_files(agent).into_iter().chain(others).chain(borrowed).chain(above).collect()
     }

@@ -372,8 +372,7 @@ fn rows() -> Vec<Row> {
 }
 
 /// The dialects of agents, each with the agents that read its files in a project themselves.
-const READ_BY: [(&str, &[&str]); 3] =
-    [("claude", &["claude", "copilot"]), ("gemini", &["gemini"]), ("codex", &["codex"])];
+const READ_BY: [(&str, &[&str]); 3] = [("claude", &["claude"]), ("gemini", &["gemini"]), ("codex", &["codex"])];
 
 /// Hooks in the own files of agents, which are read once their dialect is enabled.
 fn agents_own() -> Vec<Row> {

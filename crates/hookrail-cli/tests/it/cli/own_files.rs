@@ -56,8 +56,14 @@ fn with_every_source() -> Sandbox {
     sandbox.write_at("machine/etc/claude-code/managed-settings.json", claude("machine-claude"));
     sandbox.write_at("machine/etc/gemini-cli/settings.json", gemini("machine-gemini"));
     sandbox.write_at("machine/etc/codex/hooks.json", claude("machine-codex"));
+    sandbox.write_home(".copilot/config.json", copilot_that_trusts(&sandbox.project));
     run(&sandbox, &["trust", "grant", "--yes"], "").ends_with(0);
     sandbox
+}
+
+/// The file in which Copilot CLI keeps the folders that its user trusts.
+fn copilot_that_trusts(folder: &Path) -> String {
+    format!("// This file is managed automatically.\n{}\n", json!({"trustedFolders": [folder]}))
 }
 
 fn run(sandbox: &Sandbox, arguments: &[&str], input: &str) -> ProgramOutput {
@@ -167,7 +173,6 @@ fn doctor_warns_where_the_agent_skips_what_hookrail_leaves_to_it() {
     let sandbox = with_every_source();
     let is_left = |line: &&String| line.contains("which hookrail leaves to it");
     let skipped = |agent, name| diagnosed(&sandbox, agent, name).iter().filter(is_left).count();
-    assert_eq!(skipped(Agent::copilot(), "folder-trust"), 1);
     assert_eq!(skipped(Agent::codex(), "trust"), 2, "the entries of two files were never reviewed");
     // Codex trusts one of the two now.
     let key = format!("{}:pre_tool_use:0:0", sandbox.home.join(".codex/hooks.json").display());
@@ -176,11 +181,55 @@ fn doctor_warns_where_the_agent_skips_what_hookrail_leaves_to_it() {
     sandbox.write_home(".codex/config.toml", trusted);
     assert_eq!(skipped(Agent::codex(), "trust"), 1);
     sandbox.write_home(".config/hookrail/config.toml", "[dialects]\nenabled = []\n");
-    assert_eq!(
-        skipped(Agent::copilot(), "folder-trust") + skipped(Agent::codex(), "trust"),
-        0,
-        "hookrail runs none of them"
-    );
+    assert_eq!(skipped(Agent::codex(), "trust"), 0, "hookrail runs none of them");
+}
+
+/// Copilot CLI 1.0.102 runs the hooks of `.claude/settings.json` in a folder that is trusted, with all below it, or with this variable.
+/// Elsewhere its bridge runs them, or nothing would.
+#[test]
+fn what_copilot_does_not_trust_its_bridge_runs() {
+    let asked = |sandbox: &Sandbox, session: &str, variable: Option<&str>| {
+        let call = json!({
+            "sessionId": session, "timestamp": 1, "cwd": sandbox.project, "toolName": "bash", "toolArgs": {"command": "ls"},
+        });
+        let mut command = sandbox.command(&["bridge", "copilot", "--event", "preToolUse"]);
+        command.env("COPILOT_PROJECT_DIR", &sandbox.project);
+        variable.into_iter().for_each(|value| _ = command.env("COPILOT_ALLOW_ALL", value));
+        let ran = ProgramOutput::with_input(&mut command, &call.to_string()).ends_with(0);
+        ran.stdout.contains("deny")
+    };
+    let guarded = || {
+        let sandbox = Sandbox::new();
+        let hook = json!({"type": "command", "command": "echo no >&2; exit 2"});
+        let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}});
+        sandbox.write(".claude/settings.json", settings.to_string());
+        sandbox.run(&["enable", "claude"]).ends_with(0);
+        sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+        sandbox
+    };
+    let parent = |folder: &Path| folder.parent().unwrap().to_owned();
+    for (file, variable, is_left) in [
+        (None, None, false),
+        (Some("{"), None, false),
+        (Some(r#"{"trustedFolders": ["", ".", "/elsewhere", 7]}"#), None, false),
+        (None, Some("false"), false),
+        (None, Some("true"), true),
+    ] {
+        let sandbox = guarded();
+        file.into_iter().for_each(|text| _ = sandbox.write_home(".copilot/config.json", text));
+        assert_eq!(asked(&sandbox, "s", variable), !is_left, "{file:?} {variable:?}");
+    }
+    let sandbox = guarded();
+    for (session, folder, is_left) in [
+        ("one", sandbox.project.clone(), true),
+        ("two", parent(&sandbox.project), true),
+        ("three", sandbox.project.join("sub"), false),
+        // The agent reads the file at the start of a session, and the model may write it later.
+        ("three", sandbox.project.clone(), false),
+    ] {
+        sandbox.write_home(".copilot/config.json", copilot_that_trusts(&folder));
+        assert_eq!(asked(&sandbox, session, None), !is_left, "{session} {}", folder.display());
+    }
 }
 
 /// A project without a repository, whose only mark is the file of an agent, and a folder below it.
