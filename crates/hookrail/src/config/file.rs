@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use hookrail_spawn::real_path;
 
-use super::sources::is_absence;
-
 /// The largest file that is read as configuration.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
@@ -170,4 +168,19 @@ mod tests {
         }
         assert!(not_roots_alone(&at("loop")).is_some());
     }
+}
+
+/// Whether an error says that nothing exists at a path.
+pub(crate) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Whether an error says that the process or the system is short of descriptors, memory or threads. Such an error says
+/// nothing about the file.
+#[must_use]
+pub fn is_want_of_resources(error: &io::Error) -> bool {
+    // ENFILE and EMFILE have no `ErrorKind`.
+    const DESCRIPTORS: [i32; 2] = [23, 24];
+    matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
+        || (cfg!(unix) && error.raw_os_error().is_some_and(|number| DESCRIPTORS.contains(&number)))
 }

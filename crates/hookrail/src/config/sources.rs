@@ -8,23 +8,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use hookrail_spawn::FileStamp;
-
-use super::file::{ReadProblem, read_file};
+use super::file::{is_absence, is_want_of_resources, read_file};
+use super::folder::{Entry, list_entries};
 use super::positions::Document;
+use super::source_state::{CurrentState, KeptReason, SourceState, kept_finding};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
 use crate::dialect_id::DialectId;
 use crate::text::digest::Digest;
-use crate::text::names::named;
-
-/// A changed file is read when its metadata is the same twice, with this pause between.
-const SETTLING: Duration = Duration::from_millis(20);
-
-/// How long to wait for a file that keeps changing.
-const LONGEST_SETTLING: Duration = Duration::from_millis(500);
 
 /// How a load treats sources that are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,26 +27,6 @@ pub(crate) enum LoadMode {
     Refresh,
     /// A missing source was removed on purpose.
     Reload,
-}
-
-named! {
-    /// Why the last good version of a source is in force.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum KeptReason {
-        /// It is empty, broken or cannot be read.
-        Unusable = "unusable",
-        /// It is missing, and its removal was not accepted.
-        Removed = "removed",
-        /// It could not be read for lack of descriptors, memory or threads; the next event tries again.
-        OutOfResources = "out-of-resources",
-    }
-}
-
-impl KeptReason {
-    /// The reason for keeping the last good version after this error.
-    pub(crate) fn of_error(error: &io::Error) -> Self {
-        if is_want_of_resources(error) { Self::OutOfResources } else { Self::Unusable }
-    }
 }
 
 /// A source whose last good version is in force.
@@ -149,30 +121,6 @@ pub(crate) struct SourceStore {
     real: HashMap<PathBuf, PathBuf>,
 }
 
-/// An entry of a folder.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry {
-    pub(crate) path: PathBuf,
-    pub(crate) kind: EntryKind,
-}
-
-/// The kind of an entry of a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum EntryKind {
-    File,
-    Folder,
-    LinkToFolder,
-    DanglingLink,
-    Other,
-}
-
-impl Entry {
-    /// Whether it is a folder or a link to one.
-    pub(crate) fn is_folder(&self) -> bool {
-        matches!(self.kind, EntryKind::Folder | EntryKind::LinkToFolder)
-    }
-}
-
 /// What a load found out about its sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceReport {
@@ -200,34 +148,6 @@ pub(crate) struct ProjectSource {
     pub(crate) state: SourceState,
 }
 
-/// What a source holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SourceState {
-    Text(Arc<str>),
-    Gone,
-    Unreadable,
-}
-
-impl SourceState {
-    /// The present state of a file.
-    pub(crate) fn now(path: &Path) -> Self {
-        match read_file(path) {
-            Ok(Some(text)) => Self::Text(text.into()),
-            Ok(None) => Self::Gone,
-            Err(_) => Self::Unreadable,
-        }
-    }
-
-    /// The state as a text that is the same for the same state.
-    pub(crate) fn described(&self) -> String {
-        match self {
-            Self::Text(text) => Digest::of(text.as_bytes()).hex(),
-            Self::Gone => "gone".to_owned(),
-            Self::Unreadable => "unreadable".to_owned(),
-        }
-    }
-}
-
 /// Reads the sources of one load.
 pub(crate) struct SourceReader<'s> {
     store: &'s mut SourceStore,
@@ -235,13 +155,6 @@ pub(crate) struct SourceReader<'s> {
     /// Whether the project's configuration is trusted. What an untrusted project brings is never reported as missing.
     project_counts: bool,
     pub(crate) report: SourceReport,
-}
-
-/// What is at a path now.
-enum CurrentState {
-    Text(Arc<str>),
-    Gone,
-    Unreadable(Diagnostic, KeptReason),
 }
 
 impl<'s> SourceReader<'s> {
@@ -270,7 +183,7 @@ impl<'s> SourceReader<'s> {
             && matches!(parsed.verdict, Usability::Broken)
             && matches!(now, CurrentState::Text(_))
         {
-            let again = self.stable_state(place.path);
+            let again = CurrentState::once_stable(place.path);
             if !matches!((&now, &again), (CurrentState::Text(before), CurrentState::Text(after)) if before == after) {
                 parsed = self::parsed(place.path, &again, &parse);
                 now = again;
@@ -440,21 +353,6 @@ impl<'s> SourceReader<'s> {
         entries
     }
 
-    /// Waits until changed files have the same metadata twice, so that a file is not read while it is being written.
-    pub(crate) fn wait_until_stable(&self, paths: &[PathBuf]) {
-        let started = Instant::now();
-        let look = || paths.iter().map(|path| FileStamp::read(path)).collect::<Vec<_>>();
-        let mut before = look();
-        while started.elapsed() < LONGEST_SETTLING {
-            std::thread::sleep(SETTLING);
-            let now = look();
-            if now == before {
-                return;
-            }
-            before = now;
-        }
-    }
-
     /// The current state of a path. A text that differs from the one in force is read when it is stable.
     fn current_state(&self, path: &Path) -> CurrentState {
         let read = read_file(path);
@@ -463,48 +361,10 @@ impl<'s> SourceReader<'s> {
             Ok(None) if known.is_none() => return CurrentState::Gone,
             Ok(None) if self.mode == LoadMode::Refresh => return CurrentState::Gone,
             Ok(Some(text)) if known.is_some_and(|known| **known == **text) => {}
-            Ok(_) if self.mode != LoadMode::First => return self.stable_state(path),
+            Ok(_) if self.mode != LoadMode::First => return CurrentState::once_stable(path),
             _ => {}
         }
         CurrentState::from_read(path, read)
-    }
-
-    /// The text of a file once its metadata is the same twice.
-    fn stable_state(&self, path: &Path) -> CurrentState {
-        let started = Instant::now();
-        loop {
-            let before = FileStamp::read(path);
-            let read = read_file(path);
-            std::thread::sleep(SETTLING);
-            if FileStamp::read(path) == before || started.elapsed() > LONGEST_SETTLING {
-                return CurrentState::from_read(path, read);
-            }
-        }
-    }
-}
-
-impl CurrentState {
-    fn state(&self) -> SourceState {
-        match self {
-            Self::Text(text) => SourceState::Text(Arc::clone(text)),
-            Self::Gone => SourceState::Gone,
-            Self::Unreadable(..) => SourceState::Unreadable,
-        }
-    }
-
-    fn from_read(path: &Path, read: Result<Option<String>, ReadProblem>) -> Self {
-        match read {
-            Ok(Some(text)) => Self::Text(text.into()),
-            Ok(None) => Self::Gone,
-            Err(problem) => {
-                let message = format!("`{}` cannot be read: {problem}", path.display());
-                let reason = match &problem {
-                    ReadProblem::Io(error) => KeptReason::of_error(error),
-                    ReadProblem::NotAFile | ReadProblem::TooLarge | ReadProblem::NotText => KeptReason::Unusable,
-                };
-                Self::Unreadable(Diagnostic::new(Code::FileUnreadable, message).at(Location::whole_file(path)), reason)
-            }
-        }
     }
 }
 
@@ -520,97 +380,4 @@ fn parsed<T>(path: &Path, now: &CurrentState, parse: impl Fn(&str) -> Parsed<T>)
         CurrentState::Gone => Parsed { value: None, problems: Vec::new(), verdict: Usability::Broken },
         CurrentState::Unreadable(problem, _) => Parsed::broken(problem.clone()),
     }
-}
-
-/// The finding about a source whose last good version is in force.
-pub(crate) fn kept_finding(path: &Path, reason: KeptReason) -> Diagnostic {
-    let shown = path.display();
-    let (code, message, hint) = match reason {
-        KeptReason::Unusable => (
-            Code::KeptLastGood,
-            format!("`{shown}` cannot be used; its last good version stays in force"),
-            "repair it; it is read again when it changes",
-        ),
-        KeptReason::OutOfResources => (
-            Code::KeptLastGood,
-            format!("`{shown}` could not be read for lack of resources; its last good version stays in force"),
-            "free file descriptors, memory or threads; the next event tries again",
-        ),
-        KeptReason::Removed => (
-            Code::SourceRemoved,
-            format!("`{shown}` is gone; its last good version stays in force"),
-            "bring it back, or reload to accept that it is gone",
-        ),
-    };
-    Diagnostic::new(code, message).at(Location::whole_file(path)).hint(hint)
-}
-
-/// Whether an error says that nothing exists at a path.
-pub(crate) fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Whether an error says that the process or the system is short of descriptors, memory or threads. Such an error says
-/// nothing about the file.
-#[must_use]
-pub fn is_want_of_resources(error: &io::Error) -> bool {
-    // ENFILE and EMFILE have no `ErrorKind`.
-    const DESCRIPTORS: [i32; 2] = [23, 24];
-    matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
-        || (cfg!(unix) && error.raw_os_error().is_some_and(|number| DESCRIPTORS.contains(&number)))
-}
-
-/// The entries of a folder, by name.
-pub(crate) fn list_entries(folder: &Path) -> io::Result<BTreeSet<Entry>> {
-    let mut found = BTreeSet::new();
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = entry.path();
-        let about = entry.file_type()?;
-        let kind = if about.is_file() {
-            EntryKind::File
-        } else if about.is_dir() {
-            EntryKind::Folder
-        } else if about.is_symlink() {
-            match path.metadata() {
-                Ok(about) if about.is_dir() => EntryKind::LinkToFolder,
-                Ok(_) => EntryKind::Other,
-                Err(_) => EntryKind::DanglingLink,
-            }
-        } else {
-            EntryKind::Other
-        };
-        found.insert(Entry { path, kind });
-    }
-    Ok(found)
-}
-
-/// Every path to watch so that a change of one of these paths is noticed: the path, every link on the way to it inside
-/// these roots, and the targets of the links. Links above the roots are not followed: watching their targets would
-/// report changes of unrelated folders.
-pub(crate) fn with_links(paths: &BTreeSet<PathBuf>, roots: &[PathBuf]) -> Vec<PathBuf> {
-    const MOST_LINKS: usize = 32;
-    let mut watched = paths.clone();
-    let mut links: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
-    for path in paths {
-        let mut waiting = vec![path.clone()];
-        let mut followed = 0;
-        while let Some(path) = waiting.pop() {
-            let is_inside = |place: &&Path| **place == *path || roots.iter().any(|root| place.starts_with(root));
-            for place in path.ancestors().take_while(is_inside) {
-                let target = links.entry(place.to_owned()).or_insert_with(|| std::fs::read_link(place).ok());
-                if let Some(target) = target
-                    && followed < MOST_LINKS
-                {
-                    followed += 1;
-                    let target = super::without_dots(&place.parent().unwrap_or(Path::new("/")).join(target));
-                    let rest = path.strip_prefix(place).unwrap_or(Path::new(""));
-                    let leads_to = if rest.as_os_str().is_empty() { target.clone() } else { target.join(rest) };
-                    watched.extend([place.to_owned(), target, leads_to.clone()]);
-                    waiting.push(leads_to);
-                }
-            }
-        }
-    }
-    watched.into_iter().collect()
 }

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use super::discover::{self, ModuleFile};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{LineIndex, Location, Origin, SourceKind};
-use crate::config::{KeptReason, LoadMode, SourceId, SourceReader, is_absence, is_want_of_resources};
+use crate::config::{
+    KeptReason, LoadMode, SourceId, SourceReader, is_absence, is_want_of_resources, wait_until_stable,
+};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::snapshot::LoadedModule;
 use crate::dialect::{DialectId, Inspector, LoadContext, Loaded, Sources};
@@ -105,7 +107,7 @@ fn inspect(
     let path = Arc::clone(path);
     if let Some(known) = last_good.0.get(&*path).filter(|known| known.has_changed()) {
         let files: Vec<PathBuf> = known.files.iter().map(|file| file.path.clone()).collect();
-        reading.wait_until_stable(&files);
+        wait_until_stable(&files);
     }
     let world =
         ModuleContext::new(&*sources.project, environment).with_capabilities(Capabilities::LOOK).covering(&hook.trust);
