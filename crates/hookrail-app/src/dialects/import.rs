@@ -15,7 +15,7 @@ use hookrail_bridge::install::HookGroup;
 use serde_json::{Value, json};
 
 use crate::agent_entries;
-use crate::author::settings::{MergedSettings, merge_agent_text, merge_text};
+use crate::author::settings::MergedSettings;
 use crate::config::named_root;
 use crate::failure::{Failure, Result};
 use crate::folders::{home, refuse_links};
@@ -30,7 +30,7 @@ pub struct Import {
     pub agent: Agent,
     project: PathBuf,
     /// What the entries become.
-    pub to: Format,
+    pub to: &'static Format,
     pub entries: Vec<ImportedEntry>,
     /// A file that the agent cannot read, and why: it runs none of its hooks.
     pub unreadable: Vec<(PathBuf, String)>,
@@ -85,17 +85,18 @@ impl Import {
     ///
     /// # Errors
     ///
-    /// The configuration of the project cannot be read.
-    pub fn plan(agent: Agent, to: Format, project: &Project) -> Result<Self> {
+    /// The configuration of the project cannot be read, or it is not known what the entries would be in the other format.
+    pub fn plan(agent: Agent, to: DialectId, project: &Project) -> Result<Self> {
+        let formats = Format::pair(agent, to)?;
         let mut found = agent_entries::of_agent(agent, project.root());
         if let Some(root) = named_root() {
             let of_machine = agent_entries::of_machine_below(&root, agent, project.root());
             found.entries.extend(of_machine.entries);
             found.unreadable.extend(of_machine.unreadable);
         }
-        let converted = found.entries.into_iter().map(|entry| convert::entry(agent, to, project.root(), entry));
+        let converted = found.entries.into_iter().map(|entry| convert::entry(agent, formats, project.root(), entry));
         let entries = converted.chain(installed(agent, project)?).collect();
-        Ok(Self { agent, project: project.root().to_owned(), to, entries, unreadable: found.unreadable })
+        Ok(Self { agent, project: project.root().to_owned(), to: formats.1, entries, unreadable: found.unreadable })
     }
 
     /// Whether an entry does something else afterwards.
@@ -148,10 +149,7 @@ impl Import {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
                 Err(error) => return Err(Failure::new(format!("`{shown}` cannot be read: {error}"))),
             };
-            let MergedSettings { text, warning } = match self.to.dialect {
-                DialectId::Llxprt => merge_text(existing.clone(), &shown, &groups)?,
-                _ => merge_agent_text(existing.clone(), &shown, &groups)?,
-            };
+            let MergedSettings { text, warning } = self.to.merge(existing.clone(), &shown, &groups)?;
             planned.push((WrittenSettings { file, warning, changed: existing.as_ref() != Some(&text) }, text));
         }
         let mut written = Vec::new();

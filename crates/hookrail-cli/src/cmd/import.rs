@@ -1,6 +1,6 @@
 //! `hookrail import`: converts hooks of another agent, and says what each means otherwise.
 
-use hookrail_app::dialects::import::{Format, Import};
+use hookrail_app::dialects::import::Import;
 use hookrail_app::failure::{Failure, Result};
 use hookrail_app::project::Project;
 
@@ -11,7 +11,7 @@ use crate::render::import as render;
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     let project = Project::open(&args.project)?;
-    let import = Import::plan(args.from, Format::of_target(args.to, args.from)?, &project)?;
+    let import = Import::plan(args.from, args.to, &project)?;
     let is_refused = import.is_lossy() && !args.allow_loss;
     if !args.json {
         output::text(&render::entries(&import, &project.places))?;

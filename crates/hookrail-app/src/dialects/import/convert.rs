@@ -26,14 +26,19 @@ const LOST_MEMBERS: [(&str, &str); 7] = [
 ];
 
 /// Converts one entry.
-pub(super) fn entry(agent: Agent, to: Format, project: &Path, entry: AgentEntry) -> ImportedEntry {
+pub(super) fn entry(
+    agent: Agent,
+    (from, to): (&'static Format, &'static Format),
+    project: &Path,
+    entry: AgentEntry,
+) -> ImportedEntry {
     let AgentEntry { layer, event, group, hook, location } = entry;
     let written = hook.clone().unwrap_or_else(|| group.clone());
-    let mut conversion = Conversion { agent, from: Format::of_source(agent), to, changes: Vec::new() };
+    let mut conversion = Conversion { agent, from, to, changes: Vec::new() };
     let converted = conversion.convert(project, &event, &group, hook.as_ref());
     let file = to.file(layer, project, &location.file);
     if converted.is_some() && file.is_none() {
-        conversion.lost(format!("{} has no settings file where this one is", to.title));
+        conversion.lost(format!("{} has no settings file where this one is", to.title()));
     }
     let target = converted.zip(file).map(|((event, group), file)| ImportTarget { file, event, group });
     ImportedEntry { event, location, entry: written, target, changes: conversion.changes }
@@ -41,8 +46,8 @@ pub(super) fn entry(agent: Agent, to: Format, project: &Path, entry: AgentEntry)
 
 struct Conversion {
     agent: Agent,
-    from: Format,
-    to: Format,
+    from: &'static Format,
+    to: &'static Format,
     changes: Vec<ImportChange>,
 }
 
@@ -63,7 +68,7 @@ impl Conversion {
         group: &Value,
         hook: Option<&Value>,
     ) -> Option<(&'static str, Value)> {
-        let (title, other) = (self.from.title, self.to.title);
+        let (title, other) = (self.from.title(), self.to.title());
         let Some(hook) = hook.and_then(Value::as_object) else {
             self.lost(format!("the group has no list `hooks`, so {title} runs nothing of it"));
             return None;
@@ -92,7 +97,7 @@ impl Conversion {
             target.insert("matcher".to_owned(), matcher.into());
         }
         if let Some(sequential) = group.get("sequential") {
-            if self.to.has_sequences() {
+            if self.to.has_sequences {
                 target.insert("sequential".to_owned(), sequential.clone());
             } else if *sequential == true {
                 self.lost(
@@ -125,21 +130,21 @@ impl Conversion {
                 }
                 other => match LOST_MEMBERS.iter().find(|(lost, _)| *lost == other) {
                     Some((_, what)) => self.lost(format!("`{other}` is left out: {what}")),
-                    None => self.kept(format!("`{other}` is left out: it has no meaning in {}", self.to.title)),
+                    None => self.kept(format!("`{other}` is left out: it has no meaning in {}", self.to.title())),
                 },
             }
         }
-        let usual = |format: Format| kind.spec().column(format.dialect).map(|column| column.timeout);
+        let usual = |format: &Format| kind.spec().column(format.dialect).map(|column| column.timeout);
         let (before, after) = (usual(self.from), usual(self.to));
         if let Some(time) = before.filter(|time| !hook.contains_key("timeout") && Some(*time) != after) {
-            let written = time.as_secs_f64() * f64::from(self.to.in_a_second());
+            let written = time.as_secs_f64() * f64::from(self.to.in_a_second);
             members.insert("timeout".to_owned(), number(written));
             let other = after.unwrap_or_default().as_secs_f64();
-            let (is, title) = (time.as_secs_f64(), self.to.title);
+            let (is, title) = (time.as_secs_f64(), self.to.title());
             self.kept(format!("the usual time of {is} s is written, because that of {title} is {other} s"));
         }
-        if self.from.shell() != self.to.shell() && !hook.contains_key("args") {
-            self.kept(format!("the command is given to {}, not to {}", self.to.shell(), self.from.shell()));
+        if self.from.shell != self.to.shell && !hook.contains_key("args") {
+            self.kept(format!("the command is given to {}, not to {}", self.to.shell, self.from.shell));
         }
         members
     }
@@ -150,7 +155,7 @@ impl Conversion {
             self.kept("`timeout` is left out: it is not a positive number");
             return None;
         };
-        let (before, after) = (self.from.in_a_second(), self.to.in_a_second());
+        let (before, after) = (self.from.in_a_second, self.to.in_a_second);
         if before == after {
             return Some(value.clone());
         }
@@ -165,22 +170,22 @@ impl Conversion {
         if matches!(matcher, "" | "*") {
             return None;
         }
-        if self.from.is(DialectId::Gemini) && self.to.is(DialectId::Llxprt) {
+        if self.from.dialect == DialectId::Gemini && self.to.dialect == DialectId::Llxprt {
             return Some(matcher.to_owned());
         }
         let table = tools::table();
         let is_tool = kind.spec().subject == Some("tool_name");
         // An expression that selects parts of names may select more than the tools that it names.
         let is_known = |name: &&str| table.name_in(self.from.dialect, name) == Some(*name);
-        let is_list = |names: &Vec<&str>| self.from.lists_names() || !is_tool || names.iter().all(is_known);
+        let is_list = |names: &Vec<&str>| self.from.lists_names || !is_tool || names.iter().all(is_known);
         let Some(names) = plain_list(matcher).filter(is_list) else {
             if is_tool {
-                let title = self.to.title;
+                let title = self.to.title();
                 self.lost(format!("the expression `{matcher}` is compared with the names that {title} has for tools"));
             }
             return Some(matcher.to_owned());
         };
-        let value = |name: &str| match self.to.lists_names() {
+        let value = |name: &str| match self.to.lists_names {
             true if name == COMPACT.1 => COMPACT.0.to_owned(),
             false if name == COMPACT.0 => COMPACT.1.to_owned(),
             true | false => name.to_owned(),
@@ -196,7 +201,7 @@ impl Conversion {
             }
         }
         let better = match ours.as_slice() {
-            names if self.to.lists_names() => names.join("|"),
+            names if self.to.lists_names => names.join("|"),
             [name] => format!("^{name}$"),
             names => format!("^({})$", names.join("|")),
         };
@@ -208,18 +213,18 @@ impl Conversion {
 
     /// What the hook's code would see and say otherwise.
     fn meaning(&mut self, kind: EventKind, event: &str, other_event: &str, seen: &SeenCode) {
-        let title = self.from.title;
-        if self.from.is(DialectId::Gemini) {
+        let title = self.from.title();
+        if self.from.dialect == DialectId::Gemini {
             for word in ["tailToolCallRequest", "clearContext"] {
                 if seen.has_word(word) {
-                    self.lost(format!("`{word}` in the answer has no meaning in {}", self.to.title));
+                    self.lost(format!("`{word}` in the answer has no meaning in {}", self.to.title()));
                 }
             }
-            if self.to.is(DialectId::Llxprt) {
+            if self.to.dialect == DialectId::Llxprt {
                 return;
             }
         }
-        let is_context = (self.from.takes_text(kind), self.to.takes_text(kind));
+        let is_context = (self.from.takes_text.contains(&kind), self.to.takes_text.contains(&kind));
         if is_context.0 != is_context.1 && !seen.has_word("additionalContext") {
             let meaning = |is_context: bool| if is_context { "context for the model" } else { "a message" };
             let (before, after) = (meaning(is_context.0), meaning(is_context.1));
@@ -230,7 +235,10 @@ impl Conversion {
             && writes_files()
             && ["file_path", "content", "Write", "Edit", "write_file", "replace"].iter().any(|word| seen.has_word(word))
         {
-            self.lost(format!("{} has patches in the place of file tools: `tool_input.command` is one", self.to.title));
+            self.lost(format!(
+                "{} has patches in the place of file tools: `tool_input.command` is one",
+                self.to.title()
+            ));
         }
         let renamed = (event != other_event).then_some(event);
         for (word, what) in names_in(self.agent, self.from, self.to, renamed) {
@@ -239,7 +247,7 @@ impl Conversion {
             }
         }
         if let Some(program) = &seen.unseen {
-            let title = self.to.title;
+            let title = self.to.title();
             self.lost(format!("what `{program}` looks at cannot be seen; it gets the names that {title} has"));
         }
     }

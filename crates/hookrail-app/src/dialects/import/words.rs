@@ -74,33 +74,25 @@ impl SeenCode {
 
 /// The words of an agent that a hook of the other format does not find, with what it finds instead. `event` is the name of its event
 /// if it has another one there.
-pub(super) fn names_in(agent: Agent, from: Format, to: Format, event: Option<&str>) -> Vec<(String, String)> {
+pub(super) fn names_in(agent: Agent, from: &Format, to: &Format, event: Option<&str>) -> Vec<(String, String)> {
     let table = tools::table();
     let mut words: Vec<(String, String)> = Vec::new();
     let mut add = |word: &str, what: String| words.push((word.to_owned(), what));
-    let sends_mode = |format: Format| format.is(DialectId::Claude) || format.is(DialectId::Codex);
-    if sends_mode(from) && !sends_mode(to) {
+    if from.sends_mode && !to.sends_mode {
         add("permission_mode", "no such field is sent here".to_owned());
     }
-    if from.is(DialectId::Claude) {
+    if from.dialect == DialectId::Claude {
         for variable in ["CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_ROOT"] {
             add(variable, "the variable is not set here".to_owned());
         }
         add("updatedToolOutput", "no answer replaces a result here".to_owned());
     }
-    for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"] {
-        let has = |format: Format| match format.dialect {
-            DialectId::Claude => variable == "CLAUDE_PROJECT_DIR",
-            DialectId::Codex => false,
-            _ => true,
-        };
-        if has(from) && !has(to) {
-            add(variable, "the variable is not set here".to_owned());
-        }
+    for variable in from.project_variables.iter().filter(|variable| !to.project_variables.contains(variable)) {
+        add(variable, "the variable is not set here".to_owned());
     }
-    if from.rewrite() != to.rewrite() {
-        let instead = format!("a rewrite is `hookSpecificOutput.{}` here", to.rewrite());
-        match from.rewrite() {
+    if from.rewrite != to.rewrite {
+        let instead = format!("a rewrite is `hookSpecificOutput.{}` here", to.rewrite);
+        match from.rewrite {
             // The payload has a member of this name too, in every format.
             "tool_input" => add("hookSpecificOutput", instead),
             rewrite => add(rewrite, instead),
