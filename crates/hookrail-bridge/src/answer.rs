@@ -129,7 +129,12 @@ impl Answer {
         let loss = Loss { event: event.kind, effect: EffectKind::LateAnswer, handling };
         let answer = match handling {
             Handling::Denied | Handling::DeniedUntilPrompt => Self::denial(Some(event), &text),
-            _ => Self { stderr: Some(text), ..Self::silent() },
+            Handling::Honoured
+            | Handling::AddedAsContext
+            | Handling::KeptForLater
+            | Handling::ReplacesResult
+            | Handling::FollowsResponse
+            | Handling::Dropped => Self { stderr: Some(text), ..Self::silent() },
         };
         Self { losses: vec![loss], ..answer }
     }

@@ -28,7 +28,6 @@ impl<'r> Record<'r> {
             EntryKind::Corrected(corrected) => Self::corrected(corrected),
             EntryKind::Lost(lost) => Self::lost(lost),
             EntryKind::Trust(trust) => Self::trust(trust),
-            _ => Self::default(),
         };
         Self {
             v: VERSION,

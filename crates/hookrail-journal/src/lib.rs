@@ -292,10 +292,12 @@ impl Journal {
 
     /// The record of an event has the outcome that the host gets, so a backlog is found before it is written.
     fn check_before(&self, entry: &Entry<'_>) -> Result<(), JournalError> {
-        match &entry.kind {
-            EntryKind::Fired(fired) if !says_record_failed(fired) => self.check_backlog(),
-            _ => Ok(()),
+        if let EntryKind::Fired(fired) = &entry.kind
+            && !says_record_failed(fired)
+        {
+            self.check_backlog()?;
         }
+        Ok(())
     }
 
     fn record_members(&self, members: &str) -> Result<(Recorded, u64), JournalError> {

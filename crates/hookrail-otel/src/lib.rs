@@ -145,8 +145,9 @@ impl Telemetry {
             }
             EntryKind::Late(late) => Item::late(entry, late),
             EntryKind::Answered(answered) => Item::answered(entry, answered),
-            // Grants are made by commands that export nothing, and what an agent cannot do is known from its name.
-            _ => return,
+            // Grants are made by commands that export nothing, and what an agent cannot do is known from its name. A correction
+            // is about an event that was exported.
+            EntryKind::Corrected(_) | EntryKind::Lost(_) | EntryKind::Trust(_) => return,
         };
         let records = item.records();
         match shared.queue.push(item) {

@@ -198,9 +198,8 @@ pub struct Entry<'r> {
     pub kind: EntryKind<'r>,
 }
 
-/// What there is to record.
+/// What there is to record. A recorder has to know every kind: one that it does not know would be missing in its records.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum EntryKind<'r> {
     /// An event was fired, and this is its outcome.
     Fired(Box<FiredEntry<'r>>),

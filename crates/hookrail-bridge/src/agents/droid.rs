@@ -161,7 +161,7 @@ impl AnswerForm for DroidForm {
         match &content.deny {
             Some(reason) if event.kind == EventKind::Prompt => Answer::of_status(reason),
             Some(reason) if event.kind == EventKind::BeforeTool && content.stop.is_none() => Answer::of_status(reason),
-            _ => Answer::of_document(&members(event, content).0),
+            Some(_) | None => Answer::of_document(&members(event, content).0),
         }
     }
 

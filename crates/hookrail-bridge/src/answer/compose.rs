@@ -144,21 +144,20 @@ impl<'a> Composer<'a> {
         if *clear_context {
             self.message.clear_context = self.handle(EffectKind::ClearContext).is_honoured();
         }
-        let slots = [
-            (EffectKind::ModelRequest, llm_request),
-            (EffectKind::ModelResponse, llm_response),
-            (EffectKind::ToolConfig, tool_config),
-        ];
-        for (effect, value) in slots {
-            let Some(value) = value else { continue };
-            if !self.handle(effect).is_honoured() {
-                continue;
-            }
-            match effect {
-                EffectKind::ModelRequest => self.message.llm_request = Some(value.clone()),
-                EffectKind::ModelResponse => self.message.llm_response = Some(value.clone()),
-                _ => self.message.tool_config = Some(value.clone()),
-            }
+        if let Some(request) = llm_request
+            && self.handle(EffectKind::ModelRequest).is_honoured()
+        {
+            self.message.llm_request = Some(request.clone());
+        }
+        if let Some(response) = llm_response
+            && self.handle(EffectKind::ModelResponse).is_honoured()
+        {
+            self.message.llm_response = Some(response.clone());
+        }
+        if let Some(config) = tool_config
+            && self.handle(EffectKind::ToolConfig).is_honoured()
+        {
+            self.message.tool_config = Some(config.clone());
         }
         let unexpressed = [
             (EffectKind::SuppressOutput, *suppress_output),
@@ -196,7 +195,11 @@ impl<'a> Composer<'a> {
                         self.message.ask = Some(question);
                     }
                     Handling::Denied | Handling::DeniedUntilPrompt => self.deny_question(&question),
-                    _ => {}
+                    Handling::AddedAsContext
+                    | Handling::KeptForLater
+                    | Handling::ReplacesResult
+                    | Handling::FollowsResponse
+                    | Handling::Dropped => {}
                 }
             }
             Some(Decision::Deny) => {
@@ -239,13 +242,14 @@ impl<'a> Composer<'a> {
         if !self.may_deny() {
             return;
         }
-        match (self.handle(EffectKind::Deny), hook) {
-            (Handling::Honoured, Some(hook)) if self.kind().spec().guards_a_call() => {
-                self.deny(format!("denied by hook `{hook}`: {reason}"));
-            }
-            (Handling::Honoured | Handling::DeniedUntilPrompt, _) => self.deny(reason),
-            (Handling::AddedAsContext, _) => self.add_context(reason),
-            _ => {}
+        match self.handle(EffectKind::Deny) {
+            Handling::Honoured => self.deny(match hook.filter(|_| self.kind().spec().guards_a_call()) {
+                Some(hook) => format!("denied by hook `{hook}`: {reason}"),
+                None => reason,
+            }),
+            Handling::Denied | Handling::DeniedUntilPrompt => self.deny(reason),
+            Handling::AddedAsContext => self.add_context(reason),
+            Handling::KeptForLater | Handling::ReplacesResult | Handling::FollowsResponse | Handling::Dropped => {}
         }
     }
 
@@ -283,7 +287,12 @@ impl<'a> Composer<'a> {
                 let key = self.request.call_key().filter(|_| self.kind() == EventKind::BeforeTool);
                 self.session.keep_context(key, text.to_owned());
             }
-            _ => {}
+            Handling::Denied
+            | Handling::DeniedUntilPrompt
+            | Handling::AddedAsContext
+            | Handling::ReplacesResult
+            | Handling::FollowsResponse
+            | Handling::Dropped => {}
         }
     }
 

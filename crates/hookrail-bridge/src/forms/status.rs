@@ -14,7 +14,7 @@ impl AnswerForm for StatusForm {
     fn write(&self, event: &AnsweredEvent<'_>, content: &AnswerContent) -> Answer {
         match &content.deny {
             Some(reason) if self.denies_by_status(event.kind) => Answer::of_status(reason),
-            _ => Answer::of_document(&(self.members)(event, content).0),
+            Some(_) | None => Answer::of_document(&(self.members)(event, content).0),
         }
     }
 

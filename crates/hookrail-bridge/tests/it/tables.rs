@@ -9,7 +9,9 @@ use hookrail::{DialectId, EventKind};
 use hookrail_bridge::install::{
     AgentFolders, InstallOptions, MissingProgram, Scope, SettingsFile, SettingsSyntax, bridge_calls, settings_files,
 };
-use hookrail_bridge::{Agent, AgentEvent, Answer, EffectKind, Handling, Lateness};
+use hookrail_bridge::{
+    Agent, AgentEvent, Answer, AnswerContent, AnswerStatus, AnsweredEvent, EffectKind, Handling, Lateness,
+};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -200,5 +202,26 @@ fn the_table_of_every_agent_is_current() {
         }
         let stored = std::fs::read_to_string(&file).unwrap_or_default();
         assert_eq!(stored, current, "{}: run `HOOKRAIL_BLESS=1 cargo test -p hookrail-bridge`", file.display());
+    }
+}
+
+#[test]
+fn a_denial_is_written_wherever_an_agent_honours_one() {
+    let denied = AnswerContent { deny: Some("the reason".to_owned()), ..AnswerContent::default() };
+    for agent in Agent::ALL {
+        let honoured = |event: &&AgentEvent| agent.handling(event.kind, EffectKind::Deny).is_honoured();
+        for AgentEvent { name, kind, form, .. } in agent.events().iter().filter(honoured) {
+            let event = AnsweredEvent { name, kind: *kind, prompt: None, tool_result: None, llm_request: None };
+            let says = |content: &AnswerContent| {
+                let answer = form.write(&event, content);
+                let text = match answer.status {
+                    AnswerStatus::Answered => answer.stdout.map(|document| document.text().to_owned()),
+                    AnswerStatus::Denied => answer.stderr,
+                };
+                text.unwrap_or_default()
+            };
+            assert!(says(&denied).contains("the reason"), "{agent} {name}: {}", says(&denied));
+            assert_eq!(says(&AnswerContent::default()), "", "{agent} {name}");
+        }
     }
 }

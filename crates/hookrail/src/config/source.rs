@@ -56,6 +56,16 @@ impl SourceKind {
             Self::Project => Authority::Project,
         }
     }
+
+    /// Whether a switch or list of this layer is about the hooks of another: of its own and of those with less authority. A
+    /// project's is about the project alone.
+    pub(crate) fn reaches(self, other: Self) -> bool {
+        match self {
+            Self::System => true,
+            Self::User => other != Self::System,
+            Self::Project | Self::Extension | Self::Plugin | Self::Option | Self::Native => self == other,
+        }
+    }
 }
 
 /// A place in a file. Lines and columns count from one; columns count characters.

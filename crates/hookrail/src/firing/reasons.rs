@@ -63,7 +63,7 @@ pub(super) fn skip_reason(snapshot: &Snapshot, hook: &Hook, event: EventKind) ->
         Switch::SystemOnly(why) if hook.origin.kind != SourceKind::System => {
             return Some((SkipReason::HooksOff, why.to_string()));
         }
-        _ => {}
+        Switch::On | Switch::SystemOnly(_) => {}
     }
     match &hook.enablement {
         Enablement::Disabled(list) => return Some((SkipReason::Disabled, format!("disabled by {list}"))),

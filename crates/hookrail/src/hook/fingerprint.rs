@@ -290,7 +290,12 @@ impl Fingerprint {
         let runs = match &hook.action {
             Action::Module(path) => FileOrigin::Module(Arc::clone(path)),
             Action::Remote(_) | Action::Http(_) | Action::Rule(_) => FileOrigin::Nowhere,
-            _ => FileOrigin::Command(Arc::new(command_of(root, hook))),
+            Action::Shell(_)
+            | Action::Program(_)
+            | Action::Native(_)
+            | Action::NotExecutable(_)
+            | Action::Unusable(_)
+            | Action::Missing(_) => FileOrigin::Command(Arc::new(command_of(root, hook))),
         };
         Self {
             root: root.as_path().into(),

@@ -101,7 +101,15 @@ impl GuardSearch<'_> {
                     let by = "the project's settings, which do not switch hooks on any more";
                     switched_off = Some(GuardAbsence::SwitchedOff(by.into()));
                 }
-                _ => return None,
+                (
+                    Enablement::Active
+                    | Enablement::Disabled(_)
+                    | Enablement::SwitchedOff(_)
+                    | Enablement::NeverSwitchedOn
+                    | Enablement::OwnBridge
+                    | Enablement::RunByAgent,
+                    _,
+                ) => return None,
             }
         }
         Some(switched_off.unwrap_or_else(|| self.absence_of_entry(facts)))

@@ -51,7 +51,6 @@ impl Recorder for Lines {
             }
             EntryKind::Lost(lost) => format!("lost {}", lost.loss),
             EntryKind::Trust(trust) => format!("trust {}", trust.change),
-            other => panic!("{other:?}"),
         };
         self.lines.lock().unwrap().push(line);
         match self.failure {

@@ -34,26 +34,16 @@ impl Layer {
         Self { kind: layer.kind, file: layer.file, hooks, switches }
     }
 
-    /// Whether what it says is about the hooks of a layer: its own and those of less authority. A project's is about the project
-    /// alone.
-    fn reaches(&self, kind: SourceKind) -> bool {
-        match self.kind {
-            SourceKind::System => true,
-            SourceKind::User => kind != SourceKind::System,
-            _ => self.kind == kind,
-        }
-    }
-
     /// The key that turns off every hook of a layer.
     fn turns_off(&self, kind: SourceKind) -> Option<&'static str> {
         let is_machine = |kind: SourceKind| kind == SourceKind::System;
-        let all = self.switches.all.filter(|_| self.reaches(kind));
+        let all = self.switches.all.filter(|_| self.kind.reaches(kind));
         all.or_else(|| self.switches.unmanaged.filter(|_| is_machine(self.kind) && !is_machine(kind)))
     }
 
     /// The names of hooks that it disables in a layer.
     fn disabled(&self, kind: SourceKind) -> &[String] {
-        self.switches.disabled.as_ref().filter(|_| self.reaches(kind)).map_or(&[], |(_, names)| names)
+        self.switches.disabled.as_ref().filter(|_| self.kind.reaches(kind)).map_or(&[], |(_, names)| names)
     }
 
     fn disables(&self, kind: SourceKind, hook: &Hook) -> bool {

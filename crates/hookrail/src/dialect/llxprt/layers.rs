@@ -214,23 +214,13 @@ fn layer(kind: SourceKind, file: PathBuf, reading: &mut SourceReader<'_>, found:
     Layer::new(kind, file, read.into_value().unwrap_or_default())
 }
 
-/// Whether a switch or list of one layer applies to another: to its own layer and to those with less authority. A
-/// project's applies to the project alone.
-fn reaches(from: SourceKind, to: SourceKind) -> bool {
-    match from {
-        SourceKind::System => true,
-        SourceKind::User => to != SourceKind::System,
-        _ => from == to,
-    }
-}
-
 fn enablement(hook: &Hook, kind: SourceKind, layers: &[Layer], switched_on: bool) -> Enablement {
-    for layer in layers.iter().filter(|layer| reaches(layer.kind, kind)) {
+    for layer in layers.iter().filter(|layer| layer.kind.reaches(kind)) {
         if let Some(Switch::Off(key)) = layer.settings.switch {
             return Enablement::SwitchedOff(describe_setting(layer, key));
         }
     }
-    for layer in layers.iter().filter(|layer| reaches(layer.kind, kind)) {
+    for layer in layers.iter().filter(|layer| layer.kind.reaches(kind)) {
         if layer.settings.disabled.iter().any(|name| *name == *hook.label) {
             return Enablement::Disabled(describe_setting(layer, "the list of disabled hooks"));
         }
@@ -242,7 +232,7 @@ fn enablement(hook: &Hook, kind: SourceKind, layers: &[Layer], switched_on: bool
 fn project_switch(hook: &Hook, layers: &[Layer]) -> ProjectSwitch {
     let of_project = |layer: &&Layer| layer.kind == SourceKind::Project;
     let disables = |layer: &Layer| {
-        let reaches = reaches(layer.kind, SourceKind::Project);
+        let reaches = layer.kind.reaches(SourceKind::Project);
         let is_listed = || layer.settings.disabled.iter().any(|name| *name == *hook.label);
         reaches && (matches!(layer.settings.switch, Some(Switch::Off(_))) || is_listed())
     };
@@ -264,7 +254,7 @@ fn project_switch(hook: &Hook, layers: &[Layer]) -> ProjectSwitch {
 fn off_by_user(layers: &[Layer]) -> Vec<OffByUser> {
     let mut off = Vec::new();
     let others = layers.iter().filter(|layer| layer.kind != SourceKind::Project);
-    for layer in others.filter(|layer| reaches(layer.kind, SourceKind::Project)) {
+    for layer in others.filter(|layer| layer.kind.reaches(SourceKind::Project)) {
         if let Some(Switch::Off(_)) = layer.settings.switch {
             off.push(OffByUser::Dialect(DialectId::Llxprt));
         }

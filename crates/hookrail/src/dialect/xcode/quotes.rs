@@ -53,7 +53,7 @@ impl Quotes {
         let is_word_of_syntax = value.contains('=') || value.bytes().all(|byte| byte.is_ascii_alphanumeric());
         match self {
             Self::None if is_word_of_syntax && !value.is_empty() => format!("'{value}'"),
-            _ => value.to_owned(),
+            Self::None | Self::Double | Self::Single | Self::Escaped | Self::Document => value.to_owned(),
         }
     }
 
