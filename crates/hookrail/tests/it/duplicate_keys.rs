@@ -120,20 +120,6 @@ fn without_a_guard_it_is_reported_and_reaches_the_hook_byte_for_byte() {
 }
 
 #[test]
-fn a_guard_that_does_not_match_denies_nothing() {
-    let mut guard = hook(KIND, "guard", SourceKind::System);
-    guard.matcher = hookrail::matcher::Matcher::compile(
-        "other_tool",
-        hookrail::matcher::Language::GlobOrRegex,
-        hookrail::matcher::MatchScope::Anywhere,
-        hookrail::matcher::OnInvalid::Literal,
-    )
-    .matcher;
-    let outcome = drive(vec![guard], tool_call(TWICE[0]), |_| exited(0, "", ""));
-    assert!(!outcome.is_denied() && reports(&outcome, Code::InputDuplicateKey));
-}
-
-#[test]
 fn an_event_that_cannot_be_denied_is_only_reported() {
     let kind = EventKind::AfterTool;
     let event = Event::new(kind, "/p").with_text("tool_name", "t").with("tool_input", json(TWICE[0]));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookrail::plan::Snapshot;
-use hookrail::{Environment, Event, EventKind, HookSystem, Level};
+use hookrail::{Environment, Event, EventKind, HookSystem};
 use hookrail_testkit::TestProject;
 use pretty_assertions::assert_eq;
 
@@ -232,21 +232,6 @@ fn switches_act_downwards_and_a_project_acts_on_itself_only() {
 }
 
 #[test]
-fn any_false_in_one_file_switches_it_off() {
-    for (text, expected) in [
-        (r#"{"tools":{"enableHooks":true}"#, true),
-        (r#"{"hooksConfig":{"enabled":true}"#, true),
-        (r#"{"tools":{"enableHooks":true},"hooksConfig":{"enabled":false}"#, false),
-        (r#"{"tools":{"enableHooks":false},"hooksConfig":{"enabled":true}"#, false),
-        (r#"{"tools":{"other":1}"#, false),
-    ] {
-        let world = World::new();
-        world.user(&format!(r#"{text},"hooks":{{"BeforeTool":[{{"hooks":[{{"type":"command","command":"u"}}]}}]}}}}"#));
-        assert_eq!(world.snapshot().hooks()[0].is_enabled(), expected, "{text}");
-    }
-}
-
-#[test]
 fn the_home_directory_as_a_project_is_the_users_own_file_once() {
     let world = World::new();
     world.user(
@@ -256,27 +241,6 @@ fn the_home_directory_as_a_project_is_the_users_own_file_once() {
     let snapshot = system.snapshot();
     assert_eq!(snapshot.hooks().len(), 1);
     assert_eq!(snapshot.hooks()[0].origin.kind.name(), "user");
-}
-
-#[test]
-fn a_broken_extension_fails_alone() {
-    let world = World::new();
-    let entry = |event: &str, name: &str| {
-        format!(
-            "{{\"name\":\"n\",\"hooks\":{{\"{event}\":[{{\"hooks\":[{{\"type\":\"command\",\"command\":\"{name}\"}}]}}]}}}}"
-        )
-    };
-    world.write("home/.llxprt/extensions/bad/llxprt-extension.json", &entry("BeforTool", "bad"));
-    world.write("home/.llxprt/extensions/good/gemini-extension.json", &entry("BeforeTool", "manifest"));
-    world.write("home/.llxprt/extensions/good/hooks/hooks.json", &entry("BeforeTool", "file"));
-    assert_eq!(world.hooks(), ["extension:1 before-tool file"]);
-    let snapshot = world.snapshot();
-    assert!(
-        snapshot
-            .diagnostics()
-            .iter()
-            .any(|found| found.code.name() == "extension-invalid" && found.level == Level::Error)
-    );
 }
 
 #[test]

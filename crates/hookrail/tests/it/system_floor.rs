@@ -1,9 +1,8 @@
 //! The system layer is a floor: what it says stands, its rewrites come last, and it is asked once more when the input
 //! changed after it had answered.
 
-use crate::common::{drive, exited, hook, json, plugin_hook, stdin, tool_call};
+use crate::common::{drive, exited, hook, json, plugin_hook, tool_call};
 use hookrail::hook::GroupOrder;
-use hookrail::process::PlannedRun;
 use hookrail::sources::SourceKind;
 use hookrail::{Code, Decision, EventKind, Hook};
 
@@ -24,37 +23,6 @@ fn rewrite(input: &str) -> String {
     format!(r#"{{"hookSpecificOutput":{{"tool_input":{input}}}}}"#)
 }
 
-fn input_of(request: &PlannedRun) -> String {
-    stdin(request)["tool_input"].to_string()
-}
-
-#[test]
-fn a_guard_is_asked_once_more_about_what_would_really_run() {
-    let mut asked = Vec::new();
-    let hooks = chain(&[("guard", SourceKind::System), ("later", SourceKind::Extension)]);
-    let outcome = drive(hooks, tool_call(r#"{"path":"a"}"#), |request| {
-        if &*request.hook.label == "later" {
-            return exited(0, &rewrite(r#"{"path":"/etc"}"#), "");
-        }
-        asked.push(input_of(request));
-        if asked.len() == 1 { exited(0, "", "") } else { exited(2, "", "not there") }
-    });
-    assert_eq!(asked, [r#"{"path":"a"}"#, r#"{"path":"/etc"}"#]);
-    assert_eq!(outcome.effects.decision, Some(Decision::Deny));
-    assert_eq!(outcome.effects.reason.as_deref(), Some("not there"));
-}
-
-#[test]
-fn a_guard_that_judged_the_final_input_is_not_asked_again() {
-    let hooks = chain(&[("first", SourceKind::User), ("guard", SourceKind::System), ("later", SourceKind::Extension)]);
-    let outcome = drive(hooks, tool_call(r#"{"path":"a"}"#), |request| match &*request.hook.label {
-        "first" => exited(0, &rewrite(r#"{"path":"b"}"#), ""),
-        _ => exited(0, "", ""),
-    });
-    assert_eq!(outcome.runs.len(), 3);
-    assert_eq!(outcome.effects.tool_input.unwrap().text(), r#"{"path":"b"}"#);
-}
-
 #[test]
 fn a_systems_rewrite_is_applied_last_also_over_another_dialect() {
     let mut hooks = chain(&[("guard", SourceKind::System)]);
@@ -68,22 +36,6 @@ fn a_systems_rewrite_is_applied_last_also_over_another_dialect() {
 }
 
 #[test]
-fn a_change_demanded_in_the_second_round_is_a_deny() {
-    let mut round = 0;
-    let hooks = chain(&[("guard", SourceKind::System), ("later", SourceKind::Extension)]);
-    let outcome = drive(hooks, tool_call(r#"{"path":"a"}"#), |request| {
-        if &*request.hook.label == "later" {
-            return exited(0, &rewrite(r#"{"path":"b"}"#), "");
-        }
-        round += 1;
-        if round == 1 { exited(0, "", "") } else { exited(0, &rewrite(r#"{"path":"c"}"#), "") }
-    });
-    assert_eq!(outcome.effects.decision, Some(Decision::Deny));
-    assert!(outcome.diagnostics.iter().any(|found| found.code == Code::RewriteAfterGuard));
-    assert_eq!(outcome.effects.tool_input, None);
-}
-
-#[test]
 fn side_by_side_a_systems_rewrite_wins_over_every_other() {
     let hooks = vec![hook(KIND, "guard", SourceKind::System), hook(KIND, "later", SourceKind::Extension)];
     let outcome = drive(hooks, tool_call(r#"{"path":"a","n":1}"#), |request| {
@@ -92,19 +44,6 @@ fn side_by_side_a_systems_rewrite_wins_over_every_other() {
     assert_eq!(outcome.effects.tool_input.unwrap().text(), r#"{"path":"guard"}"#);
     assert_eq!(outcome.runs.len(), 2, "its own rewrite needs no second look");
     assert!(outcome.diagnostics.iter().any(|found| found.code == Code::RewriteConflict));
-}
-
-#[test]
-fn a_systems_stop_and_ask_stand_over_a_later_answer_on_model_events() {
-    let kind = EventKind::BeforeModel;
-    let hooks = vec![hook(kind, "guard", SourceKind::System), hook(kind, "later", SourceKind::Extension)];
-    let event = hookrail::Event::new(kind, "/p").with("llm_request", json(r#"{"messages":[]}"#));
-    let outcome = drive(hooks, event, |request| match &*request.hook.label {
-        "guard" => exited(0, r#"{"decision":"ask","reason":"sure?","continue":false,"stopReason":"enough"}"#, ""),
-        _ => exited(0, r#"{"decision":"allow","continue":true}"#, ""),
-    });
-    assert_eq!(outcome.effects.decision, Some(Decision::Ask));
-    assert_eq!(outcome.effects.stop.unwrap().reason, "enough");
 }
 
 #[test]

@@ -65,24 +65,6 @@ fn then(second: impl Fn() -> RunEnd) -> impl FnMut(usize) -> RunEnd {
 }
 
 #[test]
-fn a_guard_beside_a_rewriting_hook_of_the_project_is_asked_again() {
-    let hooks = vec![hook(KIND, "other", SourceKind::Project), guard(KIND)];
-    let (asked, outcome) = asked(hooks, then(|| exited(2, "", "not there")));
-    assert_eq!(asked, ["a", "b"]);
-    assert!(outcome.is_denied());
-    assert_eq!(outcome.effects.reason.as_deref(), Some("not there"));
-    assert_eq!(outcome.effects.tool_input, None);
-}
-
-#[test]
-fn a_guard_that_accepts_what_the_project_made_of_the_input_lets_it_run() {
-    let hooks = vec![hook(KIND, "other", SourceKind::Project), guard(KIND)];
-    let (asked, outcome) = asked(hooks, |_| exited(0, "", ""));
-    assert_eq!((asked.len(), outcome.effects.decision), (2, None));
-    assert_eq!(outcome.effects.tool_input.unwrap().text(), r#"{"path":"b"}"#);
-}
-
-#[test]
 fn a_plugin_of_the_project_does_not_talk_past_a_guard_of_any_dialect() {
     for first in [guard(KIND), plugin_guard()] {
         let (asked, outcome) = asked(vec![first, project_plugin(KIND, "other")], then(|| exited(1, "", "oops")));
