@@ -133,8 +133,8 @@ pub mod sources {
     pub use crate::config::source::{Location, Origin, SourceKind};
     pub use crate::config::user_folders::{UserFolderFault, UserFolderProblem, user_folder_problems};
     pub use crate::config::{
-        KeptReason, KeptSource, ReadProblem, UnusableSource, explain_syntax, is_want_of_resources, nearest, read_file,
-        without_dots,
+        Document, KeptReason, KeptSource, PlacedKey, PlacedValue, ReadProblem, SyntaxFault, UnusableSource, ValueShape,
+        explain_syntax, is_want_of_resources, nearest, one_of, read_file, without_dots,
     };
     pub use crate::dialect::has_system_layer;
 }

@@ -24,7 +24,7 @@ pub(crate) use hookrail_spawn::FileStamp;
 pub(crate) use json_hints::explain_json_error;
 pub use json_hints::explain_syntax;
 pub use path::without_dots;
-pub(crate) use positions::{Document, Key, Node, Shape};
+pub use positions::{Document, PlacedKey, PlacedValue, SyntaxFault, ValueShape};
 pub(crate) use real_path::{RealPaths, real_path};
 pub use source_state::KeptReason;
 pub(crate) use source_state::{SourceState, kept_finding, wait_until_stable};
@@ -32,4 +32,4 @@ pub use sources::{KeptSource, UnusableSource};
 pub(crate) use sources::{
     LoadMode, Parsed, ProjectSource, Source, SourceId, SourceReader, SourceReport, SourceStore, Usability,
 };
-pub use suggest::nearest;
+pub use suggest::{nearest, one_of};

@@ -25,6 +25,16 @@ fn fold(name: &str) -> String {
     other.unwrap_or(folded)
 }
 
+/// Lists words for a message: `"a", "b" or "c"`.
+#[must_use]
+pub fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        Some(_) | None => quoted.concat(),
+    }
+}
+
 impl Diagnostic {
     /// Adds the closest known name to a finding as a hint, if there is one.
     pub(crate) fn suggest<'c>(self, written: &str, known: impl IntoIterator<Item = &'c str>) -> Self {

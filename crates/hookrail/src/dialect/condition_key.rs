@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::config::diagnostic::{Code, Diagnostic};
-use crate::config::{Document, Node};
+use crate::config::{Document, PlacedValue};
 use crate::hook::condition::HookCondition;
 use crate::rules::CallCondition;
 
@@ -30,15 +30,15 @@ pub(super) fn schema() -> Value {
 }
 
 /// Whether a value is a table, or a list of tables.
-pub(super) fn is_table(value: &Node) -> bool {
-    let is_one = |node: &Node| node.members().is_some();
+pub(super) fn is_table(value: &PlacedValue) -> bool {
+    let is_one = |node: &PlacedValue| node.members().is_some();
     is_one(value) || value.elements().is_some_and(|all| !all.is_empty() && all.iter().all(is_one))
 }
 
 /// Reads the key of an entry.
 pub(super) fn read(
     document: &Document,
-    node: &Node,
+    node: &PlacedValue,
     texts: ConditionTexts,
     found: &mut Vec<Diagnostic>,
 ) -> Option<HookCondition> {

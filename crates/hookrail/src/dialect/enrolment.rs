@@ -12,8 +12,8 @@ use hookrail_spawn::{UserFolders, is_ours_alone};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
 use crate::config::{
-    Document, KeptReason, LoadMode, Node, Shape, Source, SourceId, SourceReader, is_absence, lies_in, not_roots_alone,
-    read_file,
+    Document, KeptReason, LoadMode, PlacedValue, Source, SourceId, SourceReader, ValueShape, is_absence, lies_in,
+    not_roots_alone, read_file,
 };
 use crate::dialect::SettingsReach;
 use crate::dialect::machine_files::ROOT_VARIABLE;
@@ -364,7 +364,7 @@ fn parse(document: &Document) -> Result<Pointer, Diagnostic> {
     if fields.number("format") != Some(FORMAT) {
         return Err(fields.wrong("format"));
     }
-    let bundles = root.get("bundles").and_then(Node::elements).ok_or_else(|| fields.wrong("bundles"))?;
+    let bundles = root.get("bundles").and_then(PlacedValue::elements).ok_or_else(|| fields.wrong("bundles"))?;
     let bundles = bundles.iter().map(|node| parse_bundle(&Fields { document, node }));
     let stale_after = fields.number("stale_after").and_then(|number| number.parse().ok()).map(Duration::from_secs);
     let named = |name: &str| OnFailure::ALL.into_iter().find(|policy| policy.name() == name);
@@ -382,8 +382,8 @@ fn parse_bundle(fields: &Fields<'_>) -> Result<PointedBundle, Diagnostic> {
     let channel = fields.text("channel").ok_or_else(|| fields.wrong("channel"))?;
     let version = fields.number("version").ok_or_else(|| fields.wrong("version"))?;
     let enforcement = match fields.node.get("shadow").map(|node| &node.shape) {
-        Some(Shape::Flag(false)) => Enforcement::Enforced,
-        Some(Shape::Flag(true)) => Enforcement::Shadow,
+        Some(ValueShape::Flag(false)) => Enforcement::Enforced,
+        Some(ValueShape::Flag(true)) => Enforcement::Shadow,
         _ => return Err(fields.wrong("shadow")),
     };
     let expires = match fields.node.get("expires") {
@@ -402,19 +402,19 @@ fn parse_bundle(fields: &Fields<'_>) -> Result<PointedBundle, Diagnostic> {
 /// The members of an object.
 struct Fields<'d> {
     document: &'d Document,
-    node: &'d Node,
+    node: &'d PlacedValue,
 }
 
 impl Fields<'_> {
     fn number(&self, key: &str) -> Option<&str> {
         match self.node.get(key).map(|node| &node.shape) {
-            Some(Shape::Number(number)) => Some(number),
+            Some(ValueShape::Number(number)) => Some(number),
             _ => None,
         }
     }
 
     fn text(&self, key: &str) -> Option<&str> {
-        self.node.get(key).and_then(Node::text)
+        self.node.get(key).and_then(PlacedValue::text)
     }
 
     fn wrong(&self, key: &str) -> Diagnostic {

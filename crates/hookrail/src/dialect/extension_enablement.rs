@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use crate::config::diagnostic::Code;
-use crate::config::{Document, Node, Parsed, Usability};
+use crate::config::{Document, Parsed, PlacedValue, Usability};
 use crate::matcher::{Language, MatchScope, Matcher, OnInvalid};
 
 /// The rules of every extension that the file names.
@@ -39,7 +39,7 @@ impl ExtensionEnablement {
                     let overrides = value.get("overrides").unwrap_or(value);
                     match overrides.elements() {
                         Some(elements) => {
-                            let read = elements.iter().filter_map(Node::text).map(EnablementRule::read);
+                            let read = elements.iter().filter_map(PlacedValue::text).map(EnablementRule::read);
                             rules.push((key.name.clone(), read.collect()));
                         }
                         None if value.members().is_some_and(<[_]>::is_empty) => {}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::config::diagnostic::{Code, Diagnostic};
-use crate::config::{Document, Node, Shape, nearest};
+use crate::config::{Document, PlacedValue, ValueShape, nearest};
 use crate::hook::sandbox::{SandboxProfile, SandboxRequirement};
 use crate::hook::{Action, Hook};
 
@@ -23,12 +23,12 @@ const HINT: &str =
     "write \"none\", \"guard\" or for example {\"read\": \"all\", \"write\": [\"out\"], \"network\": false}";
 
 /// Reads the keys of an entry into its hook.
-pub(super) fn read_into(hook: &mut Hook, document: &Document, node: &Node, found: &mut Vec<Diagnostic>) {
+pub(super) fn read_into(hook: &mut Hook, document: &Document, node: &PlacedValue, found: &mut Vec<Diagnostic>) {
     hook.sandbox_requirement = match node.get(REQUIRED_KEY) {
         None => SandboxRequirement::Reported,
         Some(value) => match value.shape {
-            Shape::Flag(false) => SandboxRequirement::Reported,
-            Shape::Flag(true) => SandboxRequirement::Required,
+            ValueShape::Flag(false) => SandboxRequirement::Reported,
+            ValueShape::Flag(true) => SandboxRequirement::Required,
             _ => {
                 let message = format!("`{REQUIRED_KEY}` must be true or false; it is read as true");
                 found.push(document.finding(Code::SettingValue, &value.span, message));
@@ -56,7 +56,11 @@ pub(super) fn read_into(hook: &mut Hook, document: &Document, node: &Node, found
 }
 
 /// Reads a profile that others cannot leave; one that cannot be read is `guard`.
-pub(super) fn floor(document: &Document, value: &Node, found: &mut Vec<Diagnostic>) -> Option<Arc<SandboxProfile>> {
+pub(super) fn floor(
+    document: &Document,
+    value: &PlacedValue,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Arc<SandboxProfile>> {
     let profile = profile(document, value, found);
     profile.unwrap_or_else(|Unreadable| Some(SandboxProfile::guard())).map(Arc::new)
 }
@@ -67,7 +71,7 @@ struct Unreadable;
 /// Reads a profile; none for "none".
 fn profile(
     document: &Document,
-    value: &Node,
+    value: &PlacedValue,
     found: &mut Vec<Diagnostic>,
 ) -> Result<Option<SandboxProfile>, Unreadable> {
     SandboxProfile::from_json(&value.to_json().to_value()).map_err(|problem| {

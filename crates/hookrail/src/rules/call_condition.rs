@@ -10,7 +10,7 @@ use super::facts::CallFacts;
 use super::judge::{Verdict, holds};
 use super::read_condition::{Problem, Problems, read_condition};
 use super::term::Term;
-use crate::config::{Document, Node};
+use crate::config::{Document, PlacedValue as Node};
 
 /// Conditions of a hook that is no rule, in the form that `when` of a rule has.
 #[derive(Clone, Debug)]

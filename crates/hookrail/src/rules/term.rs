@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::config::{Key, Node, Shape};
+use crate::config::{PlacedKey as Key, PlacedValue as Node, ValueShape as Shape};
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
@@ -66,6 +66,7 @@ impl Term {
             Shape::Text(text) => TermValue::Text(text.clone()),
             Shape::Flag(flag) => TermValue::Flag(*flag),
             Shape::Number(number) => TermValue::Other(number.clone()),
+            Shape::Date(date) => TermValue::Other(date.clone()),
             Shape::Null => TermValue::Other("null".to_owned()),
             Shape::Array(list) => TermValue::List(list.iter().map(Self::of_node).collect()),
             Shape::Object(members) => {

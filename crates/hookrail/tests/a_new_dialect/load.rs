@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::TestDialect;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Origin, SourceKind};
-use crate::config::{Document, Node, Parsed, SourceId, same_place};
+use crate::config::{Document, Parsed, PlacedValue, SourceId, same_place};
 use crate::dialect::columns::event_named;
 use crate::dialect::{Dialect, LoadContext, Loaded, Protocol};
 use crate::hook::{Action, Hook};
@@ -49,8 +49,8 @@ fn parse(document: &Document, kind: SourceKind) -> Parsed<Vec<Hook>> {
     Parsed::usable(hooks, problems)
 }
 
-fn hook(document: &Document, kind: SourceKind, entry: &Node) -> Result<Hook, Diagnostic> {
-    let text = |key: &str| entry.get(key).and_then(Node::text);
+fn hook(document: &Document, kind: SourceKind, entry: &PlacedValue) -> Result<Hook, Diagnostic> {
+    let text = |key: &str| entry.get(key).and_then(PlacedValue::text);
     let wrong = |message: &str| document.finding(Code::SettingType, &entry.span, message);
     let event = text("on").and_then(|name| event_named(TestDialect::ID, name));
     let event = event.ok_or_else(|| wrong("`on` must be the name of an event"))?;

@@ -2,7 +2,7 @@
 
 use super::events;
 use crate::config::diagnostic::{Code, Diagnostic};
-use crate::config::{Document, Node, Shape};
+use crate::config::{Document, PlacedValue, ValueShape};
 use crate::dialect::command_hooks::{
     CommandDialect, EntryRules, FailingStatus, HookOutput, InvalidValue, NearJson, OutputRules, OwnType, SettingsEvent,
     TimeoutUnit, require_executable_guard,
@@ -55,8 +55,8 @@ const ENTRIES: EntryRules = EntryRules {
 };
 
 /// Reads a condition: one text, or a list of them.
-fn condition(document: &Document, node: &Node, found: &mut Vec<Diagnostic>) -> PermissionRules {
-    let list = || node.elements().and_then(|rules| rules.iter().map(Node::text).collect::<Option<Vec<_>>>());
+fn condition(document: &Document, node: &PlacedValue, found: &mut Vec<Diagnostic>) -> PermissionRules {
+    let list = || node.elements().and_then(|rules| rules.iter().map(PlacedValue::text).collect::<Option<Vec<_>>>());
     let text = node.text().map(str::to_owned).or_else(|| list().map(|rules| rules.join(", ")));
     // A value of another type is no rule that can be read.
     let rules = PermissionRules::read(&text.unwrap_or_default());
@@ -83,7 +83,7 @@ impl CommandDialect for Claude {
         events::settings_event(name)
     }
 
-    fn own_type(kind: &str, document: &Document, node: &Node) -> Option<OwnType> {
+    fn own_type(kind: &str, document: &Document, node: &PlacedValue) -> Option<OwnType> {
         let why = match kind {
             http::TYPE => {
                 let (target, found) = http::read(document, node);
@@ -98,10 +98,10 @@ impl CommandDialect for Claude {
     fn read_own_keys(
         hook: &mut Hook,
         document: &Document,
-        node: &Node,
+        node: &PlacedValue,
         found: &mut Vec<Diagnostic>,
     ) -> Result<(), String> {
-        if let Some(name) = node.get("shell").and_then(Node::text) {
+        if let Some(name) = node.get("shell").and_then(PlacedValue::text) {
             match name {
                 "bash" => hook.shell = Some(CommandShell::Bash),
                 "sh" => hook.shell = Some(CommandShell::Posix),
@@ -115,7 +115,7 @@ impl CommandDialect for Claude {
         if let Some(value) = node.get("if").filter(|value| !condition_key::is_table(value)) {
             hook.conditions.push(HookCondition::Permission(condition(document, value, found)));
         }
-        let says = |key: &str| matches!(node.get(key).map(|value| &value.shape), Some(Shape::Flag(true)));
+        let says = |key: &str| matches!(node.get(key).map(|value| &value.shape), Some(ValueShape::Flag(true)));
         if says("once") {
             hook.conditions.push(HookCondition::FirstInSession);
         }

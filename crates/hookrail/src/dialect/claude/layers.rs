@@ -7,7 +7,7 @@ use super::launch::PROJECT;
 use super::{Claude, plugins};
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
-use crate::config::{Document, Node, Shape, SourceId, SourceReader, same_place};
+use crate::config::{Document, PlacedValue, SourceId, SourceReader, ValueShape, same_place};
 use crate::dialect::command_hooks::{
     Layer, LayerFile, LayerSwitches, LayerSyntax, load_bundles, load_layers, read_layer,
 };
@@ -89,10 +89,10 @@ fn files(sources: &Sources, reading: &mut SourceReader<'_>, found: &mut Vec<Diag
     files
 }
 
-fn settings(_document: &Document, root: &Node, _found: &mut Vec<Diagnostic>) -> LayerSettings {
-    let says = |key: &str| matches!(root.get(key).map(|value| &value.shape), Some(Shape::Flag(true)));
-    let plugins = root.get("enabledPlugins").and_then(Node::members).unwrap_or_default();
-    let off = plugins.iter().filter(|(_, value)| matches!(value.shape, Shape::Flag(false)));
+fn settings(_document: &Document, root: &PlacedValue, _found: &mut Vec<Diagnostic>) -> LayerSettings {
+    let says = |key: &str| matches!(root.get(key).map(|value| &value.shape), Some(ValueShape::Flag(true)));
+    let plugins = root.get("enabledPlugins").and_then(PlacedValue::members).unwrap_or_default();
+    let off = plugins.iter().filter(|(_, value)| matches!(value.shape, ValueShape::Flag(false)));
     let switches = LayerSwitches {
         all: says("disableAllHooks").then_some("disableAllHooks"),
         unmanaged: says("allowManagedHooksOnly").then_some("allowManagedHooksOnly"),

@@ -8,7 +8,7 @@ use super::launch::{PLUGIN, with_plugin_folder};
 use super::layers::user_folder;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::SourceKind;
-use crate::config::{Document, Node, Parsed, SourceId, SourceReader, same_place};
+use crate::config::{Document, Parsed, PlacedValue, SourceId, SourceReader, same_place};
 use crate::dialect::Sources;
 use crate::dialect::command_hooks::section_hooks;
 use crate::dialect_id::DialectId;
@@ -61,14 +61,14 @@ pub(super) fn load(
 /// Reads the list, in either form in which the agent has written it: one place for each plugin, or several.
 fn read_list(document: &Document) -> Parsed<Vec<Installed>> {
     let Some(root) = document.root() else { return Parsed::usable(Vec::new(), Vec::new()) };
-    let Some(plugins) = root.get("plugins").and_then(Node::members) else {
+    let Some(plugins) = root.get("plugins").and_then(PlacedValue::members) else {
         return Parsed::broken(document.mismatch(Code::FileShape, root, "a list of plugins needs an object `plugins`"));
     };
     let mut problems = Vec::new();
     let mut installed = Vec::new();
     for (key, value) in plugins {
         for entry in value.elements().unwrap_or(std::slice::from_ref(value)) {
-            let text = |name: &str| entry.get(name).and_then(Node::text);
+            let text = |name: &str| entry.get(name).and_then(PlacedValue::text);
             match text("installPath") {
                 Some(folder) => installed.push(Installed {
                     id: key.name.clone(),

@@ -3,7 +3,7 @@
 use super::Codex;
 use super::events::LONGEST_END_TIMEOUT;
 use crate::config::diagnostic::{Code, Diagnostic};
-use crate::config::{Document, Node, Shape};
+use crate::config::{Document, PlacedValue, ValueShape};
 use crate::dialect::columns::event_named;
 use crate::dialect::command_hooks::{
     CommandDialect, EntryRules, InvalidValue, OwnType, SettingsEvent, TimeoutUnit, require_executable_guard,
@@ -60,7 +60,7 @@ impl CommandDialect for Codex {
         }
     }
 
-    fn own_type(kind: &str, document: &Document, node: &Node) -> Option<OwnType> {
+    fn own_type(kind: &str, document: &Document, node: &PlacedValue) -> Option<OwnType> {
         let is_for_windows = || WINDOWS_KEYS.iter().any(|key| node.get(key).is_some());
         let why = match kind {
             "command" if node.get("command").is_none() && is_for_windows() => {
@@ -75,10 +75,10 @@ impl CommandDialect for Codex {
     fn read_own_keys(
         hook: &mut Hook,
         document: &Document,
-        node: &Node,
+        node: &PlacedValue,
         found: &mut Vec<Diagnostic>,
     ) -> Result<(), String> {
-        let is_async = matches!(node.get("async").map(|value| &value.shape), Some(Shape::Flag(true)));
+        let is_async = matches!(node.get("async").map(|value| &value.shape), Some(ValueShape::Flag(true)));
         if is_async {
             let why = "Codex CLI does not run hooks with `async`";
             found.push(document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed")));

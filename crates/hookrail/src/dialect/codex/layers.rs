@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Codex;
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
-use crate::config::{Document, Node, Shape, same_place};
+use crate::config::{Document, PlacedValue, ValueShape, same_place};
 use crate::dialect::command_hooks::{
     Layer, LayerFile, LayerSwitches, LayerSyntax, load_bundles, load_layers, read_layer,
 };
@@ -60,8 +60,8 @@ fn files(sources: &Sources) -> Vec<LayerFile> {
     files
 }
 
-fn switches(_document: &Document, root: &Node, _found: &mut Vec<Diagnostic>) -> LayerSwitches {
-    let is = |node: Option<&Node>, flag: bool| matches!(node.map(|node| &node.shape), Some(Shape::Flag(said)) if *said == flag);
+fn switches(_document: &Document, root: &PlacedValue, _found: &mut Vec<Diagnostic>) -> LayerSwitches {
+    let is = |node: Option<&PlacedValue>, flag: bool| matches!(node.map(|node| &node.shape), Some(ValueShape::Flag(said)) if *said == flag);
     let features = root.get("features");
     LayerSwitches {
         all: is(features.and_then(|features| features.get("hooks")), false).then_some("features.hooks"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{CommandDialect, InvalidValue, OwnType, SettingsEvent, TimeoutUnit, remote};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Origin, SourceKind};
-use crate::config::{Document, Key, Node, Shape};
+use crate::config::{Document, PlacedKey, PlacedValue, ValueShape, one_of};
 use crate::dialect::columns::event_names;
 use crate::dialect::{condition_key, enforcement, sandbox};
 use crate::event::EventKind;
@@ -54,8 +54,8 @@ pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(86_400);
 pub(crate) fn read_event<D: CommandDialect>(
     document: &Document,
     kind: SourceKind,
-    key: &Key,
-    value: &Node,
+    key: &PlacedKey,
+    value: &PlacedValue,
 ) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut found = Vec::new();
     let (event, condition) = match D::settings_event(&key.name) {
@@ -120,7 +120,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         self.event.spec().column(D::DIALECT).map_or("", |column| column.name)
     }
 
-    fn group(&mut self, node: &Node) {
+    fn group(&mut self, node: &PlacedValue) {
         let Some(members) = node.members() else {
             self.found.push(self.document.mismatch(Code::GroupShape, node, "a group of hooks must be an object"));
             return self.salvage(node);
@@ -149,7 +149,7 @@ impl<D: CommandDialect> Reader<'_, D> {
 
     /// Keeps the guards of something that is otherwise unusable: an entry that asked for an effect of its failure must
     /// not lose it because the structure around it is broken.
-    fn salvage(&mut self, node: &Node) {
+    fn salvage(&mut self, node: &PlacedValue) {
         if self.kind == SourceKind::System {
             self.unusable(node, "it does not stand in a group of hooks");
             return;
@@ -168,7 +168,7 @@ impl<D: CommandDialect> Reader<'_, D> {
     }
 
     /// Adds a guard that cannot be used, for every event of its kind.
-    fn unusable(&mut self, node: &Node, why: &str) {
+    fn unusable(&mut self, node: &PlacedValue, why: &str) {
         let message = "this guard cannot be used, so its event ends as its `onFailure` says";
         self.report(Code::GuardUnusable, &node.span, message);
         let origin = Origin { kind: self.kind, location: self.document.location(&node.span) };
@@ -184,15 +184,16 @@ impl<D: CommandDialect> Reader<'_, D> {
         if self.kind == SourceKind::System { OnFailure::Block } else { said }
     }
 
-    fn group_matcher<'n>(&mut self, node: &'n Node) -> GroupMatcher<'n> {
+    fn group_matcher<'n>(&mut self, node: &'n PlacedValue) -> GroupMatcher<'n> {
         // Null stands for an absent value here as in every other key.
-        let Some((key, matcher)) = node.member("matcher").filter(|(_, matcher)| !matches!(matcher.shape, Shape::Null))
+        let Some((key, matcher)) =
+            node.member("matcher").filter(|(_, matcher)| !matches!(matcher.shape, ValueShape::Null))
         else {
             return GroupMatcher::Missing;
         };
         let is_nothing = match &matcher.shape {
-            Shape::Flag(flag) => !flag,
-            Shape::Number(number) => number.parse() == Ok(0.0),
+            ValueShape::Flag(flag) => !flag,
+            ValueShape::Number(number) => number.parse() == Ok(0.0),
             _ => false,
         };
         // To the original `false` and `0` are no matcher, and a guard must not vanish for one.
@@ -234,18 +235,18 @@ impl<D: CommandDialect> Reader<'_, D> {
         D::compile_matcher(self.event, pattern, on_invalid)
     }
 
-    fn order(&mut self, node: &Node) -> GroupOrder {
+    fn order(&mut self, node: &PlacedValue) -> GroupOrder {
         let Some(node) = node.get("sequential") else { return GroupOrder::Parallel };
         match node.shape {
-            Shape::Flag(true) => return GroupOrder::Sequential,
-            Shape::Flag(false) => {}
+            ValueShape::Flag(true) => return GroupOrder::Sequential,
+            ValueShape::Flag(false) => {}
             _ => self.found.push(self.document.mismatch(Code::SettingType, node, "`sequential` must be true or false")),
         }
         GroupOrder::Parallel
     }
 
     /// Reports the keys of an entry that are not known, those of earlier versions with what does the same.
-    fn unknown_keys(&mut self, members: &[(Key, Node)]) {
+    fn unknown_keys(&mut self, members: &[(PlacedKey, PlacedValue)]) {
         let own = D::ENTRIES.hook_keys;
         let removed = || REMOVED_KEYS.iter().filter(|(key, _)| !own.contains(key));
         let known: Vec<&str> = own.iter().copied().chain(removed().map(|(key, _)| *key)).collect();
@@ -259,7 +260,7 @@ impl<D: CommandDialect> Reader<'_, D> {
     }
 
     /// How long the process lives. A value that is not one is reported, and the default is used.
-    fn lifetime(&mut self, node: &Node) -> ProcessLifetime {
+    fn lifetime(&mut self, node: &PlacedValue) -> ProcessLifetime {
         let Some(value) = node.get("mode") else { return ProcessLifetime::default() };
         let written = value.text().unwrap_or_default();
         if let Some(chosen) = ProcessLifetime::ALL.into_iter().find(|lifetime| lifetime.name() == written) {
@@ -271,7 +272,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         ProcessLifetime::default()
     }
 
-    fn entry(&mut self, group: &Group<'_>, node: &Node) {
+    fn entry(&mut self, group: &Group<'_>, node: &PlacedValue) {
         let Some(members) = node.members() else {
             let message = format!("a hook must be an object, not {}", node.described());
             self.report(Code::HookShape, &node.span, message.clone());
@@ -331,7 +332,7 @@ impl<D: CommandDialect> Reader<'_, D> {
     /// What stands for an entry that cannot be used; none if nothing does.
     fn in_place_of_unusable(
         &mut self,
-        node: &Node,
+        node: &PlacedValue,
         enforcement: Enforcement,
         on_failure: OnFailure,
         why: &str,
@@ -350,18 +351,18 @@ impl<D: CommandDialect> Reader<'_, D> {
     }
 
     /// The label: the name, else the command, or the group or the address that is asked. The list of disabled hooks uses the same text.
-    fn label(&mut self, node: &Node) -> Arc<str> {
+    fn label(&mut self, node: &PlacedValue) -> Arc<str> {
         let name = self.optional_text(node, "name").filter(|name| !name.is_empty());
-        let key = match node.get("type").and_then(Node::text) {
+        let key = match node.get("type").and_then(PlacedValue::text) {
             Some(remote::TYPE) => remote::GROUP_KEY,
             Some("http") => "url",
             _ => "command",
         };
-        let runs = node.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+        let runs = node.get(key).and_then(PlacedValue::text).filter(|text| !text.is_empty());
         name.as_deref().or(runs).unwrap_or("unknown-command").into()
     }
 
-    fn optional_text(&mut self, node: &Node, key: &str) -> Option<String> {
+    fn optional_text(&mut self, node: &PlacedValue, key: &str) -> Option<String> {
         let value = node.get(key)?;
         let text = value.text().map(str::to_owned);
         if text.is_none() {
@@ -370,11 +371,11 @@ impl<D: CommandDialect> Reader<'_, D> {
         text
     }
 
-    fn enforcement(&mut self, node: &Node) -> Enforcement {
+    fn enforcement(&mut self, node: &PlacedValue) -> Enforcement {
         enforcement::read(self.document, node, &mut self.found)
     }
 
-    fn on_failure(&mut self, node: &Node) -> OnFailure {
+    fn on_failure(&mut self, node: &PlacedValue) -> OnFailure {
         let Some(value) = node.get("onFailure") else {
             // A guard of the system layer that was not asked denies. Whether a remote one can be asked depends on a network,
             // so its entry may say otherwise, and only its entry.
@@ -396,10 +397,10 @@ impl<D: CommandDialect> Reader<'_, D> {
         }
     }
 
-    fn action(&mut self, node: &Node) -> Result<Action, String> {
+    fn action(&mut self, node: &PlacedValue) -> Result<Action, String> {
         let kind = node.get("type");
         let span = kind.map_or(&node.span, |kind| &kind.span);
-        match kind.and_then(Node::text) {
+        match kind.and_then(PlacedValue::text) {
             Some("command") => {
                 self.found.extend(remote::report_keys_without_effect(self.document, node));
                 if let Some(OwnType { action, found }) = D::own_type("command", self.document, node) {
@@ -438,7 +439,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         }
     }
 
-    fn command(&mut self, node: &Node) -> Result<Action, String> {
+    fn command(&mut self, node: &PlacedValue) -> Result<Action, String> {
         let command = node.get("command");
         let text = match command {
             Some(command) => match command.text() {
@@ -453,7 +454,8 @@ impl<D: CommandDialect> Reader<'_, D> {
             let span = command.map_or(&node.span, |command| &command.span);
             self.found.push(self.document.finding(Code::HookCommand, span, message.clone()));
         })?;
-        let has_args = |args: &&Node| D::ENTRIES.hook_keys.contains(&"args") && !matches!(args.shape, Shape::Null);
+        let has_args =
+            |args: &&PlacedValue| D::ENTRIES.hook_keys.contains(&"args") && !matches!(args.shape, ValueShape::Null);
         let args = node.get("args").filter(has_args);
         let Some(args) = args else { return Ok(Action::Shell(text.into())) };
         let words: Option<Vec<String>> =
@@ -471,10 +473,10 @@ impl<D: CommandDialect> Reader<'_, D> {
     }
 
     /// The time of an entry, if it gives one. An error says why the entry cannot be used.
-    fn timeout(&mut self, node: &Node, default: Duration) -> Result<Option<Duration>, String> {
+    fn timeout(&mut self, node: &PlacedValue, default: Duration) -> Result<Option<Duration>, String> {
         let Some(value) = node.get("timeout") else { return Ok(None) };
         let given = match &value.shape {
-            Shape::Number(number) => number.parse::<f64>().ok(),
+            ValueShape::Number(number) => number.parse::<f64>().ok(),
             _ => None,
         };
         let TimeoutUnit { name, in_a_second } = D::TIMEOUT_UNIT;
@@ -499,14 +501,5 @@ impl<D: CommandDialect> Reader<'_, D> {
                 Ok(None)
             }
         }
-    }
-}
-
-/// Lists words for a message: `"a", "b" or "c"`.
-fn one_of(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
     }
 }

@@ -8,7 +8,7 @@ use super::{CommandDialect, read_event};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
 use crate::config::{
-    Document, KeptReason, Node, Parsed, Source, SourceId, SourceReader, Usability, is_absence, not_roots_alone,
+    Document, KeptReason, Parsed, PlacedValue, Source, SourceId, SourceReader, Usability, is_absence, not_roots_alone,
 };
 use crate::dialect::{MachineFile, SettingsReach};
 use crate::hook::{Action, Authority, Hook, OnFailure};
@@ -66,7 +66,7 @@ pub(crate) fn read_layer<D: CommandDialect, S: Default>(
     layer: &LayerFile,
     reading: &mut SourceReader<'_>,
     found: &mut Vec<Diagnostic>,
-    settings: impl Fn(&Document, &Node, &mut Vec<Diagnostic>) -> S,
+    settings: impl Fn(&Document, &PlacedValue, &mut Vec<Diagnostic>) -> S,
 ) -> Option<ReadLayer<S>> {
     let place = SourceId { path: &layer.file, kind: layer.kind, dialect: Some(D::DIALECT) };
     let read = |document: Document| read_document::<D, S>(&document, layer, &settings);
@@ -97,7 +97,7 @@ pub(crate) fn read_layer<D: CommandDialect, S: Default>(
 fn read_document<D: CommandDialect, S: Default>(
     document: &Document,
     layer: &LayerFile,
-    settings: &impl Fn(&Document, &Node, &mut Vec<Diagnostic>) -> S,
+    settings: &impl Fn(&Document, &PlacedValue, &mut Vec<Diagnostic>) -> S,
 ) -> Parsed<ReadLayer<S>> {
     let mut found = Vec::new();
     let nothing = |problems| Parsed {
@@ -143,7 +143,7 @@ fn read_document<D: CommandDialect, S: Default>(
 pub(crate) fn section_hooks<D: CommandDialect>(
     document: &Document,
     kind: SourceKind,
-    section: &Node,
+    section: &PlacedValue,
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Hook> {
     let Some(events) = section.members() else {

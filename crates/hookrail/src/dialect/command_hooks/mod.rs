@@ -34,7 +34,7 @@ pub(crate) use remote::{GROUP_KEY, PROCESS_KEYS, RETRIES_KEY, TYPE as REMOTE_TYP
 pub(crate) use switches::{Layer, LayerSwitches, load_bundles, load_layers};
 
 use crate::config::diagnostic::{Code, Diagnostic};
-use crate::config::{Document, Node};
+use crate::config::{Document, PlacedValue};
 use crate::dialect::DialectId;
 use crate::dialect::columns::event_named;
 use crate::dialect::condition_key::ConditionTexts;
@@ -70,7 +70,7 @@ pub(crate) trait CommandDialect {
     }
 
     /// What an entry of a type does that only this dialect has; none if there is no such type.
-    fn own_type(_kind: &str, _document: &Document, _node: &Node) -> Option<OwnType> {
+    fn own_type(_kind: &str, _document: &Document, _node: &PlacedValue) -> Option<OwnType> {
         None
     }
 
@@ -78,7 +78,7 @@ pub(crate) trait CommandDialect {
     fn read_own_keys(
         _hook: &mut Hook,
         _document: &Document,
-        _node: &Node,
+        _node: &PlacedValue,
         _found: &mut Vec<Diagnostic>,
     ) -> Result<(), String> {
         Ok(())
@@ -130,7 +130,7 @@ pub(crate) struct OwnType {
 
 impl OwnType {
     /// An entry that is listed, because it runs in its agent only.
-    pub(crate) fn not_executable(document: &Document, node: &Node, why: String) -> Self {
+    pub(crate) fn not_executable(document: &Document, node: &PlacedValue, why: String) -> Self {
         let found = document.finding(Code::NotExecutable, &node.span, format!("{why}; it is listed"));
         Self { action: Ok(Action::NotExecutable(why.into())), found: vec![found] }
     }

@@ -1,7 +1,7 @@
 //! Entries that ask a group of workers elsewhere: their keys, and their answers in the fields of a command's answer.
 
 use crate::config::diagnostic::{Code, Diagnostic};
-use crate::config::{Document, Node, Shape};
+use crate::config::{Document, PlacedValue, ValueShape};
 use crate::event::effects::Effects;
 use crate::hook::remote::{GroupName, RemoteTarget};
 use crate::json::{Json, JsonObject};
@@ -20,12 +20,12 @@ pub(crate) const RETRIES_KEY: &str = "retries";
 pub(crate) const PROCESS_KEYS: [&str; 5] = ["command", "args", "mode", "sandbox", "sandboxRequired"];
 
 /// Whether an entry is a remote hook.
-pub(super) fn is_remote(node: &Node) -> bool {
-    node.get("type").and_then(Node::text) == Some(TYPE)
+pub(super) fn is_remote(node: &PlacedValue) -> bool {
+    node.get("type").and_then(PlacedValue::text) == Some(TYPE)
 }
 
 /// Reads what an entry asks. The problem of an entry that cannot be used is among the findings too.
-pub(super) fn read(document: &Document, node: &Node) -> (Result<RemoteTarget, String>, Vec<Diagnostic>) {
+pub(super) fn read(document: &Document, node: &PlacedValue) -> (Result<RemoteTarget, String>, Vec<Diagnostic>) {
     let mut found = Vec::new();
     for (key, value) in PROCESS_KEYS.iter().filter_map(|key| Some((key, node.get(key)?))) {
         let message = format!("`{key}` has no effect on a remote hook, which starts no process here");
@@ -52,10 +52,10 @@ pub(super) fn read(document: &Document, node: &Node) -> (Result<RemoteTarget, St
     (target, found)
 }
 
-fn retries(document: &Document, node: &Node, found: &mut Vec<Diagnostic>) -> u8 {
+fn retries(document: &Document, node: &PlacedValue, found: &mut Vec<Diagnostic>) -> u8 {
     let Some(value) = node.get(RETRIES_KEY) else { return RemoteTarget::DEFAULT_RETRIES };
     let given = match &value.shape {
-        Shape::Number(number) => number.parse::<f64>().ok(),
+        ValueShape::Number(number) => number.parse::<f64>().ok(),
         _ => None,
     };
     let count = given.and_then(|given| (0..=RemoteTarget::MOST_RETRIES).find(|count| f64::from(*count) == given));
@@ -68,9 +68,9 @@ fn retries(document: &Document, node: &Node, found: &mut Vec<Diagnostic>) -> u8 
 }
 
 /// Reports the keys of a remote hook in another entry.
-pub(super) fn report_keys_without_effect(document: &Document, node: &Node) -> Vec<Diagnostic> {
+pub(super) fn report_keys_without_effect(document: &Document, node: &PlacedValue) -> Vec<Diagnostic> {
     let keys = [GROUP_KEY, RETRIES_KEY].into_iter().filter_map(|key| Some((key, node.get(key)?)));
-    let report = |(key, value): (&str, &Node)| {
+    let report = |(key, value): (&str, &PlacedValue)| {
         let message = format!("`{key}` has no effect here: it belongs to a hook of type `{TYPE}`");
         document.finding(Code::SettingValue, &value.span, message)
     };

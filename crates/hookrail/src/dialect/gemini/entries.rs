@@ -2,7 +2,7 @@
 
 use super::Gemini;
 use crate::config::diagnostic::{Code, Diagnostic};
-use crate::config::{Document, Node};
+use crate::config::{Document, PlacedValue};
 use crate::dialect::command_hooks::{
     CommandDialect, EntryRules, InvalidValue, OwnType, TimeoutUnit, require_executable_guard,
 };
@@ -35,7 +35,7 @@ impl CommandDialect for Gemini {
     };
 
     /// Hooks of an embedding program and of packages run in the agent only.
-    fn own_type(kind: &str, document: &Document, node: &Node) -> Option<OwnType> {
+    fn own_type(kind: &str, document: &Document, node: &PlacedValue) -> Option<OwnType> {
         if !matches!(kind, "runtime" | "plugin") {
             return None;
         }
@@ -46,7 +46,7 @@ impl CommandDialect for Gemini {
     fn read_own_keys(
         hook: &mut Hook,
         document: &Document,
-        node: &Node,
+        node: &PlacedValue,
         found: &mut Vec<Diagnostic>,
     ) -> Result<(), String> {
         if let Some((key, _)) = node.member("env") {

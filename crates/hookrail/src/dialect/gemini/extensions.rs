@@ -7,7 +7,7 @@ use super::Gemini;
 use super::launch::with_separator;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::SourceKind;
-use crate::config::{Document, Node, Parsed, SourceId, SourceReader};
+use crate::config::{Document, Parsed, PlacedValue, SourceId, SourceReader};
 use crate::dialect::DialectId;
 use crate::dialect::command_hooks::section_hooks;
 use crate::dialect::extension_enablement::ExtensionEnablement;
@@ -54,7 +54,7 @@ pub(super) fn load_all(
 fn owner(folder: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnostic>) -> Option<Arc<Owner>> {
     let manifest = folder.join(MANIFEST);
     let read = reading.read_document(place(&manifest), found, |document| {
-        let name = document.root().and_then(|root| root.get("name")).and_then(Node::text).map(str::to_owned);
+        let name = document.root().and_then(|root| root.get("name")).and_then(PlacedValue::text).map(str::to_owned);
         Parsed::usable(name, Vec::new())
     });
     let name = read.into_value()?;

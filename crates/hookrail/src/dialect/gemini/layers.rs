@@ -6,7 +6,7 @@ use super::launch::PROJECT;
 use super::{Gemini, extensions};
 use crate::config::diagnostic::Diagnostic;
 use crate::config::source::SourceKind;
-use crate::config::{Document, Node, Shape, same_place};
+use crate::config::{Document, PlacedValue, ValueShape, same_place};
 use crate::dialect::command_hooks::{
     Layer, LayerFile, LayerSwitches, LayerSyntax, load_bundles, load_layers, read_layer,
 };
@@ -56,13 +56,13 @@ fn files(sources: &Sources) -> Vec<LayerFile> {
     files
 }
 
-fn switches(_document: &Document, root: &Node, _found: &mut Vec<Diagnostic>) -> LayerSwitches {
+fn switches(_document: &Document, root: &PlacedValue, _found: &mut Vec<Diagnostic>) -> LayerSwitches {
     let config = root.get("hooksConfig");
     let enabled = config.and_then(|config| config.get("enabled")).map(|value| &value.shape);
-    let disabled = config.and_then(|config| config.get("disabled")).and_then(Node::elements).unwrap_or_default();
-    let disabled = disabled.iter().filter_map(Node::text).map(str::to_owned).collect();
+    let disabled = config.and_then(|config| config.get("disabled")).and_then(PlacedValue::elements).unwrap_or_default();
+    let disabled = disabled.iter().filter_map(PlacedValue::text).map(str::to_owned).collect();
     LayerSwitches {
-        all: matches!(enabled, Some(Shape::Flag(false))).then_some("hooksConfig.enabled"),
+        all: matches!(enabled, Some(ValueShape::Flag(false))).then_some("hooksConfig.enabled"),
         unmanaged: None,
         disabled: Some(("hooksConfig.disabled", disabled)),
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail_spawn::Replace;
 
-use crate::config::{Document, Node, Shape, read_file};
+use crate::config::{Document, PlacedValue, ValueShape, read_file};
 use crate::json::Json;
 
 /// Why the list of disabled hooks could not be changed.
@@ -79,11 +79,16 @@ pub fn set_disabled(settings: &Path, names: &[&str], disabled: bool) -> Result<(
     write(settings, &changed).map_err(failed)
 }
 
-fn names_of(list: &Node) -> Option<Vec<String>> {
-    let Shape::Array(entries) = &list.shape else { return None };
+fn names_of(list: &PlacedValue) -> Option<Vec<String>> {
+    let ValueShape::Array(entries) = &list.shape else { return None };
     let texts = entries.iter().map(|entry| match &entry.shape {
-        Shape::Text(text) => Some(text.clone()),
-        Shape::Object(_) | Shape::Array(_) | Shape::Number(_) | Shape::Flag(_) | Shape::Null => None,
+        ValueShape::Text(text) => Some(text.clone()),
+        ValueShape::Object(_)
+        | ValueShape::Array(_)
+        | ValueShape::Number(_)
+        | ValueShape::Flag(_)
+        | ValueShape::Date(_)
+        | ValueShape::Null => None,
     });
     texts.collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Llxprt;
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::source::{Location, SourceKind};
-use crate::config::{Document, Node, Parsed, Source, SourceId, SourceReader, Usability};
+use crate::config::{Document, Parsed, PlacedValue, Source, SourceId, SourceReader, Usability};
 use crate::dialect::DialectId;
 use crate::dialect::command_hooks::read_event;
 use crate::dialect::extension_enablement::ExtensionEnablement;
@@ -59,7 +59,7 @@ fn load(
     let about = reading.read_document(place(&manifest), found, |document| {
         let mut problems = Vec::new();
         let root = must_be_an_object(&document, &mut problems);
-        let name = root.and_then(|root| root.get("name")).and_then(Node::text).map(str::to_owned);
+        let name = root.and_then(|root| root.get("name")).and_then(PlacedValue::text).map(str::to_owned);
         let owner =
             Arc::new(Owner { id: name.unwrap_or_else(|| folder_name(dir)), dir: dir.to_owned(), data_dir: None });
         let hooks = root.filter(|_| own_file.is_none()).and_then(|root| root.get("hooks"));
@@ -122,7 +122,7 @@ fn judged<T>(value: T, problems: Vec<Diagnostic>) -> Parsed<T> {
     Parsed { value: Some(value), problems, verdict }
 }
 
-fn must_be_an_object<'d>(source: &'d Document, found: &mut Vec<Diagnostic>) -> Option<&'d Node> {
+fn must_be_an_object<'d>(source: &'d Document, found: &mut Vec<Diagnostic>) -> Option<&'d PlacedValue> {
     let root = source.root();
     if root.is_none_or(|root| root.members().is_none()) {
         let span = root.map_or(0..0, |root| root.span.clone());
@@ -132,7 +132,7 @@ fn must_be_an_object<'d>(source: &'d Document, found: &mut Vec<Diagnostic>) -> O
     root
 }
 
-fn read_hooks(source: &Document, hooks: &Node, owner: &Arc<Owner>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
+fn read_hooks(source: &Document, hooks: &PlacedValue, owner: &Arc<Owner>, found: &mut Vec<Diagnostic>) -> Vec<Hook> {
     let Some(events) = hooks.members() else {
         found.push(source.mismatch(Code::SettingType, hooks, "`hooks` must be an object"));
         return Vec::new();
@@ -147,7 +147,7 @@ fn read_hooks(source: &Document, hooks: &Node, owner: &Arc<Owner>, found: &mut V
         let (hooks, problems) = read_event::<Llxprt>(source, SourceKind::Extension, key, value);
         found.extend(problems);
         for group in value.elements().unwrap_or_default() {
-            if group.get("hooks").and_then(Node::elements).is_some_and(<[Node]>::is_empty) {
+            if group.get("hooks").and_then(PlacedValue::elements).is_some_and(<[PlacedValue]>::is_empty) {
                 found.push(source.finding(Code::GroupShape, &group.span, "a group of an extension needs a hook"));
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Llxprt;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::SourceKind;
-use crate::config::{Document, Node, Parsed, Shape, Usability};
+use crate::config::{Document, Parsed, PlacedValue, Usability, ValueShape};
 use crate::dialect::command_hooks::read_event;
 use crate::dialect::sandbox;
 use crate::dialect::snapshot::ModelDecisions;
@@ -70,11 +70,11 @@ struct Reader<'d> {
 
 impl Reader<'_> {
     /// Reports a value of the wrong kind.
-    fn mismatch(&mut self, code: Code, node: &Node, message: impl std::fmt::Display) {
+    fn mismatch(&mut self, code: Code, node: &PlacedValue, message: impl std::fmt::Display) {
         self.found.push(self.document.mismatch(code, node, message));
     }
 
-    fn root(&mut self, root: &Node) {
+    fn root(&mut self, root: &PlacedValue) {
         self.repeated_sections(root);
         let tools = self.section(root, "tools");
         let config = self.section(root, "hooksConfig");
@@ -117,7 +117,7 @@ impl Reader<'_> {
         }
     }
 
-    fn redaction(&mut self, node: &Node) {
+    fn redaction(&mut self, node: &PlacedValue) {
         if node.members().is_none() {
             self.mismatch(Code::SettingType, node, "`environmentVariableRedaction` must be an object");
             return;
@@ -132,7 +132,7 @@ impl Reader<'_> {
     }
 
     /// Reports repeated keys in what concerns hooks: the last value is used, and the replaced one may be a guard.
-    fn repeated_sections(&mut self, root: &Node) {
+    fn repeated_sections(&mut self, root: &PlacedValue) {
         let mut seen = HashSet::new();
         for (key, section) in root.members().unwrap_or_default() {
             if !["enableHooks", "tools", "hooksConfig", "security", "hooks"].contains(&key.name.as_str()) {
@@ -146,7 +146,7 @@ impl Reader<'_> {
         }
     }
 
-    fn section<'n>(&mut self, root: &'n Node, name: &str) -> Option<&'n Node> {
+    fn section<'n>(&mut self, root: &'n PlacedValue, name: &str) -> Option<&'n PlacedValue> {
         let node = root.get(name)?;
         if node.members().is_some() {
             return Some(node);
@@ -159,7 +159,7 @@ impl Reader<'_> {
         None
     }
 
-    fn unknown_config_keys(&mut self, config: &Node) {
+    fn unknown_config_keys(&mut self, config: &PlacedValue) {
         for (key, _) in config.members().unwrap_or_default() {
             if !CONFIG_KEYS.contains(&key.name.as_str()) {
                 let message = format!("`hooksConfig.{}` is not known and has no effect", key.name);
@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 
     /// Off if any key says so, on if at least one does, else not set.
-    fn switch(&mut self, keys: [(&'static str, Option<&Node>); 4]) {
+    fn switch(&mut self, keys: [(&'static str, Option<&PlacedValue>); 4]) {
         for (name, node) in keys {
             let Some(node) = node else { continue };
             match self.flag(name, node) {
@@ -182,8 +182,8 @@ impl Reader<'_> {
         }
     }
 
-    fn flag(&mut self, name: &str, node: &Node) -> Option<bool> {
-        if let Shape::Flag(flag) = node.shape {
+    fn flag(&mut self, name: &str, node: &PlacedValue) -> Option<bool> {
+        if let ValueShape::Flag(flag) = node.shape {
             return Some(flag);
         }
         self.mismatch(Code::SettingType, node, format!("`{name}` must be true or false"));
@@ -191,7 +191,7 @@ impl Reader<'_> {
     }
 
     /// A list of names; what is not a name is reported and left out.
-    fn names(&mut self, what: &str, list: &Node) -> Vec<String> {
+    fn names(&mut self, what: &str, list: &PlacedValue) -> Vec<String> {
         let Some(elements) = list.elements() else {
             self.mismatch(Code::SettingType, list, format!("the list of {what} must be a list of names"));
             return Vec::new();
@@ -206,7 +206,7 @@ impl Reader<'_> {
         names
     }
 
-    fn model_decisions(&mut self, node: &Node) {
+    fn model_decisions(&mut self, node: &PlacedValue) {
         match node.text() {
             Some("strict") => self.settings.model_decisions = Some(ModelDecisions::Strict),
             Some("last-wins") => self.settings.model_decisions = Some(ModelDecisions::LastWins),
@@ -218,7 +218,7 @@ impl Reader<'_> {
     }
 
     /// Reads a sandbox floor. It applies to layers with less authority, and below a project there is none.
-    fn sandbox_floor(&mut self, node: &Node) {
+    fn sandbox_floor(&mut self, node: &PlacedValue) {
         self.settings.sandbox_floor = sandbox::floor(self.document, node, &mut self.found);
         if self.kind == SourceKind::Project {
             let message = "`hooksConfig.sandbox` has no effect in a project's settings";
@@ -227,7 +227,7 @@ impl Reader<'_> {
         }
     }
 
-    fn hooks(&mut self, hooks: &Node) {
+    fn hooks(&mut self, hooks: &PlacedValue) {
         let members = hooks.members().unwrap_or_default();
         // Of repeated keys the last value is used.
         let last: HashMap<&str, usize> =

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::variables;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Origin, SourceKind};
-use crate::config::{Document, Key, Node, Shape, nearest};
+use crate::config::{Document, PlacedKey, PlacedValue, ValueShape, nearest};
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::condition_key::ConditionTexts;
 use crate::dialect::{DialectId, condition_key, enforcement, sandbox};
@@ -48,7 +48,7 @@ pub(super) struct Context<'c> {
 }
 
 /// Reads a map from events to entries.
-pub(super) fn read(context: &Context<'_>, document: &Document, map: &Node) -> (Vec<Hook>, Vec<Diagnostic>) {
+pub(super) fn read(context: &Context<'_>, document: &Document, map: &PlacedValue) -> (Vec<Hook>, Vec<Diagnostic>) {
     let mut reader = Reader { context, document, hooks: Vec::new(), found: Vec::new() };
     document.duplicate_keys(map, &mut reader.found);
     for (key, value) in map.members().unwrap_or_default() {
@@ -78,8 +78,8 @@ pub(super) fn read_file(context: &Context<'_>, document: &Document) -> (Vec<Hook
 
 /// Returns the commands of a group in the format of Claude Code if all of them call `hookrail bridge`. Such a group is meant
 /// for Claude Code, so it is not reported. The engine skips its hooks, because the bridge would fire every event again.
-fn bridge_calls(group: &[Node]) -> Option<Vec<&str>> {
-    fn call(hook: &Node) -> Option<&str> {
+fn bridge_calls(group: &[PlacedValue]) -> Option<Vec<&str>> {
+    fn call(hook: &PlacedValue) -> Option<&str> {
         hook.get("command")?.text().filter(|command| bridge_program(command).is_some())
     }
     let calls: Option<Vec<&str>> = group.iter().map(call).collect();
@@ -98,7 +98,7 @@ impl Reader<'_> {
         self.found.push(self.document.finding(code, span, message));
     }
 
-    fn event(&mut self, key: &Key, value: &Node) {
+    fn event(&mut self, key: &PlacedKey, value: &PlacedValue) {
         let Some(event) = event_named(DialectId::Xcode, &key.name) else {
             let message = format!("`{}` is not an event; its hooks will not run", key.name);
             let finding = self.document.finding(Code::UnknownEvent, &key.span, message);
@@ -122,13 +122,13 @@ impl Reader<'_> {
         }
     }
 
-    fn entry(&mut self, event: EventKind, event_name: &str, node: &Node) {
+    fn entry(&mut self, event: EventKind, event_name: &str, node: &PlacedValue) {
         let Some(members) = node.members() else {
             self.found.push(self.document.mismatch(Code::HookShape, node, "a hook must be an object"));
             return;
         };
         if node.get("command").is_none()
-            && let Some(group) = node.get("hooks").and_then(Node::elements)
+            && let Some(group) = node.get("hooks").and_then(PlacedValue::elements)
         {
             if let Some(calls) = bridge_calls(group) {
                 let hooks = calls.into_iter().map(|call| self.new_hook(event, call, Action::Shell(call.into()), node));
@@ -164,7 +164,7 @@ impl Reader<'_> {
             }
             _ => return,
         };
-        let text = command.as_deref().ok().or_else(|| node.get("command").and_then(Node::text));
+        let text = command.as_deref().ok().or_else(|| node.get("command").and_then(PlacedValue::text));
         let mut hook = self.new_hook(event, text.unwrap_or("(no command)"), action, node);
         hook.description = self.optional_text(node, "description");
         hook.status_message = self.optional_text(node, "statusMessage");
@@ -184,7 +184,7 @@ impl Reader<'_> {
     }
 
     /// Makes a hook of the plugin that has only its command.
-    fn new_hook(&self, event: EventKind, command: &str, action: Action, node: &Node) -> Hook {
+    fn new_hook(&self, event: EventKind, command: &str, action: Action, node: &PlacedValue) -> Hook {
         let label = format!("{}: {command}", self.context.owner.id);
         let origin = Origin { kind: self.context.kind, location: self.document.location(&node.span) };
         let mut hook = Hook::new(event, DialectId::Xcode, label, action, origin);
@@ -193,7 +193,7 @@ impl Reader<'_> {
         hook
     }
 
-    fn failure_policy(&mut self, node: &Node) -> OnFailure {
+    fn failure_policy(&mut self, node: &PlacedValue) -> OnFailure {
         let Some(value) = node.get("failurePolicy") else { return OnFailure::Allow };
         match value.text() {
             Some("allow") => OnFailure::Allow,
@@ -211,7 +211,7 @@ impl Reader<'_> {
 
     /// Returns the command for this operating system. The commands for the others are checked too, so that a plugin's author
     /// sees a mistake on every system.
-    fn command(&mut self, node: &Node) -> Result<String, String> {
+    fn command(&mut self, node: &PlacedValue) -> Result<String, String> {
         let mut problem = None;
         for key in COMMANDS {
             let message = match node.get(key) {
@@ -237,17 +237,17 @@ impl Reader<'_> {
             "linux" => "commandLinux",
             _ => "command",
         };
-        let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+        let text = |key: &str| node.get(key).and_then(PlacedValue::text).map(str::to_owned);
         match problem {
             Some(problem) => Err(problem),
             None => Ok(text(own).or_else(|| text("command")).unwrap_or_default()),
         }
     }
 
-    fn timeout(&mut self, node: &Node) -> Result<Option<Duration>, String> {
+    fn timeout(&mut self, node: &PlacedValue) -> Result<Option<Duration>, String> {
         let Some(value) = node.get("timeout") else { return Ok(None) };
         let given = match &value.shape {
-            Shape::Number(number) => number.parse::<f64>().ok(),
+            ValueShape::Number(number) => number.parse::<f64>().ok(),
             _ => None,
         };
         match given.filter(|ms| ms.is_finite() && *ms > 0.0 && ms.fract() == 0.0) {
@@ -266,7 +266,7 @@ impl Reader<'_> {
         }
     }
 
-    fn matcher(&mut self, event: EventKind, event_name: &str, node: &Node) -> Result<Matcher, String> {
+    fn matcher(&mut self, event: EventKind, event_name: &str, node: &PlacedValue) -> Result<Matcher, String> {
         let Some((key, value)) = node.member("matcher") else { return Ok(Matcher::everything()) };
         let Some(pattern) = value.text() else {
             let message = format!("`matcher` must be a string, not {}; the hook is left out", value.described());
@@ -288,7 +288,7 @@ impl Reader<'_> {
         Ok(compiled.matcher)
     }
 
-    fn optional_text(&mut self, node: &Node, key: &str) -> Option<Arc<str>> {
+    fn optional_text(&mut self, node: &PlacedValue, key: &str) -> Option<Arc<str>> {
         let value = node.get(key)?;
         if value.text().is_none() {
             self.found.push(self.document.mismatch(Code::SettingType, value, format!("`{key}` must be a string")));
@@ -296,7 +296,7 @@ impl Reader<'_> {
         value.text().map(Arc::from)
     }
 
-    fn variables(&mut self, hook: &mut Hook, node: &Node) {
+    fn variables(&mut self, hook: &mut Hook, node: &PlacedValue) {
         let Action::Shell(command) = &hook.action else { return };
         let span = COMMANDS
             .iter()

@@ -15,7 +15,7 @@ use hookrail_spawn::Replace;
 use super::places::PluginPlaces;
 use super::registry::{Plugin, read_folder};
 use crate::config::diagnostic::{Code, Diagnostic, Level};
-use crate::config::{Document, Node, read_file};
+use crate::config::{Document, PlacedValue, read_file};
 use crate::event::timestamp;
 use crate::hook::Action;
 use crate::json::Json;
@@ -101,7 +101,7 @@ pub fn install(
     let registry = places.registry().ok_or(PluginError::NoPlace)?;
     if let Some(file) = places.in_root("known_marketplaces.json")
         && let Some(document) = parsed(&file)?
-        && let Some(list) = document.root().and_then(|root| root.get("blockedPlugins")).and_then(Node::elements)
+        && let Some(list) = document.root().and_then(|root| root.get("blockedPlugins")).and_then(PlacedValue::elements)
         && list.iter().any(|id| id.text() == Some(&plugin.id))
     {
         return Err(PluginError::Blocked(plugin.id));
@@ -179,7 +179,7 @@ pub fn set_enabled(settings: &Path, id: &str, enabled: bool) -> Result<(), Plugi
     let Some(document) = parsed(settings)? else {
         return write(settings, &format!("{{\n  \"enabledPlugins\": {{{key}: {enabled}}}\n}}\n"));
     };
-    let broken = |node: &Node, what: &str| {
+    let broken = |node: &PlacedValue, what: &str| {
         let problem = Box::new(document.mismatch(Code::FileShape, node, format!("{what} must be an object")));
         PluginError::Broken { path: settings.to_owned(), problem }
     };
@@ -312,9 +312,10 @@ fn remove_other_versions(version: &Path) -> Result<(), PluginError> {
 /// The records of the list of installed plugins, with their identities.
 fn records(registry: &Path) -> Result<Vec<(String, Json)>, PluginError> {
     let Some(document) = parsed(registry)? else { return Ok(Vec::new()) };
-    let records = document.root().and_then(|root| root.get("plugins")).and_then(Node::elements).unwrap_or_default();
-    let text = |record: &Node, key: &str| record.get(key).and_then(Node::text).map(str::to_owned);
-    let id = |record: &Node| match (text(record, "name"), text(record, "marketplace")) {
+    let records =
+        document.root().and_then(|root| root.get("plugins")).and_then(PlacedValue::elements).unwrap_or_default();
+    let text = |record: &PlacedValue, key: &str| record.get(key).and_then(PlacedValue::text).map(str::to_owned);
+    let id = |record: &PlacedValue| match (text(record, "name"), text(record, "marketplace")) {
         (Some(name), Some(marketplace)) => format!("{name}@{marketplace}"),
         _ => text(record, "id").unwrap_or_default(),
     };

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use super::entries::{self, Context};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Location, SourceKind};
-use crate::config::{Document, Key, Node, Parsed, Shape, Source, SourceId, SourceReader, Usability, nearest};
+use crate::config::{
+    Document, Parsed, PlacedKey, PlacedValue, Source, SourceId, SourceReader, Usability, ValueShape, nearest,
+};
 use crate::dialect::DialectId;
 use crate::hook::Hook;
 
@@ -66,7 +68,7 @@ pub(super) fn read(
 }
 
 fn parse(file: &Path, document: Document) -> Result<Manifest, Diagnostic> {
-    let at = |node: &Node, message: String| document.finding(Code::PluginManifest, &node.span, message);
+    let at = |node: &PlacedValue, message: String| document.finding(Code::PluginManifest, &node.span, message);
     let root = document.root().filter(|root| root.members().is_some()).ok_or_else(|| {
         let message = format!("the manifest `{}` must be an object", file.display());
         Diagnostic::new(Code::PluginManifest, message).at(Location::whole_file(file))
@@ -88,10 +90,12 @@ fn parse(file: &Path, document: Document) -> Result<Manifest, Diagnostic> {
         },
         None => "0.0.0".to_owned(),
     };
-    if let Some(hooks) = root.get("hooks").filter(|hooks| !matches!(hooks.shape, Shape::Object(_) | Shape::Text(_))) {
+    if let Some(hooks) =
+        root.get("hooks").filter(|hooks| !matches!(hooks.shape, ValueShape::Object(_) | ValueShape::Text(_)))
+    {
         return Err(document.mismatch(Code::SettingType, hooks, "`hooks` must be an object or a path"));
     }
-    let description = root.get("description").and_then(Node::text).map(str::to_owned);
+    let description = root.get("description").and_then(PlacedValue::text).map(str::to_owned);
     let likely_typos =
         root.members().unwrap_or_default().iter().filter_map(|(key, _)| likely_typo(&document, key)).collect();
     Ok(Manifest { name, version, description, document, likely_typos })
@@ -116,7 +120,7 @@ impl Manifest {
                 let named_at = Location::whole_file(&file);
                 (file, named_at)
             }
-            Some((Shape::Text(path), hooks)) => (dir.join(path), self.document.location(&hooks.span)),
+            Some((ValueShape::Text(path), hooks)) => (dir.join(path), self.document.location(&hooks.span)),
             Some((_, map)) => {
                 let (hooks, problems) = entries::read(context, &self.document, map);
                 found.extend(problems);
@@ -149,7 +153,7 @@ impl Manifest {
 }
 
 /// Other readers have keys of their own, so only one that nearly says `hooks` is reported.
-fn likely_typo(document: &Document, key: &Key) -> Option<Diagnostic> {
+fn likely_typo(document: &Document, key: &PlacedKey) -> Option<Diagnostic> {
     if key.name == "hooks" || nearest(&key.name, ["hooks"]).is_none() {
         return None;
     }

@@ -9,7 +9,7 @@ use super::places::PluginPlaces;
 use super::settings::PluginSettings;
 use crate::config::diagnostic::{Code, Diagnostic, Level};
 use crate::config::source::{Location, SourceKind};
-use crate::config::{Document, Entry, EntryKind, LoadMode, Node, Parsed, SourceReader, SourceStore, is_absence};
+use crate::config::{Document, Entry, EntryKind, LoadMode, Parsed, PlacedValue, SourceReader, SourceStore, is_absence};
 use crate::dialect::Plugins;
 use crate::dialect::enrolment::Bundle;
 use crate::hook::{Enablement, Hook, Owner};
@@ -163,7 +163,7 @@ fn installed(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut 
     let Some(file) = places.registry() else { return Vec::new() };
     let read = reading.read_document(manifest::place(&file, SourceKind::Plugin), found, |document| {
         let Some(root) = document.root() else { return Parsed::usable(Vec::new(), Vec::new()) };
-        let Some(records) = root.get("plugins").and_then(Node::elements) else {
+        let Some(records) = root.get("plugins").and_then(PlacedValue::elements) else {
             let message = "the list of installed plugins must be an object with a list `plugins`";
             return Parsed::broken(document.finding(Code::PluginRegistry, &root.span, message));
         };
@@ -178,10 +178,10 @@ fn installed(places: &PluginPlaces, reading: &mut SourceReader<'_>, found: &mut 
 fn from_record(
     places: &PluginPlaces,
     document: &Document,
-    record: &Node,
+    record: &PlacedValue,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Candidate> {
-    let text = |key: &str| record.get(key).and_then(Node::text);
+    let text = |key: &str| record.get(key).and_then(PlacedValue::text);
     let (name_in_id, marketplace_in_id) = text("id").and_then(|id| id.rsplit_once('@')).unzip();
     let name = text("name").or(name_in_id);
     let marketplace = text("marketplace").or(marketplace_in_id);

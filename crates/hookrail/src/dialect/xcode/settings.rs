@@ -9,7 +9,7 @@ use super::places::PluginPlaces;
 use super::registry::PluginScope;
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::SourceKind;
-use crate::config::{Document, Node, Parsed, Shape, SourceReader};
+use crate::config::{Document, Parsed, PlacedValue, SourceReader, ValueShape};
 use crate::hook::{Enablement, ProjectSwitch};
 use crate::run::Environment;
 use crate::trust::OffByUser;
@@ -112,7 +112,7 @@ fn enabled(from: PluginScope, file: &Path, reading: &mut SourceReader<'_>, found
     {
         for (id, value) in members("enabledPlugins", &document, node, found) {
             match value.shape {
-                Shape::Flag(flag) => {
+                ValueShape::Flag(flag) => {
                     plugins.insert(id, flag);
                 }
                 _ => {
@@ -131,7 +131,7 @@ fn blocked(file: &Path, reading: &mut SourceReader<'_>, found: &mut Vec<Diagnost
     if list.elements().is_none() {
         found.push(document.mismatch(Code::SettingType, list, "`blockedPlugins` must be a list"));
     }
-    list.elements().unwrap_or_default().iter().filter_map(Node::text).map(str::to_owned).collect()
+    list.elements().unwrap_or_default().iter().filter_map(PlacedValue::text).map(str::to_owned).collect()
 }
 
 fn values(
@@ -146,9 +146,9 @@ fn values(
         let mut values = Vec::new();
         for (name, value) in members(&id, &document, plugin, found) {
             match &value.shape {
-                Shape::Text(text) => values.push((name, text.clone())),
-                Shape::Number(number) => values.push((name, number.clone())),
-                Shape::Flag(flag) => values.push((name, flag.to_string())),
+                ValueShape::Text(text) => values.push((name, text.clone())),
+                ValueShape::Number(number) => values.push((name, number.clone())),
+                ValueShape::Flag(flag) => values.push((name, flag.to_string())),
                 _ => {
                     // The value is not named: it may be a secret.
                     let message = format!("`{name}` of `{id}` must be text, a number or a boolean");
@@ -164,9 +164,9 @@ fn values(
 fn members<'n>(
     what: &str,
     document: &Document,
-    node: &'n Node,
+    node: &'n PlacedValue,
     found: &mut Vec<Diagnostic>,
-) -> impl Iterator<Item = (String, &'n Node)> + use<'n> {
+) -> impl Iterator<Item = (String, &'n PlacedValue)> + use<'n> {
     if node.members().is_none() {
         found.push(document.mismatch(Code::SettingType, node, format!("`{what}` must be an object")));
     }
