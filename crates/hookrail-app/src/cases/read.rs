@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::event_draft::{EventFields, make_event};
-use hookrail::sources::{Location, nearest, read_file};
+use hookrail::sources::{Document, Location, PlacedKey, PlacedValue, ValueShape, nearest, read_file};
 use hookrail::{Code, Diagnostic, DialectId, Json};
 use hookrail_bridge::Agent;
 use serde_json::Value;
 
 use super::case::{Case, Expectations, ExpectedDiagnostics, PerRun, Rewrite};
-use super::node::{Member, Node, Shape, parse};
+use super::document::parse;
 use super::scratch_path::ScratchPath;
 use super::stored_outcome::slug;
 use super::table::{CASE_KEYS, EXPECT_KEYS, FILE_KEYS, JOINED_KEYS, KeyRow, OWN_KEYS, ValueKind};
@@ -30,9 +30,9 @@ pub(super) fn read_cases(file: &Path) -> Result<Vec<Case>, Vec<Diagnostic>> {
 
 /// Reads the cases of a text as if it were in a file of this name.
 pub(super) fn parse_cases(file: &Path, text: &str) -> Result<Vec<Case>, Vec<Diagnostic>> {
-    let root = parse(file, text).map_err(|problem| vec![problem])?;
-    let mut reader = Reader { file, text, found: Vec::new() };
-    let cases = reader.read_file(&root);
+    let document = parse(file, text).map_err(|problem| vec![problem])?;
+    let mut reader = Reader { document: &document, found: Vec::new() };
+    let cases = document.root().map(|root| reader.read_file(root)).unwrap_or_default();
     if reader.found.is_empty() {
         return Ok(cases);
     }
@@ -41,20 +41,22 @@ pub(super) fn parse_cases(file: &Path, text: &str) -> Result<Vec<Case>, Vec<Diag
     Err(reader.found)
 }
 
+/// A key with its value.
+type Member = (PlacedKey, PlacedValue);
+
 struct Reader<'r> {
-    file: &'r Path,
-    text: &'r str,
+    document: &'r Document,
     found: Vec<Diagnostic>,
 }
 
 impl Reader<'_> {
-    fn read_file(&mut self, root: &Node) -> Vec<Case> {
+    fn read_file(&mut self, root: &PlacedValue) -> Vec<Case> {
         let Some(members) = root.members() else {
-            self.report(&root.span, format!("a case file is a table, not {}", root.described()), EXAMPLE);
+            self.report(&root.span, format!("a case file is a table, not {}", described(root)), EXAMPLE);
             return Vec::new();
         };
         self.report_unknown(members, FILE_KEYS, "a case file");
-        let get = |name: &str| members.iter().find(|member| member.key == name).map(|member| &member.value);
+        let get = |name: &str| members.iter().find(|(key, _)| key.name == name).map(|(_, value)| value);
         let defaults = match get("defaults") {
             Some(node) => self.read_defaults(node),
             None => Vec::new(),
@@ -63,8 +65,8 @@ impl Reader<'_> {
             self.report(&(0..0), "the file has no cases".to_owned(), EXAMPLE);
             return Vec::new();
         };
-        let Shape::List(cases) = &cases.shape else {
-            let message = format!("`case` is a list of tables, not {}", cases.described());
+        let ValueShape::Array(cases) = &cases.shape else {
+            let message = format!("`case` is a list of tables, not {}", described(cases));
             self.report(&cases.span, message, "write `[[case]]` above each case");
             return Vec::new();
         };
@@ -75,7 +77,7 @@ impl Reader<'_> {
         let mut read = Vec::new();
         for node in cases {
             let Some(members) = node.members() else {
-                self.report(&node.span, format!("a case is a table, not {}", node.described()), EXAMPLE);
+                self.report(&node.span, format!("a case is a table, not {}", described(node)), EXAMPLE);
                 continue;
             };
             let before = self.found.len();
@@ -91,19 +93,21 @@ impl Reader<'_> {
         read
     }
 
-    fn read_defaults(&mut self, node: &Node) -> Vec<Member> {
+    fn read_defaults(&mut self, node: &PlacedValue) -> Vec<Member> {
         let Some(members) = node.members() else {
-            self.report(&node.span, format!("`defaults` is a table, not {}", node.described()), EXAMPLE);
+            self.report(&node.span, format!("`defaults` is a table, not {}", described(node)), EXAMPLE);
             return Vec::new();
         };
-        for member in members.iter().filter(|member| OWN_KEYS.contains(&member.key.as_str())) {
-            let message = format!("`{}` cannot be a default", member.key);
-            self.report(&member.span, message, "write it in each case");
+        let (own, shared): (Vec<&Member>, Vec<&Member>) =
+            members.iter().partition(|(key, _)| OWN_KEYS.contains(&key.name.as_str()));
+        for (key, _) in own {
+            let message = format!("`{}` cannot be a default", key.name);
+            self.report(&key.span, message, "write it in each case");
         }
-        members.iter().filter(|member| !OWN_KEYS.contains(&member.key.as_str())).cloned().collect()
+        shared.into_iter().cloned().collect()
     }
 
-    fn read_case(&mut self, node: &Node, members: &[Member]) -> Case {
+    fn read_case(&mut self, node: &PlacedValue, members: &[Member]) -> Case {
         self.report_unknown(members, CASE_KEYS, "a case");
         let values = self.checked(members, CASE_KEYS);
         let mut case = Case {
@@ -144,9 +148,9 @@ impl Reader<'_> {
             }
         }
         self.check_paths(&values, &["files", "links", "copy"]);
-        for name in values.members("programs").filter(|member| member.key.contains(['/', '\\'])) {
-            let message = format!("`{}` is a path; a program has a name", name.key);
-            self.report(&name.span, message, "write the name by which the hook calls the program");
+        for (key, _) in values.members("programs").filter(|(key, _)| key.name.contains(['/', '\\'])) {
+            let message = format!("`{}` is a path; a program has a name", key.name);
+            self.report(&key.span, message, "write the name by which the hook calls the program");
         }
         self.read_event(node, &values, &mut case);
         match values.get("expect") {
@@ -161,7 +165,7 @@ impl Reader<'_> {
     }
 
     /// Finds the event, and makes it once to check its fields.
-    fn read_event(&mut self, node: &Node, values: &Values<'_>, case: &mut Case) {
+    fn read_event(&mut self, node: &PlacedValue, values: &Values<'_>, case: &mut Case) {
         if let (Some(_), Some(stdin)) = (&case.payload, values.get("stdin")) {
             self.report(&stdin.span, "a case has either `payload` or `stdin`".to_owned(), "remove one of them");
         }
@@ -184,8 +188,8 @@ impl Reader<'_> {
             // A field that is not known may be one of the host's own, unless it is nearly the name of a known one.
             let (Code::UnknownKey, Some(hint)) = (finding.code, &finding.hint) else { continue };
             let name = finding.message.split('`').nth(1).unwrap_or_default();
-            let members = payload().and_then(Node::members).unwrap_or_default();
-            let span = members.iter().find(|member| member.key == name).map(|member| member.span.clone());
+            let members = payload().and_then(PlacedValue::members).unwrap_or_default();
+            let span = members.iter().find(|(key, _)| key.name == name).map(|(key, _)| key.span.clone());
             let span = span.or_else(|| Some(payload()?.span.clone())).unwrap_or_else(|| node.span.clone());
             self.report(&span, finding.message.clone(), hint);
         }
@@ -201,7 +205,7 @@ impl Reader<'_> {
         }
     }
 
-    fn read_expectations(&mut self, node: &Node, name: &str) -> Expectations {
+    fn read_expectations(&mut self, node: &PlacedValue, name: &str) -> Expectations {
         let members = node.members().unwrap_or_default();
         self.report_unknown(members, EXPECT_KEYS, "`expect`");
         if members.is_empty() {
@@ -216,10 +220,10 @@ impl Reader<'_> {
         }
         let decision = values.get("decision").map(|node| node.text().filter(|word| *word != "none").map(str::to_owned));
         let rewrite = values.get("rewrite").map(|node| match node.members() {
-            Some(_) => Rewrite::To(node.to_value()),
+            Some(_) => Rewrite::To(to_value(node)),
             None => Rewrite::None,
         });
-        let outcome = values.members("outcome").map(|member| (member.key.clone(), member.value.to_value())).collect();
+        let outcome = values.members("outcome").map(|(key, value)| (key.name.clone(), to_value(value))).collect();
         let snapshot = values.get("snapshot").and_then(|node| match node.text() {
             Some(given) => Some(slug(given)),
             None => node.flag()?.then(|| slug(name)),
@@ -238,7 +242,7 @@ impl Reader<'_> {
             outcome,
             runs: values.count("runs"),
             ends: values.get("ends").map(|node| per_run(node, |node| node.text().map(str::to_owned))),
-            exit: values.get("exit").map(|node| per_run(node, Node::count)),
+            exit: values.get("exit").map(|node| per_run(node, PlacedValue::count)),
             stdout_contains: values.texts("stdout_contains"),
             stderr_contains: values.texts("stderr_contains"),
             max_ms: values.count("max_ms"),
@@ -248,7 +252,7 @@ impl Reader<'_> {
             files_absent: absent,
             file_count: values
                 .members("file_count")
-                .filter_map(|member| Some((member.key.clone(), member.value.count()?)))
+                .filter_map(|(key, value)| Some((key.name.clone(), value.count()?)))
                 .collect(),
             snapshot,
         }
@@ -274,32 +278,34 @@ impl Reader<'_> {
             true => key,
             false => nearest(key, rows.iter().map(|row| row.name)).unwrap_or(key),
         };
-        let mut values = Values { good: BTreeMap::new(), given: members.iter().map(|one| meant(&one.key)).collect() };
-        for member in members {
-            let Some(row) = rows.iter().find(|row| row.name == member.key) else { continue };
-            if self.check(row, &member.value) {
-                values.good.insert(member.key.as_str(), &member.value);
+        let mut values =
+            Values { good: BTreeMap::new(), given: members.iter().map(|(key, _)| meant(&key.name)).collect() };
+        for (key, value) in members {
+            let Some(row) = rows.iter().find(|row| row.name == key.name) else { continue };
+            if self.check(row, value) {
+                values.good.insert(key.name.as_str(), value);
             }
         }
         values
     }
 
-    fn check(&mut self, row: &KeyRow, node: &Node) -> bool {
-        let is_text = |node: &Node| node.text().is_some();
-        let is_flag = |node: &Node| node.flag().is_some();
-        let all = |node: &Node, fits: &dyn Fn(&Node) -> bool| match node.elements() {
+    fn check(&mut self, row: &KeyRow, node: &PlacedValue) -> bool {
+        let is_text = |node: &PlacedValue| node.text().is_some();
+        let is_flag = |node: &PlacedValue| node.flag().is_some();
+        let all = |node: &PlacedValue, fits: &dyn Fn(&PlacedValue) -> bool| match node.elements() {
             Some(elements) => elements.iter().all(fits),
             None => fits(node),
         };
-        let members =
-            |fits: &dyn Fn(&Node) -> bool| node.members().is_some_and(|all| all.iter().all(|m| fits(&m.value)));
-        let is_count = |node: &Node| node.count().is_some();
+        let members = |fits: &dyn Fn(&PlacedValue) -> bool| {
+            node.members().is_some_and(|all| all.iter().all(|(_, value)| fits(value)))
+        };
+        let is_count = |node: &PlacedValue| node.count().is_some();
         let fits = match row.kind {
             ValueKind::Text => is_text(node),
             ValueKind::Texts => all(node, &is_text),
             ValueKind::Word(words) | ValueKind::Words(words) => {
                 let listed = matches!(row.kind, ValueKind::Words(_));
-                if matches!(node.shape, Shape::Null) && words.contains(&"none") {
+                if matches!(node.shape, ValueShape::Null) && words.contains(&"none") {
                     return true;
                 }
                 let wrong = match node.elements().filter(|_| listed) {
@@ -327,13 +333,16 @@ impl Reader<'_> {
         if !fits {
             let (name, expected) = (row.name, row.kind.expected());
             let message = match &node.shape {
-                Shape::Number(number) if number.as_i64().is_some_and(i64::is_negative) => {
+                ValueShape::Number(number) if number.parse().is_ok_and(i64::is_negative) => {
                     format!("`{name}` must be {expected} and not negative, not {number}")
                 }
-                Shape::Number(number) => format!("`{name}` must be {expected}, not {number}"),
-                Shape::Table(_) | Shape::List(_) | Shape::Text(_) | Shape::Flag(_) | Shape::Null => {
-                    format!("`{name}` must be {expected}, not {}", node.described())
-                }
+                ValueShape::Number(number) => format!("`{name}` must be {expected}, not {number}"),
+                ValueShape::Object(_)
+                | ValueShape::Array(_)
+                | ValueShape::Text(_)
+                | ValueShape::Flag(_)
+                | ValueShape::Date(_)
+                | ValueShape::Null => format!("`{name}` must be {expected}, not {}", described(node)),
             };
             let hint =
                 format!("write for example `{} = {}`: {}", row.name, row.kind.example(), lower_first(row.meaning));
@@ -343,8 +352,8 @@ impl Reader<'_> {
     }
 
     fn check_paths(&mut self, values: &Values<'_>, keys: &[&str]) {
-        for member in keys.iter().flat_map(|key| values.members(key)) {
-            self.check_path(&member.key, &member.span);
+        for (key, _) in keys.iter().flat_map(|key| values.members(key)) {
+            self.check_path(&key.name, &key.span);
         }
     }
 
@@ -356,15 +365,15 @@ impl Reader<'_> {
     }
 
     fn report_unknown(&mut self, members: &[Member], rows: &[KeyRow], of: &str) {
-        for member in members.iter().filter(|member| !rows.iter().any(|row| row.name == member.key)) {
+        for (key, _) in members.iter().filter(|(key, _)| !rows.iter().any(|row| row.name == key.name)) {
             let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
-            let message = format!("`{}` is not a key of {of}", member.key);
-            self.report_word_at(&member.span, &message, &member.key, &names);
+            let message = format!("`{}` is not a key of {of}", key.name);
+            self.report_word_at(&key.span, &message, &key.name, &names);
         }
     }
 
     /// Reports a word that is not known, with the nearest one, or else all of them.
-    fn report_word(&mut self, node: &Node, message: &str, word: &str, known: &[&str]) {
+    fn report_word(&mut self, node: &PlacedValue, message: &str, word: &str, known: &[&str]) {
         self.report_word_at(&node.span, message, word, known);
     }
 
@@ -384,7 +393,7 @@ impl Reader<'_> {
     }
 
     fn place(&self, span: &Range<usize>) -> Location {
-        Location::in_text(self.file, self.text, span.clone())
+        self.document.location(span)
     }
 }
 
@@ -393,13 +402,13 @@ const EXAMPLE: &str = "write `[[case]]`, then `name`, `event` and `expect`; `hoo
 
 /// The values of a table that are as they should be.
 struct Values<'n> {
-    good: BTreeMap<&'n str, &'n Node>,
+    good: BTreeMap<&'n str, &'n PlacedValue>,
     /// The keys that were written, whether their values fit or not.
     given: BTreeSet<&'n str>,
 }
 
 impl<'n> Values<'n> {
-    fn get(&self, name: &str) -> Option<&'n Node> {
+    fn get(&self, name: &str) -> Option<&'n PlacedValue> {
         self.good.get(name).copied()
     }
 
@@ -412,7 +421,7 @@ impl<'n> Values<'n> {
     }
 
     fn value(&self, name: &str) -> Option<Value> {
-        self.get(name).map(Node::to_value)
+        self.get(name).map(to_value)
     }
 
     fn flag(&self, name: &str) -> Option<bool> {
@@ -426,15 +435,15 @@ impl<'n> Values<'n> {
     fn texts(&self, name: &str) -> Vec<String> {
         let Some(node) = self.get(name) else { return Vec::new() };
         let texts = node.elements().unwrap_or(std::slice::from_ref(node));
-        texts.iter().filter_map(Node::text).map(str::to_owned).collect()
+        texts.iter().filter_map(PlacedValue::text).map(str::to_owned).collect()
     }
 
     fn members(&self, name: &str) -> impl Iterator<Item = &'n Member> + use<'n> {
-        self.get(name).and_then(Node::members).unwrap_or_default().iter()
+        self.get(name).and_then(PlacedValue::members).unwrap_or_default().iter()
     }
 
     fn texts_by_name(&self, name: &str) -> BTreeMap<String, String> {
-        self.members(name).filter_map(|member| Some((member.key.clone(), member.value.text()?.to_owned()))).collect()
+        self.members(name).filter_map(|(key, value)| Some((key.name.clone(), value.text()?.to_owned()))).collect()
     }
 }
 
@@ -454,11 +463,21 @@ pub(super) fn event_fields(case: &Case) -> EventFields {
 }
 
 /// Returns a payload: a table, or the text of a JSON object.
-fn payload_of(node: &Node) -> Option<Value> {
+fn payload_of(node: &PlacedValue) -> Option<Value> {
     match node.text() {
         Some(text) => serde_json::from_str(text).ok().filter(Value::is_object),
-        None => node.members().map(|_| node.to_value()),
+        None => node.members().map(|_| to_value(node)),
     }
+}
+
+/// What kind of value this is, for messages.
+fn described(value: &PlacedValue) -> &'static str {
+    if matches!(value.shape, ValueShape::Number(_)) { "a number" } else { value.described_plainly() }
+}
+
+/// The value without its place.
+fn to_value(value: &PlacedValue) -> Value {
+    value.to_json().to_value()
 }
 
 fn lower_first(sentence: &str) -> String {
@@ -466,32 +485,32 @@ fn lower_first(sentence: &str) -> String {
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
-fn is_word(node: &Node, words: &[&str]) -> bool {
+fn is_word(node: &PlacedValue, words: &[&str]) -> bool {
     node.text().is_some_and(|text| words.contains(&text))
 }
 
-fn per_run<T>(node: &Node, read: impl Fn(&Node) -> Option<T>) -> PerRun<T> {
-    match (&node.shape, read(node)) {
-        (Shape::List(elements), _) => PerRun::Each(elements.iter().filter_map(&read).collect()),
-        (_, Some(value)) => PerRun::All(value),
-        (_, None) => PerRun::Each(Vec::new()),
+fn per_run<T>(node: &PlacedValue, read: impl Fn(&PlacedValue) -> Option<T>) -> PerRun<T> {
+    match (node.elements(), read(node)) {
+        (Some(elements), _) => PerRun::Each(elements.iter().filter_map(&read).collect()),
+        (None, Some(value)) => PerRun::All(value),
+        (None, None) => PerRun::Each(Vec::new()),
     }
 }
 
 fn span_of(members: &[Member], key: &str) -> Option<Range<usize>> {
-    members.iter().find(|member| member.key == key).map(|member| member.value.span.clone())
+    members.iter().find(|(own, _)| own.name == key).map(|(_, value)| value.span.clone())
 }
 
 /// Returns the members of a case with the defaults that it does not replace.
 fn joined(defaults: &[Member], own: &[Member]) -> Vec<Member> {
     let mut all: Vec<Member> = own.to_vec();
-    for default in defaults {
-        match all.iter_mut().find(|member| member.key == default.key) {
-            None => all.push(default.clone()),
-            Some(member) if JOINED_KEYS.contains(&member.key.as_str()) => {
-                if let (Shape::Table(own), Shape::Table(more)) = (&mut member.value.shape, &default.value.shape) {
-                    let missing: Vec<Member> =
-                        more.iter().filter(|one| !own.iter().any(|known| known.key == one.key)).cloned().collect();
+    for (name, default) in defaults {
+        match all.iter_mut().find(|(key, _)| key.name == name.name) {
+            None => all.push((name.clone(), default.clone())),
+            Some((key, value)) if JOINED_KEYS.contains(&key.name.as_str()) => {
+                if let (ValueShape::Object(own), Some(more)) = (&mut value.shape, default.members()) {
+                    let missing = more.iter().filter(|(key, _)| !own.iter().any(|(known, _)| known.name == key.name));
+                    let missing: Vec<Member> = missing.cloned().collect();
                     own.extend(missing);
                 }
             }

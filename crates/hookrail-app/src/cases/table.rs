@@ -1,5 +1,7 @@
 //! The keys of a case file: one table for the reader, the JSON Schema and the page of the reference.
 
+use hookrail::sources::one_of;
+
 /// The values that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
@@ -39,8 +41,8 @@ impl ValueKind {
         match self {
             Self::Text => "text".to_owned(),
             Self::Texts => "text, or a list of texts".to_owned(),
-            Self::Word(words) => quoted(words),
-            Self::Words(words) => format!("{}, or a list of these", quoted(words)),
+            Self::Word(words) => one_of(words),
+            Self::Words(words) => format!("{}, or a list of these", one_of(words)),
             Self::Count | Self::Milliseconds => "a whole number".to_owned(),
             Self::Counts => "a whole number, or a list of them".to_owned(),
             Self::Flag => "true or false".to_owned(),
@@ -68,15 +70,6 @@ impl ValueKind {
             Self::TextTable => "{ \"…\" = \"…\" }".to_owned(),
             Self::CountTable => "{ \"…\" = 1 }".to_owned(),
         }
-    }
-}
-
-fn quoted(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    match quoted.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
     }
 }
 
