@@ -4,14 +4,10 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use hookrail::sources::{Location, read_file};
+use hookrail::sources::{Document, Location, read_file};
 use hookrail_bridge::Agent;
 use hookrail_bridge::install::{AgentFolders, FilePlace, Scope, calls_bridge, read_agent_file};
-use jsonc_parser::ast::{Object, Value as JsonNode};
-use jsonc_parser::common::Ranged as _;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
-use toml::de::{DeTable, DeValue};
 
 use crate::folders::home;
 
@@ -134,7 +130,10 @@ fn json_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn entries_in(layer: Scope, file: &Path, text: &str, document: &Value) -> Vec<AgentEntry> {
-    let spans = Spans::read(file, text);
+    let is_toml = file.extension().is_some_and(|extension| extension == "toml");
+    let placed =
+        if is_toml { Document::of_toml(file, text.to_owned()) } else { Document::of_json(file, text.to_owned()) };
+    let placed = placed.ok();
     let mut entries = Vec::new();
     for (event, groups) in document.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
@@ -144,10 +143,9 @@ fn entries_in(layer: Scope, file: &Path, text: &str, document: &Value) -> Vec<Ag
                 members.remove("hooks");
             }
             let mut add = |hook: Option<&Value>, inner: Option<usize>| {
-                let location = match spans.find(event, at, inner) {
-                    Some(span) => Location::in_text(file, text, span),
-                    None => Location::whole_file(file),
-                };
+                let place =
+                    placed.as_ref().and_then(|placed| Some(placed.location(span_of(placed, event, at, inner)?)));
+                let location = place.unwrap_or_else(|| Location::whole_file(file));
                 let (group, hook, event) = (outer.clone(), hook.cloned(), event.clone());
                 entries.push(AgentEntry { layer, event, group, hook, location });
             };
@@ -164,65 +162,13 @@ fn entries_in(layer: Scope, file: &Path, text: &str, document: &Value) -> Vec<Ag
     entries
 }
 
-/// The places of groups and hooks in a file: event, number of the group, number of the hook in it.
-struct Spans(Vec<(String, usize, Option<usize>, Range<usize>)>);
-
-impl Spans {
-    fn read(file: &Path, text: &str) -> Self {
-        let mut spans = Self(Vec::new());
-        if file.extension().is_some_and(|extension| extension == "toml") {
-            spans.read_toml(text);
-        } else {
-            spans.read_json(text);
-        }
-        spans
+/// The place of a group of an event, or of one of its hooks.
+fn span_of<'d>(file: &'d Document, event: &str, group: usize, hook: Option<usize>) -> Option<&'d Range<usize>> {
+    let group = file.root()?.get("hooks")?.get(event)?.elements()?.get(group)?;
+    match hook {
+        Some(hook) => Some(&group.get("hooks")?.elements()?.get(hook)?.span),
+        None => Some(&group.span),
     }
-
-    fn read_json(&mut self, text: &str) {
-        let Ok(parsed) = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()) else { return };
-        let Some(JsonNode::Object(root)) = &parsed.value else { return };
-        let Some(JsonNode::Object(events)) = member(root, "hooks") else { return };
-        for event in &events.properties {
-            let JsonNode::Array(groups) = &event.value else { continue };
-            for (at, group) in groups.elements.iter().enumerate() {
-                let name = event.name.as_str();
-                self.0.push((name.to_owned(), at, None, group.start()..group.end()));
-                let JsonNode::Object(group) = group else { continue };
-                let Some(JsonNode::Array(hooks)) = member(group, "hooks") else { continue };
-                for (inner, hook) in hooks.elements.iter().enumerate() {
-                    self.0.push((name.to_owned(), at, Some(inner), hook.start()..hook.end()));
-                }
-            }
-        }
-    }
-
-    fn read_toml(&mut self, text: &str) {
-        let Ok(document) = DeTable::parse(text) else { return };
-        let events = document.get_ref().get("hooks").and_then(|hooks| hooks.get_ref().as_table());
-        for (event, groups) in events.into_iter().flatten() {
-            let DeValue::Array(groups) = groups.get_ref() else { continue };
-            for (at, group) in groups.iter().enumerate() {
-                let name = event.get_ref();
-                self.0.push((name.to_string(), at, None, group.span()));
-                let hooks = group.get_ref().as_table().and_then(|group| group.get("hooks"));
-                let Some(DeValue::Array(hooks)) = hooks.map(|hooks| hooks.get_ref()) else { continue };
-                for (inner, hook) in hooks.iter().enumerate() {
-                    self.0.push((name.to_string(), at, Some(inner), hook.span()));
-                }
-            }
-        }
-    }
-
-    fn find(&self, event: &str, group: usize, hook: Option<usize>) -> Option<Range<usize>> {
-        let is_it = |(name, at, inner, _): &&(String, usize, Option<usize>, Range<usize>)| {
-            name == event && *at == group && *inner == hook
-        };
-        self.0.iter().find(is_it).map(|(.., span)| span.clone())
-    }
-}
-
-fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<&'b JsonNode<'a>> {
-    object.properties.iter().rev().find(|member| member.name.as_str() == name).map(|member| &member.value)
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //! it is, comments included.
 
 use std::ops::Range;
+use std::path::Path;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use hookrail::sources::{Document, PlacedValue};
 
 const SECTION: &str = "dialects";
 const KEY: &str = "enabled";
@@ -22,8 +22,8 @@ pub(super) enum EditProblem {
 pub(super) fn with_name(text: &str, name: &str) -> Result<Option<String>, EditProblem> {
     let document = parse(text)?;
     let changed = match list(&document)? {
-        Some(names) if positions(&names, name).next().is_some() => return Ok(None),
-        Some(names) => insert_name(text, &names, name),
+        Some(names) if positions(names, name).next().is_some() => return Ok(None),
+        Some(names) => insert_name(text, names, name),
         None => insert_key(text, &document, name),
     };
     verified(changed, name, true)
@@ -33,62 +33,49 @@ pub(super) fn with_name(text: &str, name: &str) -> Result<Option<String>, EditPr
 pub(super) fn without_name(text: &str, name: &str) -> Result<Option<String>, EditProblem> {
     let document = parse(text)?;
     let Some(names) = list(&document)? else { return Ok(None) };
+    let found: Vec<&PlacedValue> = positions(names, name).collect();
     let mut changed = text.to_owned();
     // From the end, so that earlier places stay what they are.
-    let found: Vec<usize> = positions(&names, name).collect();
-    for at in found.iter().rev() {
-        if let Some(span) = names.elements.get(*at) {
-            changed.replace_range(with_comma(text, span, names.span.end), "");
-        }
+    for element in found.iter().rev() {
+        changed.replace_range(with_comma(text, &element.span, names.span.end), "");
     }
     if found.is_empty() { Ok(None) } else { verified(changed, name, false) }
 }
 
-/// The list, with the places of its elements.
-struct List<'t> {
-    span: Range<usize>,
-    elements: Vec<Range<usize>>,
-    names: Vec<Option<&'t str>>,
+fn parse(text: &str) -> Result<Document, EditProblem> {
+    Document::of_toml(Path::new(""), text.to_owned()).map_err(|fault| EditProblem::Syntax(fault.why))
 }
 
-fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, EditProblem> {
-    DeTable::parse(text).map_err(|error| EditProblem::Syntax(error.message().to_owned()))
-}
-
-fn list<'t>(document: &'t Spanned<DeTable<'_>>) -> Result<Option<List<'t>>, EditProblem> {
-    let Some(section) = document.get_ref().get(SECTION) else { return Ok(None) };
-    let section = section.get_ref().as_table().ok_or(EditProblem::Form)?;
+fn list(document: &Document) -> Result<Option<&PlacedValue>, EditProblem> {
+    let Some(section) = document.root().and_then(|root| root.get(SECTION)) else { return Ok(None) };
+    if section.members().is_none() {
+        return Err(EditProblem::Form);
+    }
     let Some(value) = section.get(KEY) else { return Ok(None) };
-    let DeValue::Array(elements) = value.get_ref() else { return Err(EditProblem::Form) };
-    Ok(Some(List {
-        span: value.span(),
-        elements: elements.iter().map(Spanned::span).collect(),
-        names: elements.iter().map(|element| element.get_ref().as_str()).collect(),
-    }))
+    if value.elements().is_some() { Ok(Some(value)) } else { Err(EditProblem::Form) }
 }
 
-fn positions<'l>(list: &'l List<'_>, name: &'l str) -> impl Iterator<Item = usize> + 'l {
-    list.names.iter().enumerate().filter(move |(_, known)| **known == Some(name)).map(|(at, _)| at)
+fn positions<'l>(list: &'l PlacedValue, name: &'l str) -> impl Iterator<Item = &'l PlacedValue> + 'l {
+    list.elements().unwrap_or_default().iter().filter(move |known| known.text() == Some(name))
 }
 
 /// The text with one more name behind the last one.
-fn insert_name(text: &str, list: &List<'_>, name: &str) -> String {
-    let (at, added) = match list.elements.last() {
-        Some(last) => (last.end, format!(", \"{name}\"")),
+fn insert_name(text: &str, list: &PlacedValue, name: &str) -> String {
+    let (at, added) = match list.elements().and_then(<[_]>::last) {
+        Some(last) => (last.span.end, format!(", \"{name}\"")),
         None => (list.span.start + 1, format!("\"{name}\"")),
     };
     inserted(text, at, &added)
 }
 
 /// The text with the whole list, in its section if that is there.
-fn insert_key(text: &str, document: &Spanned<DeTable<'_>>, name: &str) -> String {
+fn insert_key(text: &str, document: &Document, name: &str) -> String {
     let line = format!("{KEY} = [\"{name}\"]\n");
-    let section = document.get_ref().iter().find(|(key, _)| key.get_ref() == SECTION).map(|(key, _)| key.span());
-    match section {
-        Some(header) => {
-            let rest = text.get(header.end..).unwrap_or_default();
+    match document.root().and_then(|root| root.member(SECTION)) {
+        Some((header, _)) => {
+            let rest = text.get(header.span.end..).unwrap_or_default();
             match rest.find('\n') {
-                Some(end) => inserted(text, header.end + end + 1, &line),
+                Some(end) => inserted(text, header.span.end + end + 1, &line),
                 None => format!("{text}\n{line}"),
             }
         }
@@ -125,8 +112,7 @@ fn inserted(text: &str, at: usize, added: &str) -> String {
 /// Returns the changed text if it is TOML whose list says what it is meant to say.
 fn verified(changed: String, name: &str, is_listed: bool) -> Result<Option<String>, EditProblem> {
     let document = parse(&changed).map_err(|_| EditProblem::Form)?;
-    let found = list(&document)?.is_some_and(|names| positions(&names, name).next().is_some());
-    drop(document);
+    let found = list(&document)?.is_some_and(|names| positions(names, name).next().is_some());
     if found == is_listed { Ok(Some(changed)) } else { Err(EditProblem::Form) }
 }
 

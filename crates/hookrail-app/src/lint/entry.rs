@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::Path;
 
-use jsonc_parser::ast::{Object, ObjectProp, Value};
-use jsonc_parser::common::Ranged as _;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use hookrail::sources::{Document, PlacedKey, PlacedValue};
 
 /// The keys of an object, and the spans of their values.
 type Values = Vec<(String, Range<usize>)>;
@@ -18,22 +17,21 @@ pub(super) struct EntryPlaces(HashMap<(usize, usize), Values>);
 impl EntryPlaces {
     /// Reads the objects of a text; none of a text that is not JSON.
     pub(super) fn read(text: &str) -> Self {
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+        let document = tree(text);
         let mut places = Self::default();
-        let mut waiting: Vec<(&Value<'_>, Option<&Object<'_>>)> = Vec::new();
-        let root = parsed.ok().and_then(|parsed| parsed.value);
-        waiting.extend(root.iter().map(|value| (value, None)));
+        let nothing: &[(PlacedKey, PlacedValue)] = &[];
+        let root = document.as_ref().and_then(Document::root);
+        let mut waiting: Vec<(&PlacedValue, &[(PlacedKey, PlacedValue)])> =
+            root.map(|value| (value, nothing)).into_iter().collect();
         while let Some((value, around)) = waiting.pop() {
-            match value {
-                Value::Object(object) => {
-                    // The values of the entry itself come first: a plugin's entry has a matcher of its own.
-                    let values = members(object).chain(around.into_iter().flat_map(members)).collect();
-                    places.0.insert((value.start(), value.end()), values);
-                    waiting.extend(object.properties.iter().map(|member| (&member.value, Some(object))));
-                }
-                Value::Array(array) => waiting.extend(array.elements.iter().map(|element| (element, around))),
-                _ => {}
+            if let Some(members) = value.members() {
+                // The values of the entry itself come first: a plugin's entry has a matcher of its own.
+                let values = members.iter().chain(around);
+                let values = values.map(|(key, value)| (key.name.clone(), value.span.clone())).collect();
+                places.0.insert((value.span.start, value.span.end), values);
+                waiting.extend(members.iter().map(|(_, value)| (value, members)));
             }
+            waiting.extend(value.elements().unwrap_or_default().iter().map(|element| (element, around)));
         }
         places
     }
@@ -45,16 +43,20 @@ impl EntryPlaces {
     }
 }
 
-fn members(object: &Object<'_>) -> impl Iterator<Item = (String, Range<usize>)> {
-    object
-        .properties
-        .iter()
-        .map(|member: &ObjectProp<'_>| (member.name.as_str().to_owned(), member.value.start()..member.value.end()))
+/// A text as a tree with the places of the text; none of one that is not JSON, or that had to be repaired to be read.
+pub(super) fn tree(text: &str) -> Option<Document> {
+    Document::of_json(Path::new(""), text.to_owned()).ok().filter(|document| document.text() == text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_repaired_text_has_no_places() {
+        assert!(tree(r#"{"a": "\ud83d\ude00"}"#).is_some());
+        assert!(tree(r#"{"a": "\ud800"}"#).is_none());
+    }
 
     #[test]
     fn the_values_of_an_entry_and_of_its_group() {

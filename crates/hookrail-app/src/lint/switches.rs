@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use jsonc_parser::ast::{Object, Value};
-use jsonc_parser::common::Ranged as _;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use hookrail::sources::{Document, PlacedValue, ValueShape};
 
 /// A name in a list, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +21,12 @@ pub(super) struct Switches {
     /// The plugins that are off.
     pub(super) plugins_off: Vec<ListedName>,
     /// The keys of the file, with what their values are.
-    pub(super) keys: Vec<(ListedName, ValueShape)>,
+    pub(super) keys: Vec<(ListedName, KeyedValue)>,
 }
 
-/// What a value is.
+/// What the value of a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueShape {
+pub(super) enum KeyedValue {
     Object,
     List,
     Other,
@@ -40,62 +38,50 @@ const SWITCHES: [&str; 4] = ["enableHooks", "tools.enableHooks", "hooksConfig.en
 impl Switches {
     /// Reads the switches of a text; none of a text that is no object.
     pub(super) fn read(text: &str) -> Self {
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
-        let root = parsed.ok().and_then(|parsed| parsed.value);
-        let Some(Value::Object(root)) = &root else { return Self::default() };
+        let document = super::entry::tree(text);
+        let root = document.as_ref().and_then(Document::root);
+        let Some((root, members)) = root.and_then(|root| Some((root, root.members()?))) else { return Self::default() };
         let mut switches = Self::default();
-        for member in &root.properties {
-            let shape = match &member.value {
-                Value::Object(_) => ValueShape::Object,
-                Value::Array(_) => ValueShape::List,
-                _ => ValueShape::Other,
+        for (key, value) in members {
+            let kind = match &value.shape {
+                ValueShape::Object(_) => KeyedValue::Object,
+                ValueShape::Array(_) => KeyedValue::List,
+                ValueShape::Text(_)
+                | ValueShape::Number(_)
+                | ValueShape::Flag(_)
+                | ValueShape::Date(_)
+                | ValueShape::Null => KeyedValue::Other,
             };
-            let span = member.name.start()..member.name.end();
-            switches.keys.push((ListedName { name: member.name.as_str().to_owned(), span }, shape));
+            switches.keys.push((ListedName { name: key.name.clone(), span: key.span.clone() }, kind));
         }
         for path in SWITCHES {
-            if let Some(Value::BooleanLit(flag)) = value_at(root, path)
-                && !flag.value
+            if let Some(value) = value_at(root, path)
+                && value.flag() == Some(false)
             {
-                switches.off.push((path, flag.start()..flag.end()));
+                switches.off.push((path, value.span.clone()));
             }
         }
         // The old place is used only if the new one has no value.
         let list = value_at(root, "hooksConfig.disabled").or_else(|| value_at(root, "hooks.disabled"));
         switches.disabled = list.map(names_of).unwrap_or_default();
         switches.plugins_off = value_at(root, "blockedPlugins").map(names_of).unwrap_or_default();
-        if let Some(Value::Object(plugins)) = value_at(root, "enabledPlugins") {
-            for plugin in &plugins.properties {
-                if let Value::BooleanLit(flag) = &plugin.value
-                    && !flag.value
-                {
-                    let name = plugin.name.as_str().to_owned();
-                    switches.plugins_off.push(ListedName { name, span: flag.start()..flag.end() });
-                }
-            }
-        }
+        let plugins = value_at(root, "enabledPlugins").and_then(PlacedValue::members).unwrap_or_default();
+        let off = plugins.iter().filter(|(_, value)| value.flag() == Some(false));
+        let names = off.map(|(key, value)| ListedName { name: key.name.clone(), span: value.span.clone() });
+        switches.plugins_off.extend(names);
         switches
     }
 }
 
 /// The value at a path of keys; of repeated keys the last one.
-fn value_at<'o, 't>(root: &'o Object<'t>, path: &str) -> Option<&'o Value<'t>> {
-    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-    let value = root.properties.iter().rev().find(|member| member.name.as_str() == key).map(|member| &member.value)?;
-    match (rest, value) {
-        (None, value) => Some(value),
-        (Some(rest), Value::Object(object)) => value_at(object, rest),
-        (Some(_), _) => None,
-    }
+fn value_at<'v>(root: &'v PlacedValue, path: &str) -> Option<&'v PlacedValue> {
+    path.split('.').try_fold(root, |value, key| value.get(key))
 }
 
-fn names_of(list: &Value<'_>) -> Vec<ListedName> {
-    let Value::Array(list) = list else { return Vec::new() };
-    let name = |element: &Value<'_>| match element {
-        Value::StringLit(text) => Some(ListedName { name: text.value.to_string(), span: text.start()..text.end() }),
-        _ => None,
-    };
-    list.elements.iter().filter_map(name).collect()
+fn names_of(list: &PlacedValue) -> Vec<ListedName> {
+    let name =
+        |element: &PlacedValue| Some(ListedName { name: element.text()?.to_owned(), span: element.span.clone() });
+    list.elements().unwrap_or_default().iter().filter_map(name).collect()
 }
 
 #[cfg(test)]

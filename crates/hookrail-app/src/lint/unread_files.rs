@@ -11,7 +11,7 @@ use super::Finding;
 use super::context::LintContext;
 use super::events::{is_of_plugin, is_typing_error};
 use super::fix::Fix;
-use super::switches::{ListedName, Switches, ValueShape};
+use super::switches::{KeyedValue, ListedName, Switches};
 use crate::foreign_hooks;
 
 /// Files that look like the settings of a project and are not.
@@ -73,11 +73,11 @@ fn sections(context: &LintContext<'_>, file: &Path) -> Vec<Finding> {
         let event = find_event(name)
             .and_then(|event| event.spec().column(DialectId::Llxprt))
             .filter(|column| column.name == name);
-        if let Some(section) = section.filter(|_| *shape == ValueShape::Object) {
+        if let Some(section) = section.filter(|_| *shape == KeyedValue::Object) {
             let message = format!("`{name}` is not a section of settings and has no effect");
             let fix = Fix::Edit { file: file.to_owned(), span: span.clone(), text: format!("\"{section}\"") };
             found.push(Finding::new(about(message, format!("did you mean `{section}`?"))).fixed_by(fix));
-        } else if event.is_some() && *shape == ValueShape::List {
+        } else if event.is_some() && *shape == KeyedValue::List {
             let message = format!("`{name}` is outside of `hooks`; its hooks will not run");
             found.push(Finding::new(about(message, format!("move it: `\"hooks\": {{\"{name}\": […]}}`"))));
         }
