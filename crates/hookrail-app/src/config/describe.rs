@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use hookrail::module::CAPABILITY_NAMES;
-
+use hookrail::sources::one_of;
 use hookrail::tools::ToolUse;
 
 use super::table::{
-    POLICIES, SECTIONS, SettingKind, SettingScope, TOOLS_MEANING, TOOLS_SECTION, quoted_words, settings_of_section,
+    POLICIES, SECTIONS, SettingKind, SettingScope, TOOLS_MEANING, TOOLS_SECTION, settings_of_section,
     switchable_dialects,
 };
 
@@ -34,7 +34,7 @@ pub fn reference() -> String {
     for section in SECTIONS {
         let _ = write!(page, "\n## [{section}]\n\n| key | value | default | file | meaning |\n|---|---|---|---|---|\n");
         if section == TOOLS_SECTION {
-            let words = quoted_words(&ToolUse::ALL.map(ToolUse::name));
+            let words = one_of(&ToolUse::ALL.map(ToolUse::name));
             let _ = writeln!(page, "| name of a tool | {words} | none | user | {TOOLS_MEANING} |");
         }
         for row in settings_of_section(section) {

@@ -11,15 +11,12 @@ use std::sync::Mutex;
 
 use hookrail::hook::SandboxProfile;
 use hookrail::module::{CAPABILITY_NAMES, Capabilities, CapabilityProblem};
-use hookrail::sources::{Location, nearest, read_file};
+use hookrail::sources::{Document, Location, PlacedKey, PlacedValue, ValueShape, nearest, one_of, read_file};
 use hookrail::tools::ToolUse;
 use hookrail::{Code, Diagnostic, OnFailure, lock_mutex};
-use toml::Spanned;
-use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::table::{
-    POLICIES, SECTIONS, Setting, SettingKind, SettingRow, TOOLS_SECTION, quoted_words, settings_of_section,
-    switchable_dialects,
+    POLICIES, SECTIONS, Setting, SettingKind, SettingRow, TOOLS_SECTION, settings_of_section, switchable_dialects,
 };
 
 /// The consequence of a malformed list of capabilities.
@@ -239,7 +236,16 @@ fn parse_config(file: &Path, text: &str) -> ConfigFile {
         config.findings.push(finding.hint(format!("remove the file if it is meant to be empty; {LEAST}")));
         return config;
     }
-    ConfigReader { file, text, config: &mut config }.read_document();
+    match Document::of_toml(file, text.to_owned()) {
+        Ok(document) => {
+            config.state = ConfigFileState::Read;
+            ConfigReader { document: &document, config: &mut config }.read_sections();
+        }
+        Err(fault) => {
+            config.state = ConfigFileState::Broken;
+            config.findings.push(fault.finding("invalid TOML").hint(LEAST));
+        }
+    }
     config
 }
 
@@ -253,54 +259,42 @@ pub(super) fn check_config(file: &Path, text: &str) -> Result<(), Diagnostic> {
 }
 
 struct ConfigReader<'r> {
-    file: &'r Path,
-    text: &'r str,
+    document: &'r Document,
     config: &'r mut ConfigFile,
 }
 
 impl ConfigReader<'_> {
-    fn read_document(&mut self) {
-        match DeTable::parse(self.text) {
-            Ok(document) => {
-                self.config.state = ConfigFileState::Read;
-                for (name, value) in document.get_ref() {
-                    self.read_section(name.get_ref(), name.span(), value);
-                }
-                // The parser sorts tables by name; findings are printed in the order of the file.
-                let start = |finding: &Diagnostic| finding.location.as_ref().map(|location| location.span.start);
-                self.config.findings.sort_by_key(start);
-                self.config.values.sort_by_key(|configured| configured.location.span.start);
-            }
-            Err(error) => {
-                self.config.state = ConfigFileState::Broken;
-                let end = self.text.len();
-                let message = format!("invalid TOML: {}", error.message().lines().next().unwrap_or_default());
-                self.report(Code::FileSyntax, message, error.span().unwrap_or(end..end), Some(LEAST.to_owned()));
-            }
+    fn read_sections(&mut self) {
+        for (name, section) in self.document.root().and_then(PlacedValue::members).unwrap_or_default() {
+            self.read_section(name, section);
         }
+        // The keys of one section can stand in several places.
+        let start = |finding: &Diagnostic| finding.location.as_ref().map(|location| location.span.start);
+        self.config.findings.sort_by_key(start);
+        self.config.values.sort_by_key(|configured| configured.location.span.start);
     }
 
-    fn read_section(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
-        let Some(section) = SECTIONS.into_iter().find(|known| *known == name) else {
+    fn read_section(&mut self, PlacedKey { name, span: at }: &PlacedKey, value: &PlacedValue) {
+        let Some(section) = SECTIONS.into_iter().find(|known| known == name) else {
             let hint = suggestion(name, SECTIONS).unwrap_or_else(|| format!("the sections are {}", listed(&SECTIONS)));
             self.report(Code::UnknownKey, format!("unknown section `{name}`"), at, Some(hint));
             return;
         };
-        let Some(table) = value.get_ref().as_table() else {
-            let message = format!("`{section}` is a section, not {}", described(value.get_ref()));
-            self.report(Code::SettingType, message, value.span(), Some(format!("write its keys below `[{section}]`")));
+        let Some(members) = value.members() else {
+            let message = format!("`{section}` is a section, not {}", value.described_plainly());
+            self.report(Code::SettingType, message, &value.span, Some(format!("write its keys below `[{section}]`")));
             return;
         };
-        for (key, value) in table {
+        for (key, value) in members {
             if section == TOOLS_SECTION {
-                self.read_tool(key.get_ref(), key.span(), value);
+                self.read_tool(key, value);
                 continue;
             }
-            self.read_setting(section, key.get_ref(), key.span(), value);
+            self.read_setting(section, key, value);
         }
     }
 
-    fn read_setting(&mut self, section: &'static str, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
+    fn read_setting(&mut self, section: &'static str, PlacedKey { name, span: at }: &PlacedKey, value: &PlacedValue) {
         let Some(row) = settings_of_section(section).find(|row| row.is_spelt(name)) else {
             let hint = suggestion(name, settings_of_section(section).map(|row| row.key));
             self.report(Code::UnknownKey, format!("`{section}` has no setting `{name}`"), at, hint);
@@ -310,65 +304,65 @@ impl ConfigReader<'_> {
         if let Some(earlier) = earlier {
             self.config.values.remove(earlier);
             let message = format!("`{}` is set twice, in two spellings; neither is used", row.key);
-            self.report(Code::SettingValue, message, at.clone(), fallback_hint(row.kind));
+            self.report(Code::SettingValue, message, at, fallback_hint(row.kind));
             self.use_strictest(row, at);
             return;
         }
-        let read = match (row.kind, value.get_ref()) {
-            (SettingKind::Number { least, most, .. }, DeValue::Integer(number)) => {
-                whole_number(number).filter(|number| (least..=most).contains(number)).map(SettingValue::Number)
+        let read = match (row.kind, &value.shape) {
+            (SettingKind::Number { least, most, .. }, ValueShape::Number(_)) if value.is_whole() => {
+                value.count().filter(|number| (least..=most).contains(number)).map(SettingValue::Number)
             }
-            (SettingKind::Flag { .. }, DeValue::Boolean(flag)) => Some(SettingValue::Flag(*flag)),
-            (SettingKind::Address, DeValue::String(text)) => {
+            (SettingKind::Flag { .. }, ValueShape::Flag(flag)) => Some(SettingValue::Flag(*flag)),
+            (SettingKind::Address, ValueShape::Text(text)) => {
                 super::address::metrics_address(text).ok().map(SettingValue::Address)
             }
-            (SettingKind::Address, DeValue::Integer(port)) => whole_number(port)
+            (SettingKind::Address, ValueShape::Number(_)) if value.is_whole() => value
+                .count()
                 .and_then(|port| u16::try_from(port).ok())
                 .map(|port| SettingValue::Address(SocketAddr::from(([127, 0, 0, 1], port)))),
-            (SettingKind::Policy, DeValue::String(text)) => {
-                Some(SettingValue::Policy(self.read_policy(name, text, value.span())))
+            (SettingKind::Policy, ValueShape::Text(text)) => {
+                Some(SettingValue::Policy(self.read_policy(name, text, &value.span)))
             }
-            (SettingKind::Sandbox, written @ (DeValue::String(_) | DeValue::Table(_))) => {
-                Some(SettingValue::Sandbox(self.read_sandbox(name, written, value.span())))
+            (SettingKind::Sandbox, ValueShape::Text(_) | ValueShape::Object(_)) => {
+                Some(SettingValue::Sandbox(self.read_sandbox(name, value)))
             }
-            (SettingKind::Word { words, strictest, .. }, DeValue::String(text)) => {
-                let known = words.iter().find(|word| **word == text.as_ref());
+            (SettingKind::Word { words, strictest, .. }, ValueShape::Text(text)) => {
+                let known = words.iter().find(|word| *word == text);
                 Some(SettingValue::Word(known.copied().unwrap_or_else(|| {
                     let message = format!("`{name}` must be {}; it is read as \"{strictest}\"", row.kind.expected());
-                    self.report(Code::SettingValue, message, value.span(), suggestion(text, words.iter().copied()));
+                    self.report(Code::SettingValue, message, &value.span, suggestion(text, words.iter().copied()));
                     strictest
                 })))
             }
             // One that is no name switches nothing off.
-            (SettingKind::Names, DeValue::Array(names)) => {
-                let read: Option<Vec<String>> =
-                    names.iter().map(|name| name.get_ref().as_str().map(str::to_owned)).collect();
+            (SettingKind::Names, ValueShape::Array(names)) => {
+                let read: Option<Vec<String>> = names.iter().map(|name| name.text().map(str::to_owned)).collect();
                 read.map(SettingValue::Names)
             }
-            (SettingKind::Dialects, DeValue::Array(names)) => {
+            (SettingKind::Dialects, ValueShape::Array(names)) => {
                 Some(SettingValue::Names(names.iter().filter_map(|name| self.read_dialect(name)).collect()))
             }
             // Its guards must not be lost to a pair of brackets.
-            (SettingKind::Dialects, DeValue::String(_)) => {
+            (SettingKind::Dialects, ValueShape::Text(_)) => {
                 let message = format!("`{name}` must be {}; it is read as a list of one", row.kind.expected());
-                self.report(Code::SettingType, message, value.span(), None);
+                self.report(Code::SettingType, message, &value.span, None);
                 Some(SettingValue::Names(self.read_dialect(value).into_iter().collect()))
             }
-            (SettingKind::Path, DeValue::String(text)) => {
-                let path = PathBuf::from(text.as_ref());
+            (SettingKind::Path, ValueShape::Text(text)) => {
+                let path = PathBuf::from(text);
                 path.is_absolute().then_some(SettingValue::Path(path))
             }
-            (SettingKind::Url, DeValue::String(text)) => {
+            (SettingKind::Url, ValueShape::Text(text)) => {
                 let is_web = text.starts_with("http://") || text.starts_with("https://");
-                is_web.then(|| SettingValue::Url(text.to_string()))
+                is_web.then(|| SettingValue::Url(text.clone()))
             }
-            (SettingKind::Capabilities, DeValue::Array(names)) => {
+            (SettingKind::Capabilities, ValueShape::Array(names)) => {
                 Some(SettingValue::Capabilities(self.read_capabilities(names)))
             }
-            (kind, other) => {
-                let message = format!("`{name}` must be {}, not {}", kind.expected(), described(other));
-                self.report(Code::SettingType, message, value.span(), fallback_hint(kind));
-                self.use_strictest(row, value.span());
+            (kind, _) => {
+                let message = format!("`{name}` must be {}, not {}", kind.expected(), value.described_plainly());
+                self.report(Code::SettingType, message, &value.span, fallback_hint(kind));
+                self.use_strictest(row, &value.span);
                 return;
             }
         };
@@ -376,50 +370,50 @@ impl ConfigReader<'_> {
             Some(value) => self.set(row, value, at),
             None => {
                 let message = format!("`{name}` must be {}", row.kind.expected());
-                self.report(Code::SettingValue, message, value.span(), fallback_hint(row.kind));
+                self.report(Code::SettingValue, message, &value.span, fallback_hint(row.kind));
             }
         }
     }
 
     /// Reads what a tool is. A malformed value says nothing, and the tool is judged by its input.
-    fn read_tool(&mut self, name: &str, at: Range<usize>, value: &Spanned<DeValue<'_>>) {
-        let written = value.get_ref().as_str();
+    fn read_tool(&mut self, PlacedKey { name, span: at }: &PlacedKey, value: &PlacedValue) {
+        let written = value.text();
         match written.and_then(|word| ToolUse::ALL.into_iter().find(|known| known.name() == word)) {
             Some(tool_use) => {
-                let location = Location::in_text(self.file, self.text, at);
-                self.config.tools.push(ConfiguredTool { name: name.to_owned(), tool_use, location });
+                let location = self.document.location(at);
+                self.config.tools.push(ConfiguredTool { name: name.clone(), tool_use, location });
             }
             None => {
-                let message = format!("`{name}` must be {}", quoted_words(&ToolUse::ALL.map(ToolUse::name)));
+                let message = format!("`{name}` must be {}", one_of(&ToolUse::ALL.map(ToolUse::name)));
                 let near = written.and_then(|word| suggestion(word, ToolUse::ALL.map(ToolUse::name)));
-                self.report(Code::SettingValue, message, value.span(), near);
+                self.report(Code::SettingValue, message, &value.span, near);
             }
         }
     }
 
     /// Reads the name of a dialect that can be switched on.
-    fn read_dialect(&mut self, name: &Spanned<DeValue<'_>>) -> Option<String> {
-        let written = name.get_ref().as_str();
+    fn read_dialect(&mut self, name: &PlacedValue) -> Option<String> {
+        let written = name.text();
         let known = written.and_then(|word| switchable_dialects().into_iter().find(|known| *known == word));
         if known.is_none() {
             let shown = written
-                .map_or_else(|| described(name.get_ref()).to_owned(), |word| format!("`{}`", word.escape_debug()));
+                .map_or_else(|| name.described_plainly().to_owned(), |word| format!("`{}`", word.escape_debug()));
             let message = format!("{shown} is not a dialect that can be switched on");
             let hint = written.and_then(|word| suggestion(word, switchable_dialects()));
             let hint = hint.unwrap_or_else(|| format!("these are {}", listed(&switchable_dialects())));
-            self.report(Code::SettingValue, message, name.span(), Some(hint));
+            self.report(Code::SettingValue, message, &name.span, Some(hint));
         }
         known.map(str::to_owned)
     }
 
     /// Reads a list of capabilities. A malformed entry allows nothing.
-    fn read_capabilities(&mut self, names: &[Spanned<DeValue<'_>>]) -> Capabilities {
+    fn read_capabilities(&mut self, names: &[PlacedValue]) -> Capabilities {
         let mut known = Vec::new();
         for name in names {
-            let Some(text) = name.get_ref().as_str() else {
-                let message = format!("{} is not a capability", described(name.get_ref()));
+            let Some(text) = name.text() else {
+                let message = format!("{} is not a capability", name.described_plainly());
                 let hint = format!("the capabilities are {}", listed(&CAPABILITY_NAMES));
-                self.report(Code::SettingValue, message, name.span(), Some(hint));
+                self.report(Code::SettingValue, message, &name.span, Some(hint));
                 continue;
             };
             match Capabilities::parse([text]) {
@@ -431,7 +425,7 @@ impl ConfigReader<'_> {
                     };
                     let hint = near.unwrap_or_else(|| error.problem.to_string());
                     let message = format!("`{}` is not a capability; it allows nothing", text.escape_debug());
-                    self.report(Code::SettingValue, message, name.span(), Some(hint));
+                    self.report(Code::SettingValue, message, &name.span, Some(hint));
                 }
             }
         }
@@ -440,22 +434,27 @@ impl ConfigReader<'_> {
 
     /// Sets a setting that restricts hooks to its strictest value, because its own value is malformed: a mistake must not
     /// lift a restriction.
-    fn use_strictest(&mut self, row: &'static SettingRow, at: Range<usize>) {
-        match row.setting {
-            Setting::Capabilities => self.set(row, SettingValue::Capabilities(Capabilities::READ), at),
-            Setting::OnLoadFailure => self.set(row, SettingValue::Policy(OnFailure::Block), at),
-            Setting::SandboxFloor => self.set(row, SettingValue::Sandbox(Some(SandboxProfile::guard())), at),
-            _ => {
-                if let SettingKind::Word { strictest, .. } = row.kind {
-                    self.set(row, SettingValue::Word(strictest), at);
-                }
-            }
-        }
+    fn use_strictest(&mut self, row: &'static SettingRow, at: &Range<usize>) {
+        let strictest = match row.kind {
+            SettingKind::Capabilities => SettingValue::Capabilities(Capabilities::READ),
+            SettingKind::Policy => SettingValue::Policy(OnFailure::Block),
+            SettingKind::Sandbox => SettingValue::Sandbox(Some(SandboxProfile::guard())),
+            SettingKind::Word { strictest, .. } => SettingValue::Word(strictest),
+            // These restrict nothing that is not restricted without them.
+            SettingKind::Number { .. }
+            | SettingKind::Flag { .. }
+            | SettingKind::Address
+            | SettingKind::Names
+            | SettingKind::Dialects
+            | SettingKind::Path
+            | SettingKind::Url => return,
+        };
+        self.set(row, strictest, at);
     }
 
     /// Reads a failure policy. A file that names this setting asks for failures to have an effect, so an unknown value is
     /// read as the strictest one.
-    fn read_policy(&mut self, name: &str, text: &str, at: Range<usize>) -> OnFailure {
+    fn read_policy(&mut self, name: &str, text: &str, at: &Range<usize>) -> OnFailure {
         match text {
             "allow" => OnFailure::Allow,
             "ask" => OnFailure::Ask,
@@ -470,31 +469,27 @@ impl ConfigReader<'_> {
 
     /// Reads a sandbox profile. A file that names this setting asks for hooks to be restricted, so an unknown value is read
     /// as `guard`.
-    fn read_sandbox(&mut self, name: &str, written: &DeValue<'_>, at: Range<usize>) -> Option<SandboxProfile> {
-        SandboxProfile::from_json(&json(written)).unwrap_or_else(|problem| {
+    fn read_sandbox(&mut self, name: &str, written: &PlacedValue) -> Option<SandboxProfile> {
+        SandboxProfile::from_json(&written.to_json().to_value()).unwrap_or_else(|problem| {
             let message = format!("`{name}` cannot be used: {problem}; it is read as \"guard\"");
             let hint = format!("write {}", SettingKind::Sandbox.expected());
-            self.report(Code::SandboxInvalid, message, at, Some(hint));
+            self.report(Code::SandboxInvalid, message, &written.span, Some(hint));
             Some(SandboxProfile::guard())
         })
     }
 
-    fn set(&mut self, row: &'static SettingRow, value: SettingValue, at: Range<usize>) {
-        let location = Location::in_text(self.file, self.text, at);
+    fn set(&mut self, row: &'static SettingRow, value: SettingValue, at: &Range<usize>) {
+        let location = self.document.location(at);
         self.config.values.push(ConfiguredSetting { row, value, location });
     }
 
-    fn report(&mut self, code: Code, message: String, at: Range<usize>, hint: Option<String>) {
-        let finding = Diagnostic::new(code, message).at(Location::in_text(self.file, self.text, at));
+    fn report(&mut self, code: Code, message: String, at: &Range<usize>, hint: Option<String>) {
+        let finding = self.document.finding(code, at, message);
         self.config.findings.push(match hint {
             Some(hint) => finding.hint(hint),
             None => finding,
         });
     }
-}
-
-fn whole_number(number: &DeInteger<'_>) -> Option<u64> {
-    u64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
 }
 
 /// Returns the hint that says what is in force instead of a malformed value.
@@ -509,20 +504,12 @@ fn fallback_hint(kind: SettingKind) -> Option<String> {
             "write a base address, such as \"http://127.0.0.1:4318\"; until this is fixed, nothing is exported"
                 .to_owned(),
         ),
-        _ => None,
-    }
-}
-
-/// Converts the value to JSON. A profile has no numbers or dates, so they may become null: they are refused in any case.
-fn json(value: &DeValue<'_>) -> serde_json::Value {
-    match value {
-        DeValue::String(text) => text.as_ref().into(),
-        DeValue::Boolean(flag) => (*flag).into(),
-        DeValue::Array(elements) => elements.iter().map(|element| json(element.get_ref())).collect(),
-        DeValue::Table(table) => {
-            table.iter().map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref()))).collect()
-        }
-        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) => serde_json::Value::Null,
+        SettingKind::Number { default: None, .. }
+        | SettingKind::Flag { .. }
+        | SettingKind::Address
+        | SettingKind::Names
+        | SettingKind::Dialects
+        | SettingKind::Path => None,
     }
 }
 
@@ -532,16 +519,4 @@ fn suggestion(written: &str, known: impl IntoIterator<Item = &'static str>) -> O
 
 fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn described(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "text",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number with a fraction",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
 }

@@ -2,6 +2,7 @@
 
 use hookrail::DialectId;
 use hookrail::module::CAPABILITY_NAMES;
+use hookrail::sources::one_of;
 
 /// A setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,10 +265,7 @@ impl Setting {
 impl SettingKind {
     /// Returns the number that is in force if no file sets one.
     pub fn default_number(self) -> Option<u64> {
-        match self {
-            Self::Number { default, .. } => default,
-            _ => None,
-        }
+        if let Self::Number { default, .. } = self { default } else { None }
     }
 
     /// Describes the expected value, for a message.
@@ -281,21 +279,12 @@ impl SettingKind {
             Self::Flag { .. } => "true or false".to_owned(),
             Self::Policy => "\"allow\", \"ask\" or \"block\"".to_owned(),
             Self::Sandbox => "\"none\", \"guard\" or a table of `read`, `write` and `network`".to_owned(),
-            Self::Word { words, .. } => quoted_words(words),
+            Self::Word { words, .. } => one_of(words),
             Self::Names => "a list of names".to_owned(),
-            Self::Dialects => format!("a list of {}", quoted_words(&switchable_dialects())),
+            Self::Dialects => format!("a list of {}", one_of(&switchable_dialects())),
             Self::Path => "an absolute path".to_owned(),
             Self::Url => "an address that begins with \"http://\" or \"https://\"".to_owned(),
             Self::Address => "an address such as \"127.0.0.1:9464\", or a port of the loopback interface".to_owned(),
         }
-    }
-}
-
-/// Lists words for a message: `"a", "b" or "c"`.
-pub(super) fn quoted_words(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
     }
 }
