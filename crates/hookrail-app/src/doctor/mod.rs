@@ -92,7 +92,7 @@ fn examine(agent: Agent, project: &Project, asked: &AskedHooks) -> Vec<DoctorChe
     let scene = DoctorScene { project: project.root(), files: &files, left: &left, files_of: &files_of };
     checks.extend(agent.spec().doctor.checks.iter().flat_map(|check| check(&scene)));
     checks.extend(hooks::examine(asked));
-    checks.extend(own_hooks::examine_guards(asked));
+    checks.extend(own_hooks::examine_guards(agent, asked));
     checks.extend(own_hooks::examine(agent, asked));
     checks.extend(hooks::examine_store(files.iter().any(|file| !file.calls.is_empty())));
     let configured = HookrailConfiguration::load(project.root(), ProjectFileTrust::Untrusted).telemetry;

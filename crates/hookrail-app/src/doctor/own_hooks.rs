@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::hooks::{AskedHooks, is_run_by_agent};
 use crate::agent_entries::{self, AgentEntry};
-use crate::lint::{dead_guards, find_problems};
+use crate::lint::{dead_guards, find_problems, hidden_tools};
 use crate::text::{counted, one_line, short, visible};
 
 /// How much of a command is shown.
@@ -104,14 +104,15 @@ impl<'a> OwnHook<'a> {
     }
 }
 
-/// Warns about guards that never guard although they are configured and granted.
-pub(super) fn examine_guards(asked: &AskedHooks) -> Vec<DoctorCheck> {
+/// Warns about guards that never guard, or not every tool of the agent that they name, although they are configured and granted.
+pub(super) fn examine_guards(agent: Agent, asked: &AskedHooks) -> Vec<DoctorCheck> {
     let findings = find_problems(&asked.system).into_iter().map(|finding| finding.diagnostic);
     let dead = findings.filter(|found| dead_guards::CODES.contains(&found.code));
-    dead.map(|found| {
-        let place = found.location.as_ref().map(|place| asked.place(place)).unwrap_or_default();
-        let text = visible(&format!("`{place}`: {}", found.message));
-        DoctorCheck::warning("dead-guard", text, found.hint.unwrap_or_default())
-    })
-    .collect()
+    dead.chain(hidden_tools(&asked.system, agent))
+        .map(|found| {
+            let place = found.location.as_ref().map(|place| asked.place(place)).unwrap_or_default();
+            let text = visible(&format!("`{place}`: {}", found.message));
+            DoctorCheck::warning("dead-guard", text, found.hint.unwrap_or_default())
+        })
+        .collect()
 }

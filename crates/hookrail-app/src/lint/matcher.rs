@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hookrail::sources::nearest;
 use hookrail::tools::NEUTRAL_TOOLS;
-use hookrail::{Code, DialectId, Hook, HookSystem};
-use hookrail_bridge::tools;
+use hookrail::{Code, Diagnostic, DialectId, Hook, HookSystem};
+use hookrail_bridge::{Agent, tools};
 
 use super::Finding;
 use super::context::LintContext;
@@ -54,6 +54,55 @@ fn no_value(context: &LintContext<'_>, hook: &Hook) -> Option<Finding> {
     let diagnostic = context.about_key(hook, "matcher", Code::MatcherNoValue, message).hint(hint);
     let fix = better.and_then(|better| Fix::replace_text(context, hook, "matcher", pattern, &better));
     Some(Finding { diagnostic, fix })
+}
+
+/// The lists that leave out tools of an agent although they name them as other agents do, because they also have a name of the
+/// agent's own.
+pub fn hidden_tools(system: &HookSystem, agent: Agent) -> Vec<Diagnostic> {
+    let snapshot = system.snapshot();
+    let context = LintContext::new(system.project(), &snapshot);
+    let finding = |hook: &Arc<Hook>| {
+        let pattern = hook.matcher.pattern()?;
+        let hidden = hidden_in(agent, hook)?;
+        let message = format!(
+            "hook `{hook}` is not asked about {hidden} of {agent}: `{pattern}` has a name of {agent}'s own, so its other names count \
+             as they stand",
+            agent = agent.title(),
+        );
+        let hint = format!("write `{}`", in_own_words(hook.dialect, pattern));
+        Some(context.about_key(hook, "matcher", Code::MatcherNoTool, message).hint(hint))
+    };
+    let of_tools = context
+        .active()
+        .map(|seen| seen.hook)
+        .filter(|hook| hook.trust.allows() && hook.event.spec().matched_on(hook.dialect) == Some("tool_name"));
+    of_tools.filter_map(finding).collect()
+}
+
+/// The names of an agent's tools that a hook's list leaves out.
+fn hidden_in(agent: Agent, hook: &Hook) -> Option<String> {
+    let names = tools::table().of_host(agent.tools()).hidden_by_own_name(hook.dialect, &hook.matcher);
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// The agents in which a list leaves tools out, as the end of a sentence.
+fn left_out(hook: &Hook) -> String {
+    let hidden = |agent: Agent| Some(format!("; in {} not for {}", agent.title(), hidden_in(agent, hook)?));
+    Agent::ALL.into_iter().filter_map(hidden).collect()
+}
+
+/// A list with the names that a dialect has for the tools in it.
+fn in_own_words(dialect: DialectId, pattern: &str) -> String {
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let words = pattern.split_inclusive(|letter| !is_of_name(letter)).map(|part| {
+        let name = part.trim_end_matches(|letter| !is_of_name(letter));
+        match part.strip_prefix(name) {
+            Some(rest) if !name.is_empty() => format!("{}{rest}", translated(dialect, name)),
+            _ => part.to_owned(),
+        }
+    });
+    words.collect()
 }
 
 /// Every matcher that no tool has, with its hook.
@@ -128,7 +177,10 @@ fn problem(context: &LintContext<'_>, hook: &Hook, pattern: &str) -> Option<Find
         if !elsewhere.is_empty() {
             let own = elsewhere.iter().map(|(_, own)| *own).collect::<Vec<_>>().join("|");
             let better = if elsewhere.len() == 1 { format!("^{own}$") } else { format!("^({own})$") };
-            let message = format!("`{pattern}` has names of other agents' tools; hook `{hook}` runs for `{own}`");
+            let message = format!(
+                "`{pattern}` has names of other agents' tools; hook `{hook}` runs for `{own}`{}",
+                left_out(hook)
+            );
             let is_all = elsewhere.len() == pattern.split('|').count();
             return finding(Code::MatcherElsewhere, message, format!("write `{better}`"), is_all.then_some(better));
         }
@@ -146,7 +198,10 @@ fn problem(context: &LintContext<'_>, hook: &Hook, pattern: &str) -> Option<Find
         .collect();
     if !strange.is_empty() && strange.iter().all(|name| elsewhere.iter().any(|(known, _)| known == name)) {
         let better = names.iter().map(|name| translated(hook.dialect, name)).collect::<Vec<_>>().join("|");
-        let message = format!("`{pattern}` has names of other agents' tools; hook `{hook}` runs for `{better}`");
+        let message = format!(
+            "`{pattern}` has names of other agents' tools; hook `{hook}` runs for `{better}`{}",
+            left_out(hook)
+        );
         return finding(Code::MatcherElsewhere, message, format!("write `{better}`"), Some(better));
     }
     if !strange.is_empty() {

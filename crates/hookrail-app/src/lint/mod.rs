@@ -47,7 +47,7 @@ use context::LintContext;
 pub use events::{in_other_words, misnamed_event};
 pub use failure::explain_failures;
 pub use fix::Fix;
-pub use matcher::{MatcherFix, known_tools, matcher_fixes, usual_values};
+pub use matcher::{MatcherFix, hidden_tools, known_tools, matcher_fixes, usual_values};
 
 /// A diagnostic, and the change that makes it go away if that is mechanical.
 #[derive(Clone, Debug)]

@@ -353,6 +353,27 @@ impl ToolTable {
             .collect()
     }
 
+    /// The host's tools that a list of other agents' names would select, and does not because one of the names is the host's own.
+    #[must_use]
+    pub fn hidden_by_own_name(&self, dialect: DialectId, matcher: &Matcher) -> Vec<&'static str> {
+        let (Some(host), Some(pattern)) = (self.host, matcher.pattern()) else { return Vec::new() };
+        if dialect.contract().matches_own_names_only() {
+            return Vec::new();
+        }
+        let elsewhere = Self { host: None, ..self.clone() };
+        let hidden = |tool: &&'static NeutralTool| {
+            let shown: Vec<&'static NeutralTool> =
+                NEUTRAL_TOOLS.iter().filter(|other| tool.is_shown_as(other)).collect();
+            let of_host = host.tools.iter().filter(|entry| entry.tool == tool.name).map(|entry| entry.name);
+            let of_dialect = shown.iter().filter_map(|tool| self.name_in(dialect, tool.name));
+            let mut names = of_host.chain(of_dialect).chain(shown.iter().map(|tool| tool.name));
+            let reached =
+                |table: &Self| shown.iter().any(|tool| table.name_elsewhere(dialect, pattern, tool).is_some());
+            !names.any(|name| matcher.test(name).is_match()) && !reached(self) && reached(&elsewhere)
+        };
+        NEUTRAL_TOOLS.iter().filter(hidden).filter_map(|tool| Some(host.entry_of(tool)?.name)).collect()
+    }
+
     /// The tool that a matcher of a dialect selects and that does what a tool that is not known may do.
     pub(crate) fn covered_tool(&self, dialect: DialectId, matcher: &Matcher, carried: Carried) -> Option<&'static str> {
         let column = dialect_column(dialect)?;

@@ -45,6 +45,17 @@ impl NeutralTool {
         NEUTRAL_TOOLS.iter().find(|tool| tool.name == name)
     }
 
+    /// Whether hooks are shown a call of it as a call of the other: a patch is also the files that it changes, and a file a patch.
+    pub(super) fn is_shown_as(&self, other: &Self) -> bool {
+        match self.access {
+            ToolAccess::Patch => other == self || other.access == ToolAccess::Write,
+            ToolAccess::Write => other == self || other.access == ToolAccess::Patch,
+            ToolAccess::Read | ToolAccess::Run | ToolAccess::Fetch | ToolAccess::Calls | ToolAccess::Other => {
+                other == self
+            }
+        }
+    }
+
     pub(super) fn main_argument(&self) -> Option<&'static str> {
         self.arguments.first().copied()
     }

@@ -214,6 +214,37 @@ fn a_plain_list_of_other_agents_names_selects_their_tools_with_a_note() {
 }
 
 #[test]
+fn a_list_with_a_name_of_the_host_leaves_out_the_tools_that_it_names_as_other_agents_do() {
+    static HOST: ToolColumn = ToolColumn {
+        whose: "Host",
+        tools: &[
+            ColumnTool { tool: "run_shell_command", name: "Bash", arguments: &[] },
+            ColumnTool { tool: "run_shell_command", name: "shell_2", arguments: &[] },
+            ColumnTool { tool: "apply_patch", name: "patch_it", arguments: &[("patch", &["text"])] },
+        ],
+        others: &[],
+    };
+    let table = || table().of_host(&HOST);
+    let patch = r#"{"text":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}"#;
+    for (pattern, hidden, asked) in [
+        ("Write|Bash", vec!["patch_it"], 0),
+        ("^(Write|Bash)$", vec!["patch_it"], 0),
+        // The controls: no name of the host, nothing else in the list, the dialect's own name, the host's own name.
+        ("Write", vec![], 1),
+        ("^(Write|Deploy)$", vec![], 1),
+        ("write_file|Bash", vec![], 1),
+        ("Write|Bash|patch_it", vec![], 1),
+        // These never meant it.
+        ("Bash", vec![], 0),
+        ("Wr.*|Bash", vec![], 0),
+    ] {
+        let hooks = vec![matching(hook(KIND, "s", SourceKind::User), pattern)];
+        let found = table().hidden_by_own_name(DialectId::Llxprt, &hooks[0].matcher);
+        assert_eq!((found, notes(table(), hooks, "patch_it", patch).0), (hidden, asked), "{pattern}");
+    }
+}
+
+#[test]
 fn a_guard_is_asked_about_an_unknown_tool_that_carries_a_path_or_a_command() {
     let hooks = |pattern: &str| {
         let settings = |label| matching(hook(KIND, label, SourceKind::User), pattern);

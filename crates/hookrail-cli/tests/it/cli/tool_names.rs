@@ -114,3 +114,39 @@ fn check_says_for_which_tools_a_list_of_other_agents_names_runs() {
         assert!(!found.stdout.contains("matcher-elsewhere"), "{matcher}: {}", found.stdout);
     }
 }
+
+#[test]
+fn the_tools_that_a_list_with_a_name_of_the_host_leaves_out_are_named() {
+    let dead = |matcher: &str, agent: &str| -> Vec<String> {
+        let document = answering(matcher, DENY, "block").run(&["doctor", agent, "--json"]).json();
+        let checks = document["checks"].as_array().unwrap();
+        let dead = checks.iter().filter(|check| check["name"] == "dead-guard");
+        dead.map(|check| format!("{}; {}", check["message"], check["fix"])).collect()
+    };
+    let patch = r#"{"command": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}"#;
+    let write = r#"{"file_path": "a", "content": "x"}"#;
+    for (agent, matcher, tool, input, left_out) in [
+        ("codex", "Write|Edit|Bash", "apply_patch", patch, "`apply_patch`"),
+        ("droid", "Write|Edit|Bash", "Create", write, "`Create`"),
+        ("droid", "^(Write|Edit)$", "Create", write, "`Create`"),
+    ] {
+        let fire = |matcher: &str| {
+            let args = ["fire", "PreToolUse", "--agent", agent, "--tool", tool, "--tool-input", input];
+            answering(matcher, DENY, "block").run(&args).code
+        };
+        let own =
+            if matcher.starts_with('^') { "^(write_file|replace)$" } else { "write_file|replace|run_shell_command" };
+        let found = dead(matcher, agent);
+        let is_named = matches!(&found[..], [one] if one.contains(left_out) && one.contains(&format!("write `{own}`")));
+        assert!(is_named, "{agent} {matcher}: {found:?}");
+        let checked = answering(matcher, DENY, "block").run(&["check"]).ends_with(0).stdout;
+        assert!(checked.contains("not for ") && checked.contains(left_out), "{agent} {matcher}: {checked}");
+        // What `doctor` says to write reaches the tool, and nothing is left to say.
+        assert_eq!((fire(matcher), fire(own)), (0, 2), "{agent} {matcher}");
+        assert_eq!(dead(own, agent), Vec::<String>::new(), "{agent}");
+    }
+    // The control: an agent without these names, and one that has them all.
+    for (agent, matcher) in [("copilot", "Write|Edit|Bash"), ("claude", "Write|Edit|Bash"), ("codex", "Write|Edit")] {
+        assert_eq!(dead(matcher, agent), Vec::<String>::new(), "{agent} {matcher}");
+    }
+}
