@@ -1,5 +1,5 @@
-//! Recognises command lines that loosen guards: calls of hookrail that change what is granted or installed, and the variable
-//! that switches hooks off.
+//! Recognises command lines that loosen guards: calls of hookrail that change what is granted or installed or that speak for
+//! the agent, and the variable that switches hooks off.
 //!
 //! A line is judged by its words, as a shell joins them. This is for models that mean well: a program that is written to get
 //! around it is not recognised.
@@ -11,6 +11,8 @@ use hookrail_shell::{Comments, LooseWord, loose_words};
 pub(crate) enum Loosening {
     /// It calls hookrail with this command.
     Command(&'static str),
+    /// It tells hookrail of an event in the agent's place, such as the end of a call about which a person was asked.
+    Event,
     /// It sets the variable that switches hooks off.
     Variable,
 }
@@ -21,6 +23,7 @@ const VARIABLE: &str = "HOOKRAIL_DISABLE";
 /// Commands of hookrail that loosen guards.
 const COMMANDS: &[(&str, Counts)] = &[
     ("trust", Counts::With(&["grant", "revoke"])),
+    (SPEAKS, Counts::Always),
     ("enable", Counts::Always),
     ("disable", Counts::Always),
     ("uninstall", Counts::Always),
@@ -29,6 +32,9 @@ const COMMANDS: &[(&str, Counts)] = &[
     ("add", Counts::Without(&["help"])),
     ("rules", Counts::Without(&["check", "list", "show", "test", "explain", "help"])),
 ];
+
+/// The command of hookrail that an agent tells its events.
+const SPEAKS: &str = "bridge";
 
 /// When a command of hookrail counts.
 #[derive(Clone, Copy)]
@@ -40,12 +46,16 @@ enum Counts {
     Without(&'static [&'static str]),
 }
 
+/// The names of the program.
+const PROGRAM: &[&str] = &["hookrail", "hookrail.exe"];
+
 /// Programs and words of the shell that run the command in their arguments. What stands between is not interpreted: every
 /// later word may begin it.
 const WRAPPERS: &[&str] = &[
     "env", "sudo", "doas", "nohup", "nice", "ionice", "time", "timeout", "exec", "command", "builtin", "setsid",
     "stdbuf", "xargs", "chrt", "taskset", "flock", "strace", "unshare", "chroot", "runuser", "npx", "bunx", "uvx",
-    "mise", "busybox", "coproc", "function", "if", "then", "elif", "else", "while", "until", "do", "!", "{",
+    "mise", "busybox", "find", "fd", "entr", "coproc", "function", "if", "then", "elif", "else", "while", "until",
+    "do", "!", "{",
 ];
 
 /// Programs that read a whole line from one of their arguments or from their input.
@@ -148,12 +158,15 @@ fn command_loosens(words: &[String], depth: usize) -> Option<Loosening> {
         if sets_variable(word) {
             return Some(Loosening::Variable);
         }
-        if is_one_of(word, &["hookrail", "hookrail.exe"]) {
+        // The line names it, so what a variable holds may be it.
+        if is_one_of(word, PROGRAM) || (begins_command && word.starts_with('$')) {
             if let Some(found) = call_loosens(arguments) {
                 return Some(found);
             }
         } else if is_one_of(word, SHELLS) {
-            return arguments.iter().filter(|word| is_line(word)).find_map(|line| loosening_in(line, depth));
+            let as_line = arguments.iter().filter(|word| is_line(word)).find_map(|line| loosening_in(line, depth));
+            let call = || arguments.iter().position(|word| is_one_of(word, PROGRAM));
+            return as_line.or_else(|| call_loosens(arguments.get(call()? + 1..)?));
         } else if is_one_of(word, SETTERS) {
             let names = |word: &String| word == VARIABLE || sets_variable(word);
             return arguments.iter().any(names).then_some(Loosening::Variable);
@@ -190,7 +203,7 @@ fn call_loosens(arguments: &[String]) -> Option<Loosening> {
         Counts::With(known) => words.any(|word| known.contains(&word)),
         Counts::Without(shows) => words.next().is_some_and(|word| !shows.contains(&word)),
     };
-    counts.then_some(Loosening::Command(name))
+    counts.then_some(if *name == SPEAKS { Loosening::Event } else { Loosening::Command(name) })
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -226,6 +239,7 @@ mod tests {
             "hookrail enable guard",
             "hookrail plugin install ./evil",
             "hookrail reload",
+            "hookrail bridge claude --event PostToolUse < made-up.json",
             "hookrail add no-force-push",
             "hookrail rules disable x",
             "cd /p && hookrail trust grant",
@@ -253,6 +267,11 @@ mod tests {
             "env -S 'hookrail trust grant'",
             "LANG=C hookrail trust grant",
             "xargs hookrail trust grant < names",
+            "h=/usr/bin/hookrail; $h trust grant",
+            "\"$(command -v hookrail)\" trust grant",
+            "find . -exec hookrail trust grant ;",
+            "watch -n 1 hookrail trust grant",
+            "parallel hookrail trust grant ::: a",
             "HOOKRAIL_DISABLE=1 claude -p x",
             "A=1 HOOKRAIL_DISABLE=1 true",
             "HOOKRAIL_DISABLE=1",
@@ -296,6 +315,10 @@ mod tests {
             "grep -rn 'HOOKRAIL_DISABLE=1' docs",
             "grep HOOKRAIL_DISABLE src",
             "unset HOOKRAIL_DISABLE",
+            "h=hookrail; $h trust status",
+            "find . -name hookrail",
+            "watch hookrail stats",
+            "$EDITOR hookrail.toml",
             "env -u HOOKRAIL_DISABLE true",
             "cat hookrail.txt # hookrail trust grant",
             "cargo test -p hookrail reload",

@@ -124,6 +124,7 @@ impl Protection {
         let decision = self.about_commands();
         let what = match how {
             Loosening::Command(name) => format!("`hookrail {name}` changes which hooks run"),
+            Loosening::Event => "`hookrail bridge` speaks for the agent".to_owned(),
             Loosening::Variable => "the command line switches hooks off".to_owned(),
         };
         let who = match decision {
@@ -143,17 +144,18 @@ impl Protection {
         places
     }
 
-    /// Remembers that a person is asked about the files of a call.
+    /// Remembers that a person is asked about the files of a call. Only the event before a tool names the call.
     pub(crate) fn remember_question(&self, event: &Event, judged: &OwnJudgement) {
-        if let Some(facts) = self.facts.as_ref().filter(|_| judged.decision == Decision::Ask) {
+        let is_call = event.kind() == EventKind::BeforeTool && judged.decision == Decision::Ask;
+        if let Some(facts) = self.facts.as_ref().filter(|_| is_call) {
             // If this cannot be kept, the approval is not either, and the next call asks again.
             let _ = facts.change(event.session_id(), |facts| {
-                judged.files.iter().for_each(|file| facts.add(FactKind::Asked, file));
+                judged.files.iter().for_each(|file| facts.add(FactKind::Asked, &asked_in(event, file)));
             });
         }
     }
 
-    /// Remembers what a person approved: a tool that ran although the engine had asked about its file.
+    /// Remembers what a person approved: a call that ran although the engine had asked about its file.
     pub(crate) fn remember_approval(&self, tools: &Tools, event: &Event) {
         let Some(facts) = self.facts.as_ref() else { return };
         if event.kind() != EventKind::AfterTool
@@ -170,7 +172,7 @@ impl Protection {
         }
         let _ = facts.change(event.session_id(), |facts| {
             for place in places.iter().filter_map(|place| place.to_str()) {
-                if facts.has(FactKind::Asked, place) {
+                if facts.has(FactKind::Asked, &asked_in(event, place)) {
                     facts.add(FactKind::Approved, place);
                 }
             }
@@ -181,6 +183,12 @@ impl Protection {
     fn shown_path<'p>(&self, path: &'p Path) -> &'p Path {
         self.places.in_project(path).unwrap_or(path)
     }
+}
+
+/// What was asked about: a file in one call, because the end of another call says nothing about what a person answered. Some
+/// agents give their calls no id.
+fn asked_in(event: &Event, file: &str) -> String {
+    format!("{}\n{file}", event.text("tool_call_id").unwrap_or_default())
 }
 
 /// Whether the response of a tool says that the call failed or was refused.

@@ -28,7 +28,7 @@ const LOCK_PATIENCE: Duration = Duration::from_millis(200);
 /// What a fact says about its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FactKind {
-    /// The engine asked whether this file may be changed.
+    /// The engine asked whether this file may be changed by this call.
     Asked,
     /// A person approved a change of this file.
     Approved,

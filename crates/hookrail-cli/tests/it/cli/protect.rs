@@ -259,11 +259,12 @@ fn an_approval_counts_for_the_file_and_the_session() {
         let ran = bridge(&sandbox, "claude", "PreToolUse", &payload, &[]).ends_with(0);
         ran.stdout.contains("\"ask\"")
     };
-    let ends = |session: &str, path: &str, response: Value| {
+    let ends_as = |call: &str, session: &str, path: &str, response: Value| {
         let payload = json!({"session_id": session, "cwd": sandbox.project, "hook_event_name": "PostToolUse", "tool_name": "Write",
-            "tool_input": {"file_path": sandbox.project.join(path), "content": "x"}, "tool_response": response, "tool_use_id": "t"});
+            "tool_input": {"file_path": sandbox.project.join(path), "content": "x"}, "tool_response": response, "tool_use_id": call});
         bridge(&sandbox, "claude", "PostToolUse", &payload, &[]).ends_with(0);
     };
+    let ends = |session: &str, path: &str, response: Value| ends_as("t", session, path, response);
     let place = ".claude/settings.json";
     assert!(asks("one", place) && asks("one", place), "no one has approved it");
     ends("one", place, json!({"filePath": place}));
@@ -274,6 +275,13 @@ fn an_approval_counts_for_the_file_and_the_session() {
     assert!(asks("three", place));
     ends("three", place, json!({"resultType": "denied"}));
     assert!(asks("three", place));
+    // The end of another call says nothing about this one.
+    for call in ["u", "", "t\n/p"] {
+        ends_as(call, "four", place, json!({"filePath": place}));
+        assert!(asks("four", place), "{call}");
+    }
+    ends("four", place, json!({"filePath": place}));
+    assert!(!asks("four", place));
     // What is lost is asked for again.
     for entry in std::fs::read_dir(sandbox.home.join(".local/state/hookrail/facts")).unwrap().flatten() {
         std::fs::write(entry.path(), "{").unwrap();
