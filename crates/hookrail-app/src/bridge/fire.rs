@@ -191,7 +191,8 @@ pub(super) fn fire(
         }
     });
     fired.late = ended?;
-    if !fired.errors.is_empty() {
+    // A server does not say what is wrong with sources; at the start of a session this process looks itself.
+    if system.is_some() || !fired.errors.is_empty() || request.kind() == EventKind::SessionStart {
         fired.load_failures = load_failures(&fired.errors, &opened.project, system.as_ref());
     }
     if fired.late.is_some() {
@@ -231,24 +232,29 @@ async fn ask_hooks(
     Ok(fire_each(own, rest, fired).await)
 }
 
-/// What is wrong with the sources that cannot be used, if the outcome names it among its errors. A server names the errors of
-/// sources that do not count too, so what counts is found here.
+/// What is wrong with sources: those that cannot be used, if the outcome names them among its errors, and what was lost of others
+/// that are not the project's. A server names the errors of sources that do not count too, so what counts is found here.
 fn load_failures(errors: &[String], project: &Project, system: Option<&HookSystem>) -> Vec<String> {
-    let unusable = match system {
-        Some(system) => system.configuration().unusable,
-        None => {
-            let builder = project.builder(project.root());
-            builder.map_or_else(|_| Vec::new(), |builder| builder.build().configuration().unusable)
-        }
+    let own = match system {
+        Some(_) => None,
+        None => project.builder(project.root()).ok().map(Builder::build),
     };
+    let Some(system) = system.or(own.as_ref()) else { return Vec::new() };
+    let (unusable, snapshot) = (system.configuration().unusable, system.snapshot());
     // A refusal quotes the problem.
-    let is_named =
-        |source: &&hookrail::sources::UnusableSource| errors.iter().any(|error| error.contains(&source.problem));
-    let named = unusable.iter().filter(is_named);
-    let failure = |source: &hookrail::sources::UnusableSource| {
+    let is_named = |problem: &str| errors.iter().any(|error| error.contains(problem));
+    let failures = unusable.iter().filter(|source| is_named(&source.problem)).map(|source| {
         format!("`{}` cannot be used, and nothing in it is in force: {}", source.path.display(), source.problem)
-    };
-    named.map(failure).collect()
+    });
+    let in_part = snapshot.diagnostics().iter().filter(|found| found.level == Level::Error).filter_map(|found| {
+        let place = found.location.as_ref()?;
+        let is_whole = unusable.iter().any(|source| source.path == *place.file);
+        let counts = !is_whole && !place.file.starts_with(project.root());
+        counts.then(|| {
+            format!("a part of `{}` is not in force (line {}): {}", place.file.display(), place.line, found.message)
+        })
+    });
+    failures.chain(in_part).collect()
 }
 
 /// Fires the events on the running server of this user, and returns those that are left because no server runs or because

@@ -7,6 +7,8 @@ use crate::cli::sandbox::{ProgramOutput, Sandbox};
 
 const UNUSABLE: &str = "cannot be used, and nothing in it is in force";
 
+const IN_PART: &str = "is not in force (line 1)";
+
 /// A granted module that denies every tool, and from now on fails while it is loaded.
 fn broken_module() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -39,10 +41,10 @@ fn start_payload(sandbox: &Sandbox, agent: &str) -> (&'static str, Value) {
 }
 
 /// Whether the user hears of it: by a message of the agent, or through the model.
-fn is_told(ran: &ProgramOutput) -> bool {
+fn is_told(ran: &ProgramOutput, what: &str) -> bool {
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
     let places = ["/systemMessage", "/additionalContext", "/hookSpecificOutput/additionalContext"];
-    places.iter().any(|place| answer.pointer(place).and_then(Value::as_str).is_some_and(|text| text.contains(UNUSABLE)))
+    places.iter().any(|place| answer.pointer(place).and_then(Value::as_str).is_some_and(|text| text.contains(what)))
 }
 
 #[test]
@@ -51,7 +53,7 @@ fn a_guard_that_cannot_be_loaded_is_missed_aloud() {
         for agent in AGENTS {
             let (start, payload) = start_payload(&sandbox, agent);
             let ran = bridge(&sandbox, agent, start, &payload, &[]).ends_with(0);
-            assert!(is_told(&ran) && ran.stderr.contains(UNUSABLE), "{agent}: {ran:?}");
+            assert!(is_told(&ran, UNUSABLE) && ran.stderr.contains(UNUSABLE), "{agent}: {ran:?}");
             let (event, payload) = write_payload(&sandbox, agent);
             let ran = bridge(&sandbox, agent, event, &payload, &[]);
             // A granted module that handles tool calls is a guard, and one that cannot be loaded has failed.
@@ -75,14 +77,37 @@ fn a_session_without_a_start_hears_of_it_at_the_first_event_that_can_carry_it() 
         let (event, payload) = write_payload(&sandbox, agent);
         let first = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
         let at_tool = matches!(agent, "claude" | "codex" | "gemini");
-        assert_eq!(is_told(&first), at_tool, "{agent}: {first:?}");
+        assert_eq!(is_told(&first, UNUSABLE), at_tool, "{agent}: {first:?}");
         let again = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
-        assert!(!is_told(&again) && again.stderr.contains(UNUSABLE), "{agent}: {again:?}");
+        assert!(!is_told(&again, UNUSABLE) && again.stderr.contains(UNUSABLE), "{agent}: {again:?}");
         if agent == "qwen" {
             let mut prompt = recorded(&sandbox, agent, "UserPromptSubmit");
             prompt["prompt"] = json!("please write a.txt");
             let ran = bridge(&sandbox, agent, "UserPromptSubmit", &prompt, &[]).ends_with(0);
-            assert!(is_told(&ran), "{ran:?}");
+            assert!(is_told(&ran, UNUSABLE), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_lost_of_the_users_settings_is_missed_aloud() {
+    let good = r#"[{"hooks": [{"type": "command", "command": "true"}]}]"#;
+    for (written, is_lost) in [(r#"{"matcher": "x"}"#, true), ("[5]", true), (r#"[{"hooks": 5}]"#, true), (good, false)]
+    {
+        let sandbox = Sandbox::new();
+        let settings = format!(r#"{{"hooksConfig": {{"enabled": true}}, "hooks": {{"BeforeTool": {written}}}}}"#);
+        sandbox.write_home(".llxprt/settings.json", settings);
+        for agent in AGENTS {
+            let (start, payload) = start_payload(&sandbox, agent);
+            let ran = bridge(&sandbox, agent, start, &payload, &[]).ends_with(0);
+            assert_eq!(is_told(&ran, IN_PART), is_lost, "{agent} {written}: {ran:?}");
+            let (event, payload) = write_payload(&sandbox, agent);
+            let ran = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
+            assert_eq!(
+                (ran.stdout.as_str(), ran.stderr.contains(IN_PART)),
+                ("", is_lost),
+                "{agent} {written}: {ran:?}"
+            );
         }
     }
 }

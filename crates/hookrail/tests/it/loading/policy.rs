@@ -1,7 +1,7 @@
 //! Sources of the other layers that cannot be used when a process begins.
 
 use hookrail::outcome::Refusal;
-use hookrail::{Code, Decision, EventKind, Level, OnFailure};
+use hookrail::{Code, Decision, DialectId, EventKind, Level, OnFailure};
 
 use crate::loading::world::{DENY, World, says, settings};
 
@@ -46,6 +46,31 @@ fn the_user_can_ask_to_be_asked_or_to_have_events_denied() {
             assert_eq!(outcome.refusal, Some(Refusal::LoadFailure(policy)), "{source}: {text:?}");
             assert!(says(&outcome, Code::LoadFailure), "{source}: {text:?}");
         }
+    }
+}
+
+#[test]
+fn the_users_files_for_other_agents_count_like_any_other_source() {
+    for (dialect, source, text) in [
+        (DialectId::Claude, "home/.claude/settings.json", "{"),
+        (DialectId::Claude, "home/.claude/plugins/installed_plugins.json", "{"),
+        (DialectId::Gemini, "home/.gemini/settings.json", "{\"hooks\": {"),
+        (DialectId::Codex, "home/.codex/hooks.json", "[]"),
+        (DialectId::Codex, "home/.codex/config.toml", "a = "),
+    ] {
+        let world = World::new();
+        world.write(source, text);
+        let builder = || world.builder().enable_dialect(dialect);
+        let outcome = world.fire(&builder().build());
+        let errors = outcome.diagnostics.iter().filter(|found| found.level == Level::Error).count();
+        assert_eq!((outcome.effects.decision, errors), (None, 1), "{source}: {:?}", outcome.diagnostics);
+        for (policy, decision) in [(OnFailure::Ask, Decision::Ask), (OnFailure::Block, Decision::Deny)] {
+            let outcome = world.fire(&builder().on_load_failure(policy).build());
+            assert_eq!(outcome.effects.decision, Some(decision), "{source}");
+        }
+        // The control: the dialect is off, so nothing is read.
+        let outcome = world.fire(&world.builder().on_load_failure(OnFailure::Block).build());
+        assert_eq!((outcome.effects.decision, outcome.diagnostics), (None, vec![]), "{source}");
     }
 }
 
