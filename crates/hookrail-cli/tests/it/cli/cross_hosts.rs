@@ -17,6 +17,7 @@ use hookrail_bridge::{Agent, EffectKind, tools};
 use hookrail_testkit::{has_program, search_path_after};
 use serde_json::{Value, json};
 
+use super::new::cargo;
 #[cfg(target_os = "linux")]
 use super::pseudo_terminal::OnTerminal;
 use super::sandbox::{ProgramOutput, Sandbox};
@@ -37,6 +38,19 @@ impl Verdict {
             _ => Self::Passes,
         }
     }
+
+    /// What a bridge told its agent.
+    pub(super) fn of_bridge(ran: &ProgramOutput) -> Self {
+        let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+        let specific = &answer["hookSpecificOutput"]["permissionDecision"];
+        let said = [&answer["decision"], &answer["permissionDecision"], specific];
+        let is = |words: &[&str]| said.iter().any(|said| said.as_str().is_some_and(|word| words.contains(&word)));
+        match () {
+            () if ran.code == 2 || is(&["deny", "block"]) || answer["deny"].is_string() => Self::Denied,
+            () if is(&["ask"]) => Self::Asks,
+            () => Self::Passes,
+        }
+    }
 }
 
 impl fmt::Display for Verdict {
@@ -47,9 +61,49 @@ impl fmt::Display for Verdict {
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq)]
-struct Call {
-    tool: String,
-    input: Value,
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) input: Value,
+}
+
+impl Call {
+    /// The call in the words of an agent, if it has such a tool.
+    fn in_words_of(&self, column: &'static ToolColumn) -> Option<Self> {
+        let (tool, input) = tools::table().call_for(column, &self.tool, &Json::from(self.input.clone()))?;
+        Some(Self { tool, input: input.to_value() })
+    }
+
+    /// The call as a patch in the words of an agent that has those.
+    fn as_patch_of(&self, column: &'static ToolColumn) -> Option<Self> {
+        let input = Json::from(json!({"patch_content": self.as_patch()?}));
+        let (tool, input) = tools::table().call_for(column, "apply_patch", &input)?;
+        Some(Self { tool, input: input.to_value() })
+    }
+
+    /// The call in the words of a host, as a patch if it has those alone; none if it has no such tool.
+    pub(super) fn named_by(&self, column: &'static ToolColumn) -> Option<Self> {
+        self.in_words_of(column).or_else(|| self.as_patch_of(column))
+    }
+
+    /// A file tool's call as the patch that does the same.
+    fn as_patch(&self) -> Option<String> {
+        let (tool, input) = tools::table().call_in(DialectId::Llxprt, &self.tool, &Json::from(self.input.clone()));
+        let input = input.to_value();
+        let path = ["file_path", "path", "absolute_path"].iter().find_map(|name| input[*name].as_str())?.to_owned();
+        let lines = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
+        let body = match tool.as_str() {
+            "write_file" => {
+                format!("*** Add File: {path}\n{}", lines("+", input["content"].as_str().unwrap_or_default()))
+            }
+            "replace" => format!(
+                "*** Update File: {path}\n@@\n{}{}",
+                lines("-", input["old_string"].as_str()?),
+                lines("+", input["new_string"].as_str()?)
+            ),
+            _ => return None,
+        };
+        Some(format!("*** Begin Patch\n{body}*** End Patch\n"))
+    }
 }
 
 /// How the agent is used.
@@ -213,40 +267,6 @@ impl Row {
         ProgramOutput::with_input(&mut self.command(args), stdin)
     }
 
-    /// The call in the words of an agent, if it has such a tool.
-    fn in_words_of(&self, column: &'static ToolColumn) -> Option<Call> {
-        let (tool, input) = tools::table().call_for(column, &self.call.tool, &Json::from(self.call.input.clone()))?;
-        Some(Call { tool, input: input.to_value() })
-    }
-
-    /// The call as a patch in the words of an agent that has those.
-    fn as_patch_of(&self, column: &'static ToolColumn) -> Option<Call> {
-        let input = Json::from(json!({"patch_content": self.as_patch()?}));
-        let (tool, input) = tools::table().call_for(column, "apply_patch", &input)?;
-        Some(Call { tool, input: input.to_value() })
-    }
-
-    /// A file tool's call as the patch that does the same.
-    fn as_patch(&self) -> Option<String> {
-        let (tool, input) =
-            tools::table().call_in(DialectId::Llxprt, &self.call.tool, &Json::from(self.call.input.clone()));
-        let input = input.to_value();
-        let path = ["file_path", "path", "absolute_path"].iter().find_map(|name| input[*name].as_str())?.to_owned();
-        let lines = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
-        let body = match tool.as_str() {
-            "write_file" => {
-                format!("*** Add File: {path}\n{}", lines("+", input["content"].as_str().unwrap_or_default()))
-            }
-            "replace" => format!(
-                "*** Update File: {path}\n@@\n{}{}",
-                lines("-", input["old_string"].as_str()?),
-                lines("+", input["new_string"].as_str()?)
-            ),
-            _ => return None,
-        };
-        Some(format!("*** Begin Patch\n{body}*** End Patch\n"))
-    }
-
     /// What `fire` says, with the losses that it reports.
     fn fire(&self, call: &Call, more: &[&str]) -> (Verdict, Value) {
         let input = call.input.to_string();
@@ -323,21 +343,17 @@ impl Row {
     /// What a bridge tells its agent about an event.
     pub(super) fn bridge_says(&self, agent: Agent, event: &str, payload: &str) -> Verdict {
         let ran = self.run(&["bridge", agent.name(), "--event", event], payload);
-        let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
-        let specific = &answer["hookSpecificOutput"]["permissionDecision"];
-        let said = [&answer["decision"], &answer["permissionDecision"], specific];
-        let is = |words: &[&str]| said.iter().any(|said| said.as_str().is_some_and(|word| words.contains(&word)));
-        match () {
-            () if ran.code == 2 || is(&["deny", "block"]) || answer["deny"].is_string() => Verdict::Denied,
-            () if is(&["ask"]) => Verdict::Asks,
-            () => Verdict::Passes,
-        }
+        Verdict::of_bridge(&ran)
+    }
+
+    pub(super) fn is_run_by(&self, agent: Agent) -> bool {
+        self.run_by.contains(&agent.name())
     }
 
     /// What a bridge makes of the verdict: an agent that cannot ask denies, and its table says so.
     fn expected_of(&self, agent: Agent) -> Verdict {
         match self.expected {
-            _ if self.run_by.contains(&agent.name()) => Verdict::Passes,
+            _ if self.is_run_by(agent) => Verdict::Passes,
             Verdict::Asks if !agent.handling(EventKind::BeforeTool, EffectKind::Ask).is_honoured() => Verdict::Denied,
             verdict => verdict,
         }
@@ -362,8 +378,7 @@ fn rows() -> Vec<Row> {
             }
             let sandbox = Sandbox::new();
             install(&sandbox, folder, &case);
-            let name = format!("{}: {}", file.display(), case["name"]);
-            rows.push(Row::new(name, sandbox, &case, expected));
+            rows.push(Row::new(named(&file, &case), sandbox, &case, expected));
         }
     }
     rows.extend(templates());
@@ -374,24 +389,44 @@ fn rows() -> Vec<Row> {
 /// The dialects of agents, each with the agents that read its files in a project themselves.
 const READ_BY: [(&str, &[&str]); 3] = [("claude", &["claude"]), ("gemini", &["gemini"]), ("codex", &["codex"])];
 
-/// Hooks in the own files of agents, which are read once their dialect is enabled.
-fn agents_own() -> Vec<Row> {
-    let mut rows = Vec::new();
+/// A file with cases about hooks in the own files of an agent, which are read once its dialect is enabled.
+#[derive(Clone)]
+pub(super) struct OwnFile {
+    pub(super) file: PathBuf,
+    dialect: &'static str,
+    run_by: &'static [&'static str],
+}
+
+impl OwnFile {
+    pub(super) fn row(&self, case: &Value, expected: Verdict) -> Row {
+        let sandbox = Sandbox::new();
+        let enabled = format!("[dialects]\nenabled = [\"{}\"]\n", self.dialect);
+        sandbox.write_home(".config/hookrail/config.toml", enabled);
+        copy_folder(self.file.parent().unwrap(), &sandbox.project);
+        let row = Row::new(named(&self.file, case), sandbox, case, expected);
+        Row { run_by: self.run_by, ..row }
+    }
+}
+
+pub(super) fn own_files() -> Vec<OwnFile> {
+    let mut own = Vec::new();
     for (dialect, run_by) in READ_BY {
         let mut files = Vec::new();
         case_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents_own").join(dialect), &mut files);
         assert!(!files.is_empty(), "{dialect}");
-        for (file, (case, expected)) in
-            files.iter().flat_map(|file| cases(file).into_iter().map(move |case| (file, case)))
-        {
-            let sandbox = Sandbox::new();
-            sandbox.write_home(".config/hookrail/config.toml", format!("[dialects]\nenabled = [\"{dialect}\"]\n"));
-            copy_folder(file.parent().unwrap(), &sandbox.project);
-            let row = Row::new(format!("{}: {}", file.display(), case["name"]), sandbox, &case, expected);
-            rows.push(Row { run_by, ..row });
-        }
+        own.extend(files.into_iter().map(|file| OwnFile { file, dialect, run_by }));
     }
-    rows
+    own
+}
+
+fn agents_own() -> Vec<Row> {
+    let rows = |own: OwnFile| cases(&own.file).into_iter().map(move |(case, expected)| own.row(&case, expected));
+    own_files().into_iter().flat_map(rows).collect()
+}
+
+/// What a row is called.
+pub(super) fn named(file: &Path, case: &Value) -> String {
+    format!("{}: {}", file.display(), case["name"])
 }
 
 /// The hooks that `new` writes, with the cases that it writes beside them.
@@ -404,6 +439,8 @@ fn templates() -> Vec<Row> {
         ("xcode", "bash"),
         ("xcode", "python"),
         ("xcode", "node"),
+        ("llxprt", "rust"),
+        ("xcode", "rust"),
         ("xcsh", "typescript"),
         ("xcsh", "node"),
     ];
@@ -412,20 +449,29 @@ fn templates() -> Vec<Row> {
         if program.get(language).is_some_and(|program| !has_program(program)) {
             continue;
         }
-        let written = |sandbox: &Sandbox| {
-            sandbox.run(&["new", "gate", "--dialect", dialect, "--lang", language]).ends_with(0);
-        };
         let first = Sandbox::new();
-        written(&first);
+        first.run(&["new", "gate", "--dialect", dialect, "--lang", language]).ends_with(0);
+        if language == "rust" {
+            build(&first, dialect);
+        }
         let mut files = Vec::new();
         case_files(&first.project, &mut files);
         for (case, expected) in files.iter().flat_map(|file| cases(file)) {
             let sandbox = Sandbox::new();
-            written(&sandbox);
+            copy_folder(&first.project, &sandbox.project);
             rows.push(Row::new(format!("new {dialect} {language}: {}", case["name"]), sandbox, &case, expected));
         }
     }
     rows
+}
+
+/// Builds the hook that `new` wrote in Rust.
+fn build(sandbox: &Sandbox, dialect: &str) {
+    let folder = if dialect == "xcode" { ".x-code/plugins/gate/scripts/gate" } else { ".llxprt/hooks/gate" };
+    let manifest = format!("{folder}/Cargo.toml");
+    let mut command = cargo(sandbox, &manifest);
+    command.args(["build", "--release", "--manifest-path", &manifest]);
+    ProgramOutput::capture(&mut command).ends_with(0);
 }
 
 /// What differs from what is expected of one row.
@@ -439,7 +485,7 @@ fn differences(row: &Row) -> Vec<String> {
     note("fire".to_owned(), row.fire(&row.call, &[]).0, row.expected);
     let mut calls = vec![row.call.clone()];
     for agent in Agent::ALL {
-        let (direct, patch) = (row.in_words_of(agent.tools()), row.as_patch_of(agent.tools()));
+        let (direct, patch) = (row.call.in_words_of(agent.tools()), row.call.as_patch_of(agent.tools()));
         if let Some(call) = direct.as_ref().or(patch.as_ref()) {
             let expected = row.expected_of(agent);
             note(format!("bridge {agent}"), row.bridge(agent, call), expected);
@@ -456,7 +502,7 @@ fn differences(row: &Row) -> Vec<String> {
         note(format!("the bus, {call:?}"), found, row.expected);
     }
     let expected = if row.expected == Verdict::Asks { Verdict::Denied } else { row.expected };
-    if let Some(mut call) = row.in_words_of(hookrail_agent::tool_names()) {
+    if let Some(mut call) = row.call.in_words_of(hookrail_agent::tool_names()) {
         // The agent checks the arguments of its tools before it asks hooks.
         if call.tool == "write_file" && call.input.get("content").is_none() {
             call.input["content"] = json!("x");
@@ -555,7 +601,7 @@ fn a_hook_that_knows_patches_is_asked_about_file_tools_in_every_host() {
         assert_eq!(row.bus(std::slice::from_ref(&row.call)), [expected]);
         assert_eq!(row.agent(&row.call, AgentMode::Headless), expected);
         for agent in [Agent::claude(), Agent::copilot(), Agent::pi()] {
-            let call = row.in_words_of(agent.tools()).unwrap();
+            let call = row.call.in_words_of(agent.tools()).unwrap();
             assert_eq!(row.bridge(agent, &call), expected, "{agent}");
         }
     }

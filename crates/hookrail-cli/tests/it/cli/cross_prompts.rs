@@ -94,7 +94,7 @@ impl Question {
     /// The event as an agent sends it.
     fn payload(&self, agent: Agent, project: &Path) -> (&'static str, String) {
         let event = agent.event_name(self.kind()).unwrap();
-        let mut payload = recorded(agent, event);
+        let mut payload = recorded(agent, event).unwrap_or_else(|| panic!("{agent}: {event}"));
         payload["cwd"] = json!(project);
         for (name, value) in self.fields().as_object().unwrap() {
             if let Some(member) = payload.get_mut(name) {
@@ -105,13 +105,13 @@ impl Question {
     }
 }
 
-/// An event of an agent as it was recorded.
-fn recorded(agent: Agent, event: &str) -> Value {
+/// An event of an agent as it was recorded, if it was.
+pub(super) fn recorded(agent: Agent, event: &str) -> Option<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/agents/payloads");
     let text = std::fs::read_to_string(folder.join(format!("{agent}.json"))).unwrap();
     let all: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
     let is_it = |key: &str| key == event || key.strip_prefix(event).is_some_and(|rest| rest.starts_with('.'));
-    all.into_iter().find(|(key, _)| is_it(key)).unwrap_or_else(|| panic!("{agent}: {event}")).1
+    all.into_iter().find(|(key, _)| is_it(key)).map(|(_, payload)| payload)
 }
 
 /// A question to the hooks of a project.

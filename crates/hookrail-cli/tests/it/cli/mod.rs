@@ -15,6 +15,7 @@ mod check;
 mod ci;
 mod completions;
 mod config;
+mod cross_effects;
 mod cross_hosts;
 mod cross_prompts;
 mod demo;

@@ -417,7 +417,7 @@ fn scripts_can_be_executed() {
 }
 
 /// `cargo` for a hook that was just written, with this tree in place of its repository.
-fn cargo(sandbox: &Sandbox, manifest: &str) -> std::process::Command {
+pub(super) fn cargo(sandbox: &Sandbox, manifest: &str) -> std::process::Command {
     let text = sandbox.read(manifest);
     if text.contains("hookrail-hook = ") {
         let crate_here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hookrail-hook").canonicalize().unwrap();
