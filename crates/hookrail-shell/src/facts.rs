@@ -70,6 +70,12 @@ impl FactSet {
         Self(self.0 | other.0)
     }
 
+    /// Whether a kind is in both sets.
+    #[must_use]
+    pub fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Returns the kinds in the order of the document.
     pub fn kinds(self) -> impl Iterator<Item = FactKind> {
         FactKind::ALL.into_iter().filter(move |kind| self.contains(*kind))

@@ -119,6 +119,11 @@ fn worst() -> Vec<String> {
         "a|",
         "eval ",
         "sudo ",
+        "rm $x ",
+        "ssh a ",
+        "docker run a ",
+        "git -c a=b ",
+        "x=$x$x;",
     ];
     let mut lines: Vec<String> = repeated.iter().map(|part| part.repeat(10_000)).collect();
     lines.extend(["x".repeat(1 << 20), "a;".repeat(1 << 16), "$(a) ".repeat(20_000), "{a,b}".repeat(5_000)]);

@@ -1,11 +1,11 @@
 //! Builtins that change the shell, or that give a text.
 
+use super::carried_code::joined;
 use super::evaluate::{After, Evaluator, Input, Output};
 use super::options::Arg;
 use super::record::Use;
-use super::roles::joined;
 use crate::facts::{Executed, FactSet, FlowKind, Why};
-use crate::lexer::decode_ansi_c;
+use crate::lexer::{decode_ansi_c, is_mark};
 use crate::resolve::{HOLE, Hole, Value, Variable, World, join, normal, parent};
 use crate::syntax::Span;
 
@@ -194,6 +194,10 @@ impl Evaluator<'_> {
                 self.unknown(Why::CodeFromValue, FactSet::EVERYTHING, span);
             } else {
                 self.use_value(Use::Read, &file.value, file.span, world);
+                let parameters = args.get(1..).unwrap_or_default();
+                if let Some(after) = self.run_written(&file.value, parameters, span, world.clone()) {
+                    return after;
+                }
                 self.run_script(&file.value, file.span, world);
             }
         }
@@ -361,12 +365,23 @@ fn echo(args: &[Arg]) -> Value {
     let ends = !args.iter().take(flags).any(|arg| arg.text().contains('n'));
     let mut text = joined(args.get(flags..).unwrap_or_default());
     if decodes {
-        text.text = decode_ansi_c(&text.text);
+        text.text = decoded(&text.text);
     }
     if ends {
         text.text.push('\n');
     }
     text
+}
+
+/// Decodes escapes between the characters that stand for what is not known.
+fn decoded(text: &str) -> String {
+    let mut decoded = String::with_capacity(text.len());
+    for part in text.split_inclusive(is_mark) {
+        let escaped = part.trim_end_matches(is_mark);
+        decoded.push_str(&decode_ansi_c(escaped));
+        decoded.push_str(part.get(escaped.len()..).unwrap_or_default());
+    }
+    decoded
 }
 
 /// What `printf` prints, if its format has only texts.
@@ -383,9 +398,14 @@ fn printf_text(operands: &[Arg]) -> Option<Value> {
             let letter = rest.get(index + 1..)?.chars().next()?;
             match letter {
                 '%' => result.text.push('%'),
-                's' | 'b' | 'd' | 'q' => {
+                's' | 'd' | 'q' => {
                     if let Some(value) = values.next() {
                         result.push(&value.value);
+                    }
+                }
+                'b' => {
+                    if let Some(value) = values.next() {
+                        result.push(&Value { text: decoded(value.text()), hole: value.value.hole });
                     }
                 }
                 _ => return None,

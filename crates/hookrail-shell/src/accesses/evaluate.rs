@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Scene;
+use super::line_files::LineFiles;
 use crate::facts::{Accesses, FactSet, Why};
 use crate::parse::parse_code;
 use crate::resolve::{ANY, BRACKET, Function, HOLE, Hole, ONE, Origin, Value, Variable, World};
@@ -77,6 +78,7 @@ pub(crate) struct Evaluator<'s> {
     pub(crate) git_settings: Vec<(String, String)>,
     /// What the pipes of `<(…)` give, in their order.
     pub(crate) pipes: Vec<Output>,
+    pub(crate) line_files: LineFiles,
     steps: usize,
     /// No further command is followed.
     is_exhausted: bool,
@@ -96,6 +98,7 @@ impl<'s> Evaluator<'s> {
             connections: Vec::new(),
             git_settings: Vec::new(),
             pipes: Vec::new(),
+            line_files: LineFiles::default(),
             steps: 0,
             is_exhausted: false,
         }
@@ -162,7 +165,19 @@ impl<'s> Evaluator<'s> {
         if code.has_hole() {
             self.hidden_code(code.hole, span);
         }
-        self.charge(code.text.len().saturating_mul(2));
+        self.shown_code(code, span, via, worlds, input)
+    }
+
+    /// Follows code as far as it is known.
+    pub(crate) fn shown_code(
+        &mut self,
+        code: &Value,
+        span: Span,
+        via: &str,
+        worlds: Vec<World>,
+        input: &Input,
+    ) -> After {
+        self.charge(code.text.len().saturating_mul(3));
         // No command of it would be followed, so it is not read.
         if self.is_full() {
             return After { failure: worlds.clone(), success: worlds, output: Output::default() };
@@ -314,9 +329,9 @@ impl<'s> Evaluator<'s> {
     }
 
     /// The states behind a command that is followed by `;`.
-    fn behind(&mut self, after: After) -> Vec<World> {
-        let failure = after.failure.into_iter().filter(|world| !world.ends_on_failure).collect();
-        self.merged(after.success, failure)
+    fn behind(&mut self, mut after: After) -> Vec<World> {
+        after.failure.retain(|world| !world.ends_on_failure);
+        self.merged(after.success, after.failure)
     }
 
     fn chain(&mut self, first: &Node, rest: &[(Connector, Node)], worlds: Vec<World>, input: &Input) -> After {
@@ -383,7 +398,7 @@ impl<'s> Evaluator<'s> {
         self.either(result, last)
     }
 
-    fn either(&mut self, left: After, right: After) -> After {
+    pub(crate) fn either(&mut self, left: After, right: After) -> After {
         After {
             success: self.merged(left.success, right.success),
             failure: self.merged(left.failure, right.failure),
@@ -490,6 +505,9 @@ impl<'s> Evaluator<'s> {
 
     /// Puts states together, and gives up what differs if there are too many.
     pub(crate) fn merged(&mut self, mut left: Vec<World>, right: Vec<World>) -> Vec<World> {
+        if left.is_empty() && right.len() <= 1 {
+            return right;
+        }
         for world in right {
             if !left.contains(&world) {
                 left.push(world);

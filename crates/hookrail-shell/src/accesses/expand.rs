@@ -3,9 +3,10 @@
 use super::evaluate::{Evaluator, Input};
 use crate::facts::{FactSet, Why};
 use crate::resolve::{
-    ANY, BRACKET, HOLE, Hole, ONE, Value, Variable, World, change_case, is_costly, remove, replace, substring,
+    ANY, BRACKET, HOLE, Hole, ONE, PIPE, Value, Variable, World, change_case, is_costly, remove, replace, substring,
 };
 use crate::syntax::{GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Span, Word};
+use crate::syntax::{Node, ShellScript};
 
 /// The most words that braces give.
 const MOST_BRACE_WORDS: usize = 4096;
@@ -26,8 +27,11 @@ struct Fields {
 }
 
 impl Fields {
-    fn add(&mut self, value: &Value) {
-        self.current.get_or_insert_default().push(value);
+    fn add(&mut self, value: Value) {
+        match &mut self.current {
+            Some(current) => current.push(&value),
+            None => self.current = Some(value),
+        }
     }
 
     fn end(&mut self) {
@@ -43,7 +47,8 @@ impl Evaluator<'_> {
         }
         let has_brace = word.pieces.iter().any(|piece| matches!(piece.kind, PieceKind::Brace(_)));
         if !has_brace {
-            return self.fields_of(&word.pieces, world);
+            let fields = self.fields_of(&word.pieces, world);
+            return self.limited(fields, word);
         }
         let mut variants = vec![Vec::new()];
         let is_complete = expand_braces(&word.pieces, MOST_BRACES, &mut variants);
@@ -51,7 +56,18 @@ impl Evaluator<'_> {
             let span = self.span(word.span);
             self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
         }
-        variants.iter().flat_map(|pieces| self.fields_of(pieces, world)).collect()
+        let fields = variants.iter().flat_map(|pieces| self.fields_of(pieces, world)).collect();
+        self.limited(fields, word)
+    }
+
+    /// Keeps as many words as are followed.
+    fn limited(&mut self, mut fields: Vec<Value>, word: &Word) -> Vec<Value> {
+        if fields.len() > MOST_BRACE_WORDS {
+            let span = self.span(word.span);
+            self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
+            fields.truncate(MOST_BRACE_WORDS);
+        }
+        fields
     }
 
     fn fields_of(&mut self, pieces: &[Piece], world: &mut World) -> Vec<Value> {
@@ -59,14 +75,14 @@ impl Evaluator<'_> {
         for piece in pieces {
             let is_quoted = piece.quotes != Quotes::None;
             match self.expanded(piece, world) {
-                Expanded::One(value) if is_quoted || !is_split(&piece.kind) => fields.add(&value),
+                Expanded::One(value) if is_quoted || !is_split(&piece.kind) => fields.add(value),
                 Expanded::One(value) => split(&value, world, &mut fields),
                 Expanded::Several(values) => {
-                    for (index, value) in values.iter().enumerate() {
+                    for (index, value) in values.into_iter().enumerate() {
                         if index > 0 {
                             fields.end();
                         }
-                        if is_quoted { fields.add(value) } else { split(value, world, &mut fields) }
+                        if is_quoted { fields.add(value) } else { split(&value, world, &mut fields) }
                     }
                 }
             }
@@ -118,6 +134,9 @@ impl Evaluator<'_> {
             }
             PieceKind::Command(code) => {
                 let output = code.script.as_deref().map(|script| self.substitution(script, piece.span, world));
+                if code.script.as_deref().is_some_and(names_folder) && world.function("pwd").is_none() {
+                    return Expanded::One(world.folder.clone());
+                }
                 let output = output.unwrap_or_default();
                 let hole = self.hole(Why::Substitution, piece.span);
                 Value::unknown(Hole { net: output.net, secret: output.secret, ..hole })
@@ -129,7 +148,7 @@ impl Evaluator<'_> {
                     None => super::evaluate::Output::default(),
                 };
                 self.pipes.push(output);
-                Value::known(format!("pipe:{}", self.pipes.len()))
+                Value::known(format!("{PIPE}{}", self.pipes.len()))
             }
             PieceKind::Brace(alternatives) => {
                 // Outside of words that become arguments, braces are text.
@@ -419,6 +438,16 @@ impl Parameter {
     }
 }
 
+/// Whether code is `pwd`, and nothing else.
+fn names_folder(script: &ShellScript) -> bool {
+    let Node::Command(command) = &script.root else { return false };
+    let is_pwd = |word: &Word| word.literal().is_some_and(|text| text == "pwd");
+    script.faults.is_empty()
+        && command.assignments.is_empty()
+        && command.redirects.is_empty()
+        && matches!(command.words.as_slice(), [only] if is_pwd(only))
+}
+
 /// Whether a text runs commands if a shell evaluates it.
 pub(crate) fn has_substitution(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("${")
@@ -432,8 +461,8 @@ fn is_split(kind: &PieceKind) -> bool {
 /// Divides a value at the characters of `IFS`.
 fn split(value: &Value, world: &World, fields: &mut Fields) {
     let separators = match world.variable("IFS") {
-        Some(Variable::Text(separators)) => separators.text.clone(),
-        _ => " \t\n".to_owned(),
+        Some(Variable::Text(separators)) => separators.text.as_str(),
+        _ => " \t\n",
     };
     for letter in value.text.chars() {
         if separators.contains(letter) {

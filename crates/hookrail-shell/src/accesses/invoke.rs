@@ -1,17 +1,23 @@
 //! Runs one simple command: words, assignments, redirections, and then the program that its first word names.
 
 use super::evaluate::{After, Downloaded, Evaluator, Input, Output};
+use super::hosts::named;
 use super::options::Arg;
 use super::record::Use;
 use super::secrets::is_secret;
 use crate::facts::{Accesses, CommandFact, Executed, FactKind, FactSet, FlowKind, NetworkHost, Why};
-use crate::resolve::{HOLE, Origin, Value, Variable, World, base_name, is_pattern, shown};
+use crate::resolve::{BRACKET, HOLE, Origin, PIPE, Value, Variable, World, base_name, is_pattern, shown};
 use crate::syntax::Span;
 use crate::syntax::{AssignedValue, Assignment, Redirect, RedirectOperator, RedirectTarget, SimpleCommand};
+use crate::syntax::{Piece, PieceKind};
 use crate::tables::VariableKind;
 
+/// The most arguments of a command that are followed, but for those of its last word.
+const MOST_ARGUMENTS: usize = 4096;
 /// The most wrappers around a command.
 const MOST_WRAPPERS: usize = 40;
+/// The last place in an array that a line can name and is known.
+const MOST_ELEMENTS: usize = 64;
 /// Folders whose programs are those of the tables.
 const SYSTEM_FOLDERS: [&str; 8] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/snap/bin"];
@@ -24,7 +30,13 @@ pub(crate) struct Redirected {
     /// Whether output goes to a connection.
     connects: bool,
     /// The files that standard output goes to.
-    pub(crate) targets: Vec<String>,
+    pub(crate) targets: Vec<OutputFile>,
+}
+
+/// A file that standard output goes to.
+pub(crate) struct OutputFile {
+    path: String,
+    appends: bool,
 }
 
 impl Evaluator<'_> {
@@ -46,7 +58,16 @@ impl Evaluator<'_> {
         let mut args = Vec::with_capacity(command.words.len());
         for word in &command.words {
             let span = self.span(word.span);
-            args.extend(self.fields(word, &mut world).into_iter().map(|value| Arg { value, span }));
+            if args.len() >= MOST_ARGUMENTS {
+                self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
+                break;
+            }
+            match word.pieces.as_slice() {
+                [Piece { kind: PieceKind::Text(text), .. }] => {
+                    args.push(Arg { value: Value::known(text.as_str()), span });
+                }
+                _ => args.extend(self.fields(word, &mut world).into_iter().map(|value| Arg { value, span })),
+            }
         }
         let redirected = self.redirects(&command.redirects, &mut world, input);
         let before_facts = FactCounts::of(&self.facts);
@@ -62,16 +83,15 @@ impl Evaluator<'_> {
             after.failure.clear();
             after
         } else {
-            let before = world.clone();
+            let before = (!command.assignments.is_empty()).then(|| world.clone());
             for assignment in &command.assignments {
                 self.assign(assignment, &mut world);
                 world.export(&assignment.name);
             }
-            if command.assignments.is_empty() {
-                self.run(&args, span, world, &redirected.input, true)
-            } else {
-                let after = self.run(&args, span, world, &redirected.input, true);
-                restore(after, &command.assignments, &before)
+            let after = self.run(&args, span, world, &redirected.input, true);
+            match before {
+                Some(before) => restore(after, &command.assignments, &before),
+                None => after,
             }
         };
         self.finish(&mut after.output, &args, before_facts, &redirected.input, span);
@@ -89,6 +109,12 @@ impl Evaluator<'_> {
         let has_connected =
             self.facts.network.iter().skip(before.hosts).any(|fact| !matches!(fact.what, NetworkHost::Registry(_)));
         self.pass_on_downloads(before, input);
+        // What a client of another machine writes may come from there.
+        let hosts = self.facts.network.iter().skip(before.hosts);
+        if hosts.into_iter().any(|fact| matches!(fact.what, NetworkHost::Name(_) | NetworkHost::Unknown)) {
+            let written = self.facts.writes.iter().skip(before.writes);
+            self.downloaded.extend(written.map(|fact| Downloaded { path: fact.what.path.clone() }));
+        }
         let holds_secret = args.iter().any(|arg| arg.value.hole.is_some_and(|hole| hole.secret));
         output.net |= has_connected || input.net;
         output.secret |= read_secret || input.secret || holds_secret;
@@ -108,15 +134,18 @@ impl Evaluator<'_> {
     }
 
     /// Whether the line gets a file from the network.
-    fn is_downloaded(&self, path: &str) -> bool {
+    pub(super) fn is_downloaded(&self, path: &str) -> bool {
         self.downloaded.iter().any(|file| {
             path == file.path || file.path.strip_suffix("/**").is_some_and(|folder| path.starts_with(folder))
         })
     }
 
-    pub(crate) fn note_written(&mut self, targets: &[String], output: &Output) {
-        if output.net {
-            self.downloaded.extend(targets.iter().map(|path| Downloaded { path: path.clone() }));
+    pub(crate) fn note_written(&mut self, targets: &[OutputFile], output: &Output) {
+        for OutputFile { path, appends } in targets {
+            if output.net {
+                self.downloaded.push(Downloaded { path: path.clone() });
+            }
+            self.line_files.write(path, output.text.as_ref(), *appends);
         }
     }
 
@@ -150,9 +179,9 @@ impl Evaluator<'_> {
     /// Runs the program that the first argument names.
     fn run(&mut self, args: &[Arg], span: Span, world: World, input: &Input, calls_functions: bool) -> After {
         let Some((program, rest)) = args.split_first() else { return After::same(world, Output::default()) };
-        let name = shown(base_name(program.text()));
         if let Some(fact) = self.command.and_then(|index| self.facts.commands.get_mut(index)) {
-            fact.program = if program.text().starts_with('/') { name.clone() } else { shown(program.text()) };
+            let name = if program.text().starts_with('/') { base_name(program.text()) } else { program.text() };
+            fact.program = shown(name);
             fact.args = rest.iter().map(|arg| shown(arg.text())).collect();
             fact.fed = input.text.as_ref().map(|text| shown(&text.text));
         }
@@ -175,18 +204,18 @@ impl Evaluator<'_> {
             self.unknown(Why::ProgramFromPattern, FactSet::EVERYTHING, program.span);
             return After::same(world, Output::default());
         }
-        let text = program.text().to_owned();
-        if let Some(function) = world.function(&text).filter(|_| calls_functions) {
-            return self.call(&text, &function, rest, span, world, input);
+        let text = program.text();
+        if let Some(function) = world.function(text).filter(|_| calls_functions) {
+            return self.call(text, &function, rest, span, world, input);
         }
         let alias = world.aliases.iter().rev().find(|(alias, _)| calls_functions && *alias == text).cloned();
         if let Some((_, code)) = alias {
-            return self.alias(&text, &code, rest, program.span, world, input);
+            return self.alias(text, &code, rest, program.span, world, input);
         }
         if text.contains('/') {
-            return self.run_path(program, &name, rest, span, world, input);
+            return self.run_path(program, rest, span, world, input);
         }
-        self.program(&text, rest, span, world, input)
+        self.program(text, rest, span, world, input)
     }
 
     /// Follows an alias of the line, with its arguments. Whether a shell expands it is not known.
@@ -204,14 +233,19 @@ impl Evaluator<'_> {
         self.code(&code, span, name, vec![world], input)
     }
 
-    fn run_path(&mut self, program: &Arg, name: &str, rest: &[Arg], span: Span, world: World, input: &Input) -> After {
+    fn run_path(&mut self, program: &Arg, rest: &[Arg], span: Span, world: World, input: &Input) -> After {
         let place = self.place_of(&program.value, &world);
         let folder = crate::resolve::parent(&place.path).to_owned();
         if SYSTEM_FOLDERS.contains(&folder.as_str()) && place.why.is_none() {
-            return self.program(name, rest, span, world, input);
+            return self.program(&shown(base_name(program.text())), rest, span, world, input);
         }
-        self.run_script(&program.value, program.span, &world);
-        After::same(world, Output::default())
+        match self.run_written(&program.value, rest, span, world.child()) {
+            Some(after) => After::same(world, after.output),
+            None => {
+                self.run_script(&program.value, program.span, &world);
+                After::same(world, Output::default())
+            }
+        }
     }
 
     /// Runs a file that is in no table.
@@ -298,7 +332,7 @@ impl Evaluator<'_> {
                         result.input = Input { is_fed: true, net: true, ..Input::default() };
                     }
                 } else {
-                    self.output_to(&value, span, world, result);
+                    self.output_to(&value, span, world, result, false);
                 }
             }
             RedirectOperator::Read => {
@@ -314,7 +348,8 @@ impl Evaluator<'_> {
             }
             RedirectOperator::Write | RedirectOperator::Append => {
                 let (leaves, targets) = (result.leaves, result.targets.len());
-                self.output_to(&value, span, world, result);
+                let appends = redirect.operator == RedirectOperator::Append;
+                self.output_to(&value, span, world, result, appends);
                 if !is_output {
                     result.leaves = leaves;
                     result.targets.truncate(targets);
@@ -325,14 +360,14 @@ impl Evaluator<'_> {
 
     /// Remembers the number of a file that is a connection.
     fn open_connection(&mut self, value: &Value, redirect: &Redirect) {
-        if device_host(&value.text).is_some() {
+        if device_host(&value.text).is_some() || self.pipe(value).is_some_and(|pipe| pipe.net) {
             self.connections.extend(redirect.descriptor.filter(|number| *number > 2));
         }
     }
 
-    fn output_to(&mut self, value: &Value, span: Span, world: &World, result: &mut Redirected) {
+    fn output_to(&mut self, value: &Value, span: Span, world: &World, result: &mut Redirected, appends: bool) {
         result.leaves = true;
-        if value.text.starts_with("pipe:") {
+        if value.is_pipe() {
             return;
         }
         if let Some(host) = device_host(&value.text) {
@@ -341,7 +376,7 @@ impl Evaluator<'_> {
             return;
         }
         self.use_value(Use::Write, value, span, world);
-        result.targets.push(shown(&self.place_of(value, world).path));
+        result.targets.push(OutputFile { path: shown(&self.place_of(value, world).path), appends });
     }
 
     fn input_from(&mut self, value: &Value, span: Span, world: &World, result: &mut Redirected) {
@@ -368,7 +403,7 @@ impl Evaluator<'_> {
 
     /// Returns what a pipe of `<(…)` gives.
     pub(crate) fn pipe(&self, value: &Value) -> Option<Output> {
-        let number = value.text.strip_prefix("pipe:")?.parse::<usize>().ok()?;
+        let number = value.text.strip_prefix(PIPE)?.parse::<usize>().ok()?;
         self.pipes.get(number.checked_sub(1)?).cloned()
     }
 
@@ -381,7 +416,8 @@ impl Evaluator<'_> {
         let value = match &assignment.value {
             AssignedValue::Word(word) => Variable::Text(self.single(&word.pieces, world)),
             AssignedValue::Array(words) => {
-                Variable::Array(words.iter().flat_map(|word| self.fields(word, world)).collect())
+                let fields = words.iter().flat_map(|word| self.fields(word, world)).collect();
+                Variable::Array(array(fields))
             }
         };
         if assignment.subscript.is_some() {
@@ -481,6 +517,29 @@ impl Evaluator<'_> {
     }
 }
 
+/// The elements of an array, of which some may name their own place: `([2]=x)`.
+fn array(fields: Vec<Value>) -> Vec<Value> {
+    let mut array: Vec<Value> = Vec::with_capacity(fields.len());
+    for field in fields {
+        let Some((place, text)) = field.text.strip_prefix(BRACKET).and_then(|rest| rest.split_once("]=")) else {
+            array.push(field);
+            continue;
+        };
+        let element = Value { text: text.to_owned(), hole: field.hole };
+        match place.parse::<usize>() {
+            Ok(place) if place < MOST_ELEMENTS => {
+                array.resize(array.len().max(place + 1), Value::default());
+                if let Some(old) = array.get_mut(place) {
+                    *old = element;
+                }
+            }
+            // A name, or a place that is too far away: only all of them are known.
+            Ok(_) | Err(_) => array.push(element),
+        }
+    }
+    array
+}
+
 /// How many facts there were before a command.
 #[derive(Clone, Copy)]
 struct FactCounts {
@@ -515,8 +574,7 @@ fn fed(text: Value) -> Input {
 /// Returns the host of `/dev/tcp/host/port`.
 fn device_host(path: &str) -> Option<NetworkHost> {
     let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
-    let host = rest.split('/').next().unwrap_or_default();
-    Some(if host.contains(HOLE) || host.is_empty() { NetworkHost::Unknown } else { NetworkHost::Name(host.to_owned()) })
+    Some(named(rest.split('/').next().unwrap_or_default()))
 }
 
 /// Gives variables that were set for one command their old values.

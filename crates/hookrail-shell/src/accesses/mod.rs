@@ -1,15 +1,19 @@
 //! What the commands of a line would do.
 
 mod builtins;
+mod carried_code;
 mod evaluate;
 mod expand;
+mod hosts;
 mod invoke;
+mod line_files;
 mod normal_words;
 mod options;
 mod program;
 mod programs;
 mod record;
 mod roles;
+mod rows;
 mod secrets;
 
 pub use program::Program;

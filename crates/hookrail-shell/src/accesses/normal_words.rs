@@ -29,11 +29,11 @@ fn divided(program: &str, args: &[String]) -> CommandWords {
     let plain = Row::default();
     let row = tables().row(name).unwrap_or(&plain);
     let mut words = CommandWords::default();
-    let Some(rows) = tables().subcommands(name) else {
+    if !tables().has_subcommands(name) {
         // The words of a command behind a wrapper are words too.
         add(&Grammar { before_rest: None, ..Grammar::of(row) }.divide(&args), row, &mut words);
         return words;
-    };
+    }
     let divided = Grammar { stops: true, ..Grammar::of(row) }.divide(&args);
     let (first, rest) = match divided.operands.split_first() {
         Some((first, rest)) => (first.text().to_owned(), rest.to_vec()),
@@ -45,8 +45,8 @@ fn divided(program: &str, args: &[String]) -> CommandWords {
     let options = Divided { options: divided.options, operands: Vec::new() };
     add(&options, row, &mut words);
     words.operands.push(first.clone());
-    let pair = rest.first().and_then(|second| rows.get(&format!("{first}/{}", second.text())));
-    let inner = pair.or_else(|| rows.get(&first)).unwrap_or(row);
+    let pair = rest.first().and_then(|second| tables().subcommand(name, &format!("{first}/{}", second.text())));
+    let inner = pair.or_else(|| tables().subcommand(name, &first)).unwrap_or(row);
     add(&Grammar { before_rest: None, stops: false, ..Grammar::of(inner) }.divide(&rest), inner, &mut words);
     words
 }

@@ -139,7 +139,10 @@ impl<'g> Grammar<'g> {
                 divided.options.push(GivenOption::new("i", None));
             } else {
                 divided.operands.push(arg.clone());
-                let is_assignment = self.has_assignments && is_assignment(text);
+                // Such programs take any name.
+                let is_assignment = self.has_assignments
+                    && !text.starts_with('/')
+                    && text.split_once('=').is_some_and(|(name, _)| !name.is_empty());
                 if is_assignment {
                     // It is put before the command, of which it is no part.
                     divided.operands.pop();

@@ -87,7 +87,12 @@ impl Evaluator<'_> {
         let is_partly_unknown = place.why.is_some();
         let command = self.command;
         let real = if is_partly_unknown { None } else { self.scene.surroundings.real_path(&path) };
-        for path in [Some(path), real].into_iter().flatten() {
+        let others: Vec<String> = [Some(&path), real.as_ref()]
+            .into_iter()
+            .flatten()
+            .flat_map(|path| self.line_files.behind(path, how))
+            .collect();
+        for path in [Some(path), real].into_iter().flatten().chain(others) {
             let what = PathUse { path, is_partly_unknown, covers_hidden: reach != Reach::TrackedBelow };
             let list = match how {
                 Use::Read => &mut self.facts.reads,
@@ -95,7 +100,7 @@ impl Evaluator<'_> {
                 Use::Delete => &mut self.facts.deletes,
             };
             // Only the last ones are compared: a list of thousands of operands stays linear.
-            if !list.iter().rev().take(64).any(|fact| fact.what == what && fact.span == span) {
+            if !list.iter().rev().take(64).any(|fact| fact.span == span && fact.what == what) {
                 list.push(Fact { what, span, command });
             }
         }
@@ -134,15 +139,17 @@ impl Evaluator<'_> {
     }
 
     pub(crate) fn unknown(&mut self, why: Why, facts: FactSet, span: Span) {
-        if let Some(known) = self.facts.unknown.iter_mut().find(|known| known.why == why && known.span == span) {
-            known.facts = known.facts.union(facts);
+        let list = &mut self.facts.unknown;
+        // A line has few reasons; one with thousands has said enough.
+        if list.len() >= 256 && (why.class() != Class::Bound || list.len() >= 512) {
+            if let Some(last) = list.last_mut() {
+                last.facts = last.facts.union(facts);
+            }
             return;
         }
-        // A line has few reasons; one with thousands has said enough.
-        if self.facts.unknown.len() < 256 || why.class() == Class::Bound && self.facts.unknown.len() < 512 {
-            self.facts.unknown.push(Unknown { why, facts, span });
-        } else if let Some(last) = self.facts.unknown.last_mut() {
-            last.facts = last.facts.union(facts);
+        match list.iter_mut().find(|known| known.why == why && known.span == span) {
+            Some(known) => known.facts = known.facts.union(facts),
+            None => list.push(Unknown { why, facts, span }),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::resolve::base_name;
 
 /// Folders whose files are secrets.
-const FOLDERS: [&str; 5] = ["/.ssh", "/.aws", "/.gnupg", "/.kube", "/.docker"];
+const FOLDERS: [&str; 5] = ["/.ssh/", "/.aws/", "/.gnupg/", "/.kube/", "/.docker/"];
 /// Files that are secrets wherever they stand.
 const NAMES: [&str; 10] = [
     ".env",
@@ -26,5 +26,5 @@ pub(crate) fn is_secret(path: &str) -> bool {
         || (name.starts_with("id_") && !name.ends_with(".pub"))
         || name.ends_with(".pem")
         || name.ends_with(".key")
-        || FOLDERS.iter().any(|folder| path.contains(&format!("{folder}/")))
+        || FOLDERS.iter().any(|folder| path.contains(folder))
 }

@@ -1,5 +1,10 @@
 //! The escapes of `$'…'`.
 
+/// Whether a character stands for something else where words are worked out. No text of a line may have it.
+pub(crate) fn is_mark(letter: char) -> bool {
+    ('\u{fdd0}'..='\u{fdef}').contains(&letter)
+}
+
 /// Decodes the escapes of `$'…'`.
 pub(crate) fn decode_ansi_c(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
@@ -53,7 +58,8 @@ pub(crate) fn decode_ansi_c(text: &str) -> String {
     out.extend_from_slice(rest.as_bytes());
     // A NUL ends the text, as in the shell.
     out.truncate(out.iter().position(|byte| *byte == 0).unwrap_or(out.len()));
-    String::from_utf8_lossy(&out).into_owned()
+    let text = String::from_utf8_lossy(&out);
+    text.replace(is_mark, "\u{fffd}")
 }
 
 fn push_char(value: Option<u32>, out: &mut Vec<u8>) {

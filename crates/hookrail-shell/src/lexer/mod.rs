@@ -13,6 +13,8 @@ const DEEPEST: u32 = 24;
 const BRACE_BUDGET: usize = 1 << 20;
 
 pub(crate) use escapes::decode_ansi_c;
+#[cfg(feature = "syntax")]
+pub(crate) use escapes::is_mark;
 
 /// Why a word cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +109,8 @@ impl<'t> Lexer<'t> {
     /// Reads one word.
     pub(crate) fn word(&mut self) -> Lexed<Word> {
         let from = self.at;
-        let mut pieces = Vec::new();
+        // Most words have one.
+        let mut pieces = Vec::with_capacity(1);
         self.tilde(&mut pieces);
         self.pieces(Stop::Word, Mode::Plain, &mut pieces)?;
         if self.at == from {

@@ -5,6 +5,7 @@
 
 use tree_sitter::{Node as Tree, TreeCursor};
 
+use super::kind::{Kind, kind_of};
 use super::leaf::LeafReader;
 use crate::syntax::Span;
 use crate::syntax::{Connector, Fault, FaultKind, Node};
@@ -46,7 +47,7 @@ impl<'s> Lowering<'_, '_, 's> {
         let children = self.children(tree);
         let is_whole = children.iter().all(|child| !child.is_missing() && !child.is_error());
         let mut named = children.into_iter().filter(|child| child.is_named());
-        let only = named.next().filter(|child| is_whole && child.kind() == "compound_statement")?;
+        let only = named.next().filter(|child| is_whole && kind_of(*child) == Kind::CompoundStatement)?;
         named.next().is_none().then_some(only)
     }
 
@@ -62,13 +63,13 @@ impl<'s> Lowering<'_, '_, 's> {
     fn sequence(&mut self, children: &[Tree<'s>], depth: u32) -> Node {
         let mut nodes: Vec<Node> = Vec::new();
         for child in children {
-            match child.kind() {
-                "&" => {
+            match kind_of(*child) {
+                Kind::Ampersand => {
                     if let Some(last) = nodes.pop() {
                         nodes.push(Node::Background(Box::new(last)));
                     }
                 }
-                ";" | "\n" | ";;" | "comment" => {}
+                Kind::Semicolon | Kind::DoubleSemicolon | Kind::Comment => {}
                 _ if child.is_missing() => self.fault(FaultKind::Syntax, *child),
                 _ if child.is_error() => {
                     self.fault(FaultKind::Syntax, *child);
@@ -76,7 +77,7 @@ impl<'s> Lowering<'_, '_, 's> {
                         nodes.push(self.statements(*child, depth + 1));
                     }
                 }
-                _ if child.is_named() && is_statement(child.kind()) => nodes.push(self.statement(*child, depth + 1)),
+                _ if child.is_named() && is_statement(kind_of(*child)) => nodes.push(self.statement(*child, depth + 1)),
                 _ => self.fault(FaultKind::Syntax, *child),
             }
         }
@@ -95,6 +96,9 @@ impl<'s> Lowering<'_, '_, 's> {
             self.fault(FaultKind::TooDeep, tree);
             return Node::Nothing;
         }
+        if is_simple(kind_of(tree)) && !tree.has_error() {
+            return self.reader.leaf(tree.start_byte(), tree.end_byte());
+        }
         let mut items = Vec::new();
         self.run(tree, depth, &mut items);
         self.bind(items)
@@ -104,32 +108,27 @@ impl<'s> Lowering<'_, '_, 's> {
     fn run(&mut self, tree: Tree<'s>, depth: u32, items: &mut Vec<Item>) {
         let mut rest = vec![tree];
         while let Some(tree) = rest.pop() {
-            match tree.kind() {
-                "list" | "pipeline" | "redirected_statement" | "negated_command" => {
+            match kind_of(tree) {
+                Kind::List | Kind::Pipeline | Kind::RedirectedStatement | Kind::NegatedCommand => {
                     let mut inner = self.children(tree);
-                    let begins_with_redirect = inner.first().is_some_and(|first| is_redirect(first.kind()));
-                    if tree.kind() == "redirected_statement" && begins_with_redirect {
+                    let begins_with_redirect = inner.first().is_some_and(|first| is_redirect(kind_of(*first)));
+                    if kind_of(tree) == Kind::RedirectedStatement && begins_with_redirect {
                         items.push(Item::Leaf(tree.start_byte(), tree.end_byte()));
                         continue;
                     }
                     inner.reverse();
                     rest.append(&mut inner);
                 }
-                "&&" => items.push(Item::And),
-                "||" => items.push(Item::Or),
-                "|" | "|&" => items.push(Item::Pipe),
-                "!" => items.push(Item::Not),
-                "comment" => {}
+                Kind::And => items.push(Item::And),
+                Kind::Or => items.push(Item::Or),
+                Kind::Pipe | Kind::PipeBoth => items.push(Item::Pipe),
+                Kind::Not => items.push(Item::Not),
+                Kind::Comment => {}
                 kind if is_redirect(kind) => match items.last_mut() {
                     Some(Item::Leaf(_, end) | Item::Structure(_, _, end)) => *end = tree.end_byte(),
                     _ => items.push(Item::Leaf(tree.start_byte(), tree.end_byte())),
                 },
-                "command"
-                | "declaration_command"
-                | "unset_command"
-                | "test_command"
-                | "variable_assignment"
-                | "variable_assignments" => {
+                kind if is_simple(kind) => {
                     if tree.has_error() {
                         self.fault(FaultKind::Syntax, tree);
                     }
@@ -187,23 +186,23 @@ impl<'s> Lowering<'_, '_, 's> {
     }
 
     fn structure(&mut self, tree: Tree<'s>, depth: u32) -> Node {
-        match tree.kind() {
-            "subshell" => Node::Subshell(Box::new(self.inside(tree, &["(", ")"], depth))),
-            "compound_statement" => {
+        match kind_of(tree) {
+            Kind::Subshell => Node::Subshell(Box::new(self.inside(tree, &[Kind::Open, Kind::Close], depth))),
+            Kind::CompoundStatement => {
                 // Groups around one group mean what it does, however many they are.
                 let mut tree = tree;
                 while let Some(inner) = self.only_group(tree) {
                     tree = inner;
                 }
-                self.inside(tree, &["{", "}"], depth)
+                self.inside(tree, &[Kind::OpenBrace, Kind::CloseBrace], depth)
             }
-            "do_group" => self.inside(tree, &["do", "done"], depth),
-            "if_statement" => self.condition(tree, depth),
-            "while_statement" => self.repetition(tree, depth),
-            "for_statement" => self.iteration(tree, depth),
-            "c_style_for_statement" => self.iteration_in_braces(tree, depth),
-            "case_statement" => self.case(tree, depth),
-            "function_definition" => self.function(tree, depth),
+            Kind::DoGroup => self.inside(tree, &[Kind::Do, Kind::Done], depth),
+            Kind::IfStatement => self.condition(tree, depth),
+            Kind::WhileStatement => self.repetition(tree, depth),
+            Kind::ForStatement => self.iteration(tree, depth),
+            Kind::CStyleForStatement => self.iteration_in_braces(tree, depth),
+            Kind::CaseStatement => self.case(tree, depth),
+            Kind::FunctionDefinition => self.function(tree, depth),
             _ => {
                 self.fault(FaultKind::Syntax, tree);
                 Node::Nothing
@@ -211,7 +210,7 @@ impl<'s> Lowering<'_, '_, 's> {
         }
     }
 
-    fn inside(&mut self, tree: Tree<'s>, brackets: &[&str], depth: u32) -> Node {
+    fn inside(&mut self, tree: Tree<'s>, brackets: &[Kind], depth: u32) -> Node {
         let mut inner = self.children(tree);
         for child in &inner {
             if child.is_missing() {
@@ -228,15 +227,15 @@ impl<'s> Lowering<'_, '_, 's> {
         let mut before: Vec<Tree<'s>> = Vec::new();
         let mut condition = None;
         for child in self.children(tree) {
-            match child.kind() {
-                "if" | "fi" if !child.is_named() && !child.is_missing() => {}
-                "then" if !child.is_named() => condition = Some(self.sequence(&std::mem::take(&mut before), depth)),
-                "elif_clause" | "else_clause" => {
+            match kind_of(child) {
+                Kind::If | Kind::Fi if !child.is_named() && !child.is_missing() => {}
+                Kind::Then if !child.is_named() => condition = Some(self.sequence(&std::mem::take(&mut before), depth)),
+                Kind::ElifClause | Kind::ElseClause => {
                     if let Some(condition) = condition.take() {
                         branches.push((condition, self.sequence(&std::mem::take(&mut before), depth)));
                     }
-                    if child.kind() == "else_clause" {
-                        otherwise = self.inside(child, &["else"], depth);
+                    if kind_of(child) == Kind::ElseClause {
+                        otherwise = self.inside(child, &[Kind::Else], depth);
                     } else {
                         branches.push(self.elif(child, depth));
                     }
@@ -257,9 +256,9 @@ impl<'s> Lowering<'_, '_, 's> {
         let mut before: Vec<Tree<'s>> = Vec::new();
         let mut condition = Node::Nothing;
         for child in self.children(tree) {
-            match child.kind() {
-                "elif" if !child.is_named() => {}
-                "then" if !child.is_named() => condition = self.sequence(&std::mem::take(&mut before), depth),
+            match kind_of(child) {
+                Kind::Elif if !child.is_named() => {}
+                Kind::Then if !child.is_named() => condition = self.sequence(&std::mem::take(&mut before), depth),
                 _ => before.push(child),
             }
         }
@@ -271,10 +270,10 @@ impl<'s> Lowering<'_, '_, 's> {
         let mut before = Vec::new();
         let mut body = Node::Nothing;
         for child in self.children(tree) {
-            match child.kind() {
-                "while" if !child.is_named() => {}
-                "until" if !child.is_named() => until = true,
-                "do_group" => body = self.inside(child, &["do", "done"], depth),
+            match kind_of(child) {
+                Kind::While if !child.is_named() => {}
+                Kind::Until if !child.is_named() => until = true,
+                Kind::DoGroup => body = self.inside(child, &[Kind::Do, Kind::Done], depth),
                 _ => before.push(child),
             }
         }
@@ -286,15 +285,17 @@ impl<'s> Lowering<'_, '_, 's> {
         let mut variable = None;
         let mut range: Option<(usize, usize)> = None;
         for child in self.children(tree) {
-            match child.kind() {
-                "for" | "select" | "in" | ";" | "\n" | "comment" if !child.is_named() || child.kind() == "comment" => {
+            match kind_of(child) {
+                Kind::For | Kind::Select | Kind::In | Kind::Semicolon | Kind::Comment
+                    if !child.is_named() || kind_of(child) == Kind::Comment =>
+                {
                     if child.is_missing() {
                         self.fault(FaultKind::Syntax, child);
                     }
                 }
-                "do_group" | "compound_statement" => body = self.structure(child, depth),
+                Kind::DoGroup | Kind::CompoundStatement => body = self.structure(child, depth),
                 _ if child.is_error() || child.is_missing() => self.fault(FaultKind::Syntax, child),
-                "variable_name" if variable.is_none() => variable = Some((child.start_byte(), child.end_byte())),
+                Kind::VariableName if variable.is_none() => variable = Some((child.start_byte(), child.end_byte())),
                 _ => {
                     let start = range.map_or(child.start_byte(), |(start, _)| start);
                     range = Some((start, child.end_byte()));
@@ -322,7 +323,7 @@ impl<'s> Lowering<'_, '_, 's> {
 
     /// A loop over words whose body stands in braces. The grammar got a head without words.
     fn iteration_in_braces(&mut self, tree: Tree<'s>, depth: u32) -> Node {
-        let body = self.children(tree).into_iter().find(|child| child.kind() == "compound_statement");
+        let body = self.children(tree).into_iter().find(|child| kind_of(*child) == Kind::CompoundStatement);
         let Some(body) = body else {
             self.fault(FaultKind::Syntax, tree);
             return Node::Nothing;
@@ -345,13 +346,13 @@ impl<'s> Lowering<'_, '_, 's> {
         let mut word = None;
         let mut arms = Vec::new();
         for child in self.children(tree) {
-            match child.kind() {
-                "case_item" => arms.push(self.arm(child, depth)),
+            match kind_of(child) {
+                Kind::CaseItem => arms.push(self.arm(child, depth)),
                 _ if child.is_missing() || child.is_error() => self.fault(FaultKind::Syntax, child),
-                _ if child.is_named() && child.kind() != "comment" && word.is_none() => {
+                _ if child.is_named() && kind_of(child) != Kind::Comment && word.is_none() => {
                     word = self.reader.words(child.start_byte(), child.end_byte()).into_iter().next();
                 }
-                _ if child.is_named() && child.kind() != "comment" => self.fault(FaultKind::Syntax, child),
+                _ if child.is_named() && kind_of(child) != Kind::Comment => self.fault(FaultKind::Syntax, child),
                 _ => {}
             }
         }
@@ -369,10 +370,10 @@ impl<'s> Lowering<'_, '_, 's> {
         let mut body = Vec::new();
         let mut in_body = false;
         for child in self.children(tree) {
-            match child.kind() {
-                ")" if !in_body => in_body = true,
-                "(" | "|" if !in_body => {}
-                ";;" | ";&" | ";;&" => {}
+            match kind_of(child) {
+                Kind::Close if !in_body => in_body = true,
+                Kind::Open | Kind::Pipe if !in_body => {}
+                Kind::DoubleSemicolon | Kind::SemicolonAmpersand | Kind::DoubleSemicolonAmpersand => {}
                 _ if in_body => body.push(child),
                 _ if child.is_missing() || child.is_error() => self.fault(FaultKind::Syntax, child),
                 _ => patterns.extend(self.reader.words(child.start_byte(), child.end_byte())),
@@ -387,10 +388,10 @@ impl<'s> Lowering<'_, '_, 's> {
         let mut body = Node::Nothing;
         let mut redirects = None;
         for child in self.children(tree) {
-            match child.kind() {
-                "function" | "(" | ")" | "comment" if !child.is_missing() => {}
+            match kind_of(child) {
+                Kind::Function | Kind::Open | Kind::Close | Kind::Comment if !child.is_missing() => {}
                 _ if child.is_missing() || child.is_error() => self.fault(FaultKind::Syntax, child),
-                "word" if name.is_none() => name = self.reader.text.get(child.byte_range()).map(str::to_owned),
+                Kind::Word if name.is_none() => name = self.reader.text.get(child.byte_range()).map(str::to_owned),
                 kind if is_redirect(kind) => redirects = Some(child.byte_range()),
                 _ => body = self.structure(child, depth),
             }
@@ -409,35 +410,47 @@ impl<'s> Lowering<'_, '_, 's> {
     }
 }
 
-fn is_mark(tree: Tree<'_>, marks: &[&str]) -> bool {
-    !tree.is_named() && marks.contains(&tree.kind())
+fn is_mark(tree: Tree<'_>, marks: &[Kind]) -> bool {
+    !tree.is_named() && marks.contains(&kind_of(tree))
 }
 
-fn is_redirect(kind: &str) -> bool {
-    matches!(kind, "file_redirect" | "heredoc_redirect" | "herestring_redirect")
-}
-
-fn is_statement(kind: &str) -> bool {
+fn is_simple(kind: Kind) -> bool {
     matches!(
         kind,
-        "redirected_statement"
-            | "variable_assignment"
-            | "variable_assignments"
-            | "command"
-            | "declaration_command"
-            | "unset_command"
-            | "test_command"
-            | "negated_command"
-            | "for_statement"
-            | "c_style_for_statement"
-            | "while_statement"
-            | "if_statement"
-            | "case_statement"
-            | "pipeline"
-            | "list"
-            | "compound_statement"
-            | "function_definition"
-            | "subshell"
+        Kind::Command
+            | Kind::DeclarationCommand
+            | Kind::UnsetCommand
+            | Kind::TestCommand
+            | Kind::VariableAssignment
+            | Kind::VariableAssignments
+    )
+}
+
+fn is_redirect(kind: Kind) -> bool {
+    matches!(kind, Kind::FileRedirect | Kind::HeredocRedirect | Kind::HerestringRedirect)
+}
+
+fn is_statement(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::RedirectedStatement
+            | Kind::VariableAssignment
+            | Kind::VariableAssignments
+            | Kind::Command
+            | Kind::DeclarationCommand
+            | Kind::UnsetCommand
+            | Kind::TestCommand
+            | Kind::NegatedCommand
+            | Kind::ForStatement
+            | Kind::CStyleForStatement
+            | Kind::WhileStatement
+            | Kind::IfStatement
+            | Kind::CaseStatement
+            | Kind::Pipeline
+            | Kind::List
+            | Kind::CompoundStatement
+            | Kind::FunctionDefinition
+            | Kind::Subshell
     )
 }
 

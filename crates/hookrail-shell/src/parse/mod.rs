@@ -5,11 +5,13 @@
 //! without an error. What those parts are, the reader of words decides, and code in them is parsed on its own.
 
 mod grammar;
+mod kind;
 mod leaf;
 mod lower;
 
 use std::cell::Cell;
 
+use crate::lexer::is_mark;
 use crate::scanner::{ScanFault, Until, scan};
 use crate::syntax::{Fault, FaultKind, Node, ShellScript, Span};
 
@@ -105,8 +107,4 @@ fn parse_part(text: &str, base: Option<u32>, depth: u32, budget: &Cell<u32>) -> 
 /// Characters that no line of a person or a program has: the terminal's, and those that are no characters.
 fn is_forbidden(letter: char) -> bool {
     (letter.is_control() && !matches!(letter, '\n' | '\t' | '\r')) || is_mark(letter)
-}
-
-fn is_mark(letter: char) -> bool {
-    ('\u{fdd0}'..='\u{fdef}').contains(&letter)
 }

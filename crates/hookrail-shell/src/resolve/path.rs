@@ -4,14 +4,20 @@ use super::value::HOLE;
 
 /// Returns an absolute path. A path that begins with an unknown part stays as it is.
 pub(crate) fn join(folder: &str, path: &str) -> String {
-    if path.starts_with('/') || path.starts_with(HOLE) {
-        return normal(path);
-    }
+    let is_whole = path.starts_with('/') || path.starts_with(HOLE);
     let mut joined = String::with_capacity(folder.len() + path.len() + 1);
-    joined.push_str(folder);
-    joined.push('/');
+    if !is_whole {
+        joined.push_str(folder);
+        joined.push('/');
+    }
     joined.push_str(path);
-    normal(&joined)
+    if is_normal(&joined) { joined } else { normal(&joined) }
+}
+
+/// Whether a path surely has nothing to remove. Most have not.
+fn is_normal(path: &str) -> bool {
+    let has_part = |pair: &[u8]| matches!(pair, [b'/', b'/' | b'.']);
+    path.starts_with(['/', HOLE]) && !path.ends_with('/') && !path.as_bytes().windows(2).any(has_part)
 }
 
 /// Removes `.`, `..` and empty parts.

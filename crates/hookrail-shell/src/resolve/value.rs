@@ -12,6 +12,12 @@ pub(crate) const ONE: char = '\u{fdd2}';
 /// Stands for `[` as a pattern.
 pub(crate) const BRACKET: char = '\u{fdd3}';
 
+/// Stands before the number of a pipe, where a word is `<(…)`.
+pub(crate) const PIPE: char = '\u{fdd4}';
+
+/// The longest text that is worked out, in bytes.
+const LONGEST: usize = 128 * 1024;
+
 /// A text with patterns and parts that are not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Value {
@@ -45,11 +51,22 @@ impl Value {
         (!self.text.contains([HOLE, ANY, ONE, BRACKET])).then_some(self.text.as_str())
     }
 
+    /// Whether it is a file that stands for the pipe to a command.
+    pub(crate) fn is_pipe(&self) -> bool {
+        self.text.starts_with(PIPE)
+    }
+
     pub(crate) fn has_hole(&self) -> bool {
         self.hole.is_some() || self.text.contains(HOLE)
     }
 
+    /// Adds a text. One that becomes too long is not known.
     pub(crate) fn push(&mut self, other: &Self) {
+        if self.text.len().saturating_add(other.text.len()) > LONGEST {
+            let hole = Hole { why: Why::TooManyWords, span: Span::default(), net: false, secret: false };
+            *self = Self::unknown(self.hole.or(other.hole).unwrap_or(hole));
+            return;
+        }
         self.text.push_str(&other.text);
         self.hole = self.hole.or(other.hole);
     }
@@ -62,15 +79,18 @@ pub(crate) fn is_pattern(text: &str) -> bool {
 
 /// Returns a text as people read it.
 pub(crate) fn shown(text: &str) -> String {
-    if !text.contains([HOLE, ANY, ONE, BRACKET]) {
+    if !text.contains([HOLE, ANY, ONE, BRACKET, PIPE]) {
         return text.to_owned();
     }
-    text.chars()
-        .map(|letter| match letter {
-            HOLE | ONE => '?',
-            ANY => '*',
-            BRACKET => '[',
-            other => other,
-        })
-        .collect()
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            HOLE | ONE => shown.push('?'),
+            ANY => shown.push('*'),
+            BRACKET => shown.push('['),
+            PIPE => shown.push_str("pipe:"),
+            other => shown.push(other),
+        }
+    }
+    shown
 }

@@ -15,7 +15,15 @@ impl Scanner<'_> {
                 }
             }
             b' ' | b'\t' | b'\r' => {
-                self.at += 1;
+                let from = self.at;
+                while self.peek(0).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+                    self.at += 1;
+                }
+                // A command with its arguments is one word to the grammar: only the reader of words divides it.
+                let is_word = |byte| !matches!(byte, b'\n' | b'#' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>');
+                if self.in_arguments && self.is_base() && self.peek(0).is_some_and(is_word) {
+                    self.mask(from, MaskKind::Letters);
+                }
                 self.begins_word = true;
             }
             b'#' if self.begins_word => {
@@ -75,6 +83,7 @@ impl Scanner<'_> {
     pub(super) fn operator(&mut self) {
         if self.is_base() {
             self.scan.is_structured = true;
+            self.in_arguments = false;
         }
         self.in_substitution();
     }
@@ -104,6 +113,7 @@ impl Scanner<'_> {
         }
         if self.is_base() {
             self.scan.is_structured = true;
+            self.in_arguments = false;
             self.scan.brackets += 1;
             self.frames.push(Frame::Subshell);
         } else {
@@ -120,6 +130,7 @@ impl Scanner<'_> {
                 self.pop();
                 self.begins_command = !was_word;
                 self.begins_word = !was_word;
+                self.in_arguments &= was_word;
             }
             // The end of a pattern, or one too many, which the grammar reports.
             _ => self.operator(),
@@ -132,6 +143,7 @@ impl Scanner<'_> {
 
     pub(super) fn word_part(&mut self, byte: u8) {
         let from = self.at;
+        self.in_arguments |= self.begins_word && self.begins_command && self.is_base();
         match byte {
             b'\\' => {
                 if self.peek(1) == Some(b'\n') {

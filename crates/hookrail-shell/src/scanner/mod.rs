@@ -126,6 +126,8 @@ struct Scanner<'t> {
     begins_command: bool,
     /// Whether a word can begin here.
     begins_word: bool,
+    /// Whether a simple command has begun, so that words are its arguments.
+    in_arguments: bool,
     /// Whether `in` is still to come: behind `for`, `select` and `case`.
     expects_in: bool,
     /// Whether the name of a function is still to come: behind `function`.
@@ -152,6 +154,7 @@ pub(crate) fn scan(text: &str, from: usize, until: Until) -> Scan {
         pending: Vec::new(),
         begins_command: true,
         begins_word: true,
+        in_arguments: false,
         expects_in: false,
         expects_name: false,
         last_word: Span::default(),
@@ -159,7 +162,7 @@ pub(crate) fn scan(text: &str, from: usize, until: Until) -> Scan {
         structure_end: None,
         open_structures: 0,
         wants_command: false,
-        scan: Scan::default(),
+        scan: Scan { masks: Vec::with_capacity(if until == Until::End { 32 } else { 0 }), ..Scan::default() },
     };
     if until == Until::Arithmetic {
         scanner.push(Frame::Arithmetic { open: 0 }, from, MaskKind::Letters);

@@ -16,38 +16,25 @@ impl Scanner<'_> {
     }
 
     pub(super) fn backtick(&mut self) {
-        let from = self.at;
-        self.in_word();
-        self.at += 1;
-        while let Some(byte) = self.peek(0) {
-            match byte {
-                b'\\' => self.at += 2,
-                b'`' => {
-                    self.at += 1;
-                    self.mask(from, MaskKind::Letters);
-                    return;
-                }
-                _ => self.at += 1,
-            }
-        }
-        self.at = self.text.len();
-        self.scan.fault = Some(ScanFault::Unclosed(from));
+        self.escaped("`".len(), b'`');
     }
 
     pub(super) fn ansi_c(&mut self) {
+        self.escaped("$'".len(), b'\'');
+    }
+
+    /// A part that ends at a mark, unless a backslash stands before it.
+    fn escaped(&mut self, opening: usize, mark: u8) {
         let from = self.at;
         self.in_word();
-        self.at += 2;
+        self.at += opening;
         while let Some(byte) = self.peek(0) {
-            match byte {
-                b'\\' => self.at += 2,
-                b'\'' => {
-                    self.at += 1;
-                    self.mask(from, MaskKind::Letters);
-                    return;
-                }
-                _ => self.at += 1,
+            if byte == mark {
+                self.at += 1;
+                self.mask(from, MaskKind::Letters);
+                return;
             }
+            self.at += if byte == b'\\' { 2 } else { 1 };
         }
         self.at = self.text.len();
         self.scan.fault = Some(ScanFault::Unclosed(from));

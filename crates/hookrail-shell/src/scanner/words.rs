@@ -16,7 +16,8 @@ impl Scanner<'_> {
         let ends = self.peek(0).is_none_or(|byte| {
             matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
         });
-        let word = self.text.get(from..self.at).unwrap_or_default();
+        let text = self.text;
+        let word = text.get(from..self.at).unwrap_or_default();
         let could_begin = self.begins_command;
         let structure_end = self.structure_end.take();
         self.last_word = Span::new(from, self.at);
@@ -30,7 +31,7 @@ impl Scanner<'_> {
         if std::mem::take(&mut self.expects_name) {
             self.begins_command = true;
         } else if could_begin {
-            self.reserved_word(from, word.to_vec().as_slice(), structure_end);
+            self.reserved_word(from, word, structure_end);
         } else if word == b"in" && self.expects_in {
             self.expects_in = false;
             // `esac` can follow.
@@ -115,6 +116,7 @@ impl Scanner<'_> {
             }
         };
         if structured && self.is_base() {
+            self.in_arguments = false;
             self.scan.is_structured = true;
             self.open_structures += match word {
                 b"if" | b"while" | b"until" | b"for" | b"select" | b"{" => 1,

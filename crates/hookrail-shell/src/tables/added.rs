@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::row::RawRow;
-use super::{SettingRow, Tables, VariableRow, tables};
+use super::{SettingRow, Tables, VariableRow};
 
 /// The tables of programs: those of this crate, and rows that were added to them.
 ///
@@ -19,7 +19,7 @@ use super::{SettingRow, Tables, VariableRow, tables};
 /// assert_eq!(tables.add("[[program]]\nnames = \"rm\"\n").unwrap().len(), 1);
 /// assert!(tables.add("[[program]]\nname = \"x\"\n").is_err());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ProgramTables(Tables);
 
 /// What is wrong with a text of rows.
@@ -40,12 +40,6 @@ struct AddedFile {
     variable: Vec<Spanned<VariableRow>>,
     #[serde(default)]
     setting: Vec<Spanned<SettingRow>>,
-}
-
-impl Default for ProgramTables {
-    fn default() -> Self {
-        Self(tables().clone())
-    }
 }
 
 impl ProgramTables {
@@ -83,7 +77,7 @@ impl ProgramTables {
                 match self.0.variable(name) {
                     Some(_) => left_out.push(known_already(name, &span)),
                     None => {
-                        tables.variables.insert(name.to_owned(), row.kind);
+                        tables.variables.kinds.insert(name.to_owned(), row.kind);
                     }
                 }
             }
@@ -93,7 +87,7 @@ impl ProgramTables {
                 return Err(RowProblem { span: row.span(), message: "the row names no setting".to_owned() });
             }
             // One more pattern only makes more settings known that run programs.
-            tables.settings.extend(row.get_ref().names());
+            tables.variables.settings.extend(row.get_ref().names());
         }
         if let Some(name) = tables.subcommands.keys().find(|name| !tables.rows.contains_key(*name)) {
             let message = format!("`{name}` has rows of subcommands only: add one without `sub`");
@@ -131,7 +125,7 @@ mod tests {
         assert!(tables.tables().row("frob").is_some());
         // The rows that were added first count.
         assert_eq!(tables.add("[[program]]\nnames = \"frob\"\noperands = \"delete*\"\n").unwrap().len(), 1);
-        assert!(super::tables().row("frob").is_none());
+        assert!(super::super::tables().row("frob").is_none());
     }
 
     #[test]
@@ -155,7 +149,7 @@ mod tests {
         assert!(
             tables.tables().is_running_setting("myTool.x.run") && !tables.tables().is_running_setting("mytool.run")
         );
-        assert!(!super::tables().is_running_setting("mytool.x.run"));
+        assert!(!super::super::tables().is_running_setting("mytool.x.run"));
         for wrong in [
             "[[variable]]\nnames = \"X\"\n",
             "[[variable]]\nnames = \"X\"\nkind = \"magic\"\n",

@@ -4,11 +4,12 @@
 //! A row that cannot be read is left out, which makes its program one that is in no table; a test reads every row.
 
 mod added;
+mod own;
 mod role;
 mod row;
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
@@ -16,9 +17,6 @@ pub use added::{ProgramTables, RowProblem};
 pub(crate) use role::{Operands, Role};
 pub(crate) use row::{FixedFacts, Recursive, Row};
 
-const PROGRAMS: &str = include_str!("programs.toml");
-const WRAPPERS: &str = include_str!("wrappers.toml");
-const SERVICES: &str = include_str!("services.toml");
 const VARIABLES: &str = include_str!("variables.toml");
 
 /// How a variable runs code.
@@ -39,12 +37,6 @@ pub(crate) enum VariableKind {
     Prompt,
     /// Its value is a text that an interactive shell expands when it asks.
     PromptText,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProgramFile {
-    program: Vec<row::RawRow>,
 }
 
 #[derive(Deserialize)]
@@ -81,51 +73,39 @@ struct SettingRow {
     names: String,
 }
 
-/// The tables.
+/// Variables and settings that run code.
+#[derive(Clone, Debug, Default)]
+struct Variables {
+    kinds: HashMap<String, VariableKind>,
+    settings: Vec<String>,
+}
+
+static OWN_VARIABLES: LazyLock<Variables> = LazyLock::new(|| Variables::read(VARIABLES).unwrap_or_default());
+
+impl Variables {
+    fn read(text: &str) -> Result<Self, toml::de::Error> {
+        let file: VariableFile = toml::from_str(text)?;
+        let kinds = file.variable.iter().flat_map(|row| row.names().map(|name| (name.to_owned(), row.kind))).collect();
+        Ok(Self { kinds, settings: file.setting.iter().flat_map(SettingRow::names).collect() })
+    }
+}
+
+/// The tables: the rows of this crate, and those that were added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
     rows: HashMap<String, Row>,
     subcommands: HashMap<String, HashMap<String, Row>>,
-    variables: HashMap<String, VariableKind>,
-    settings: Vec<String>,
-    /// What could not be read.
-    pub(crate) errors: Vec<String>,
+    variables: Variables,
 }
 
-/// Returns the tables.
+/// Returns the tables without added rows.
 pub(crate) fn tables() -> &'static Tables {
-    static TABLES: OnceLock<Tables> = OnceLock::new();
-    TABLES.get_or_init(Tables::read)
+    static TABLES: LazyLock<Tables> = LazyLock::new(Tables::default);
+    &TABLES
 }
 
 impl Tables {
-    fn read() -> Self {
-        let mut tables = Self::default();
-        for text in [PROGRAMS, WRAPPERS, SERVICES] {
-            match toml::from_str::<ProgramFile>(text) {
-                Ok(file) => file.program.into_iter().for_each(|raw| tables.add(raw)),
-                Err(error) => tables.errors.push(error.to_string()),
-            }
-        }
-        match toml::from_str::<VariableFile>(VARIABLES) {
-            Ok(file) => {
-                for row in &file.variable {
-                    tables.variables.extend(row.names().map(|name| (name.to_owned(), row.kind)));
-                }
-                tables.settings.extend(file.setting.iter().flat_map(SettingRow::names));
-            }
-            Err(error) => tables.errors.push(error.to_string()),
-        }
-        tables
-    }
-
-    fn add(&mut self, raw: row::RawRow) {
-        let names = raw.names.clone();
-        if let Err(error) = self.insert(raw) {
-            self.errors.push(format!("{names}: {error}"));
-        }
-    }
-
+    /// Adds a row.
     fn insert(&mut self, raw: row::RawRow) -> Result<(), String> {
         let (names, subcommands) = (raw.names.clone(), raw.sub.clone());
         let row = Row::read(raw)?;
@@ -146,21 +126,28 @@ impl Tables {
     }
 
     pub(crate) fn row(&self, name: &str) -> Option<&Row> {
-        self.rows.get(name).or_else(|| self.rows.get(version_less(name)?))
+        let called = |name: &str| own::row(name).or_else(|| self.rows.get(name));
+        called(name).or_else(|| called(version_less(name)?))
     }
 
-    pub(crate) fn subcommands(&self, name: &str) -> Option<&HashMap<String, Row>> {
-        self.subcommands.get(name)
+    /// Whether a program has rows of subcommands.
+    pub(crate) fn has_subcommands(&self, name: &str) -> bool {
+        own::has_subcommands(name) || self.subcommands.contains_key(name)
+    }
+
+    /// The row of a subcommand.
+    pub(crate) fn subcommand(&self, name: &str, subcommand: &str) -> Option<&Row> {
+        own::subcommand(name, subcommand).or_else(|| self.subcommands.get(name)?.get(subcommand))
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<VariableKind> {
-        self.variables.get(name).copied()
+        OWN_VARIABLES.kinds.get(name).or_else(|| self.variables.kinds.get(name)).copied()
     }
 
     /// The variables of a kind, in the order of their names.
     pub(crate) fn variables_of(&self, kind: VariableKind) -> Vec<&str> {
-        let mut names: Vec<&str> =
-            self.variables.iter().filter(|(_, other)| **other == kind).map(|(name, _)| name.as_str()).collect();
+        let all = OWN_VARIABLES.kinds.iter().chain(&self.variables.kinds);
+        let mut names: Vec<&str> = all.filter(|(_, other)| **other == kind).map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
         names
     }
@@ -168,7 +155,7 @@ impl Tables {
     /// Whether a setting of git runs a program. A `*` of a row stands for one part of the name.
     pub(crate) fn is_running_setting(&self, name: &str) -> bool {
         let name = name.to_lowercase();
-        self.settings.iter().any(|pattern| match pattern.split_once('*') {
+        OWN_VARIABLES.settings.iter().chain(&self.variables.settings).any(|pattern| match pattern.split_once('*') {
             None => *pattern == name,
             Some((head, tail)) => {
                 name.starts_with(head) && name.ends_with(tail) && name.len() > head.len() + tail.len()
@@ -188,11 +175,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_read() {
+    fn variables_settings_and_versions_are_found() {
+        assert!(Variables::read(VARIABLES).is_ok_and(|own| own.kinds.len() > 30 && own.settings.len() > 30));
         let tables = tables();
-        assert!(tables.errors.is_empty(), "{:#?}", tables.errors);
-        assert!(tables.rows.len() > 200, "{}", tables.rows.len());
-        assert!(tables.row("python3.12").is_some());
+        assert!(tables.row("python3.12").is_some() && tables.row("no-such-program").is_none());
         assert!(tables.is_running_setting("core.fsmonitor") && tables.is_running_setting("diff.x.textconv"));
         assert!(!tables.is_running_setting("user.name"));
     }

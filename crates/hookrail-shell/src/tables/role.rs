@@ -39,6 +39,8 @@ pub(crate) enum Role {
     ShellScript,
     /// Code of a language.
     Code(String),
+    /// A filter of jq, which may print variables.
+    Filter,
     /// Code of a database, which may have commands of its client.
     Sql,
     /// A command of an editor, which may run a shell.
@@ -84,6 +86,7 @@ impl Role {
             "copy-target" => Self::CopyTarget,
             "script" => Self::ShellScript,
             "sql" => Self::Sql,
+            "filter" => Self::Filter,
             "editor-command" => Self::EditorCommand,
             "setting" => Self::Setting,
             "module" => Self::Module,

@@ -30,7 +30,8 @@ fn cases() -> Vec<Case> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-const INVENTED: [&str; 9] = [
+const INVENTED: [&str; 10] = [
+    include_str!("invented/corners.txt"),
     include_str!("invented/files.txt"),
     include_str!("invented/git.txt"),
     include_str!("invented/network.txt"),

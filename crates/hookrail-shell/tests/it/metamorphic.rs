@@ -121,7 +121,11 @@ fn two_lines_do_what_each_of_them_does() {
         let [left, right] = pair else { continue };
         let both = facts(&format!("( {left}\n)\n( {right}\n)"));
         let expected: BTreeSet<_> = facts(left).union(&facts(right)).cloned().collect();
-        assert_eq!(both, expected, "{left:?} and {right:?}");
+        let lost: Vec<_> = expected.difference(&both).collect();
+        assert!(lost.is_empty(), "{left:?} and {right:?} lose {lost:?}");
+        // A file that the first line writes may be what the second one reads or runs.
+        let writes = facts(left).iter().any(|(kind, _)| *kind == FactKind::Writes);
+        assert!(writes || both == expected, "{left:?} and {right:?} do {both:?}");
     }
 }
 
@@ -276,6 +280,13 @@ fn hostile_lines_end() {
         "cd a; ".repeat(2000),
         "if a; then cd b; fi; ".repeat(500),
         (0..2000).map(|index| format!("v{index}=a; ")).collect(),
+        // Values that double: after sixty times no machine could hold them.
+        format!("x=a;{}rm $x", "x=$x$x;".repeat(60)),
+        format!("a=(a);{}rm ${{a[@]}}", "a=(\"${a[@]}\" \"${a[@]}\");".repeat(60)),
+        format!("set -- a;{}rm $@", "set -- \"$@\" \"$@\";".repeat(60)),
+        "echo 'sh x; sh x; sh x' > x; sh x".to_owned(),
+        "rm $x ".repeat(10_000),
+        "ln -s a b; ln -s b a; cat a; ".repeat(300),
     ] {
         let _ = of_line(&line);
     }
@@ -291,6 +302,9 @@ fn what_is_over_a_limit_is_said() {
     assert!(is_bound(&format!("printf '%s\\n' {} /opt/app | xargs -I{{}} rm -rf {{}}", "a ".repeat(40))));
     assert!(is_bound(&format!("parallel rm ::: {} /opt/app", "a ".repeat(40))));
     assert!(is_bound("vim -c 'g g g g g g g g g g g g g g g g g g x' a"));
+    assert!(is_bound(&format!("x=a;{}rm $x", "x=$x$x;".repeat(30))));
+    assert!(is_bound(&format!("rm{}", " a".repeat(5000))));
+    assert!(is_bound("echo 'sh x' > x; sh x"));
     assert!(!is_bound(&"a;".repeat(100)));
     // What was found before stays.
     let found = of_line(&format!("rm -rf /opt/app; {}", "a;".repeat(600)));

@@ -2,9 +2,9 @@
 
 use super::{Call, divide};
 use crate::accesses::evaluate::{Downloaded, Evaluator};
+use crate::accesses::hosts::host_of;
 use crate::accesses::options::{Arg, Divided};
 use crate::accesses::record::Use;
-use crate::accesses::roles::host_of;
 use crate::facts::{FactKind, FactSet, NetworkHost, Why};
 use crate::resolve::{HOLE, Value, World, base_name, shown};
 
@@ -144,6 +144,9 @@ impl Evaluator<'_> {
         }
         for file in divided.values(&["o", "output-file", "a", "append-output", "save-cookies"]) {
             self.use_value(Use::Write, &file.value, file.span, call.world);
+        }
+        for program in divided.values(&["use-askpass"]) {
+            self.code(&program.value, program.span, call.name, vec![call.world.child()], &Default::default());
         }
         let outputs: Vec<Arg> = divided.values(&["O", "output-document"]).cloned().collect();
         for output in &outputs {

@@ -24,6 +24,9 @@ impl Evaluator<'_> {
         match name {
             "run" | "create" => self.docker_run(rest, call),
             "exec" => self.docker_exec(rest, call),
+            "unshare" => {
+                self.wrapped(call.name, rest, call.span, call.world.child(), call.input);
+            }
             "build" | "bake" => {
                 self.task("image", "build", call.span);
                 self.network(NetworkHost::Registry("docker".to_owned()), call.span);
@@ -87,9 +90,23 @@ impl Evaluator<'_> {
         for (how, facts) in lists {
             for fact in facts {
                 for (outside, inside) in mounts {
-                    let Some(rest) = fact.what.path.strip_prefix(inside.as_str()) else { continue };
-                    let value = Value::known(format!("{outside}{rest}"));
-                    self.use_value(how, &value, fact.span, call.world);
+                    let path = fact.what.path.as_str();
+                    let folder = path.strip_suffix("/**").or_else(|| path.strip_suffix("/*"));
+                    let above = inside.strip_prefix(folder.unwrap_or(path).trim_end_matches('/'));
+                    // What is above a mount goes with what is mounted there.
+                    let is_above =
+                        (how == Use::Delete || folder.is_some()) && above.is_some_and(|rest| rest.starts_with('/'));
+                    match path.strip_prefix(inside.as_str()) {
+                        Some(rest) => {
+                            let value = Value::known(format!("{outside}{rest}"));
+                            self.use_value(how, &value, fact.span, call.world);
+                        }
+                        None if is_above => {
+                            let reach = if how == Use::Delete { Reach::Itself } else { Reach::Below };
+                            self.use_value_with(how, reach, &Value::known(outside.as_str()), fact.span, call.world);
+                        }
+                        None => {}
+                    }
                 }
             }
         }

@@ -33,7 +33,7 @@ impl Evaluator<'_> {
         }
         let in_place = divided.has_any(&["i", "in-place"]);
         for file in operands {
-            if file.text() != "-" && !file.text().starts_with("pipe:") {
+            if file.text() != "-" && !file.value.is_pipe() {
                 self.use_value(Use::Read, &file.value, file.span, call.world);
             }
             if in_place {
@@ -137,7 +137,7 @@ impl Evaluator<'_> {
         for file in
             operands.iter().filter(|file| !super::super::options::is_assignment(file.text()) && file.text() != "-")
         {
-            if file.text().starts_with("pipe:") {
+            if file.value.is_pipe() {
                 continue;
             }
             self.use_value(Use::Read, &file.value, file.span, call.world);
@@ -155,6 +155,9 @@ impl Evaluator<'_> {
                 &[FactKind::Writes, FactKind::Executes, FactKind::Reads, FactKind::Deletes],
                 program.span,
             );
+        }
+        if program.text().contains(" in ENVIRON") {
+            self.facts.env_dump = Some(program.span);
         }
         let found = awk_actions(program.text());
         for code in found.runs {

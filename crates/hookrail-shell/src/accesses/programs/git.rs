@@ -17,7 +17,7 @@ pub(super) struct GitCall<'c> {
 }
 
 /// Subcommands that only show something, or that change nothing but the repository's own files.
-const QUIET: [&str; 44] = [
+const QUIET: [&str; 43] = [
     "status",
     "rev-parse",
     "describe",
@@ -41,7 +41,6 @@ const QUIET: [&str; 44] = [
     "check-ignore",
     "check-attr",
     "check-ref-format",
-    "hash-object",
     "write-tree",
     "read-tree",
     "commit-tree",
@@ -203,6 +202,7 @@ impl Evaluator<'_> {
             "worktree" => self.git_worktree(git),
             "bisect" => self.git_bisect(git),
             "grep" => self.git_grep(git),
+            "hash-object" => self.git_read_paths(git, "t path", Reach::Itself),
             "show" | "log" | "diff" | "cat-file" | "blame" | "annotate" | "archive" | "format-patch" | "difftool"
             | "mergetool" | "rerere" => {
                 self.git_show(name, git);
@@ -438,13 +438,16 @@ impl Evaluator<'_> {
         }
         let skipped = usize::from(!divided.has_any(&["e", "f"]));
         let paths: Vec<Arg> = divided.operands.iter().skip(skipped).cloned().collect();
+        let below = match divided.has_any(&["no-index", "untracked"]) {
+            true => Reach::Below,
+            false => Reach::TrackedBelow,
+        };
         if paths.is_empty() {
             let value = Value { text: git.world.folder.text.clone(), hole: git.world.folder.hole };
-            self.use_value_with(Use::Read, Reach::TrackedBelow, &value, git.call.span, &git.world);
+            self.use_value_with(Use::Read, below, &value, git.call.span, &git.world);
         }
         for path in &paths {
-            let reach =
-                if path.text().contains('.') && path.text() != "." { Reach::Itself } else { Reach::TrackedBelow };
+            let reach = if path.text().contains('.') && path.text() != "." { Reach::Itself } else { below };
             self.use_value_with(Use::Read, reach, &path.value, path.span, &git.world);
         }
     }

@@ -2,10 +2,11 @@
 
 use super::divide;
 use super::git::GitCall;
+use crate::accesses::carried_code::joined;
 use crate::accesses::evaluate::{Downloaded, Evaluator};
+use crate::accesses::hosts::{host_of, remote_host};
 use crate::accesses::options::Arg;
 use crate::accesses::record::{Reach, Use};
-use crate::accesses::roles::{host_of, joined, remote_host};
 use crate::facts::{FactSet, GitFact, NetworkHost, Why};
 use crate::resolve::{HOLE, Value, base_name};
 

@@ -54,10 +54,26 @@ impl Evaluator<'_> {
             "sed" | "gsed" => self.sed(&call),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(&call),
             "dd" => self.dd(&call),
+            "ps" => self.ps(&call),
             "docker" | "podman" | "nerdctl" => self.docker(&call),
             _ => return None,
         }
         Some(After::same(world.clone(), Output::default()))
+    }
+}
+
+impl Evaluator<'_> {
+    /// `ps`: among its letters without a dash, `e` shows the variables of programs.
+    fn ps(&mut self, call: &Call<'_>) {
+        let shows =
+            |arg: &Arg| arg.text().contains('e') && arg.text().bytes().all(|letter| letter.is_ascii_alphabetic());
+        let is_value = |index: usize| {
+            let before = index.checked_sub(1).and_then(|index| call.args.get(index));
+            before.is_some_and(|before| before.text().starts_with('-'))
+        };
+        if call.args.iter().enumerate().any(|(index, arg)| shows(arg) && !is_value(index)) {
+            self.facts.env_dump = Some(call.span);
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::{Call, divide};
 use crate::accesses::evaluate::Evaluator;
+use crate::accesses::hosts::remote_host;
 use crate::accesses::options::Arg;
 use crate::accesses::record::{Reach, Use};
-use crate::accesses::roles::remote_host;
 use crate::resolve::Value;
 
 const VALUED: &str = "e f B M T rsh rsync-path filter exclude include exclude-from include-from files-from max-size min-size \

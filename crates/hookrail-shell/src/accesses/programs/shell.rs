@@ -77,11 +77,14 @@ impl Evaluator<'_> {
             return After::same(call.world.clone(), after.output);
         }
         match operands.split_first() {
-            Some((file, _)) if !reads_input && !matches!(file.text(), "/dev/stdin" | "/dev/fd/0") => {
-                if file.text().starts_with("pipe:") {
+            Some((file, parameters)) if !reads_input && !matches!(file.text(), "/dev/stdin" | "/dev/fd/0") => {
+                if file.value.is_pipe() {
                     self.piped_script(file);
                 } else {
                     self.use_value(Use::Read, &file.value, file.span, call.world);
+                    if let Some(after) = self.run_written(&file.value, parameters, call.span, child) {
+                        return After::same(call.world.clone(), after.output);
+                    }
                     self.run_script(&file.value, file.span, call.world);
                 }
                 After::same(call.world.clone(), Output::default())

@@ -2,10 +2,10 @@
 
 use super::{Call, divide};
 use crate::accesses::evaluate::{Downloaded, Evaluator};
+use crate::accesses::hosts::{host_of, remote_host};
 use crate::accesses::options::Arg;
 use crate::accesses::record::{Reach, Use};
-use crate::accesses::roles::{host_of, remote_host};
-use crate::resolve::{Value, join, shown};
+use crate::resolve::{Value, Variable, join, shown};
 
 const VALUED: &str = "f C T X b H g I K N V L F file directory files-from exclude-from exclude transform xform strip-components \
     use-compress-program to-command checkpoint-action mode owner group mtime listed-incremental newer format rsh-command \
@@ -13,7 +13,7 @@ const VALUED: &str = "f C T X b H g I K N V L F file directory files-from exclud
 
 impl Evaluator<'_> {
     pub(super) fn tar(&mut self, call: &Call<'_>) {
-        let args = modern(call.args);
+        let args: Vec<Arg> = options_of_variable(call).into_iter().chain(modern(call.args)).collect();
         let divided = divide(&args, VALUED, "", false);
         let mut world = call.world.clone();
         for folder in divided.values(&["C", "directory"]) {
@@ -50,7 +50,7 @@ impl Evaluator<'_> {
                 self.network(host, file.span);
                 continue;
             }
-            if file.text().starts_with("pipe:") {
+            if file.value.is_pipe() {
                 continue;
             }
             self.use_value(if creates { Use::Write } else { Use::Read }, &file.value, file.span, call.world);
@@ -104,4 +104,12 @@ fn modern(args: &[Arg]) -> Vec<Arg> {
     }
     modern.extend(values.cloned());
     modern
+}
+
+/// The options that `TAR_OPTIONS` puts before those of the line.
+fn options_of_variable(call: &Call<'_>) -> Vec<Arg> {
+    let Some(Variable::Text(value)) = call.world.variable("TAR_OPTIONS") else { return Vec::new() };
+    let words = crate::words::command_words(&value.text).unwrap_or_default();
+    let arg = |text: String| Arg { value: Value { text, hole: value.hole }, span: call.span };
+    words.iter().filter_map(|word| word.literal()).map(|text| arg(text.into_owned())).collect()
 }

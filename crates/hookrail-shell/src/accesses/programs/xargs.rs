@@ -69,6 +69,9 @@ impl Evaluator<'_> {
             "",
             true,
         );
+        if divided.has_any(&["dry-run"]) {
+            return After::same(call.world.clone(), Output::default());
+        }
         let is_mark = |arg: &&Arg| matches!(arg.text(), ":::" | ":::+" | "::::");
         let operands = &divided.operands;
         let count = operands.iter().take_while(|arg| !is_mark(arg)).count();
@@ -97,7 +100,7 @@ impl Evaluator<'_> {
             if let [only] = command.as_slice()
                 && only.text().contains(' ')
             {
-                let code = crate::accesses::roles::joined(&args);
+                let code = crate::accesses::carried_code::joined(&args);
                 self.code(&code, call.span, call.name, vec![call.world.child()], &Default::default());
                 continue;
             }
