@@ -1,6 +1,6 @@
 //! Conditions of rules, as data that was checked.
 
-use hookrail_shell::{Class, FactKind, FlowKind, GitFact, Why};
+use hookrail_shell::{Class, FactKind, FactSet, FlowKind, GitFact, Why};
 use regex::Regex;
 
 use super::command_pattern::CommandPattern;
@@ -11,9 +11,22 @@ use crate::event::EventKind;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Condition {
     pub(crate) alternatives: Vec<Vec<Clause>>,
+    /// The facts without any of which it does not hold.
+    needs: Option<FactSet>,
 }
 
 impl Condition {
+    pub(crate) fn new(alternatives: Vec<Vec<Clause>>) -> Self {
+        let needs = |clauses: &Vec<Clause>| clauses.iter().find_map(Clause::needs);
+        let needs = alternatives.iter().map(needs).try_fold(FactSet::default(), |all, needs| Some(all.union(needs?)));
+        Self { alternatives, needs }
+    }
+
+    /// Whether a call that has only facts of these kinds is surely not meant: most calls have few, and most conditions need one.
+    pub(crate) fn rules_out(&self, kinds: FactSet) -> bool {
+        self.needs.is_some_and(|needs| !needs.meets(kinds))
+    }
+
     /// Whether it asks what a session did before.
     pub(crate) fn asks_about_sessions(&self) -> bool {
         self.alternatives.iter().flatten().any(|clause| match clause {
@@ -69,6 +82,28 @@ pub(crate) enum Clause {
     Session(SessionCondition),
     /// This does not hold.
     Not(Box<Condition>),
+}
+
+impl Clause {
+    /// The facts without any of which it does not hold; none if it is about something else.
+    fn needs(&self) -> Option<FactSet> {
+        Some(FactSet::of(match self {
+            Self::Commands(_) | Self::Flow(_) => &[FactKind::Commands],
+            Self::Paths(key, _) => key.kinds(),
+            Self::Executes(_) => &[FactKind::Executes],
+            Self::Network(_) => &[FactKind::Network],
+            Self::Git(_) => &[FactKind::Git],
+            Self::EnvDump => &[FactKind::Reads],
+            Self::Event(_)
+            | Self::RunsOrWrites
+            | Self::Tool(_)
+            | Self::Agent(_)
+            | Self::Content(_)
+            | Self::Prompt(_)
+            | Self::Session(_)
+            | Self::Not(_) => return None,
+        }))
+    }
 }
 
 /// How a path is used.

@@ -27,6 +27,7 @@ pub(crate) struct CallFacts<'e> {
     /// The members of its input. An input that is no object has none.
     members: Option<JsonObject>,
     parts: OnceCell<Vec<FactPart>>,
+    kinds: OnceCell<FactSet>,
     content: OnceCell<String>,
     other_names: OnceCell<Vec<&'static str>>,
 }
@@ -53,8 +54,8 @@ impl<'e> CallFacts<'e> {
             (Some(name), Some(_)) => tools.meaning_among(name, members.as_ref()),
             (Some(name), None) => DEFAULT_TABLE.meaning_among(name, members.as_ref()),
         };
-        let (parts, content, other_names) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { event, tools, scene, meaning, tool_name, members, parts, content, other_names }
+        let (parts, kinds, content, other_names) = (OnceCell::new(), OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { event, tools, scene, meaning, tool_name, members, parts, kinds, content, other_names }
     }
 
     /// Every name that the tool has somewhere, if it is one of the table.
@@ -71,6 +72,13 @@ impl<'e> CallFacts<'e> {
 
     pub(crate) fn parts(&self) -> &[FactPart] {
         self.parts.get_or_init(|| self.find_parts())
+    }
+
+    /// The kinds of which there is a fact, or may be one that is not known.
+    pub(crate) fn kinds(&self) -> FactSet {
+        *self.kinds.get_or_init(|| {
+            self.parts().iter().map(|part| kinds_of(&part.accesses)).fold(FactSet::default(), FactSet::union)
+        })
     }
 
     /// Whether every fact is known.
@@ -278,6 +286,21 @@ impl<'e> CallFacts<'e> {
             |text: &String| text.lines().filter_map(|line| line.strip_prefix('+')).collect::<Vec<_>>().join("\n");
         texts.iter().map(added).collect()
     }
+}
+
+fn kinds_of(accesses: &Accesses) -> FactSet {
+    let Accesses { commands, reads, writes, deletes, executes, network, git, flow, env_dump, unknown } = accesses;
+    let given = [
+        (!commands.is_empty() || !flow.is_empty(), FactKind::Commands),
+        (!reads.is_empty() || env_dump.is_some(), FactKind::Reads),
+        (!writes.is_empty(), FactKind::Writes),
+        (!deletes.is_empty(), FactKind::Deletes),
+        (!executes.is_empty(), FactKind::Executes),
+        (!network.is_empty(), FactKind::Network),
+        (!git.is_empty(), FactKind::Git),
+    ];
+    let known = given.iter().filter(|(is_given, _)| *is_given).map(|(_, kind)| FactSet::of(&[*kind]));
+    known.chain(unknown.iter().map(|unknown| unknown.facts)).fold(FactSet::default(), FactSet::union)
 }
 
 fn collect_texts(value: &Json, texts: &mut Vec<String>) {

@@ -8,7 +8,7 @@ use super::condition::{
 use super::explain;
 use super::facts::{CallFacts, FactPart};
 use super::inline::code_names;
-use super::path_pattern::{Fit, Reach, below, fits_text};
+use super::path_pattern::{Fit, Reach, below, fits_text, is_shell_pattern};
 use super::rule::{Rule, RuleAnswer, RuleMatch};
 use super::scene::{PastKind, RuleScene};
 use crate::tools::ToolMeaning;
@@ -88,6 +88,9 @@ pub(crate) fn judge(rule: &Rule, facts: &CallFacts<'_>) -> RuleVerdict {
 
 /// Whether a condition holds for a call.
 pub(crate) fn holds(condition: &Condition, facts: &CallFacts<'_>) -> Verdict {
+    if condition.rules_out(facts.kinds()) {
+        return Verdict::No;
+    }
     let mut unknown = Vec::new();
     for clauses in &condition.alternatives {
         match all_hold(clauses, facts) {
@@ -247,7 +250,8 @@ fn tool_holds(names: &[String], facts: &CallFacts<'_>) -> Verdict {
         fits_text(name, given)
             || known.is_some_and(|known| {
                 fits_text(name, known.name)
-                    || facts.other_names().contains(&name.as_str())
+                    || !is_shell_pattern(name)
+                        && facts.other_names().contains(&name.as_str())
                         && matches!(facts.table().meaning(name, None), ToolMeaning::Known(tool) if tool == known)
             })
     };
@@ -334,7 +338,23 @@ const DEVICES: [&str; 9] = [
 /// Whether a path is what a condition is about.
 pub(crate) fn fit_of_path(condition: &PathCondition, used: &PathUse, reach: Reach, scene: &RuleScene) -> Fit {
     let PathCondition { globs, except, outside, inside, is_guard_place } = condition;
-    let mut fit = Fit::Yes;
+    let mut fit = if globs.is_empty() { Fit::Yes } else { Fit::No };
+    for glob in globs {
+        match glob.fits(used, reach, scene) {
+            Fit::Yes => {
+                fit = Fit::Yes;
+                break;
+            }
+            Fit::Possible => fit = Fit::Possible,
+            Fit::No => {}
+        }
+    }
+    // A pattern of a shell may also mean files that are not excepted.
+    let is_excepted =
+        || !is_shell_pattern(&used.path) && except.iter().any(|glob| glob.fits(used, Reach::Itself, scene) == Fit::Yes);
+    if fit == Fit::No || is_excepted() {
+        return Fit::No;
+    }
     let mut weaken = |other: Fit| {
         fit = match (fit, other) {
             (Fit::No, _) | (_, Fit::No) => Fit::No,
@@ -342,26 +362,6 @@ pub(crate) fn fit_of_path(condition: &PathCondition, used: &PathUse, reach: Reac
             (Fit::Yes, Fit::Yes) => Fit::Yes,
         };
     };
-    if !globs.is_empty() {
-        let fits = |glob: &super::path_pattern::PathPattern| glob.fits(used, reach, scene);
-        let mut best = Fit::No;
-        for glob in globs {
-            match fits(glob) {
-                Fit::Yes => {
-                    best = Fit::Yes;
-                    break;
-                }
-                Fit::Possible => best = Fit::Possible,
-                Fit::No => {}
-            }
-        }
-        weaken(best);
-    }
-    // A pattern of a shell may also mean files that are not excepted.
-    let is_pattern = used.path.contains(['*', '?', '[']);
-    if !is_pattern && except.iter().any(|glob| glob.fits(used, Reach::Itself, scene) == Fit::Yes) {
-        return Fit::No;
-    }
     let path = used.path.as_str();
     if !outside.is_empty() {
         let is_device = DEVICES.contains(&path) || path.starts_with("/dev/fd/");

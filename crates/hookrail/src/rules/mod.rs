@@ -95,7 +95,7 @@ pub(crate) fn broken_file(name: &str, why: &str) -> [(EventKind, Arc<Rule>); 1] 
         name: name.into(),
         answer: RuleAnswer::Ask,
         text: "".into(),
-        when: condition::Condition { alternatives: vec![vec![condition::Clause::RunsOrWrites]] },
+        when: condition::Condition::new(vec![vec![condition::Clause::RunsOrWrites]]),
         match_unknown: None,
         broken: Some(why.into()),
         definition: "".into(),

@@ -85,31 +85,28 @@ impl PathPattern {
     }
 
     fn fits_known(&self, path: &str, covers_hidden: bool, reach: Reach, base: &str) -> bool {
+        // Most paths are no patterns, and most patterns end in another name.
+        if !is_shell_pattern(path) {
+            return self.may_end(path)
+                && below(path, base).is_some_and(|inside| fit_parts(&self.parts, &split(inside)))
+                || reach == Reach::Below && self.is_reached_below(path, true, base);
+        }
         if let Some(folder) = path.strip_suffix("/**") {
             return self.is_reached_below(folder, covers_hidden, base) || self.fits_below(folder, base);
         }
-        if self.may_end(path)
-            && let Some(inside) = below(path, base)
-            && fit_parts(&self.parts, &split(inside))
-        {
+        if below(path, base).is_some_and(|inside| fit_parts(&self.parts, &split(inside))) {
             return true;
         }
         // A search that begins above the folder of the pattern comes through it.
-        if let Some((above, found)) = path.split_once("/**/")
-            && below(path, base).is_none()
-            && below(base, above).is_some()
-        {
+        path.split_once("/**/").is_some_and(|(above, found)| {
             let parts: Vec<&str> = ["**"].into_iter().chain(split(found)).collect();
-            return fit_parts(&self.parts, &parts);
-        }
-        reach == Reach::Below && !is_shell_pattern(path) && self.is_reached_below(path, true, base)
+            below(path, base).is_none() && below(base, above).is_some() && fit_parts(&self.parts, &parts)
+        })
     }
 
-    /// Whether a path can end as the pattern does. A path that is a pattern of a shell can.
+    /// Whether a path that is no pattern can end as this pattern does.
     fn may_end(&self, path: &str) -> bool {
-        self.name
-            .as_ref()
-            .is_none_or(|name| path.ends_with(name.as_str()) || is_shell_pattern(path) || path.ends_with('/'))
+        self.name.as_ref().is_none_or(|name| path.ends_with(name.as_str()) || path.ends_with('/'))
     }
 
     /// Whether everything below a folder includes what the pattern names at its shortest.
@@ -162,8 +159,9 @@ fn split(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty()).collect()
 }
 
-fn is_shell_pattern(text: &str) -> bool {
-    text.contains(['*', '?', '['])
+/// Whether a shell would look for files with a text.
+pub(crate) fn is_shell_pattern(text: &str) -> bool {
+    memchr::memchr3(b'*', b'?', b'[', text.as_bytes()).is_some()
 }
 
 /// Whether the parts of a pattern fit those of a path.

@@ -271,9 +271,9 @@ fn applicability(when: &Condition) -> Condition {
     });
     let named: Vec<Vec<Clause>> = named.collect();
     if named.is_empty() || named.iter().any(Vec::is_empty) {
-        return Condition { alternatives: vec![vec![Clause::RunsOrWrites]] };
+        return Condition::new(vec![vec![Clause::RunsOrWrites]]);
     }
-    Condition { alternatives: named }
+    Condition::new(named)
 }
 
 fn read_examples(term: &Term, problems: &mut Problems) -> Vec<Example> {

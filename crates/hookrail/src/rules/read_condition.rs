@@ -64,7 +64,7 @@ impl Problems {
 
 /// Reads a condition: a table, or a list of tables of which one must hold.
 pub(crate) fn read_condition(term: &Term, problems: &mut Problems) -> Condition {
-    let mut condition = Condition::default();
+    let mut alternatives = Vec::new();
     for table in term.each() {
         let Some(members) = table.table() else {
             problems.add(&table.span, format!("a condition is a table, not {}", table.described()));
@@ -82,12 +82,12 @@ pub(crate) fn read_condition(term: &Term, problems: &mut Problems) -> Condition 
         for member in members {
             clauses.extend(read_clause(&member.key, &member.at, &member.term, problems));
         }
-        condition.alternatives.push(clauses);
+        alternatives.push(clauses);
     }
     if term.each().is_empty() {
         problems.add(&term.span, "the list of conditions is empty");
     }
-    condition
+    Condition::new(alternatives)
 }
 
 fn read_clause(key: &str, at: &Range<usize>, term: &Term, problems: &mut Problems) -> Option<Clause> {
@@ -287,7 +287,10 @@ fn read_host(term: &Term, problems: &mut Problems) -> Option<HostCondition> {
     }
     only(term, &["except"], problems);
     match term.member("except") {
-        Some(except) => Some(HostCondition::Except(texts("except", except, problems))),
+        Some(except) => {
+            let hosts = texts("except", except, problems);
+            Some(HostCondition::Except(hosts.iter().map(|host| host.to_ascii_lowercase()).collect()))
+        }
         None => {
             problems.add(&term.span, "a host is a text such as \"*.example.com\", or { except = [\"localhost\"] }");
             None
