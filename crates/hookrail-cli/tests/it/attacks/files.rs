@@ -91,24 +91,24 @@ attacks! { "Files that are not what they seem";
         then |_, seen| seen.reports("file-syntax")
     }
     keys_without_end Stranger {
-        "The settings name two thousand events that do not exist, so that comparing each with each would never end."
+        "The settings name six hundred events that do not exist, so that comparing each with each would never end."
         => "All of it is read in time; people are shown the first hundred findings, and how many more there are."
         |lab| {
-            let keys: Vec<String> = (0..2_000).map(|at| format!("\"E{at}\":[]")).collect();
+            let keys: Vec<String> = (0..600).map(|at| format!("\"E{at}\":[]")).collect();
             lab.write(".llxprt/settings.json", format!("{{\"hooks\":{{{}}}}}", keys.join(",")));
         },
         then |_, seen| {
-            assert_eq!(seen.codes().len(), 2_000);
-            assert!(seen.of("check").stdout.contains("… 1900 more in .llxprt/settings.json"));
+            assert_eq!(seen.codes().len(), 600);
+            assert!(seen.of("check").stdout.contains("… 500 more in .llxprt/settings.json"));
         }
     }
-    thousands_of_hooks_on_a_large_file Stranger {
-        "Five hundred hooks each name a file of fifty megabytes, so that hashing it for each would never end."
+    hundreds_of_hooks_on_a_large_file Stranger {
+        "Two hundred hooks each name a file of fifty megabytes, so that hashing it for each would never end."
         => "Only `trust grant` hashes what it offers, so that one command is left out here."
         |lab| {
             lab.leave_out("trust grant");
             sparse(lab, "large.bin", 50 << 20);
-            let hooks: Vec<_> = (0..500).map(|at| json!({"type": "command", "command": format!("sh large.bin {at}")})).collect();
+            let hooks: Vec<_> = (0..200).map(|at| json!({"type": "command", "command": format!("sh large.bin {at}")})).collect();
             lab.write(".llxprt/settings.json", json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}}).to_string());
         }
     }
@@ -134,24 +134,24 @@ attacks! { "Files that are not what they seem";
         => "They are read in time, and untrusted."
         |lab| {
             let commands = ["${", "$(", "\"$(", "`", "${a:-", "'\"", "<<E\n", "((", "\\\n", "${pluginDataDir}${env:X}"];
-            let entries: Vec<_> = commands.iter().map(|piece| json!({"command": piece.repeat(2_000)})).collect();
+            let entries: Vec<_> = commands.iter().map(|piece| json!({"command": piece.repeat(500)})).collect();
             lab.write(".x-code/plugins/a/plugin.json", json!({"name": "a", "hooks": {"PreToolUse": entries}}).to_string());
-            let hooks: Vec<_> = commands.iter().map(|piece| json!({"type": "command", "command": piece.repeat(2_000)})).collect();
+            let hooks: Vec<_> = commands.iter().map(|piece| json!({"type": "command", "command": piece.repeat(500)})).collect();
             lab.write(".llxprt/settings.json", json!({"tools": {"enableHooks": true}, "hooks": {"BeforeTool": [{"hooks": hooks}]}}).to_string());
         }
     }
-    thousands_of_modules_and_plugins Stranger {
-        "The project brings three hundred modules and sixty plugins."
+    hundreds_of_modules_and_plugins Stranger {
+        "The project brings a hundred modules and thirty plugins."
         => "All are listed as untrusted, in time."
         |lab| {
-            for at in 0..300 {
+            for at in 0..100 {
                 lab.write(&format!(".xcsh/hooks/pre/m{at}.ts"), "x");
             }
-            for at in 0..60 {
+            for at in 0..30 {
                 lab.write(&format!(".x-code/plugins/p{at}/plugin.json"), lab.plugin_running(&format!("p{at}"), "true"));
             }
         },
-        then |_, seen| assert_eq!(seen.of_project().len(), 300 + 3 * 60)
+        then |_, seen| assert_eq!(seen.of_project().len(), 100 + 3 * 30)
     }
     not_text Stranger {
         "Settings, manifest and module are bytes that are no text, and a file's name is none either."
