@@ -97,7 +97,7 @@ impl<T> From<Result<T, Diagnostic>> for Parsed<T> {
 pub(crate) enum Source<T> {
     Absent,
     /// This is in force, perhaps from an earlier version.
-    ConfigurationInForce(T),
+    InForce(T),
     /// The source exists and cannot be used. The value holds the parts that could be read.
     Unusable(Option<T>),
 }
@@ -106,7 +106,7 @@ impl<T> Source<T> {
     /// The value, in whichever state its source is.
     pub(crate) fn into_value(self) -> Option<T> {
         match self {
-            Self::ConfigurationInForce(value) => Some(value),
+            Self::InForce(value) => Some(value),
             Self::Unusable(value) => value,
             Self::Absent => None,
         }
@@ -198,7 +198,7 @@ impl<'s> SourceReader<'s> {
                 found.append(&mut parsed.problems);
                 self.store.good.insert(place.path.to_owned(), Arc::clone(&text));
                 self.report.in_force.insert(place.path.to_owned(), text);
-                return parsed.value.map_or(Source::Absent, Source::ConfigurationInForce);
+                return parsed.value.map_or(Source::Absent, Source::InForce);
             }
             CurrentState::Gone if self.mode != LoadMode::Refresh => {
                 self.store.good.remove(place.path);
@@ -215,7 +215,7 @@ impl<'s> SourceReader<'s> {
             found.append(&mut parsed.problems);
             self.report.in_force.insert(place.path.to_owned(), text);
             self.keep(place.path, reason, found);
-            return Source::ConfigurationInForce(value);
+            return Source::InForce(value);
         }
         if reason == KeptReason::Removed {
             return Source::Absent;

@@ -130,7 +130,7 @@ impl Enrolment {
                 match known.and_then(|document| parse(&document).ok()) {
                     Some(known) => {
                         reading.keep(&pointer_file, KeptReason::Unusable, found);
-                        Source::ConfigurationInForce(known)
+                        Source::InForce(known)
                     }
                     None => {
                         reading.unusable(source, message);
@@ -140,7 +140,7 @@ impl Enrolment {
             }
         };
         let pointer = match read {
-            Source::ConfigurationInForce(pointer) => pointer,
+            Source::InForce(pointer) => pointer,
             // What cannot be used was reported, and denies if it is the system's.
             Source::Unusable(_) => return,
             Source::Absent => {

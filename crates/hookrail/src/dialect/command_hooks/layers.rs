@@ -79,7 +79,7 @@ pub(crate) fn read_layer<D: CommandDialect, S: Default>(
             Err(problem) => Parsed::broken(problem),
         };
         return match reading.read(place, found, parse) {
-            Source::ConfigurationInForce(read) | Source::Unusable(Some(read)) => Some(read),
+            Source::InForce(read) | Source::Unusable(Some(read)) => Some(read),
             Source::Absent | Source::Unusable(None) => None,
         };
     };

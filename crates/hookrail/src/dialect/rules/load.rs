@@ -105,7 +105,7 @@ fn load_programs(context: &mut LoadContext<'_, '_>, loaded: &mut Loaded) {
         });
         match read {
             Source::Absent => {}
-            Source::ConfigurationInForce(programs) | Source::Unusable(Some(programs)) => {
+            Source::InForce(programs) | Source::Unusable(Some(programs)) => {
                 if kind == SourceKind::System {
                     context.common.programs.machine = programs.clone();
                 }
@@ -151,7 +151,7 @@ fn read_file<T>(
         reading.look_at(file);
         if let Some(text) = reading.last_good(file) {
             reading.keep(file, KeptReason::Unusable, found);
-            return parse(&text).value.map_or(Source::Absent, Source::ConfigurationInForce);
+            return parse(&text).value.map_or(Source::Absent, Source::InForce);
         }
         reading.unusable(place, message);
         return Source::Unusable(None);
@@ -167,7 +167,7 @@ fn layer(kind: SourceKind, file: &Path, context: &mut LoadContext<'_, '_>, found
     });
     match read {
         Source::Absent => Vec::new(),
-        Source::ConfigurationInForce((mut rules, text)) | Source::Unusable(Some((mut rules, text))) => {
+        Source::InForce((mut rules, text)) | Source::Unusable(Some((mut rules, text))) => {
             if kind == SourceKind::User {
                 let exceptions = std::mem::take(&mut rules.exceptions);
                 let loaded = exceptions.into_iter().map(|exception| {

@@ -61,7 +61,7 @@ pub(super) fn read(
         }
     };
     match reading.read_document(place(&file, kind), found, |document| parse(&file, document).into()) {
-        Source::ConfigurationInForce(manifest) => Some(manifest),
+        Source::InForce(manifest) => Some(manifest),
         Source::Unusable(_) => None,
         Source::Absent => missing(reading, found),
     }
