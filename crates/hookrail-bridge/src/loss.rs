@@ -27,40 +27,32 @@ impl Loss {
 /// What hooks of a dialect can ask for at an event.
 pub(crate) fn wishes(dialect: DialectId, event: EventKind) -> impl Iterator<Item = EffectKind> {
     let column = event.spec().column(dialect);
-    let asked =
-        move |effect: &EffectKind| column.is_some_and(|column| can_ask_for(dialect, event, column.can, *effect));
+    let asked = move |effect: &EffectKind| {
+        column.is_some_and(|column| abilities(*effect).iter().any(|ability| column.can.includes(*ability)))
+    };
     EffectKind::ALL.into_iter().filter(asked)
 }
 
-/// Whether an answer of a dialect can ask for an effect.
-fn can_ask_for(dialect: DialectId, event: EventKind, can: Abilities, effect: EffectKind) -> bool {
-    let is_llxprt = dialect == DialectId::Llxprt;
-    let ability = match effect {
-        // Without this effect the agent uses its own permission rules, so nothing that a hook demanded is lost.
-        EffectKind::Allow => return false,
-        EffectKind::Ask => return is_llxprt && event == EventKind::BeforeTool,
-        EffectKind::SystemMessage | EffectKind::SuppressOutput => return is_llxprt,
-        // Only closures replace the prompt. The hooks of the other dialects add context or messages to it.
-        EffectKind::Prompt => return event == EventKind::Prompt && dialect == DialectId::Native,
-        // A module can add entries at any event, whatever it answers, so the columns do not say where it does.
-        EffectKind::Entries => return false,
-        // Whether an answer comes too late does not depend on what it says.
-        EffectKind::LateAnswer => return false,
-        // LLxprt itself does not use the context of this event, but the bridge does.
-        EffectKind::Context if event == EventKind::BeforeTool && is_llxprt => return true,
-        // LLxprt passes the reason of a deny after a tool to the model, although the event is not gating.
-        EffectKind::Deny if event == EventKind::AfterTool => return is_llxprt,
-        EffectKind::Deny => Abilities::DENY,
-        EffectKind::Stop => Abilities::STOP,
-        EffectKind::ToolInput => Abilities::REWRITE_TOOL_INPUT,
-        EffectKind::ToolOutput => Abilities::REPLACE_TOOL_OUTPUT,
-        EffectKind::Context => Abilities::ADD_CONTEXT,
-        EffectKind::ClearContext => Abilities::CLEAR_CONTEXT,
-        EffectKind::ModelRequest => Abilities::REWRITE_REQUEST,
-        EffectKind::ModelResponse => Abilities::GIVE_RESPONSE,
-        EffectKind::ToolConfig => Abilities::CHOOSE_TOOLS,
-        EffectKind::Messages => Abilities::ADD_MESSAGE,
-        EffectKind::Result => Abilities::RESULT,
-    };
-    can.includes(ability)
+/// The abilities with which an answer asks for an effect.
+const fn abilities(effect: EffectKind) -> &'static [Abilities] {
+    match effect {
+        // Without this effect the agent uses its own permission rules, so nothing that a hook demanded is lost. A module can add
+        // entries at any event, whatever it answers. Whether an answer comes too late does not depend on what it says.
+        EffectKind::Allow | EffectKind::Entries | EffectKind::LateAnswer => &[],
+        EffectKind::Deny => &[Abilities::DENY, Abilities::DENY_RESULT],
+        EffectKind::Ask => &[Abilities::ASK],
+        EffectKind::Stop => &[Abilities::STOP],
+        EffectKind::ToolInput => &[Abilities::REWRITE_TOOL_INPUT],
+        EffectKind::ToolOutput => &[Abilities::REPLACE_TOOL_OUTPUT],
+        EffectKind::Prompt => &[Abilities::REPLACE_PROMPT],
+        EffectKind::Context => &[Abilities::ADD_CONTEXT, Abilities::OFFER_CONTEXT],
+        EffectKind::SystemMessage => &[Abilities::TELL_USER],
+        EffectKind::SuppressOutput => &[Abilities::HIDE_OUTPUT],
+        EffectKind::ClearContext => &[Abilities::CLEAR_CONTEXT],
+        EffectKind::ModelRequest => &[Abilities::REWRITE_REQUEST],
+        EffectKind::ModelResponse => &[Abilities::GIVE_RESPONSE],
+        EffectKind::ToolConfig => &[Abilities::CHOOSE_TOOLS],
+        EffectKind::Messages => &[Abilities::ADD_MESSAGE],
+        EffectKind::Result => &[Abilities::RESULT],
+    }
 }

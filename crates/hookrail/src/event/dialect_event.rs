@@ -57,7 +57,7 @@ pub enum Occurrences {
 
 /// What an answer to an event may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Abilities(u16);
+pub struct Abilities(u32);
 
 #[expect(missing_docs, reason = "the names say it")]
 impl Abilities {
@@ -76,8 +76,20 @@ impl Abilities {
     /// Gives the result of an event whose result has a shape of its own.
     pub const RESULT: Self = Self(1 << 11);
 
+    /// Asks the user about the operation.
+    pub const ASK: Self = Self(1 << 12);
+    /// Says something to the user.
+    pub const TELL_USER: Self = Self(1 << 13);
+    /// Keeps the output of the operation from the user.
+    pub const HIDE_OUTPUT: Self = Self(1 << 14);
+    /// Denies what has happened: the reason reaches the model.
+    pub const DENY_RESULT: Self = Self(1 << 15);
+    /// Adds context that the dialect's own agent does not give to the model.
+    pub const OFFER_CONTEXT: Self = Self(1 << 16);
+    pub const REPLACE_PROMPT: Self = Self(1 << 17);
+
     /// Everything an answer can do.
-    pub const ALL: Self = Self((1 << 12) - 1);
+    pub const ALL: Self = Self((1 << 18) - 1);
 
     /// Both sets together.
     #[must_use]

@@ -10,11 +10,12 @@ use crate::event::{Abilities, DialectEvent, EventKind};
 use crate::hook::condition::{HookCondition, ToolEnd};
 
 /// What columns have in common.
-const BASE: DialectEvent = DialectEvent { timeout: Duration::from_secs(60), ..DialectEvent::PARALLEL };
+const BASE: DialectEvent =
+    DialectEvent { can: Abilities::TELL_USER, timeout: Duration::from_secs(60), ..DialectEvent::PARALLEL };
 
-const STOP: Abilities = Abilities::STOP;
+const STOP: Abilities = Abilities::STOP.union(Abilities::TELL_USER);
 const DENY: Abilities = Abilities::DENY.union(STOP);
-const CONTEXT: Abilities = Abilities::ADD_CONTEXT;
+const CONTEXT: Abilities = Abilities::ADD_CONTEXT.union(Abilities::TELL_USER);
 
 columns! {
     SessionStart => BASE { name: "SessionStart", fields: [source], matched_on: Some("source"), can: CONTEXT }
@@ -26,7 +27,7 @@ columns! {
         name: "PreToolUse",
         fields: [tool_name, tool_input, tool_call_id, mcp_context, agent_id, agent_type],
         matched_on: Some("tool_name"),
-        can: DENY.union(CONTEXT).union(Abilities::REWRITE_TOOL_INPUT),
+        can: DENY.union(Abilities::ASK).union(CONTEXT).union(Abilities::REWRITE_TOOL_INPUT),
         gates: true,
     }
     PermissionRequest => BASE {

@@ -6,15 +6,17 @@ use crate::dialect::columns::columns;
 use crate::event::{Abilities, DialectEvent};
 
 /// What columns have in common: hooks run side by side, for up to ten minutes.
-const BASE: DialectEvent = DialectEvent { timeout: Duration::from_secs(600), ..DialectEvent::PARALLEL };
+const BASE: DialectEvent = DialectEvent { can: SAY, timeout: Duration::from_secs(600), ..DialectEvent::PARALLEL };
 
 /// How long the agent waits at its end where the entry says nothing, and at most.
 pub(super) const END_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) const LONGEST_END_TIMEOUT: Duration = Duration::from_secs(3);
 
-const DENY: Abilities = Abilities::DENY;
-const STOP: Abilities = Abilities::STOP;
-const CONTEXT: Abilities = Abilities::ADD_CONTEXT;
+/// What every answer can do.
+const SAY: Abilities = Abilities::TELL_USER.union(Abilities::HIDE_OUTPUT);
+const DENY: Abilities = Abilities::DENY.union(SAY);
+const STOP: Abilities = Abilities::STOP.union(SAY);
+const CONTEXT: Abilities = Abilities::ADD_CONTEXT.union(SAY);
 
 columns! {
     SessionStart => BASE {

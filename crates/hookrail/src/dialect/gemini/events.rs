@@ -6,11 +6,13 @@ use crate::dialect::columns::columns;
 use crate::event::{Abilities, DialectEvent, MergeRule};
 
 /// What columns have in common. A group of hooks can ask for a chain instead.
-const BASE: DialectEvent = DialectEvent { timeout: Duration::from_secs(60), ..DialectEvent::PARALLEL };
+const BASE: DialectEvent = DialectEvent { can: SAY, timeout: Duration::from_secs(60), ..DialectEvent::PARALLEL };
 
-const STOP: Abilities = Abilities::STOP;
+/// What every answer can do.
+const SAY: Abilities = Abilities::TELL_USER.union(Abilities::HIDE_OUTPUT);
+const STOP: Abilities = Abilities::STOP.union(SAY);
 const DENY: Abilities = Abilities::DENY.union(STOP);
-const CONTEXT: Abilities = Abilities::ADD_CONTEXT;
+const CONTEXT: Abilities = Abilities::ADD_CONTEXT.union(SAY);
 
 columns! {
     SessionStart => BASE { name: "SessionStart", fields: [source], matched_on: Some("source"), can: CONTEXT }
@@ -28,7 +30,7 @@ columns! {
         name: "BeforeTool",
         fields: [tool_name, tool_input, mcp_context],
         matched_on: Some("tool_name"),
-        can: DENY.union(Abilities::REWRITE_TOOL_INPUT),
+        can: DENY.union(Abilities::ASK).union(Abilities::REWRITE_TOOL_INPUT),
         gates: true,
     }
     AfterTool => BASE {
@@ -53,7 +55,7 @@ columns! {
     ToolSelection => BASE {
         name: "BeforeToolSelection",
         fields: [llm_request],
-        can: Abilities::CHOOSE_TOOLS,
+        can: SAY.union(Abilities::CHOOSE_TOOLS),
         fold: MergeRule::ToolUnion,
     }
     BeforeCompact => BASE {

@@ -6,10 +6,10 @@ use crate::dialect::columns::columns;
 use crate::event::{Abilities, DialectEvent, MergeRule};
 
 /// What columns have in common. A group of hooks can ask for a chain instead.
-const BASE: DialectEvent =
-    DialectEvent { can: Abilities::STOP, timeout: Duration::from_secs(60), ..DialectEvent::PARALLEL };
+const BASE: DialectEvent = DialectEvent { can: STOP, timeout: Duration::from_secs(60), ..DialectEvent::PARALLEL };
 
-const STOP: Abilities = Abilities::STOP;
+/// What every answer can do.
+const STOP: Abilities = Abilities::STOP.union(Abilities::TELL_USER).union(Abilities::HIDE_OUTPUT);
 const DENY: Abilities = Abilities::DENY.union(STOP);
 const CONTEXT: Abilities = Abilities::ADD_CONTEXT;
 
@@ -33,14 +33,14 @@ columns! {
         name: "BeforeTool",
         fields: [tool_name, tool_input, mcp_context, agent_id, agent_type],
         matched_on: Some("tool_name"),
-        can: DENY.union(Abilities::REWRITE_TOOL_INPUT),
+        can: DENY.union(Abilities::ASK).union(Abilities::REWRITE_TOOL_INPUT).union(Abilities::OFFER_CONTEXT),
         gates: true,
     }
     AfterTool => BASE {
         name: "AfterTool",
         fields: [tool_name, tool_input, tool_response, mcp_context, agent_id, agent_type],
         matched_on: Some("tool_name"),
-        can: STOP.union(CONTEXT),
+        can: STOP.union(CONTEXT).union(Abilities::DENY_RESULT),
     }
     BeforeModel => BASE {
         name: "BeforeModel",

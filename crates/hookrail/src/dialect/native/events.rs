@@ -15,11 +15,15 @@ pub(super) fn column(kind: EventKind) -> Option<&'static DialectEvent> {
 
 fn neutral(spec: &'static EventSpec) -> DialectEvent {
     let gates = spec.is_gating();
+    let of_gates = Abilities::DENY.union(Abilities::ASK);
+    let can = Abilities::ALL.difference(Abilities::DENY_RESULT);
+    let can = if gates { can } else { can.difference(of_gates) };
+    let can = if spec.kind == EventKind::Prompt { can } else { can.difference(Abilities::REPLACE_PROMPT) };
     DialectEvent {
         name: spec.name,
         matched_on: spec.subject,
         fields: spec.fields,
-        can: if gates { Abilities::ALL } else { Abilities::ALL.difference(Abilities::DENY) },
+        can,
         gates,
         fold: MergeRule::AnyDenies,
         stage: Stage::Chain,

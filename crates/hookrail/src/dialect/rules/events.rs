@@ -20,7 +20,7 @@ fn neutral(spec: &'static EventSpec) -> DialectEvent {
         name: spec.name,
         matched_on: None,
         fields: spec.fields,
-        can: if gates { can.union(Abilities::DENY) } else { can },
+        can: if gates { can.union(Abilities::DENY).union(Abilities::ASK) } else { can },
         gates,
         fold: MergeRule::AnyDenies,
         stage: Stage::Parallel,
