@@ -435,6 +435,13 @@ impl Hook {
         }
     }
 
+    /// Whether it does the work of another hook, so that only one of them runs where both match.
+    #[must_use]
+    pub fn does_work_of(&self, other: &Self) -> bool {
+        let work = |hook: &Self| hook.dialect.contract().work_key(hook);
+        self.dialect == other.dialect && work(self).is_some() && work(self) == work(other)
+    }
+
     /// Its authority against other hooks.
     #[must_use]
     pub fn authority(&self) -> Authority {

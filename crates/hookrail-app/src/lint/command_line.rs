@@ -202,14 +202,13 @@ struct Folders {
 
 impl Folders {
     fn of(root: &Path, hook: &Hook) -> Self {
-        // No other dialect sets them.
-        let of_settings = super::quoting::PROJECT_VARIABLES.iter().filter(|_| hook.dialect == DialectId::Llxprt);
-        let mut variables: Vec<(&'static str, PathBuf)> = of_settings.map(|name| (*name, root.to_owned())).collect();
+        let of_project = hook.dialect.variables_of_project().iter();
+        let mut variables: Vec<(&'static str, PathBuf)> = of_project.map(|name| (*name, root.to_owned())).collect();
         variables.extend([("PWD", root.to_owned()), ("cwd", root.to_owned()), ("workspacePath", root.to_owned())]);
         let bundle = hook.environment.as_ref().and_then(|environment| environment.get(BUNDLE_VARIABLE));
         variables.extend(bundle.map(|folder| (BUNDLE_VARIABLE, PathBuf::from(folder))));
         if let Some(owner) = &hook.owner {
-            variables.extend([("pluginDir", owner.dir.clone()), ("extensionPath", owner.dir.clone())]);
+            variables.extend(hook.dialect.variable_of_owner().map(|name| (name, owner.dir.clone())));
         }
         let home = crate::folders::home();
         variables.extend(home.iter().flat_map(|home| [("HOME", home.clone()), ("homedir", home.clone())]));

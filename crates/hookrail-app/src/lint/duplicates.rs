@@ -58,10 +58,7 @@ fn place(hook: &Hook) -> String {
 }
 
 fn same_work(context: &LintContext<'_>, first: &Hook, hook: &Hook) -> Finding {
-    let effect = match hook.dialect {
-        DialectId::Llxprt => "only one of them runs",
-        _ => "it runs twice",
-    };
+    let effect = if hook.does_work_of(first) { "only one of them runs" } else { "it runs twice" };
     let message = format!("hook `{hook}` is the same as the one at {}; {effect}", place(first));
     let diagnostic = context.about_key(hook, "command", Code::HookDuplicate, message);
     Finding::new(diagnostic.hint("remove one of the two entries"))
@@ -84,4 +81,30 @@ fn shadowed(hook: &Hook) -> Option<Finding> {
     let diagnostic = Diagnostic::new(Code::HookShadowed, message).at(hook.origin.location.clone());
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Some(Finding::new(diagnostic.hint(format!("rename `{name}` if both must run"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use hookrail::EventKind;
+    use hookrail::sources::{Origin, SourceKind};
+
+    use super::*;
+
+    #[test]
+    fn whether_the_second_of_two_entries_runs_is_what_its_dialect_says() {
+        let hook = |dialect: DialectId| {
+            let origin = Origin::without_file(SourceKind::User);
+            Hook::new(EventKind::BeforeTool, dialect, "x", Action::Shell("x".into()), origin)
+        };
+        for (dialect, runs_once) in [
+            (DialectId::Llxprt, true),
+            (DialectId::Gemini, true),
+            (DialectId::Claude, true),
+            (DialectId::Codex, false),
+            (DialectId::Xcode, false),
+        ] {
+            assert_eq!(hook(dialect).does_work_of(&hook(dialect)), runs_once, "{dialect}");
+        }
+        assert!(!hook(DialectId::Claude).does_work_of(&hook(DialectId::Gemini)));
+    }
 }

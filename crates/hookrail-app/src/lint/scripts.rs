@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hookrail::hook::Action;
 use hookrail::sources::{Location, nearest};
-use hookrail::{Code, Diagnostic, DialectId, Hook};
+use hookrail::{Code, Diagnostic, Hook};
 
 use super::Finding;
 use super::command_line::{Lookup, QUOTED_HOME, Runner, ScriptUse, programs_in};
@@ -128,30 +128,25 @@ fn missing(context: &LintContext<'_>, hook: &Hook, script: &ScriptUse) -> Findin
         "with `args` no shell reads `command`; write the program alone there, or leave out `args`".to_owned()
     } else if let Some(build) = build_command(context.root, path) {
         format!("build it with `{build}`")
-    } else if in_plugin.is_some() {
+    } else if let Some(folder) = owner_variable(hook).filter(|_| in_plugin.is_some()) {
         let rest = written.trim_start_matches("./");
-        format!(
-            "it is in the plugin: write `{}/{rest}`; a relative path starts at the directory of the event",
-            owner_variable(hook)
-        )
+        format!("it is in the plugin: write `{folder}/{rest}`; a relative path starts at the directory of the event")
     } else if let Some(other) = similar_file(context.root, path) {
         format!("there is `{}`", other.strip_prefix(context.root).unwrap_or(&other).display())
     } else if is_relative {
-        let folder = owner_variable(hook);
-        format!("create it; a relative path starts at the directory of the event, so `\"{folder}/…\"` is safer")
+        let safer = owner_variable(hook).map_or("an absolute one".to_owned(), |folder| format!("`\"{folder}/…\"`"));
+        format!("create it; a relative path starts at the directory of the event, so {safer} is safer")
     } else {
         format!("create `{}`, or correct the path", path.display())
     };
     Finding::new(diagnostic.hint(hint))
 }
 
-/// The variable for the folder that a hook's files are in.
-pub(super) fn owner_variable(hook: &Hook) -> &'static str {
-    match (hook.dialect, &hook.owner) {
-        (DialectId::Xcode, _) => "${pluginDir}",
-        (_, Some(_)) => "${extensionPath}",
-        (_, None) => "$LLXPRT_PROJECT_DIR",
-    }
+/// The variable for the folder that a hook's files are in, if its dialect has one.
+pub(super) fn owner_variable(hook: &Hook) -> Option<String> {
+    let of_owner = hook.dialect.variable_of_owner().map(|name| format!("${{{name}}}"));
+    let of_project = hook.dialect.variables_of_project().first().map(|name| format!("${name}"));
+    if hook.owner.is_some() { of_owner.or(of_project) } else { of_project.or(of_owner) }
 }
 
 /// The command that builds a program in the folder of cargo's results, if there is something to build.

@@ -70,7 +70,8 @@ pub(super) fn of_hook(context: &LintContext<'_>, seen: &HookContext<'_>) -> Vec<
             found.extend(never_set(context, hook, line, &name, &written));
             continue;
         }
-        let Some(ours) = meant(&name, hook.dialect, super::scripts::owner_variable(hook)) else { continue };
+        let folder = super::scripts::owner_variable(hook).unwrap_or_default();
+        let Some(ours) = meant(&name, hook.dialect, &folder).filter(|ours| !ours.is_empty()) else { continue };
         let message = format!("`{written}` in the command of hook `{hook}` is not set, so it is empty");
         let diagnostic = context.about_key(hook, "command", Code::VariableUnknown, message);
         let fix = Fix::replace_text(context, hook, "command", line, &line.replace(&written, ours));
@@ -94,7 +95,8 @@ fn never_set(context: &LintContext<'_>, hook: &Hook, line: &str, name: &str, wri
 /// Whether a hook's environment has a variable.
 fn is_set(hook: &Hook, name: &str) -> bool {
     let of_extension = hook.owner.is_some() && ["extensionPath", "workspacePath", "pathSeparator"].contains(&name);
-    let of_dialect = hook.dialect == DialectId::Llxprt && (of_extension || PROJECT_VARIABLES.contains(&name));
+    let of_dialect =
+        hook.dialect == DialectId::Llxprt && of_extension || hook.dialect.variables_of_project().contains(&name);
     let own = hook.environment.as_ref().is_some_and(|environment| environment.get(name).is_some());
     of_dialect || own || std::env::var_os(name).is_some()
 }
@@ -105,7 +107,7 @@ pub(super) fn meant_in_plugin(name: &str) -> Option<&'static str> {
 }
 
 /// What a variable is called here.
-fn meant(name: &str, dialect: DialectId, folder: &'static str) -> Option<&'static str> {
+fn meant<'f>(name: &str, dialect: DialectId, folder: &'f str) -> Option<&'f str> {
     let is_plugin = dialect == DialectId::Xcode;
     if PLUGIN_FOLDERS.contains(&name) {
         return Some(folder);

@@ -56,6 +56,11 @@ pub(crate) trait Dialect: Sync {
         &[]
     }
 
+    /// The variable with the folder of the plugin or extension that a hook belongs to.
+    fn owner_variable(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How the hooks run in an event, given those that match.
     fn stage(&self, kind: EventKind, _matching: &[&Arc<Hook>]) -> Stage {
         self.column(kind).map_or(Stage::Chain, |column| column.stage)
@@ -332,5 +337,17 @@ impl DialectId {
     /// The variables that hold the project's directory, of all dialects.
     pub(crate) fn project_variables() -> impl Iterator<Item = &'static str> {
         Self::ORDER.into_iter().flat_map(|dialect| dialect.contract().project_variables()).copied()
+    }
+
+    /// The variables in which its hooks find the project's directory, the usual one first.
+    #[must_use]
+    pub fn variables_of_project(self) -> &'static [&'static str] {
+        self.contract().project_variables()
+    }
+
+    /// The variable in which its hooks find the folder of the plugin or extension that they belong to.
+    #[must_use]
+    pub fn variable_of_owner(self) -> Option<&'static str> {
+        self.contract().owner_variable()
     }
 }

@@ -62,6 +62,10 @@ impl Dialect for Claude {
         &[launch::PROJECT]
     }
 
+    fn owner_variable(&self) -> Option<&'static str> {
+        Some(launch::PLUGIN)
+    }
+
     fn matcher_subject(&self, event: &Event, field: &str) -> String {
         payload::subject(event, field)
     }

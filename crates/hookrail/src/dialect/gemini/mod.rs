@@ -51,6 +51,10 @@ impl Dialect for Gemini {
         &launch::PROJECT
     }
 
+    fn owner_variable(&self) -> Option<&'static str> {
+        Some("extensionPath")
+    }
+
     /// One sequential group makes the whole event sequential.
     fn stage(&self, _kind: EventKind, matching: &[&Arc<Hook>]) -> Stage {
         let sequential = matching.iter().any(|hook| hook.order == GroupOrder::Sequential);

@@ -95,6 +95,10 @@ impl Dialect for Llxprt {
         &command::PROJECT_VARIABLES
     }
 
+    fn owner_variable(&self) -> Option<&'static str> {
+        Some("extensionPath")
+    }
+
     fn tools(&self) -> Option<&'static ToolColumn> {
         Some(&tool_names::TOOLS)
     }

@@ -63,6 +63,10 @@ impl Dialect for Xcode {
         load::load(context)
     }
 
+    fn owner_variable(&self) -> Option<&'static str> {
+        Some("pluginDir")
+    }
+
     fn tools(&self) -> Option<&'static ToolColumn> {
         Some(&tool_names::TOOLS)
     }
