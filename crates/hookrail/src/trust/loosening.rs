@@ -49,6 +49,9 @@ enum Counts {
 /// The names of the program.
 const PROGRAM: &[&str] = &["hookrail", "hookrail.exe"];
 
+/// What says where a program is.
+const SEARCHES: &[&str] = &["command", "which", "type", "whereis"];
+
 /// Programs and words of the shell that run the command in their arguments. What stands between is not interpreted: every
 /// later word may begin it.
 const WRAPPERS: &[&str] = &[
@@ -93,6 +96,15 @@ fn loosening_in(line: &str, depth: usize) -> Option<Loosening> {
     let commands = simple_commands(line);
     // `echo 'hookrail …' | sh` and `sh <<< '…'` give a shell its line as input.
     let is_fed = commands.iter().any(|command| reads_input(&command.words));
+    // `$(which hookrail) trust grant`
+    let found = commands.iter().zip(commands.iter().skip(1)).find_map(|(search, command)| {
+        let is_search = search.words.first().is_some_and(|program| is_one_of(program, SEARCHES));
+        let finds_it = search.words.last().is_some_and(|word| is_one_of(word, PROGRAM));
+        if is_search && finds_it { call_loosens(&command.words) } else { None }
+    });
+    if found.is_some() {
+        return found;
+    }
     commands.iter().find_map(|command| {
         let fed = command.words.iter().chain(&command.operands).filter(|word| is_fed && is_line(word));
         command_loosens(&command.words, depth).or_else(|| fed.into_iter().find_map(|line| loosening_in(line, depth)))
@@ -269,6 +281,8 @@ mod tests {
             "xargs hookrail trust grant < names",
             "h=/usr/bin/hookrail; $h trust grant",
             "\"$(command -v hookrail)\" trust grant",
+            "$(which hookrail) trust grant",
+            "`command -v hookrail` trust grant --yes",
             "find . -exec hookrail trust grant ;",
             "watch -n 1 hookrail trust grant",
             "parallel hookrail trust grant ::: a",
@@ -316,6 +330,8 @@ mod tests {
             "grep HOOKRAIL_DISABLE src",
             "unset HOOKRAIL_DISABLE",
             "h=hookrail; $h trust status",
+            "which hookrail; trust list",
+            "command -v hookrail && make enable-all",
             "find . -name hookrail",
             "watch hookrail stats",
             "$EDITOR hookrail.toml",
