@@ -240,6 +240,7 @@ pub(crate) fn load_result(
             Some("not-boolean") => EnforceExport::NotBoolean,
             Some(_) | None => EnforceExport::Enforced,
         },
+        condition: members.get("condition").and_then(Json::as_str),
     })
 }
 

@@ -1,7 +1,7 @@
 // `pi`: what a module's factory is given, and what it registers. How the handlers are called is in events.js.
 0, function (bridge) {
 	const { native, builtins, sync, text, missing, missingDeep, named, part, describe, tell } = bridge;
-	const { parse, create, defineProperty, isArray, setPrototypeOf, apply, Error, TypeError } = builtins;
+	const { parse, stringify, create, defineProperty, isArray, setPrototypeOf, apply, Error, TypeError } = builtins;
 
 	const handlers = create(null); // event -> functions, in the order of their registration
 	const wanted = create(null); // the events that the module has to be asked in
@@ -131,7 +131,7 @@
 			return tell(0, undefined, [describe(error)]);
 		}
 		ready = true;
-		tell(0, registered(namespace.enforce), []);
+		tell(0, registered(namespace.enforce, namespace.if), []);
 	}
 
 	// A copy without a prototype, which nothing a module did can show through.
@@ -141,17 +141,27 @@
 		return setPrototypeOf(copy, null);
 	};
 
-	function registered(enforce) {
+	function registered(enforce, condition) {
 		const offers = [];
 		for (let at = 0; at < commandNames.length; at++) {
 			const { name, description } = commands[commandNames[at]];
 			offers[at] = { __proto__: null, name, description: description === undefined ? null : text(description) };
 		}
-		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames), unsupported: bare(unsupported), mistakes: bare(mistakes), enforce: enforcement(enforce) };
+		return { __proto__: null, events: bare(events), commands: bare(offers), renderers: bare(rendererNames), unsupported: bare(unsupported), mistakes: bare(mistakes), enforce: enforcement(enforce), condition: conditionText(condition) };
 	}
 
 	// What a module exports as `enforce`, in the words of the engine.
 	const enforcement = (enforce) => (enforce === undefined || enforce === true ? "enforced" : enforce === false ? "shadow" : "not-boolean");
+
+	// What a module exports as `if`, as JSON. What cannot be written so is an empty text, which is no condition.
+	function conditionText(condition) {
+		if (condition === undefined) return null;
+		try {
+			return stringify(condition) ?? "";
+		} catch {
+			return "";
+		}
+	}
 
 	// ---- calls ----
 

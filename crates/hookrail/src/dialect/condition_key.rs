@@ -1,4 +1,5 @@
-//! The key `if` of an entry with the conditions of a rule, which is the same in every dialect with entries.
+//! The key `if` of a hook that is no rule, which is the same in every dialect: the conditions of a rule, or permission rules as
+//! Claude Code has them.
 //!
 //! Conditions that cannot be read never take a hook away: it is always asked.
 
@@ -7,49 +8,39 @@ use serde_json::{Value, json};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, PlacedValue};
 use crate::hook::condition::HookCondition;
+use crate::hook::permission_rules::PermissionRules;
 use crate::rules::CallCondition;
 
 /// The key of an entry.
 pub(super) const KEY: &str = "if";
 
-/// What the texts of the key are in a dialect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConditionTexts {
-    /// Permission rules, which the dialect reads itself.
-    PermissionRules,
-    /// Nothing: the agent does not know the key.
-    Unknown,
-}
-
 /// The schema of the key.
 pub(super) fn schema() -> Value {
     json!({
-        "type": ["object", "array"],
-        "description": "Conditions, as `when` of a rule has them. The hook is asked where they hold, or may hold.",
+        "type": ["object", "array", "string"],
+        "description": "Conditions, as `when` of a rule has them, or permission rules, `Bash(git push *)`. The hook is asked where they hold, or may hold.",
     })
 }
 
 /// Whether a value is a table, or a list of tables.
-pub(super) fn is_table(value: &PlacedValue) -> bool {
+fn is_table(value: &PlacedValue) -> bool {
     let is_one = |node: &PlacedValue| node.members().is_some();
     is_one(value) || value.elements().is_some_and(|all| !all.is_empty() && all.iter().all(is_one))
 }
 
 /// Reads the key of an entry.
-pub(super) fn read(
+pub(super) fn read(document: &Document, node: &PlacedValue, found: &mut Vec<Diagnostic>) -> Option<HookCondition> {
+    node.get(KEY).and_then(|value| read_value(document, value, found))
+}
+
+/// Reads what stands behind the key.
+pub(super) fn read_value(
     document: &Document,
-    node: &PlacedValue,
-    texts: ConditionTexts,
+    value: &PlacedValue,
     found: &mut Vec<Diagnostic>,
 ) -> Option<HookCondition> {
-    let (key, value) = node.member(KEY)?;
     if !is_table(value) {
-        if texts == ConditionTexts::Unknown {
-            let message = "the key `if` is a table of conditions here, so the hook is always asked";
-            let finding = document.finding(Code::UnknownKey, &key.span, message);
-            found.push(finding.hint("write for example `\"if\": { \"commands\": \"git push\" }`"));
-        }
-        return None;
+        return Some(HookCondition::Permission(permission_rules(document, value, found)));
     }
     match CallCondition::read(value) {
         Ok(condition) => Some(HookCondition::Rule(condition)),
@@ -65,4 +56,17 @@ pub(super) fn read(
             None
         }
     }
+}
+
+/// Reads permission rules: one text, or a list of them. A value of another type is no rule that can be read.
+fn permission_rules(document: &Document, value: &PlacedValue, found: &mut Vec<Diagnostic>) -> PermissionRules {
+    let list = || value.elements().and_then(|rules| rules.iter().map(PlacedValue::text).collect::<Option<Vec<_>>>());
+    let text = value.text().map(str::to_owned).or_else(|| list().map(|rules| rules.join(", ")));
+    let rules = PermissionRules::read(&text.unwrap_or_default());
+    if let Some(text) = rules.unreadable() {
+        let message = format!("`if` has a rule that cannot be read: `{text}`; the hook is always asked");
+        let finding = document.finding(Code::SettingValue, &value.span, message);
+        found.push(finding.hint("write a permission rule, such as `Bash(git push *)` or `Edit(src/**)`"));
+    }
+    rules
 }

@@ -7,7 +7,7 @@ use hookrail_shell::{FactKind, NetworkHost};
 use crate::dialect::snapshot::Snapshot;
 use crate::dialect_id::DialectId;
 use crate::event::Event;
-use crate::hook::permission_rules::{RuleFolders, RuledCall, forms_of_path};
+use crate::hook::permission_rules::{NAMES_OF, RuleFolders, RuledCall, forms_of_path};
 use crate::json::Json;
 use crate::rules::CallFacts;
 use crate::tools::ToolMeaning;
@@ -27,6 +27,9 @@ pub(super) fn ruled_call(snapshot: &Snapshot, event: &Event, dialect: DialectId)
     };
     let facts = CallFacts::new(event, &snapshot.tools, scene);
     let mut call = RuledCall { tools, commands: Some(Vec::new()), ..RuledCall::default() };
+    if dialect != NAMES_OF {
+        call.use_names_of_rules(&facts);
+    }
     let home = scene.home.as_deref().map(Path::new);
     let folders = RuleFolders { project: Path::new(&scene.project), cwd: event.cwd(), home };
     for part in facts.parts() {
@@ -41,6 +44,19 @@ pub(super) fn ruled_call(snapshot: &Snapshot, event: &Event, dialect: DialectId)
     }
     call.texts = texts(event);
     call
+}
+
+impl RuledCall {
+    /// Calls a known tool as permission rules do, which are written in one form in every dialect.
+    fn use_names_of_rules(&mut self, facts: &CallFacts<'_>) {
+        let table = facts.table();
+        if let ToolMeaning::Known(tool) = facts.meaning {
+            self.elsewhere = std::mem::take(&mut self.tools);
+            self.elsewhere.extend(facts.other_names().iter().map(|name| (*name).to_owned()));
+            self.tools.extend(table.name_in(NAMES_OF, tool.name).map(str::to_owned));
+        }
+        self.tools.extend(table.stands_for(NAMES_OF, facts.meaning).into_iter().map(str::to_owned));
+    }
 }
 
 /// Adds every command of a line, as it is written and without what stands around it. If not all are known, none is.

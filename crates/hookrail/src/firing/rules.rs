@@ -47,11 +47,9 @@ impl MatchedRules {
         };
         let is_met = |hook: &Arc<Hook>| {
             let call = || ruled_call(snapshot, event, hook.dialect);
-            // Conditions that were changed are part of the change: what was granted is asked as it was.
-            matches!(hook.trust, Trust::Changed(_))
-                || hook.conditions.iter().all(|condition| condition.holds(event, call, facts))
-                    && (!hook.conditions.contains(&HookCondition::FirstInSession)
-                        || is_first_run(snapshot, hook, event, purpose))
+            hook.conditions.iter().all(|condition| condition.holds(event, call, facts))
+                && (!hook.conditions.contains(&HookCondition::FirstInSession)
+                    || is_first_run(snapshot, hook, event, purpose))
         };
         let unmet = snapshot.conditional(event.kind()).filter(|hook| !is_met(hook)).cloned().collect();
         let mut matched = Self { unmet, ..Self::default() };

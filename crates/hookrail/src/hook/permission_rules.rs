@@ -7,6 +7,11 @@ use std::path::Path;
 
 use hookrail_matcher::{Language, MatchScope, Matcher, OnInvalid};
 
+use crate::dialect_id::DialectId;
+
+/// The dialect whose names of tools the rules have.
+pub(crate) const NAMES_OF: DialectId = DialectId::Claude;
+
 /// The rules of a condition, of which one has to match.
 #[derive(Clone, Debug)]
 pub(crate) struct PermissionRules {
@@ -43,6 +48,8 @@ pub(crate) struct RuledCall {
     /// The names of the tool. A patch has those of the file tools that do the same, and a tool that is not known those of every
     /// tool that it may stand for.
     pub(crate) tools: Vec<String>,
+    /// What the tool is called by others. Such a name means every call of it: its arguments are those of another form.
+    pub(crate) elsewhere: Vec<String>,
     /// The commands of a shell line; none if they are not all known.
     pub(crate) commands: Option<Vec<String>>,
     /// What a file tool reads or writes, in every form in which a rule can name it.
@@ -99,7 +106,7 @@ impl PermissionRules {
 impl Rule {
     fn matches(&self, call: &RuledCall) -> bool {
         if !call.tools.iter().any(|tool| covers(&self.tool, tool)) {
-            return false;
+            return call.elsewhere.contains(&self.tool);
         }
         match &self.subject {
             RuleSubject::Any => true,

@@ -330,6 +330,8 @@ pub struct Registrations {
     pub mistakes: Vec<RegistrationMistake>,
     /// What it exports under the name `enforce`.
     pub enforce: EnforceExport,
+    /// What it exports under the name `if`, as JSON; an empty text if that cannot be written so.
+    pub condition: Option<String>,
     /// Why it may register more while it runs: its factory left work behind that had not ended, or was refused
     /// something that a call is not refused.
     pub unsettled: Option<String>,

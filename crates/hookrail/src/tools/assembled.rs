@@ -388,7 +388,7 @@ impl ToolTable {
     }
 
     /// What a dialect calls the tools that a tool of another kind stands for.
-    pub(super) fn stands_for(&self, dialect: DialectId, meaning: ToolMeaning) -> Vec<&'static str> {
+    pub(crate) fn stands_for(&self, dialect: DialectId, meaning: ToolMeaning) -> Vec<&'static str> {
         let does = |access: ToolAccess| match meaning {
             ToolMeaning::AsGiven => false,
             ToolMeaning::Known(tool) => tool.access == ToolAccess::Patch && access == ToolAccess::Write,

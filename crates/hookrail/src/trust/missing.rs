@@ -12,6 +12,7 @@ use crate::config::source::{Location, Origin, SourceKind};
 use crate::config::{ProjectSource, SourceReport, SourceState, is_absence};
 use crate::dialect_id::DialectId;
 use crate::event::EventKind;
+use crate::hook::condition::HookCondition;
 use crate::hook::fingerprint::Fingerprint;
 use crate::hook::git_branch::GitPosition;
 use crate::hook::grant::Grant;
@@ -161,6 +162,7 @@ impl FoundMissing<'_> {
         let pattern = facts.matcher.as_deref().filter(|_| facts.dialect().is_some());
         hook.matcher = pattern.map_or_else(Matcher::everything, |pattern| dialect.contract().matcher(event, pattern));
         hook.on_failure = facts.policy();
+        hook.conditions = HookCondition::as_granted(Vec::new(), grant.described.as_ref());
         hook
     }
 }

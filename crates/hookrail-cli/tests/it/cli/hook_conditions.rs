@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::cli::every_host::{Judged, judged_everywhere};
 use crate::cli::sandbox::{ProgramOutput, Sandbox};
 
 /// A hook that denies every call that it is asked about.
@@ -30,6 +31,21 @@ fn projects(condition: &Value) -> Vec<(&'static str, Sandbox)> {
         sandbox.write_home(file, group(event).to_string());
         projects.push((dialect, sandbox));
     }
+    let sandbox = Sandbox::new();
+    let denies = "echo '{\"decision\": \"deny\", \"reason\": \"no\"}'";
+    let hooks = json!({ "PreToolUse": [{ "command": denies, "if": condition }] });
+    let manifest = json!({ "name": "gate", "version": "1.0.0", "hooks": hooks });
+    sandbox.write(".x-code/plugins/gate/plugin.json", manifest.to_string());
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    projects.push(("xcode", sandbox));
+    let sandbox = Sandbox::new();
+    let module = format!(
+        "export default (pi) => {{ pi.on(\"tool_call\", () => ({{ block: true, reason: \"no\" }})); }};\n\
+         const conditions = {condition};\nexport {{ conditions as if }};\n"
+    );
+    sandbox.write(".xcsh/hooks/pre/gate.js", module);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    projects.push(("xcsh", sandbox));
     projects
 }
 
@@ -93,5 +109,97 @@ fn a_condition_that_is_added_to_a_granted_guard_does_not_disarm_it() {
         // The control: a condition that was granted counts.
         sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
         shell(&sandbox, "ls").ends_with(0);
+    }
+}
+
+/// A text is a permission rule as Claude Code writes it. A name that the tool has elsewhere means every call of it.
+#[test]
+fn permission_rules_are_read_in_every_dialect() {
+    for (condition, asked, passed) in [
+        (
+            "Bash(git push *)",
+            &["git push origin", "cd src && git push", "$(x) y"][..],
+            &["git pull", "echo git push"][..],
+        ),
+        ("Edit(src/**), Bash(rm *)", &["rm a"], &["ls src"]),
+        ("Bash(git push", &["ls"], &[]),
+        ("run_shell_command(git push *)", &["ls"], &[]),
+        ("Read", &[], &["ls"]),
+    ] {
+        for (dialect, sandbox) in projects(&json!(condition)) {
+            // Its own dialect knows no other names.
+            if dialect == "claude" && condition.starts_with("run_") {
+                continue;
+            }
+            for (lines, status) in [(asked, 2), (passed, 0)] {
+                for line in lines {
+                    let ran = shell(&sandbox, line);
+                    assert_eq!(ran.code, status, "{dialect}: {condition}: {line}: {ran:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_conditions_hold_in_every_host() {
+    for condition in [json!({ "git": "push-force" }), json!("Bash(git push *)")] {
+        for (dialect, sandbox) in projects(&condition) {
+            for (line, expected) in [("git push -f", true), ("git status", false)] {
+                for Judged { host, is_stopped, said } in judged_everywhere(&sandbox, line) {
+                    // An agent runs the hooks of its own settings itself.
+                    if host == dialect {
+                        continue;
+                    }
+                    assert_eq!(is_stopped, expected, "{dialect} in {host}: {condition}: {line}: {said}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_condition_of_a_module_is_about_calls_only() {
+    let sandbox = Sandbox::new();
+    let module = "export default (pi) => {\n\
+        pi.on(\"session_start\", () => { console.log(\"began\"); });\n\
+        pi.on(\"tool_call\", () => ({ block: true, reason: \"no\" }));\n};\n\
+        const conditions = { commands: \"git push\" };\nexport { conditions as if };\n";
+    sandbox.write(".xcsh/hooks/pre/gate.js", module);
+    sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+    shell(&sandbox, "git push").ends_with(2);
+    shell(&sandbox, "git pull").ends_with(0);
+    let began = sandbox.run(&["fire", "session-start", "--json"]).ends_with(0).json();
+    assert_eq!(began["runs"].as_array().map(Vec::len), Some(1), "{began}");
+}
+
+/// A missing guard is asked as it was granted: its condition is read back from the grant.
+#[test]
+fn the_condition_of_a_granted_guard_that_goes_missing_still_counts() {
+    for condition in [json!({ "commands": "git push" }), json!("Bash(git push *)")] {
+        for (dialect, file, event) in
+            [("claude", ".claude/settings.json", "PreToolUse"), ("llxprt", ".llxprt/settings.json", "BeforeTool")]
+        {
+            let sandbox = Sandbox::new();
+            if dialect == "claude" {
+                sandbox.run(&["enable", "claude"]).ends_with(0);
+            }
+            let entry = json!({ "type": "command", "command": DENIES, "onFailure": "block", "if": condition });
+            let settings = |hooks: Value| json!({ "hooksConfig": { "enabled": true }, "hooks": hooks }).to_string();
+            sandbox.write(file, settings(json!({ event: [{ "hooks": [entry] }] })));
+            sandbox.run(&["trust", "grant", "--yes"]).ends_with(0);
+            let mut edited = entry.clone();
+            edited["if"] = json!("Bash(nothing *)");
+            for (hooks, code) in [
+                (json!({ event: [{ "hooks": [entry] }] }), None),
+                (json!({ event: [{ "hooks": [edited] }] }), Some("trust-changed")),
+                (json!({}), Some("guard-missing")),
+            ] {
+                sandbox.write(file, settings(hooks));
+                let denied = shell(&sandbox, "git push").ends_with(2).json().to_string();
+                assert!(code.is_none_or(|code| denied.contains(code)), "{dialect}: {condition}: {denied}");
+                shell(&sandbox, "git pull").ends_with(0);
+            }
+        }
     }
 }

@@ -26,6 +26,7 @@ mod dialects;
 mod docs;
 mod doctor;
 mod edited_guard;
+mod every_host;
 mod exhausted;
 mod explain;
 mod features;
@@ -70,6 +71,7 @@ mod reference;
 mod replay;
 #[cfg(unix)]
 mod rule_layers;
+mod rule_searches;
 mod rules;
 mod sandbox;
 mod signals;

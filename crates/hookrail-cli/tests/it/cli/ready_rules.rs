@@ -1,9 +1,8 @@
 //! Every ready rule in every kind of host: `fire`, the agent, and the bridges of agents that write their payloads differently.
 
 use hookrail_app::rules::READY;
-use serde_json::{Value, json};
 
-use crate::cli::bridge::{bridge, recorded};
+use crate::cli::every_host::{Judged, judged_everywhere};
 use crate::cli::sandbox::Sandbox;
 
 /// A ready rule, a line that it stops, and one that is no business of it.
@@ -33,13 +32,6 @@ fn the_names_of_hooks_that_rules_replaced_mean_the_rules() {
     sandbox.run(&["add", "no-such-thing"]).ends_with(1);
 }
 
-/// What an answer says: the words with which the agents deny and ask.
-fn stops(answer: &str) -> bool {
-    let value: Value = serde_json::from_str(answer).unwrap_or_default();
-    let said = [&value["decision"], &value["hookSpecificOutput"]["permissionDecision"]];
-    said.iter().any(|said| said.as_str().is_some_and(|word| ["deny", "ask", "block"].contains(&word)))
-}
-
 #[test]
 fn every_ready_rule_holds_in_fire_the_agent_and_the_bridges() {
     assert!(READY.iter().map(|rule| rule.name).eq(LINES.iter().map(|(name, _, _)| *name)));
@@ -48,43 +40,13 @@ fn every_ready_rule_holds_in_fire_the_agent_and_the_bridges() {
         sandbox.run(&["add", name, "--scope", "user"]).ends_with(0);
         // Where there is a guard, a write to a place of guards is asked about without any rule.
         sandbox.write_home(".config/hookrail/config.toml", "[guard]\nprotect = \"off\"\n");
-        let named = |text: &str| text.contains(&format!("rule `{name}`"));
-
-        for (line, status) in [(harmful, [2, 4]), (harmless, [0, 0])] {
-            let input = json!({ "command": line }).to_string();
-            let args = ["fire", "before-tool", "--tool", "run_shell_command", "--tool-input", &input, "--json"];
-            let ran = sandbox.run(&args);
-            assert!(status.contains(&ran.code), "{name}: {line}: {ran:?}");
-            assert_eq!(named(ran.json()["reason"].as_str().unwrap_or_default()), line == harmful, "{name}: {ran:?}");
+        for Judged { host, is_stopped, said } in judged_everywhere(&sandbox, harmful) {
+            let is_named = said.contains(&format!("rule `{name}`"));
+            assert!(is_stopped && is_named, "{name} in {host}: {harmful}: {said}");
         }
-
-        let call = |line: &str| json!({ "name": "run_shell_command", "args": { "command": line } });
-        let script = json!({ "turns": [{ "calls": [call(harmful), call(harmless)] }, { "text": "done" }] });
-        let script = sandbox.write_at("script.json", script.to_string());
-        let args = ["agent", "--headless", "--prompt", "go", "--script", script.to_str().unwrap()];
-        let said = sandbox.run(&args).ends_with(0).stdout;
-        let decisions: Vec<bool> = said
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap())
-            .filter(|said| said["receipt"]["operation"] == "tool run_shell_command")
-            .map(|said| said["receipt"]["decision"] == "deny")
-            .collect();
-        assert_eq!((decisions, named(&said)), (vec![true, false], true), "{name}: {said}");
-
-        for (agent, event, payload) in [
-            ("claude", "PreToolUse", "PreToolUse.Bash"),
-            ("codex", "PreToolUse", "PreToolUse.Bash"),
-            ("gemini", "BeforeTool", "BeforeTool.run_shell_command"),
-        ] {
-            let mut payload = recorded(&sandbox, agent, payload);
-            payload["tool_input"]["command"] = json!(harmful);
-            let ran = bridge(&sandbox, agent, event, &payload, &[]);
-            let text = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(ran.code == 2 || stops(&ran.stdout), "{name} in {agent}: {ran:?}");
-            assert!(named(&text), "{name} in {agent}: {text}");
-            payload["tool_input"]["command"] = json!(harmless);
-            let ran = bridge(&sandbox, agent, event, &payload, &[]).ends_with(0);
-            assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{name} in {agent}");
+        for Judged { host, is_stopped, said } in judged_everywhere(&sandbox, harmless) {
+            // The agent says what it did; the others are silent.
+            assert!(!is_stopped && (host == "agent" || said.is_empty()), "{name} in {host}: {harmless}: {said}");
         }
     }
 }

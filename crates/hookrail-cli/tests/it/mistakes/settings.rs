@@ -115,9 +115,9 @@ pub(crate) fn rows() -> Vec<Row> {
         entry("a hook that is a string", r#""./guard.sh""#, "hook-shape"),
         entry("the key `timout`", r#"{"type": "command", "command": "true", "timout": 1}"#, "unknown-key"),
         entry(
-            "the key `if` of Claude Code",
-            r#"{"type": "command", "command": "true", "if": "Bash(git *)"}"#,
-            "unknown-key",
+            "a condition without its end",
+            r#"{"type": "command", "command": "true", "if": "Bash(git *"}"#,
+            "setting-value",
         ),
         entry(
             "a key twice",

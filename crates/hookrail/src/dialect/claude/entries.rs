@@ -7,12 +7,10 @@ use crate::dialect::command_hooks::{
     CommandDialect, EntryRules, FailingStatus, HookOutput, InvalidValue, NearJson, OutputRules, OwnType, SettingsEvent,
     TimeoutUnit, require_executable_guard,
 };
-use crate::dialect::condition_key::{self, ConditionTexts};
 use crate::dialect_id::DialectId;
 use crate::event::EventKind;
 use crate::hook::condition::HookCondition;
 use crate::hook::exec_options::CommandShell;
-use crate::hook::permission_rules::PermissionRules;
 use crate::hook::{Action, Hook, HookDelivery, OnFailure};
 use crate::json::{Json, JsonObject};
 use crate::matcher::{CompiledMatcher, OnInvalid};
@@ -54,25 +52,10 @@ const ENTRIES: EntryRules = EntryRules {
     invalid: InvalidValue::Ignored,
 };
 
-/// Reads a condition: one text, or a list of them.
-fn condition(document: &Document, node: &PlacedValue, found: &mut Vec<Diagnostic>) -> PermissionRules {
-    let list = || node.elements().and_then(|rules| rules.iter().map(PlacedValue::text).collect::<Option<Vec<_>>>());
-    let text = node.text().map(str::to_owned).or_else(|| list().map(|rules| rules.join(", ")));
-    // A value of another type is no rule that can be read.
-    let rules = PermissionRules::read(&text.unwrap_or_default());
-    if let Some(text) = rules.unreadable() {
-        let message = format!("`if` has a rule that cannot be read: `{text}`; the hook is always asked");
-        let finding = document.finding(Code::SettingValue, &node.span, message);
-        found.push(finding.hint("write a permission rule, such as `Bash(git push *)` or `Edit(src/**)`"));
-    }
-    rules
-}
-
 impl CommandDialect for Claude {
     const DIALECT: DialectId = DialectId::Claude;
     const TIMEOUT_UNIT: TimeoutUnit = TimeoutUnit::SECONDS;
     const ENTRIES: EntryRules = ENTRIES;
-    const CONDITION_TEXTS: ConditionTexts = ConditionTexts::PermissionRules;
     const OUTPUT: OutputRules = OutputRules { near_json: NearJson::Text, failing_status: FailingStatus::KeepsDenial };
 
     fn compile_matcher(_event: EventKind, pattern: &str, on_invalid: OnInvalid) -> CompiledMatcher {
@@ -111,9 +94,6 @@ impl CommandDialect for Claude {
                     hook.action = Action::NotExecutable(why.into());
                 }
             }
-        }
-        if let Some(value) = node.get("if").filter(|value| !condition_key::is_table(value)) {
-            hook.conditions.push(HookCondition::Permission(condition(document, value, found)));
         }
         let says = |key: &str| matches!(node.get(key).map(|value| &value.shape), Some(ValueShape::Flag(true)));
         if says("once") {

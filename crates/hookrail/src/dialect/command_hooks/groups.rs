@@ -303,7 +303,7 @@ impl<D: CommandDialect> Reader<'_, D> {
         hook.enforcement = enforcement;
         hook.order = group.order;
         hook.conditions.extend(self.condition.clone());
-        hook.conditions.extend(condition_key::read(self.document, node, D::CONDITION_TEXTS, &mut self.found));
+        hook.conditions.extend(condition_key::read(self.document, node, &mut self.found));
         if matches!(hook.action, Action::Remote(_)) {
             hook.timeout = RemoteTarget::DEFAULT_TIMEOUT;
         } else {

@@ -37,7 +37,6 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::{Document, PlacedValue};
 use crate::dialect::DialectId;
 use crate::dialect::columns::event_named;
-use crate::dialect::condition_key::ConditionTexts;
 use crate::event::EventKind;
 use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Hook, OnFailure};
@@ -52,8 +51,6 @@ pub(crate) trait CommandDialect {
     /// The dialect of the hooks that are read.
     const DIALECT: DialectId;
 
-    /// What texts of the key `if` are.
-    const CONDITION_TEXTS: ConditionTexts = ConditionTexts::Unknown;
     /// The unit of `timeout` in its settings.
     const TIMEOUT_UNIT: TimeoutUnit;
 

@@ -10,7 +10,6 @@ use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{Origin, SourceKind};
 use crate::config::{Document, PlacedKey, PlacedValue, ValueShape, nearest};
 use crate::dialect::columns::{event_named, event_names};
-use crate::dialect::condition_key::ConditionTexts;
 use crate::dialect::{DialectId, condition_key, enforcement, sandbox};
 use crate::event::EventKind;
 use crate::hook::{Action, Enforcement, Hook, OnFailure, Owner, bridge_program};
@@ -170,8 +169,7 @@ impl Reader<'_> {
         hook.status_message = self.optional_text(node, "statusMessage");
         hook.on_failure = on_failure;
         hook.enforcement = enforcement;
-        let condition = condition_key::read(self.document, node, ConditionTexts::Unknown, &mut self.found);
-        hook.conditions.extend(condition);
+        hook.conditions.extend(condition_key::read(self.document, node, &mut self.found));
         if let Ok(Some(timeout)) = timeout {
             hook.timeout = timeout;
         }

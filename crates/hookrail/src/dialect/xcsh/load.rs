@@ -11,12 +11,13 @@ use super::discover::{self, ModuleFile};
 use crate::config::diagnostic::{Code, Diagnostic};
 use crate::config::source::{LineIndex, Location, Origin, SourceKind};
 use crate::config::{
-    KeptReason, LoadMode, SourceId, SourceReader, is_absence, is_want_of_resources, wait_until_stable,
+    Document, KeptReason, LoadMode, SourceId, SourceReader, is_absence, is_want_of_resources, wait_until_stable,
 };
 use crate::dialect::columns::{event_named, event_names};
 use crate::dialect::snapshot::LoadedModule;
-use crate::dialect::{DialectId, Inspector, LoadContext, Loaded, Sources};
+use crate::dialect::{DialectId, Inspector, LoadContext, Loaded, Sources, condition_key};
 use crate::event::EventKind;
+use crate::hook::condition::HookCondition;
 use crate::hook::{Action, Enablement, Enforcement, EventScope, Hook, OnFailure, Trust};
 use crate::run::{
     Capabilities, EnforceExport, LoadFailure, ModuleContext, ModuleInspection, ModuleRunner, RegistrationKind,
@@ -281,6 +282,7 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
             loaded.diagnostics.push(finding.hint("write `export const enforce = false;`"));
         }
     }
+    let condition = registered.condition.as_deref().and_then(|text| condition(text, &hook, &mut loaded.diagnostics));
     let hook = &hook;
     let is_guard = has_guard(&registered);
     let unsettled = registered.unsettled.filter(|_| !is_guard);
@@ -294,6 +296,10 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
             Some(event) => {
                 let mut hook = hook.clone();
                 (hook.event, hook.scope) = (event, EventScope::One);
+                // It is about calls: what is about no tool reaches the module as ever.
+                if matches!(event, EventKind::BeforeTool | EventKind::AfterTool) {
+                    hook.conditions.extend(condition.clone());
+                }
                 loaded.hooks.push(hook);
             }
             None => {
@@ -324,6 +330,21 @@ fn add_registered(registered: Registrations, hook: &Hook, loaded: &mut Loaded) {
             renderers: registered.renderers,
         });
     }
+}
+
+/// Reads what a module exports as `if`. What cannot be read takes nothing away: the module is always asked.
+fn condition(text: &str, hook: &Hook, diagnostics: &mut Vec<Diagnostic>) -> Option<HookCondition> {
+    let location = || hook.origin.location.clone();
+    let document = Document::parse(Path::new("if"), text.to_owned()).ok();
+    let Some((document, value)) = document.as_ref().and_then(|document| Some((document, document.root()?))) else {
+        let message = format!("`if` of `{hook}` cannot be written as JSON, so the module is always asked");
+        diagnostics.push(Diagnostic::new(Code::SettingType, message).at(location()));
+        return None;
+    };
+    let mut found = Vec::new();
+    let condition = condition_key::read_value(document, value, &mut found);
+    diagnostics.extend(found.into_iter().map(|finding| finding.at(location())));
+    condition
 }
 
 /// A registration that cannot be called costs itself, and the rest of the module is in force.
