@@ -43,6 +43,52 @@ fn terminal_words(folder: &Path) -> Vec<String> {
     found
 }
 
+/// What has one place, and the files that have another reason to do it themselves: they move folders, sockets, segments and logs, and
+/// name variables that are an agent's or are passed on.
+const ONE_PLACE: [(&str, &[&str]); 4] = [
+    ("persist(", &[]),
+    (
+        "fs::rename(",
+        &[
+            "hookrail-bus/src/transport/socket.rs",
+            "hookrail-fleet/src/install.rs",
+            "hookrail-journal/src/retention.rs",
+            "hookrail-js/src/ops/fs.rs",
+            "hookrail-spawn/src/files/replace.rs",
+            "hookrail/src/dialect/xcode/install.rs",
+            "hookrail/src/record/breadcrumb.rs",
+        ],
+    ),
+    (
+        "\"XDG_",
+        &[
+            "hookrail-app/src/serve/settings.rs",
+            "hookrail-bridge/src/agents/opencode.rs",
+            "hookrail-spawn/src/user_folders.rs",
+        ],
+    ),
+    (":02x", &["hookrail-agent/src/text.rs", "hookrail/src/text/digest.rs"]),
+];
+
+#[test]
+fn files_are_replaced_users_folders_found_and_digests_written_in_one_place() {
+    let crates = workspace().join("crates");
+    let published = std::fs::read_dir(&crates).unwrap().flatten().map(|entry| entry.path());
+    let published = published.filter(|path| !path.ends_with("hookrail-testkit") && !path.ends_with("hookrail-bench"));
+    let files: Vec<PathBuf> = published.flat_map(|path| rust_files(&path.join("src"))).collect();
+    for (words, places) in ONE_PLACE {
+        let has_words = |file: &&PathBuf| {
+            let text = std::fs::read_to_string(file).unwrap();
+            text.split("\nmod tests {").next().unwrap_or_default().contains(words)
+        };
+        let shown = |file: &PathBuf| file.strip_prefix(&crates).unwrap().to_string_lossy().replace('\\', "/");
+        let is_test = |file: &&PathBuf| file.to_string_lossy().ends_with("tests.rs");
+        let mut found: Vec<String> = files.iter().filter(|file| !is_test(file)).filter(has_words).map(shown).collect();
+        found.sort();
+        assert_eq!(found, places, "`{words}`");
+    }
+}
+
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let paths = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let in_path = |path: PathBuf| match path.is_dir() {
