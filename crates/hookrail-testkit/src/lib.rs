@@ -21,6 +21,8 @@ mod random;
 #[cfg(target_os = "linux")]
 mod soak;
 mod started;
+#[cfg(unix)]
+mod terminals;
 
 pub use children::{child, hookrail, measure};
 pub use holdings::Holdings;
@@ -36,3 +38,5 @@ pub use soak::Soak;
 #[doc(hidden)]
 #[cfg(target_os = "linux")]
 pub use started::restore_default_signals;
+#[cfg(unix)]
+pub use terminals::open_terminal;

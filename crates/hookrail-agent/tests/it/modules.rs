@@ -31,7 +31,13 @@ fn a_component_draws_itself_takes_keys_and_goes_away() {
     let mut screen = Screen::start(&world, &[]);
     screen.line("/guess 3");
     screen.sees("Escape gives up");
-    insta::assert_snapshot!("component", screen.text());
+    insta::assert_snapshot!(screen.text(), @r"
+    type a prompt, or /help
+    > /guess 3
+    Guess the number
+     1  2  3  4  5  6  7  8  9
+    left and right choose, Enter guesses, Escape gives up
+    ");
     screen.keys(ENTER);
     screen.sees("more than that");
     screen.keys(RIGHT);
@@ -39,7 +45,12 @@ fn a_component_draws_itself_takes_keys_and_goes_away() {
     screen.keys(ENTER);
     screen.sees("right after 2 tries");
     screen.asks(">");
-    insta::assert_snapshot!("component_done", screen.text());
+    insta::assert_snapshot!(screen.text(), @r"
+    type a prompt, or /help
+    > /guess 3
+    right after 2 tries
+    >
+    ");
     screen.line("/guess 3");
     screen.sees("Escape gives up");
     screen.keys(ESCAPE);
@@ -99,12 +110,34 @@ fn a_command_selects_asks_the_model_edits_and_fills_the_prompt() {
     screen.sees("one");
     screen.line("/notes");
     screen.asks("number:");
-    insta::assert_snapshot!("choice", screen.text());
+    insta::assert_snapshot!(screen.text(), @r"
+    type a prompt, or /help
+    > hello
+    one
+    > /notes
+    Which kind?
+      1. short
+      2. long
+    number:
+    ");
     screen.keys("1\r");
     screen.sees("Ctrl-D accepts, Escape cancels");
     screen.keys("\rand edited");
     screen.sees("and edited");
-    insta::assert_snapshot!("editor", screen.text());
+    insta::assert_snapshot!(screen.text(), @r"
+    type a prompt, or /help
+    > hello
+    one
+    > /notes
+    Which kind?
+      1. short
+      2. long
+    number: 1
+    Release notes
+      Notes: all is new
+      and edited
+    Ctrl-D accepts, Escape cancels
+    ");
     screen.keys(CTRL_D);
     screen.sees("> Notes: all is new");
     screen.keys(ENTER);
@@ -137,7 +170,13 @@ fn a_module_draws_the_messages_it_sends() {
     screen.line("/build echo done");
     screen.sees("the build works");
     screen.asks(">");
-    insta::assert_snapshot!("drawn_message", screen.text());
+    insta::assert_snapshot!(screen.text(), @r"
+    type a prompt, or /help
+    > /build echo done
+     build: exit status 0
+       the build works
+    >
+    ");
     screen.line("/build echo wrong >&2; exit 3");
     screen.sees("build: exit status 3");
     screen.sees("the build fails: wrong");
@@ -195,7 +234,12 @@ fn a_watcher_wakes_the_agent_while_it_waits_for_input() {
     screen.sees("I have read it");
     // What was typed so far is still there, below what came meanwhile.
     screen.until("the prompt below", |screen| screen.lines().last().is_some_and(|line| line == "> half a prom"));
-    insta::assert_snapshot!("woken", screen.text());
+    insta::assert_snapshot!(screen.text(), @r"
+    type a prompt, or /help
+    hook: From the inbox: look here
+    I have read it
+    > half a prom
+    ");
     screen.keys("\x15");
     screen.exit();
 }

@@ -1,15 +1,14 @@
 //! The terminal that a case can ask for: a pseudo terminal of some width, on which everything is typed before the program starts.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::terminals::open_terminal;
 
 /// A terminal, seen from the side of the person in front of it.
 pub(super) struct Terminal {
@@ -21,23 +20,9 @@ pub(super) struct Terminal {
 impl Terminal {
     /// Opens a terminal, types the text, and makes it all three streams of the command.
     pub(super) fn open(columns: u16, typed: &str, command: &mut Command) -> io::Result<Self> {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-        #[cfg(target_os = "linux")]
-        let flags = flags | OpenptFlags::CLOEXEC;
-        let controller = openpt(flags)?;
-        grantpt(&controller)?;
-        unlockpt(&controller)?;
-        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&controller, size)?;
-        let path = ptsname(&controller, Vec::new())?;
-        let no_controlling_terminal = i32::try_from(rustix::fs::OFlags::NOCTTY.bits()).map_err(io::Error::other)?;
-        let device = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(no_controlling_terminal)
-            .open(std::ffi::OsStr::from_bytes(path.as_bytes()))?;
+        let (mut keyboard, device) = open_terminal()?;
+        tcsetwinsize(&keyboard, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })?;
         command.stdin(device.try_clone()?).stdout(device.try_clone()?).stderr(device);
-        let mut keyboard = File::from(controller);
         keyboard.write_all(typed.as_bytes())?;
         let mut shown = keyboard.try_clone()?;
         let (send, screen) = channel();

@@ -29,16 +29,10 @@ impl OnTerminal {
 
     /// Starts a command on a terminal in whose input something waits already.
     pub(crate) fn of(command: &mut Command, typed_ahead: &str) -> Self {
-        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-        grantpt(&terminal).unwrap();
-        unlockpt(&terminal).unwrap();
-        let name = ptsname(&terminal, Vec::new()).unwrap();
-        let open = || File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-        let mut terminal = File::from(terminal);
-        let (stdin, stdout, stderr) = (open(), open(), open());
+        let (mut terminal, program) = hookrail_testkit::open_terminal().unwrap();
+        let (stdin, stdout) = (program.try_clone().unwrap(), program.try_clone().unwrap());
         terminal.write_all(typed_ahead.as_bytes()).unwrap();
-        let child = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
+        let child = command.stdin(stdin).stdout(stdout).stderr(program).spawn().unwrap();
         // What the command holds of the terminal would keep it open after the child has ended.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Self { terminal, command: child, seen: String::new() }
