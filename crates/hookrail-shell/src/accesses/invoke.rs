@@ -12,8 +12,8 @@ use crate::syntax::{AssignedValue, Assignment, Redirect, RedirectOperator, Redir
 use crate::syntax::{Piece, PieceKind};
 use crate::tables::VariableKind;
 
-/// The most arguments of a command that are followed, but for those of its last word.
-const MOST_ARGUMENTS: usize = 4096;
+/// The most arguments of a command that expansions give, but for those of its last word.
+const MOST_EXPANDED: usize = 4096;
 /// The most wrappers around a command.
 const MOST_WRAPPERS: usize = 40;
 /// The last place in an array that a line can name and is known.
@@ -56,17 +56,22 @@ impl Evaluator<'_> {
             self.command = Some(index);
         }
         let mut args = Vec::with_capacity(command.words.len());
+        let mut expanded = 0;
         for word in &command.words {
             let span = self.span(word.span);
-            if args.len() >= MOST_ARGUMENTS {
-                self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
-                break;
-            }
             match word.pieces.as_slice() {
                 [Piece { kind: PieceKind::Text(text), .. }] => {
                     args.push(Arg { value: Value::known(text.as_str()), span });
                 }
-                _ => args.extend(self.fields(word, &mut world).into_iter().map(|value| Arg { value, span })),
+                _ if expanded >= MOST_EXPANDED => {
+                    self.unknown(Why::TooManyWords, FactSet::EVERYTHING, span);
+                    break;
+                }
+                _ => {
+                    let fields = self.fields(word, &mut world);
+                    expanded += fields.len();
+                    args.extend(fields.into_iter().map(|value| Arg { value, span }));
+                }
             }
         }
         let redirected = self.redirects(&command.redirects, &mut world, input);

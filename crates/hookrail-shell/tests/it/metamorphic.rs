@@ -303,7 +303,8 @@ fn what_is_over_a_limit_is_said() {
     assert!(is_bound(&format!("parallel rm ::: {} /opt/app", "a ".repeat(40))));
     assert!(is_bound("vim -c 'g g g g g g g g g g g g g g g g g g x' a"));
     assert!(is_bound(&format!("x=a;{}rm $x", "x=$x$x;".repeat(30))));
-    assert!(is_bound(&format!("rm{}", " a".repeat(5000))));
+    assert!(is_bound(&format!("rm{}", " $x".repeat(5000))));
+    assert!(!is_bound(&format!("rm{}", " a".repeat(16_000))));
     assert!(is_bound("echo 'sh x' > x; sh x"));
     assert!(!is_bound(&"a;".repeat(100)));
     // What was found before stays.
