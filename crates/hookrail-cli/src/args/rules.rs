@@ -20,7 +20,8 @@ pub(crate) enum RulesCommand {
     List(RulesListArgs),
     /// Check that every rule can be used, and name those without effect
     ///
-    /// A rule has no effect if it can never match, or if another one of its file is as strict wherever it matches.
+    /// A rule has no effect if it can never match, or if another one of its file is as strict wherever it matches. The first 200
+    /// are compared.
     ///
     /// Exit status: 0 each can be used, 1 at least one cannot.
     Check(RulesListArgs),

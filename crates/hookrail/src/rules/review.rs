@@ -8,6 +8,10 @@ use super::read_condition::Problem;
 use super::rule::{Rule, RuleAnswer};
 use crate::event::EventKind;
 
+/// How many rules of a file are compared with each other. Each is compared with each whenever the file is read, also that of a
+/// project before its grant: thousands of rules would keep every event waiting.
+const COMPARED: usize = 200;
+
 /// What can be said about the rules of a file without an event.
 pub(super) fn without_effect(rules: &[ReadRule]) -> Vec<Problem> {
     let usable = || rules.iter().enumerate().filter(|(_, read)| read.rule.problem().is_none());
@@ -23,7 +27,7 @@ pub(super) fn without_effect(rules: &[ReadRule]) -> Vec<Problem> {
             // Of two rules that say the same the later one is meant.
             other_index != &index && is_hidden(read, other) && (*other_index < index || !is_hidden(other, read))
         };
-        if let Some((_, other)) = usable().find(hides) {
+        if let Some((_, other)) = usable().take_while(|_| index < COMPARED).take(COMPARED).find(hides) {
             let other = other.rule.name();
             let message = format!("rule `{name}` has no effect: `{other}` matches wherever it does, and is as strict");
             found.push(problem(message, "remove it, or make the other one narrower"));
@@ -145,6 +149,16 @@ mod tests {
 
     fn rule(name: &str, rest: &str) -> String {
         format!("[[rule]]\nname = \"{name}\"\n{rest}\n")
+    }
+
+    #[test]
+    fn as_many_rules_are_compared_as_can_be_in_time() {
+        let all =
+            (0..3_000).map(|at| rule(&format!("r{at}"), &format!("deny = \"x\"\nwhen = {{ commands = \"c{at}\" }}")));
+        let same = rule("same", "deny = \"x\"\nwhen = { commands = \"c1\" }");
+        let rules = Vec::from_iter(all);
+        assert_eq!(remarks(&(rules.concat() + &same)), [""; 0]);
+        assert_eq!(remarks(&(rules[..100].concat() + &same)).len(), 1);
     }
 
     #[test]
