@@ -23,8 +23,8 @@ impl Condition {
     }
 
     /// Whether a call that has only facts of these kinds is surely not meant: most calls have few, and most conditions need one.
-    pub(crate) fn rules_out(&self, kinds: FactSet) -> bool {
-        self.needs.is_some_and(|needs| !needs.meets(kinds))
+    pub(crate) fn rules_out(&self, kinds: impl FnOnce() -> FactSet) -> bool {
+        self.needs.is_some_and(|needs| !needs.meets(kinds()))
     }
 
     /// Whether it asks what a session did before.

@@ -88,7 +88,7 @@ pub(crate) fn judge(rule: &Rule, facts: &CallFacts<'_>) -> RuleVerdict {
 
 /// Whether a condition holds for a call.
 pub(crate) fn holds(condition: &Condition, facts: &CallFacts<'_>) -> Verdict {
-    if condition.rules_out(facts.kinds()) {
+    if condition.rules_out(|| facts.kinds()) {
         return Verdict::No;
     }
     let mut unknown = Vec::new();
