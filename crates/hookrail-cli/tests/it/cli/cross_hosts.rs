@@ -445,7 +445,7 @@ fn templates() -> Vec<Row> {
         ("xcsh", "node"),
     ];
     for (dialect, language) in wanted {
-        let program = BTreeMap::from([("python", "python3"), ("node", "node"), ("bash", "bash")]);
+        let program = BTreeMap::from([("python", "python3"), ("node", "node"), ("bash", "bash"), ("rust", "cargo")]);
         if program.get(language).is_some_and(|program| !has_program(program)) {
             continue;
         }

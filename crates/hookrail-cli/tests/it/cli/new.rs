@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hookrail::{DialectId, EventKind};
+use hookrail_testkit::has_program;
 
 use crate::cli::sandbox::Sandbox;
 
@@ -437,6 +438,9 @@ pub(super) fn cargo(sandbox: &Sandbox, manifest: &str) -> std::process::Command 
 
 #[test]
 fn templates_in_rust_compile_and_run() {
+    if !has_program("cargo") {
+        return;
+    }
     let sandbox = Sandbox::new();
     for (dialect, folder) in [(DialectId::Llxprt, ".llxprt/hooks"), (DialectId::Xcode, ".x-code/plugins")] {
         // The templates of most events of plugins differ in a name only.
