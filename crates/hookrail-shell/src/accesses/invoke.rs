@@ -15,7 +15,7 @@ use crate::tables::VariableKind;
 /// The most arguments of a command that expansions give, but for those of its last word.
 const MOST_EXPANDED: usize = 4096;
 /// The most wrappers around a command.
-const MOST_WRAPPERS: usize = 32;
+const MOST_WRAPPERS: usize = 40;
 /// The last place in an array that a line can name and is known.
 const MOST_ELEMENTS: usize = 64;
 /// Folders whose programs are those of the tables.

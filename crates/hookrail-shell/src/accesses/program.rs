@@ -6,7 +6,7 @@ use crate::syntax::SimpleCommand;
 use crate::tables::{Role, tables};
 
 /// The most wrappers around a program.
-const MOST_WRAPPERS: usize = 32;
+const MOST_WRAPPERS: usize = 40;
 
 /// A program that a command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
