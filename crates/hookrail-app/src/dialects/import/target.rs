@@ -11,7 +11,7 @@ use crate::config::named_root;
 use crate::failure::{Failure, Result};
 use crate::folders::home;
 
-/// A format of commands in settings files. A dialect without a row in [`FORMATS`] has none: nothing is converted to it, because
+/// A format of commands in settings files. A dialect without a row in `FORMATS` has none: nothing is converted to it, because
 /// what its members would mean is not known here.
 #[derive(Debug)]
 pub struct Format {
