@@ -1,7 +1,6 @@
 //! The screen of the user. All output goes through it, because three things share it: a prompt that is being typed stays
 //! below the output; while a component covers the screen, other output waits.
 
-use std::io::IsTerminal as _;
 use std::sync::{Mutex, MutexGuard};
 
 use hookrail_spawn::lock_mutex;
@@ -125,10 +124,18 @@ pub(crate) fn rows() -> usize {
     size().map_or(24, |(_, rows)| rows)
 }
 
-/// Returns the size of the terminal. `crossterm::terminal::size` is not used, because it starts a program from the search
-/// path if this fails.
+/// Returns the size of the terminal that is written to. `crossterm` asks the one that controls the process, which may be
+/// another, and starts a program from the search path if that fails.
+#[cfg(unix)]
 fn size() -> Option<(usize, usize)> {
-    let size = crossterm::terminal::window_size().ok().filter(|_| std::io::stderr().is_terminal())?;
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col.into(), size.ws_row.into()))
+}
+
+#[cfg(not(unix))]
+fn size() -> Option<(usize, usize)> {
+    let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    let size = crossterm::terminal::window_size().ok().filter(|_| is_terminal)?;
     (size.columns > 0 && size.rows > 0).then_some((size.columns.into(), size.rows.into()))
 }
 

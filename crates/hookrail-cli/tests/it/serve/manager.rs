@@ -67,7 +67,13 @@ fn sockets_for_another_process_are_not_taken() {
 /// Returns the next notification to the manager.
 fn heard(manager: &UnixDatagram) -> String {
     let mut buffer = [0; 4096];
-    let length = manager.recv(&mut buffer).unwrap();
+    // The system calls of a thread are interrupted when its process is stopped and goes on, as a terminal does it.
+    let length = loop {
+        match manager.recv(&mut buffer) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            received => break received.unwrap(),
+        }
+    };
     String::from_utf8(buffer[..length].to_vec()).unwrap()
 }
 
