@@ -2,8 +2,8 @@
 //!
 //! * To a fixed address. A relocatable program of this size has 160 000 addresses that the loader fills in at every start, in
 //!   pages of its own: a third of the time of a short command.
-//! * Into a file that is written and not mapped. The system keeps a file that was written in large pieces in large pages, and a
-//!   process gets those in two of four milliseconds.
+//! * Into a file that is written and not mapped. The system caches a file that was written in large pieces in large pages, and
+//!   one that was mapped in small ones: a start takes 1.7 ms in the kernel instead of 3.5.
 //!
 //! What is installed or packaged stays relocatable, so that the system can place it at random.
 
