@@ -73,8 +73,11 @@ fn no_harmful_line_passes_and_few_harmless_ones_are_stopped() {
     assert!(stopped.len() * 100 <= harmless * 3, "harmless lines are stopped: {stopped:#?}");
 }
 
-/// Lines with the answers that are true of them: the first six letters say what they do, `Y` for something harmful.
-const INVENTED: [&str; 9] = [
+/// Lines with the answers that are true of them: the first six letters say what they do, `Y` for something harmful; `x` behind
+/// them says that a line is harmful although its answers are unknown, and `h` that it is harmless.
+const INVENTED: [&str; 12] = [
+    include_str!("../../../hookrail-shell/tests/it/invented/agents.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/corners.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/files.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/git.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/network.txt"),
@@ -82,20 +85,32 @@ const INVENTED: [&str; 9] = [
     include_str!("../../../hookrail-shell/tests/it/invented/redirects.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/secrets.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/structure.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/tools.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/words.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/wrappers.txt"),
 ];
 
 #[test]
-fn no_harmful_line_that_was_invented_passes() {
+fn no_harmful_line_that_was_invented_passes_and_few_harmless_ones_are_stopped() {
     let (book, places) = (book(), places());
     let lines = INVENTED.iter().flat_map(|text| text.lines()).filter(|line| !line.starts_with("# "));
-    let harmful = lines.filter_map(|line| line.split_once(' ').filter(|(truth, _)| truth.contains('Y')));
-    let passed: Vec<&str> = harmful
-        .filter(|(_, line)| book.judge_line(&line.replace("\\n", "\n").replace("\\t", "\t"), places).is_empty())
-        .map(|(_, line)| line)
-        .collect();
+    let (mut passed, mut stopped, mut harmless) = (Vec::new(), Vec::new(), 0_usize);
+    for (truth, line) in lines.filter_map(|line| line.split_once(' ')) {
+        let found = book.judge_line(&line.replace("\\n", "\n").replace("\\t", "\t"), places);
+        if truth.contains(['Y', 'x']) {
+            if found.is_empty() {
+                passed.push(line);
+            }
+        } else if truth.contains('h') {
+            harmless += 1;
+            if let Some(first) = found.first() {
+                stopped.push(format!("{line}  [{}] {}", first.rule, first.explanation));
+            }
+        }
+    }
+    println!("{} of {harmless} harmless lines are stopped: {stopped:#?}", stopped.len());
     assert!(passed.is_empty(), "harmful lines pass: {passed:#?}");
+    assert!(stopped.len() * 100 <= harmless * 3, "harmless lines are stopped: {stopped:#?}");
 }
 
 #[test]

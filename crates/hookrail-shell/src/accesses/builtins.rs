@@ -272,8 +272,8 @@ impl Evaluator<'_> {
         After::same(world, Output::default())
     }
 
-    fn read_variables(&mut self, name: &str, args: &[Arg], span: Span, mut world: World, input: &Input) -> After {
-        let valued: &[&str] = if name == "read" {
+    fn read_variables(&mut self, builtin: &str, args: &[Arg], span: Span, mut world: World, input: &Input) -> After {
+        let valued: &[&str] = if builtin == "read" {
             &["-d", "-i", "-n", "-N", "-p", "-t", "-u"]
         } else {
             &["-d", "-n", "-O", "-s", "-u", "-C", "-c"]
@@ -285,7 +285,7 @@ impl Evaluator<'_> {
                 if arg.text() == "-C"
                     && let Some(code) = rest.next()
                 {
-                    self.code(&code.value, code.span, name, vec![world.clone()], &Input::default());
+                    self.code(&code.value, code.span, builtin, vec![world.clone()], &Input::default());
                 } else {
                     rest.next();
                 }
@@ -294,13 +294,17 @@ impl Evaluator<'_> {
                 names.push(arg.text().to_owned());
             }
         }
-        if name == "getopts" {
+        if builtin == "getopts" {
             names = names.into_iter().skip(1).take(1).chain(["OPTARG".to_owned(), "OPTIND".to_owned()]).collect();
         }
         if names.is_empty() {
-            names.push(if name == "read" { "REPLY".to_owned() } else { "MAPFILE".to_owned() });
+            names.push(if builtin == "read" { "REPLY".to_owned() } else { "MAPFILE".to_owned() });
         }
         let hole = Hole { why: Why::ReadVariable, span, net: input.net, secret: input.secret };
+        if let ("read", [name], Some(line)) = (builtin, names.as_slice(), only_line(input)) {
+            world.set(name, Variable::Text(line));
+            return After::same(world, Output::default());
+        }
         for name in names {
             let name = name.split('[').next().unwrap_or_default().to_owned();
             world.set(&name, Variable::Text(Value::unknown(hole)));
@@ -315,8 +319,12 @@ impl Evaluator<'_> {
         {
             self.subscript_text(&variable.value, variable.span);
             let hole = Hole { why: Why::ReadVariable, span, net: false, secret: false };
-            let name = variable.text().split('[').next().unwrap_or_default().to_owned();
-            world.set(&name, Variable::Text(Value::unknown(hole)));
+            let (name, is_element) = match variable.text().split_once('[') {
+                Some((name, _)) => (name, true),
+                None => (variable.text(), false),
+            };
+            let text = operands.get(2..).and_then(printf_text).filter(|_| !is_element);
+            world.set(name, Variable::Text(text.unwrap_or_else(|| Value::unknown(hole))));
             return After::same(world, Output::default());
         }
         let text = printf_text(operands);
@@ -333,6 +341,13 @@ impl Evaluator<'_> {
             }
         }
     }
+}
+
+/// The line that `read` finds on its input, if the line of the shell says it and it is the only one.
+fn only_line(input: &Input) -> Option<Value> {
+    let text = input.text.as_ref().filter(|text| !text.has_hole())?;
+    let line = text.text.trim_end_matches('\n').trim();
+    (!line.is_empty() && !line.contains(['\n', '\\'])).then(|| Value::known(line))
 }
 
 /// Whether a text is the name of a function or a program.

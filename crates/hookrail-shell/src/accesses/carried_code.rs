@@ -4,7 +4,7 @@ use super::evaluate::{After, Evaluator, Input, Output};
 use super::options::Arg;
 use super::roles::Running;
 use crate::facts::{Accesses, Executed, FactSet, FlowKind, Why};
-use crate::resolve::{HOLE, Value, World};
+use crate::resolve::{HOLE, Value, World, base_name};
 use crate::syntax::Span;
 use crate::tables::{Role, Row};
 
@@ -35,6 +35,17 @@ impl Evaluator<'_> {
                 let is_of_shell = matches!(running.name, "builtin" | "command");
                 return if is_of_shell { after } else { After::same(world.clone(), after.output) };
             }
+            Role::SomeCommand => match rest.split_first() {
+                Some((first, _)) if self.is_program(first.text()) => {
+                    self.wrapped(running.name, rest, span, world.clone(), input);
+                }
+                Some((first, behind)) => {
+                    self.task("pkg", first.text(), first.span);
+                    self.unknown(Why::PackageScript, FactSet::EFFECTS, first.span);
+                    self.carried_command(running.name, behind, span, world, input);
+                }
+                None => {}
+            },
             Role::RemoteCommand => {
                 let is_muted = self.mute();
                 self.wrapped(running.name, rest, span, world.clone(), input);
@@ -51,6 +62,38 @@ impl Evaluator<'_> {
             }
         }
         After::same(world.clone(), Output::default())
+    }
+
+    /// Whether a name is one of a program of the tables.
+    fn is_program(&self, name: &str) -> bool {
+        let name = base_name(name);
+        super::programs::is_coded(name) || self.tables.row(name).is_some()
+    }
+
+    /// The command that stands in the arguments of a program that is not known, which may run it: behind `--`, with an option or a
+    /// path of its own, or as the value of `-c`. Words of which none names a program of the tables are no command.
+    pub(super) fn carried_command(&mut self, name: &str, args: &[Arg], span: Span, world: &World, input: &Input) {
+        let begins = |index: usize| {
+            let text_at = |index: usize| args.get(index).map_or("", Arg::text);
+            let is_behind = |text: &str| index > 0 && text_at(index - 1) == text;
+            let (name, next) = (text_at(index), text_at(index + 1));
+            let has_own = next.starts_with('-') || next.contains('/') || self.tables.subcommand(name, next).is_some();
+            self.is_program(name) && (is_behind("--") || has_own || name == "git")
+        };
+        if let Some(index) = (0..args.len()).find(|index| begins(*index)) {
+            self.wrapped(name, args.get(index..).unwrap_or_default(), span, world.child(), input);
+        }
+        let is_option = |arg: &Arg| matches!(arg.text(), "-c" | "-lc" | "--command" | "--exec");
+        let code = args.windows(2).find_map(|pair| match pair {
+            [option, code] if is_option(option) => Some(code),
+            _ => None,
+        });
+        if let Some(code) = code
+            && let Some((first, _)) = code.text().split_once(' ')
+            && self.is_program(first)
+        {
+            self.code(&code.value, code.span, name, vec![world.child()], input);
+        }
     }
 
     /// Code of a database. Clients have commands of their own that run programs and write files.

@@ -6,7 +6,7 @@ use super::Scene;
 use super::line_files::LineFiles;
 use crate::facts::{Accesses, FactSet, Why};
 use crate::parse::parse_code;
-use crate::resolve::{ANY, BRACKET, Function, HOLE, Hole, ONE, Origin, Value, Variable, World};
+use crate::resolve::{ANY, BRACKET, Function, HOLE, Hole, ONE, Origin, TRACKED, Value, Variable, World};
 use crate::syntax::{Connector, Node, Redirect, ShellScript, SimpleCommand};
 use crate::syntax::{Piece, Span};
 use crate::tables::{ProgramTables, Tables, tables};
@@ -528,7 +528,7 @@ impl<'s> Evaluator<'s> {
 
 fn as_code(letter: char) -> char {
     match letter {
-        ANY => '*',
+        ANY | TRACKED => '*',
         ONE => '?',
         BRACKET => '[',
         other => other,

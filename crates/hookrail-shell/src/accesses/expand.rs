@@ -3,7 +3,8 @@
 use super::evaluate::{Evaluator, Input};
 use crate::facts::{FactSet, Why};
 use crate::resolve::{
-    ANY, BRACKET, HOLE, Hole, ONE, PIPE, Value, Variable, World, change_case, is_costly, remove, replace, substring,
+    ANY, BRACKET, HOLE, Hole, ONE, PIPE, Value, Variable, World, change_case, is_costly, is_pattern, remove, replace,
+    substring,
 };
 use crate::syntax::{GlobMark, Operation, Parameter, Piece, PieceKind, Quotes, Span, Word};
 use crate::syntax::{Node, ShellScript};
@@ -138,6 +139,11 @@ impl Evaluator<'_> {
                     return Expanded::One(world.folder.clone());
                 }
                 let output = output.unwrap_or_default();
+                if let Some(patterns) = output.text.as_ref().and_then(patterns)
+                    && (patterns.len() == 1 || piece.quotes == Quotes::None)
+                {
+                    return Expanded::Several(patterns);
+                }
                 let hole = self.hole(Why::Substitution, piece.span);
                 Value::unknown(Hole { net: output.net, secret: output.secret, ..hole })
             }
@@ -436,6 +442,13 @@ impl Parameter {
     fn is_list(&self) -> bool {
         self.subscript.is_none() && matches!(self.name.as_str(), "@" | "*")
     }
+}
+
+/// The lines that a command prints, if they are patterns of names and nothing that the line itself says.
+fn patterns(printed: &Value) -> Option<Vec<Value>> {
+    let lines: Vec<&str> = printed.text.lines().collect();
+    let are_patterns = !printed.has_hole() && !lines.is_empty() && lines.iter().all(|line| is_pattern(line));
+    are_patterns.then(|| lines.into_iter().map(Value::known).collect())
 }
 
 /// Whether code is `pwd`, and nothing else.

@@ -202,6 +202,8 @@ impl Evaluator<'_> {
             };
             self.unknown(why, FactSet::EVERYTHING, program.span);
             if program.text().contains(HOLE) {
+                // It may run what stands in its arguments: `$SUDO rm x`.
+                self.carried_command("?", rest, span, &world, input);
                 return After::same(world, Output::default());
             }
         }
@@ -248,6 +250,7 @@ impl Evaluator<'_> {
             Some(after) => After::same(world, after.output),
             None => {
                 self.run_script(&program.value, program.span, &world);
+                self.carried_command(&shown(base_name(program.text())), rest, span, &world, input);
                 After::same(world, Output::default())
             }
         }
@@ -387,7 +390,7 @@ impl Evaluator<'_> {
     fn input_from(&mut self, value: &Value, span: Span, world: &World, result: &mut Redirected) {
         result.input = Input { is_fed: true, ..Input::default() };
         if let Some(pipe) = self.pipe(value) {
-            result.input = Input { is_fed: true, text: None, net: pipe.net, secret: pipe.secret, file: None };
+            result.input = Input { is_fed: true, text: pipe.text, net: pipe.net, secret: pipe.secret, file: None };
             return;
         }
         if let Some(host) = device_host(&value.text) {

@@ -61,6 +61,12 @@ impl Divided {
         self.options.iter().any(|option| names.iter().any(|name| option.is(name)))
     }
 
+    /// Returns the values of these options.
+    pub(crate) fn values_of(&self, names: &[String]) -> impl Iterator<Item = &Arg> {
+        let is_one = move |option: &&GivenOption| names.iter().any(|name| option.is(name));
+        self.options.iter().filter(is_one).filter_map(|option| option.value.as_ref())
+    }
+
     /// Returns the values of an option.
     pub(crate) fn values<'d>(&'d self, names: &'d [&'d str]) -> impl Iterator<Item = &'d Arg> {
         self.options
@@ -86,6 +92,8 @@ pub(crate) struct Grammar<'g> {
     pub(crate) valued: &'g str,
     /// Options whose value can only be attached.
     pub(crate) attached: &'g str,
+    /// Long options with two values, divided by blanks.
+    pub(crate) double: &'g str,
     /// Options end at the first operand.
     pub(crate) stops: bool,
     /// How many operands stand before a command, which has options of its own.
@@ -99,6 +107,7 @@ impl<'g> Grammar<'g> {
         Self {
             valued: &row.valued,
             attached: &row.attached,
+            double: &row.double,
             stops: row.stops,
             before_rest: row.operands.before_rest(),
             has_assignments: row.operands.has_assignments,
@@ -169,6 +178,10 @@ impl<'g> Grammar<'g> {
     ) {
         let (name, value) = match name.split_once('=') {
             Some((name, _)) => (name, Some(arg.from(dashes + name.len() + 1))),
+            None if names(self.double).any(|double| double == name) => {
+                rest.next();
+                (name, rest.next().cloned())
+            }
             None if self.is_valued(name) => (name, rest.next().cloned()),
             None => (name, None),
         };

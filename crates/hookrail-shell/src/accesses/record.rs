@@ -5,7 +5,7 @@ use super::secrets::is_secret;
 use crate::facts::{
     Class, Executed, Fact, FactKind, FactSet, Flow, FlowKind, GitFact, NetworkHost, PathUse, Unknown, Why,
 };
-use crate::resolve::{HOLE, Value, World, join, shown};
+use crate::resolve::{HOLE, TRACKED, Value, World, join, shown};
 use crate::syntax::Span;
 
 /// A path on the line, resolved.
@@ -63,6 +63,11 @@ impl Evaluator<'_> {
 
     pub(crate) fn use_value_with(&mut self, how: Use, reach: Reach, value: &Value, span: Span, world: &World) {
         if value.text.is_empty() {
+            return;
+        }
+        if let Some(folder) = value.text.strip_suffix(TRACKED) {
+            let folder = Value { text: folder.trim_end_matches('/').to_owned(), hole: value.hole };
+            self.use_place(how, Reach::TrackedBelow, &self.place_of(&folder, world), span);
             return;
         }
         let place = self.place_of(value, world);

@@ -4,6 +4,7 @@ use super::evaluate::{Evaluator, Input};
 use super::hosts::{host_of, remote_host};
 use super::options::Arg;
 use super::record::{Reach, Use};
+use super::secrets::is_secret;
 use crate::facts::{Executed, FactSet, FlowKind, Why};
 use crate::resolve::{ANY, HOLE, Value, World, base_name};
 use crate::syntax::Span;
@@ -16,6 +17,8 @@ pub(super) struct Running<'r> {
     pub(super) span: Span,
     pub(super) is_recursive: bool,
     pub(super) is_tracked: bool,
+    /// Patterns for the names of the files that are read below a folder; any, if there are none.
+    pub(super) narrowed: Vec<Value>,
     pub(super) sources: Vec<Arg>,
     pub(super) into: Option<Arg>,
     /// The language of code on standard input.
@@ -32,6 +35,7 @@ impl<'r> Running<'r> {
             span,
             is_recursive: false,
             is_tracked: false,
+            narrowed: Vec::new(),
             sources: Vec::new(),
             into: None,
             input_code: None,
@@ -56,6 +60,12 @@ impl Evaluator<'_> {
         match role {
             Role::Nothing => {}
             Role::Read if arg.text() == "-" => {}
+            Role::Read if below == Reach::Below && !running.narrowed.is_empty() => {
+                for pattern in &running.narrowed {
+                    self.read_narrowed(arg, pattern, world);
+                }
+                running.sources.push(arg.clone());
+            }
             Role::Read => {
                 self.use_value_with(Use::Read, below, &arg.value, arg.span, world);
                 running.sources.push(arg.clone());
@@ -73,6 +83,10 @@ impl Evaluator<'_> {
             Role::Change => {
                 self.use_value(Use::Read, &arg.value, arg.span, world);
                 self.use_value(Use::Write, &arg.value, arg.span, world);
+            }
+            Role::Wipe => {
+                self.use_value(Use::Write, &arg.value, arg.span, world);
+                self.use_value(Use::Delete, &arg.value, arg.span, world);
             }
             Role::Delete => {
                 self.use_value(Use::Delete, &arg.value, arg.span, world);
@@ -124,6 +138,7 @@ impl Evaluator<'_> {
             Role::Filter if prints_variables(arg.text()) => self.facts.env_dump = Some(arg.span),
             Role::Filter => {}
             Role::Sql => self.sql(&arg.value, arg.span, running.name, world),
+            Role::Transfer => self.transfer(&arg.value, arg.span, running.name, world),
             Role::EditorCommand => self.editor_command(&arg.value, arg.span, running.name, world),
             Role::Setting => {
                 let (name, value) = arg.text().split_once(['=', ' ']).unwrap_or((arg.text(), ""));
@@ -143,7 +158,21 @@ impl Evaluator<'_> {
                 self.code(&arg.value, arg.span, running.name, vec![world.child()], input);
             }
             Role::Task(kind) => self.task(kind, arg.text(), arg.span),
-            Role::Folder | Role::ShellWords | Role::RemoteWords | Role::Command | Role::RemoteCommand => {}
+            Role::Folder
+            | Role::ShellWords
+            | Role::RemoteWords
+            | Role::Command
+            | Role::SomeCommand
+            | Role::RemoteCommand => {}
+        }
+    }
+
+    /// Reads the files below a folder whose names fit a pattern. The operand can be a file itself.
+    fn read_narrowed(&mut self, arg: &Arg, pattern: &Value, world: &World) {
+        let text = format!("{}/{ANY}{ANY}/{}", arg.text().trim_end_matches('/'), pattern.text);
+        self.use_value(Use::Read, &Value { text, hole: arg.value.hole }, arg.span, world);
+        if is_secret(&self.place_of(&arg.value, world).path) {
+            self.use_value(Use::Read, &arg.value, arg.span, world);
         }
     }
 

@@ -4,10 +4,11 @@ use super::evaluate::{After, Evaluator, Input, Output};
 use super::options::{Arg, Divided, Grammar};
 use super::record::{Reach, Use};
 use super::roles::Running;
+use super::secrets::may_end_secret;
 use crate::facts::{FactSet, FlowKind, NetworkHost, Why};
-use crate::resolve::{Value, Variable, World, join, shown};
+use crate::resolve::{ANY, HOLE, TRACKED, Value, Variable, World, join, shown, with_marks};
 use crate::syntax::Span;
-use crate::tables::{FixedFacts, Operands, Role, Row};
+use crate::tables::{FixedFacts, Operands, Printed, Role, Row};
 
 impl Evaluator<'_> {
     /// Runs a program by its name.
@@ -20,6 +21,7 @@ impl Evaluator<'_> {
         }
         let Some(row) = self.tables.row(name) else {
             self.no_table(Why::NoTable, span);
+            self.carried_command(name, args, span, &world, input);
             return After::same(world, Output::default());
         };
         match self.tables.has_subcommands(name) {
@@ -40,8 +42,7 @@ impl Evaluator<'_> {
         let grammar = Grammar { stops: true, ..Grammar::of(row) };
         let divided = grammar.divide(args);
         for (names, role) in &row.options {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            for value in divided.values(&names) {
+            for value in divided.values_of(names) {
                 if *role == Role::Folder {
                     self.enter_folder(value, &mut world);
                 } else {
@@ -151,11 +152,12 @@ impl Evaluator<'_> {
         let is_revealed =
             divided.has(&row.reveals) || row.tracked && divided.values(&["g", "glob", "iglob"]).any(names_hidden);
         let is_tracked = row.tracked && !is_revealed;
-        let mut running = Running { is_recursive, is_tracked, input_code, files, ..Running::of(name, row, span) };
+        let narrowed: Vec<Value> = divided.values_of(&row.narrows).filter_map(|arg| narrowing(&arg.value)).collect();
+        let mut running =
+            Running { is_recursive, is_tracked, narrowed, input_code, files, ..Running::of(name, row, span) };
         let mut has_code = false;
         for (names, role) in &row.options {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            for value in divided.values(&names) {
+            for value in divided.values_of(names) {
                 match role {
                     Role::Into => running.into = Some(value.clone()),
                     Role::Module => {
@@ -245,9 +247,13 @@ impl Evaluator<'_> {
         if let Some(language) = running.input_code {
             let is_dash = operands.first().is_some_and(|first| first.text() == "-");
             // These read commands whatever their operands are.
-            if matches!(language, "editor" | "shell") {
+            if matches!(language, "editor" | "shell" | "transfer") {
                 if language == "shell" && !divided.has_any(&["f"]) {
                     self.code_of_input(running.name, span, world, world.child(), input);
+                } else if language == "transfer" {
+                    if let Some(text) = input.text.as_ref().filter(|_| input.is_fed) {
+                        self.transfer(text, span, running.name, world);
+                    }
                 } else if language == "editor" && !is_dash {
                     self.editor_script(span, running.name, world, input);
                 }
@@ -302,8 +308,36 @@ impl Evaluator<'_> {
                 self.line_files.write(&path, input.text.as_ref(), divided.has_any(&["a", "append"]));
             }
         }
-        let text = if passes_input(running.name, divided) { input.text.clone() } else { None };
+        let text = match running.row.prints {
+            _ if divided.has(&running.row.lists) => self.listed(running, world),
+            Some(Printed::Name) if !operands.iter().any(|arg| arg.text().contains(['/', HOLE])) => {
+                Some(Value::known(ANY))
+            }
+            _ if passes_input(running.name, divided) => input.text.clone(),
+            Some(Printed::Name) | None => None,
+        };
         After::same(world.clone(), Output { text, ..Output::default() })
+    }
+
+    /// The names of files that are read, as patterns. None if some are not known.
+    fn listed(&self, running: &Running<'_>, world: &World) -> Option<Value> {
+        let mut lines = Value::default();
+        for source in &running.sources {
+            let path = self.place_of(&source.value, world).path;
+            if source.value.has_hole() || world.folder.has_hole() {
+                return None;
+            }
+            let mut line = |text: String| lines.push(&Value::known(format!("{text}\n")));
+            match (running.is_recursive, running.narrowed.as_slice()) {
+                (false, _) => line(path),
+                (true, []) if running.is_tracked => line(format!("{path}/{TRACKED}")),
+                (true, []) => line(format!("{path}/{ANY}{ANY}")),
+                (true, patterns) => {
+                    patterns.iter().for_each(|pattern| line(format!("{path}/{ANY}{ANY}/{}", pattern.text)));
+                }
+            }
+        }
+        (!lines.text.is_empty()).then_some(lines)
     }
 
     /// `NAME=value` before a command: `env`, `sudo`.
@@ -321,6 +355,15 @@ impl Evaluator<'_> {
             world.export(name);
         }
     }
+}
+
+/// A pattern of names, if it tells the files that are read from those with secrets. None if it is not known, or says which files
+/// are not read.
+fn narrowing(pattern: &Value) -> Option<Value> {
+    let text = pattern.plain().filter(|text| !text.starts_with('!'))?;
+    let begins = text.strip_prefix("*.").unwrap_or(text);
+    let is_telling = !begins.starts_with(['*', '?', '[', '{']) || text.starts_with("*.{");
+    (is_telling && !may_end_secret(begins)).then(|| Value::known(with_marks(text)))
 }
 
 /// Whether what a program prints is its input, or some lines of it.

@@ -18,6 +18,15 @@ const NAMES: [&str; 10] = [
     ".htpasswd",
 ];
 
+/// Endings that names of files with secrets have, `.env.local` for one.
+const ENDINGS: [&str; 12] =
+    ["env", "local", "production", "development", "staging", "test", "dev", "prod", "pem", "key", "bak", "backup"];
+
+/// Whether files with secrets may have an ending: `local`, `{ts,env}`.
+pub(crate) fn may_end_secret(ending: &str) -> bool {
+    ending.split(['{', ',', '}', '.']).any(|part| ENDINGS.contains(&part)) || ending.contains(['*', '?', '['])
+}
+
 /// Whether a path names a secret.
 pub(crate) fn is_secret(path: &str) -> bool {
     let name = base_name(path);

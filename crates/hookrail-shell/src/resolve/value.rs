@@ -12,6 +12,9 @@ pub(crate) const ONE: char = '\u{fdd2}';
 /// Stands for `[` as a pattern.
 pub(crate) const BRACKET: char = '\u{fdd3}';
 
+/// Stands behind a folder for any of the files below it that are no hidden ones.
+pub(crate) const TRACKED: char = '\u{fdd5}';
+
 /// Stands before the number of a pipe, where a word is `<(…)`.
 pub(crate) const PIPE: char = '\u{fdd4}';
 
@@ -48,7 +51,7 @@ impl Value {
 
     /// Returns the text if all of it is known and it has no pattern.
     pub(crate) fn plain(&self) -> Option<&str> {
-        (!self.text.contains([HOLE, ANY, ONE, BRACKET])).then_some(self.text.as_str())
+        (!self.text.contains([HOLE, ANY, ONE, BRACKET, TRACKED])).then_some(self.text.as_str())
     }
 
     /// Whether it is a file that stands for the pipe to a command.
@@ -72,14 +75,33 @@ impl Value {
     }
 }
 
+/// A pattern for names, as programs read one that a shell does not: `*.rs`, `*.{ts,tsx}`.
+pub(crate) fn with_marks(pattern: &str) -> String {
+    let mut marked = String::with_capacity(pattern.len());
+    let mut rest = pattern.chars();
+    while let Some(letter) = rest.next() {
+        marked.push(match letter {
+            '*' => ANY,
+            '?' => ONE,
+            '[' => BRACKET,
+            '{' if rest.clone().any(|next| next == '}') => {
+                rest.by_ref().find(|next| *next == '}');
+                ANY
+            }
+            other => other,
+        });
+    }
+    marked
+}
+
 /// Whether a text has a character that matches names.
 pub(crate) fn is_pattern(text: &str) -> bool {
-    text.contains([ANY, ONE]) || text.split_once(BRACKET).is_some_and(|(_, rest)| rest.contains(']'))
+    text.contains([ANY, ONE, TRACKED]) || text.split_once(BRACKET).is_some_and(|(_, rest)| rest.contains(']'))
 }
 
 /// Returns a text as people read it.
 pub(crate) fn shown(text: &str) -> String {
-    if !text.contains([HOLE, ANY, ONE, BRACKET, PIPE]) {
+    if !text.contains([HOLE, ANY, ONE, BRACKET, PIPE, TRACKED]) {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len());
@@ -88,6 +110,7 @@ pub(crate) fn shown(text: &str) -> String {
             HOLE | ONE => shown.push('?'),
             ANY => shown.push('*'),
             BRACKET => shown.push('['),
+            TRACKED => shown.push_str("**"),
             PIPE => shown.push_str("pipe:"),
             other => shown.push(other),
         }

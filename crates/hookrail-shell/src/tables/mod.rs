@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 pub use added::{ProgramTables, RowProblem};
 pub(crate) use role::{Operands, Role};
-pub(crate) use row::{FixedFacts, Recursive, Row};
+pub(crate) use row::{FixedFacts, Printed, Recursive, Row};
 
 const VARIABLES: &str = include_str!("variables.toml");
 

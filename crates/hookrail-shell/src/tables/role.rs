@@ -17,6 +17,8 @@ pub(crate) enum Role {
     Change,
     /// A file that is deleted.
     Delete,
+    /// A file that is overwritten and deleted.
+    Wipe,
     /// A file that is read, and from which another one is made beside it: `a.gz` of `a`.
     Beside,
     /// The same, and the file is deleted.
@@ -43,6 +45,8 @@ pub(crate) enum Role {
     Filter,
     /// Code of a database, which may have commands of its client.
     Sql,
+    /// Commands of a client that copies files.
+    Transfer,
     /// A command of an editor, which may run a shell.
     EditorCommand,
     /// `Name=value`, where some values are commands.
@@ -57,7 +61,9 @@ pub(crate) enum Role {
     RemoteWords,
     /// A command: this operand and all that follow.
     Command,
-    /// The same, below another root or on another machine.
+    /// A command, or first something else: the version of a tool, the name of a package.
+    SomeCommand,
+    /// A command below another root or on another machine.
     RemoteCommand,
     /// The folder in which the command works.
     Folder,
@@ -75,6 +81,7 @@ impl Role {
             "write-below" => Self::WriteBelow,
             "change" => Self::Change,
             "delete" => Self::Delete,
+            "wipe" => Self::Wipe,
             "beside" => Self::Beside,
             "replace" => Self::Replace,
             "destination" => Self::Destination,
@@ -87,6 +94,7 @@ impl Role {
             "script" => Self::ShellScript,
             "sql" => Self::Sql,
             "filter" => Self::Filter,
+            "transfer" => Self::Transfer,
             "editor-command" => Self::EditorCommand,
             "setting" => Self::Setting,
             "module" => Self::Module,
@@ -94,6 +102,7 @@ impl Role {
             "shell-words" => Self::ShellWords,
             "remote-words" => Self::RemoteWords,
             "command" => Self::Command,
+            "some-command" => Self::SomeCommand,
             "remote-command" => Self::RemoteCommand,
             "folder" => Self::Folder,
             other => match other.split_once(':') {
@@ -111,7 +120,7 @@ impl Role {
 
     /// Whether the operand begins a command, with its own options behind.
     pub(crate) fn is_rest(&self) -> bool {
-        matches!(self, Self::Command | Self::RemoteCommand | Self::RemoteWords | Self::ShellWords)
+        matches!(self, Self::Command | Self::SomeCommand | Self::RemoteCommand | Self::RemoteWords | Self::ShellWords)
     }
 }
 

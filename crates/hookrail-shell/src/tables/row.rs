@@ -18,6 +18,8 @@ pub(super) struct RawRow {
     #[serde(default)]
     attached: String,
     #[serde(default)]
+    double: String,
+    #[serde(default)]
     options: BTreeMap<String, String>,
     #[serde(default)]
     operands: String,
@@ -49,6 +51,12 @@ pub(super) struct RawRow {
     #[serde(default)]
     reveals: String,
     #[serde(default)]
+    prints: Option<Printed>,
+    #[serde(default)]
+    lists: String,
+    #[serde(default)]
+    narrows: String,
+    #[serde(default)]
     arguments: BTreeMap<String, String>,
     #[serde(default)]
     same: String,
@@ -77,6 +85,14 @@ struct RawWhen {
     files: Option<String>,
 }
 
+/// What is known of the text that a program prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Printed {
+    /// It has no slash, if no argument has one.
+    Name,
+}
+
 /// What a program's options and operands are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
@@ -84,6 +100,8 @@ pub(crate) struct Row {
     pub(crate) valued: String,
     /// Options whose value can only be attached.
     pub(crate) attached: String,
+    /// Long options with two values.
+    pub(crate) double: String,
     pub(crate) options: Vec<(Vec<String>, Role)>,
     pub(crate) operands: Operands,
     pub(crate) when: Vec<When>,
@@ -108,6 +126,11 @@ pub(crate) struct Row {
     pub(crate) input_code: Option<String>,
     /// Options with which hidden and ignored files are read too.
     pub(crate) reveals: Vec<String>,
+    pub(crate) prints: Option<Printed>,
+    /// Options with which it prints the names of the files that it reads.
+    pub(crate) lists: Vec<String>,
+    /// Options with a pattern for the names of the files that are read below a folder.
+    pub(crate) narrows: Vec<String>,
     /// Names of options that mean the same.
     pub(crate) same: Vec<Vec<String>>,
     /// Arguments that are a fact of git.
@@ -200,6 +223,7 @@ impl Row {
         Ok(Self {
             valued: valued.join(" "),
             attached: attached.join(" "),
+            double: raw.double,
             options,
             operands: Operands::read(&raw.operands)?,
             when,
@@ -224,6 +248,9 @@ impl Row {
             env_dump: raw.env_dump,
             input_code: raw.input_code,
             reveals: list(&raw.reveals),
+            prints: raw.prints,
+            lists: list(&raw.lists),
+            narrows: list(&raw.narrows),
             same: raw.same.split(',').map(list).filter(|group| !group.is_empty()).collect(),
             facts,
         })

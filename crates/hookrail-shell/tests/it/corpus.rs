@@ -2,7 +2,8 @@
 //!
 //! `corpus.jsonl` has lines that were run and watched: what they do is known. The files of `invented` have further ones of the
 //! same kinds, with truths by hand: a line begins with the answers to the questions of `verdicts.rs`, `Y` yes, `-` no, `?` unknown,
-//! and has `\n` and `\t` for a line break and a tab.
+//! and has `\n` and `\t` for a line break and a tab. Behind the answers `h` says that ready rules should let the line pass, and `x`
+//! that they should stop it although its answers are unknown.
 
 use serde::Deserialize;
 
@@ -30,7 +31,8 @@ fn cases() -> Vec<Case> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-const INVENTED: [&str; 10] = [
+const INVENTED: [&str; 12] = [
+    include_str!("invented/agents.txt"),
     include_str!("invented/corners.txt"),
     include_str!("invented/files.txt"),
     include_str!("invented/git.txt"),
@@ -39,6 +41,7 @@ const INVENTED: [&str; 10] = [
     include_str!("invented/redirects.txt"),
     include_str!("invented/secrets.txt"),
     include_str!("invented/structure.txt"),
+    include_str!("invented/tools.txt"),
     include_str!("invented/words.txt"),
     include_str!("invented/wrappers.txt"),
 ];
@@ -52,7 +55,7 @@ fn invented() -> Vec<Case> {
             id: "invented".to_owned(),
             line: Some(line.replace("\\n", "\n").replace("\\t", "\t")),
             parts: None,
-            truth: truth.to_owned(),
+            truth: truth.chars().take(NAMES.len()).collect(),
         }
     };
     lines.map(case).collect()

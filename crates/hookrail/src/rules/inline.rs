@@ -43,6 +43,11 @@ const DELETES: &[&str] = &[
     "os.Remove",
     "File::Path",
     "rmdir(",
+    "rm_rf",
+    "Remove-Item",
+    "Move-Item",
+    "file delete",
+    "file rename",
 ];
 /// Names by which code starts programs.
 const STARTS: &[&str] = &[
@@ -74,6 +79,10 @@ const STARTS: &[&str] = &[
     "qx{",
     "qx(",
     "`",
+    "spawn ",
+    "do shell script",
+    "Start-Process",
+    "Invoke-Expression",
 ];
 /// Names by which code opens connections.
 const CONNECTS: &[&str] = &[
@@ -107,6 +116,8 @@ const CONNECTS: &[&str] = &[
     "http://",
     "https://",
     "ftp://",
+    "Invoke-WebRequest",
+    "Invoke-RestMethod",
 ];
 /// Names by which code reads all variables. One of them with a name behind it is a single variable.
 const VARIABLES: &[&str] =

@@ -41,6 +41,20 @@ pub(crate) enum Fit {
     Possible,
 }
 
+/// Folders and files that tools make. A search for one means no hidden folder of another tool.
+const GENERATED: [&str; 10] = [
+    "node_modules",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".DS_Store",
+    ".next",
+    ".nuxt",
+    ".turbo",
+];
+
 /// A longer comparison of two patterns is not made; they may have a common path.
 const MOST_STEPS: usize = 200_000;
 
@@ -173,7 +187,7 @@ fn fit_parts(pattern: &[String], path: &[&str]) -> bool {
 fn fit_parts_behind(pattern: &[String], path: &[&str], is_anywhere: bool) -> bool {
     // What is found below a folder may have any parts there.
     if let Some(("**", behind)) = path.split_first().map(|(part, behind)| (*part, behind)) {
-        let is_ending = behind.last().is_some_and(|last| is_ending(last));
+        let is_ending = behind.last().is_some_and(|last| is_ending(last) || GENERATED.contains(last));
         let fits_behind = |at: usize| {
             let (found, rest) = pattern.split_at_checked(at)?;
             // A search does not mean a hidden folder that may be anywhere, and one for an ending means no hidden folder.

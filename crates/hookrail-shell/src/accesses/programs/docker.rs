@@ -32,7 +32,14 @@ impl Evaluator<'_> {
                 self.network(NetworkHost::Registry("docker".to_owned()), call.span);
                 self.unknown(Why::Container, FactSet::EFFECTS, call.span);
             }
-            "pull" | "push" | "login" | "search" => self.network(NetworkHost::Registry("docker".to_owned()), call.span),
+            "login" | "logout" => {
+                let file = Value::known(format!("{}/.docker/config.json", self.scene.home));
+                self.use_value(Use::Write, &file, call.span, call.world);
+                if name == "login" {
+                    self.network(NetworkHost::Registry("docker".to_owned()), call.span);
+                }
+            }
+            "pull" | "push" | "search" => self.network(NetworkHost::Registry("docker".to_owned()), call.span),
             "cp" => self.docker_copy(rest, call),
             "save" | "export" => {
                 for file in divide(rest, "o output", "", false).values(&["o", "output"]) {
@@ -123,7 +130,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn docker_compose(&mut self, name: &str, args: &[Arg], call: &Call<'_>) {
+    pub(super) fn docker_compose(&mut self, name: &str, args: &[Arg], call: &Call<'_>) {
         let divided = divide(args, "f file p project-name env-file profile project-directory", "", true);
         for file in divided.values(&["f", "file", "env-file"]) {
             self.use_value(Use::Read, &file.value, file.span, call.world);

@@ -5,11 +5,15 @@ use super::xargs::replaced;
 use crate::accesses::evaluate::{After, Evaluator, Output};
 use crate::accesses::options::Arg;
 use crate::accesses::record::Use;
-use crate::resolve::{ANY, Value};
+use crate::resolve::{ANY, Value, with_marks};
 
 /// Options of `fd` with a value.
 const FD_VALUED: &str = "e E d t s S o c j extension exclude max-depth min-depth exact-depth type size owner changed-within \
     changed-before search-path base-directory color threads batch-size max-results format ignore-file and";
+
+/// What `find` does with what it finds.
+const ACTIONS: [&str; 11] =
+    ["-print", "-print0", "-printf", "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprintf", "-ls"];
 
 /// Tests and actions with one value that is no file which is written.
 const VALUED: [&str; 37] = [
@@ -67,7 +71,7 @@ impl Evaluator<'_> {
         let (roots, expression) = args.split_at_checked(count).unwrap_or((args, &[]));
         let here = [Arg { value: Value::known("."), span: call.span }];
         let roots = if roots.is_empty() { here.as_slice() } else { roots };
-        let found: Vec<Arg> = roots.iter().map(|root| self.found(root, expression, call)).collect();
+        let found: Vec<Arg> = roots.iter().flat_map(|root| self.found(root, expression, call)).collect();
         let mut prints = true;
         let mut rest = expression.iter();
         while let Some(arg) = rest.next() {
@@ -134,7 +138,7 @@ impl Evaluator<'_> {
         let divided = super::divide(own, FD_VALUED, "", false);
         let here = [Arg { value: Value::known("."), span: call.span }];
         let roots = divided.operands.get(1..).filter(|roots| !roots.is_empty()).unwrap_or(&here);
-        let found: Vec<Arg> = roots.iter().map(|root| self.found(root, &[], call)).collect();
+        let found: Vec<Arg> = roots.iter().flat_map(|root| self.found(root, &[], call)).collect();
         let command: Vec<Arg> = command.iter().skip(1).take_while(|arg| arg.text() != ";").cloned().collect();
         if command.is_empty() {
             let text = found.iter().map(|item| format!("{}\n", item.text())).collect::<String>();
@@ -152,29 +156,47 @@ impl Evaluator<'_> {
         After::same(call.world.clone(), Output::default())
     }
 
-    /// Returns a pattern for what is found below a root.
-    fn found(&mut self, root: &Arg, expression: &[Arg], call: &Call<'_>) -> Arg {
+    /// Returns patterns for what is found below a root.
+    fn found(&mut self, root: &Arg, expression: &[Arg], call: &Call<'_>) -> Vec<Arg> {
         let place = self.place_of(&root.value, call.world);
-        let mut names = expression.windows(2).filter_map(|pair| match pair {
-            [test, name] if matches!(test.text(), "-name" | "-iname") => Some(name.text()),
-            _ => None,
-        });
-        let has_or = expression.iter().any(|arg| matches!(arg.text(), "-o" | "-or" | "!" | "-not" | ","));
-        let name = names.next().filter(|_| !has_or && names.next().is_none());
-        let mut text = place.path;
-        if !text.ends_with('/') {
-            text.push('/');
-        }
-        text.extend([ANY, ANY]);
-        if let Some(name) = name {
-            text.push('/');
-            text.extend(
-                name.chars().map(|letter| if letter == '*' || letter == '?' || letter == '[' { ANY } else { letter }),
-            );
-        }
         let hole = root.value.hole.or(call.world.folder.hole.filter(|_| !root.text().starts_with('/')));
-        Arg { value: Value { text, hole }, span: root.span }
+        let mut below = place.path;
+        if !below.ends_with('/') {
+            below.push('/');
+        }
+        below.extend([ANY, ANY]);
+        let texts: Vec<String> = match found_names(expression) {
+            Some(names) => names.into_iter().map(|name| format!("{below}/{}", with_marks(name))).collect(),
+            None => vec![below],
+        };
+        texts.into_iter().map(|text| Arg { value: Value { text, hole }, span: root.span }).collect()
     }
+}
+
+/// The names of which what is found has one. None if it may have any.
+fn found_names(expression: &[Arg]) -> Option<Vec<&str>> {
+    let is_not = |arg: &Arg| matches!(arg.text(), "!" | "-not");
+    let is_not_group = |pair: &[Arg]| matches!(pair, [not, group] if is_not(not) && group.text() == "(");
+    if expression.windows(2).any(is_not_group) || expression.iter().any(|arg| arg.text() == ",") {
+        return None;
+    }
+    // What is found meets all tests of one of the alternatives, however they are grouped.
+    let mut alternatives: Vec<&[Arg]> = expression.split(|arg| matches!(arg.text(), "-o" | "-or")).collect();
+    let acts = |alternative: &&[Arg]| alternative.iter().any(|arg| ACTIONS.contains(&arg.text()));
+    if alternatives.iter().any(acts) {
+        // What is only passed over is not found.
+        alternatives.retain(|one| acts(one) || !one.iter().any(|arg| arg.text() == "-prune"));
+    }
+    alternatives
+        .into_iter()
+        .map(|tests| {
+            tests.iter().enumerate().find_map(|(index, test)| {
+                let before = index.checked_sub(1).and_then(|before| tests.get(before));
+                let is_name = matches!(test.text(), "-name" | "-iname") && !before.is_some_and(is_not);
+                tests.get(index + 1).filter(|_| is_name).map(Arg::text)
+            })
+        })
+        .collect()
 }
 
 fn is_expression(text: &str) -> bool {

@@ -5,7 +5,7 @@ use crate::accesses::evaluate::Evaluator;
 use crate::accesses::options::{Arg, Divided};
 use crate::accesses::record::{Reach, Use};
 use crate::facts::{FactKind, FactSet, GitFact, Why};
-use crate::resolve::{Value, Variable, World, join};
+use crate::resolve::{ANY, HOLE, TRACKED, Value, Variable, World, join, with_marks};
 
 /// A git command: its subcommand with arguments, and where it works.
 pub(super) struct GitCall<'c> {
@@ -159,9 +159,11 @@ impl Evaluator<'_> {
                 self.git_read_values(&divided, &["F", "file"], git);
             }
             "rebase" => {
-                self.git(GitFact::Rewrite, span);
-                self.git_tree(git);
                 let divided = divide(git.args, "x exec s strategy X strategy-option onto C", "", false);
+                if !divided.has_any(&["abort", "quit", "show-current-patch"]) {
+                    self.git(GitFact::Rewrite, span);
+                }
+                self.git_tree(git);
                 self.git_run_values(&divided, &["x", "exec"], git);
             }
             "filter-branch" => {
@@ -367,11 +369,8 @@ impl Evaluator<'_> {
     fn git_stash(&mut self, git: &GitCall<'_>) {
         match git.args.first().map_or("push", Arg::text) {
             "drop" | "clear" => self.git(GitFact::StashDrop, git.call.span),
-            "pop" => {
-                self.git(GitFact::StashDrop, git.call.span);
-                self.git_tree(git);
-            }
-            "apply" | "branch" => self.git_tree(git),
+            // What is dropped then stands in the work tree.
+            "pop" | "apply" | "branch" => self.git_tree(git),
             "show" => self.git_show("stash", git),
             "list" | "create" | "store" => {}
             _ => {
@@ -535,6 +534,51 @@ fn settings_of_variables(world: &World) -> Vec<(String, Value)> {
         Some((name.text.to_lowercase(), text(format!("GIT_CONFIG_VALUE_{index}"))?))
     };
     (0..16).map_while(pair).collect()
+}
+
+/// What a command of git prints, where that is known: the name of a branch, a tag or a commit, or paths of the work tree.
+pub(super) fn printed(args: &[Arg], world: &World) -> Option<Value> {
+    let words: Vec<&str> = args.iter().map(Arg::text).collect();
+    let (name, rest) = words.split_first()?;
+    let has = |names: &[&str]| rest.iter().any(|word| names.contains(word));
+    let is_name = match *name {
+        "branch" => rest == ["--show-current"],
+        "rev-parse" => {
+            let is_quiet =
+                |word: &&str| matches!(*word, "--abbrev-ref" | "--verify" | "HEAD") || word.starts_with("--short");
+            !rest.is_empty() && rest.iter().all(is_quiet)
+        }
+        "symbolic-ref" => has(&["--short"]),
+        "describe" => true,
+        "rev-list" => has(&["--count"]),
+        _ => false,
+    };
+    if is_name {
+        return Some(Value::known(ANY));
+    }
+    let are_paths = match *name {
+        "ls-files" => !has(&["-o", "--others", "-i", "--ignored"]),
+        "diff" => has(&["--name-only"]),
+        "grep" => has(&["-l", "--files-with-matches", "--name-only"]),
+        _ => false,
+    };
+    if !are_paths || world.folder.has_hole() {
+        return None;
+    }
+    let patterns = rest.iter().filter(|word| *name == "ls-files" && !word.starts_with('-'));
+    let mut lines = String::new();
+    for pattern in patterns {
+        let (folder, file) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+        if folder.contains(['*', '[', '?', ':', HOLE]) || !file.starts_with("*.") {
+            lines.clear();
+            break;
+        }
+        lines.push_str(&format!("{}/{ANY}{ANY}/{}\n", join(&world.folder.text, folder), with_marks(file)));
+    }
+    if lines.is_empty() {
+        lines = format!("{}/{TRACKED}\n", world.folder.text);
+    }
+    Some(Value::known(lines))
 }
 
 fn quoted(text: &str) -> String {

@@ -19,6 +19,18 @@ impl Evaluator<'_> {
             "remote" => self.git_remote(git),
             "submodule" => self.git_submodule(git),
             "subtree" => self.git_subtree(git),
+            "lfs" => match git.args.first().map_or("", Arg::text) {
+                "pull" | "fetch" | "push" | "prune" | "checkout" => {
+                    self.git_connects(None, git);
+                    self.git_tree(git);
+                }
+                "install" | "uninstall" if !git.args.iter().any(|arg| arg.text() == "--local") => {
+                    let file = Value::known(format!("{}/.gitconfig", self.scene.home));
+                    self.use_value(Use::Write, &file, git.call.span, &git.world);
+                }
+                "track" | "untrack" | "migrate" => self.git_tree(git),
+                _ => {}
+            },
             _ => {
                 self.git_connects(None, git);
                 self.unknown(Why::Subcommand, FactSet::EFFECTS, git.call.span);

@@ -11,6 +11,7 @@ mod git_settings;
 mod rsync;
 mod shell;
 mod tar;
+mod transfer;
 mod xargs;
 
 use super::evaluate::{After, Evaluator, Input, Output};
@@ -27,6 +28,15 @@ pub(super) struct Call<'c> {
     pub(super) input: &'c Input,
 }
 
+/// Programs that have code of their own.
+const CODED: &str = "bash sh zsh dash ksh ash rbash mksh fish csh tcsh xargs parallel find gfind fd fdfind git tar bsdtar gtar rsync \
+    curl wget sed gsed awk gawk mawk nawk dd ps docker podman nerdctl docker-compose podman-compose";
+
+/// Whether a program has code of its own.
+pub(super) fn is_coded(name: &str) -> bool {
+    CODED.split(' ').any(|coded| coded == name)
+}
+
 impl Evaluator<'_> {
     /// Runs a program that has code of its own.
     pub(crate) fn coded_program(
@@ -37,16 +47,23 @@ impl Evaluator<'_> {
         world: &World,
         input: &Input,
     ) -> Option<After> {
+        if !is_coded(name) {
+            return None;
+        }
         let call = Call { name, args, span, world, input };
         match name {
-            "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "rbash" | "mksh" | "fish" => {
+            "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "rbash" | "mksh" | "fish" | "csh" | "tcsh" => {
                 return Some(self.shell(&call));
             }
             "xargs" => return Some(self.xargs(&call)),
             "parallel" => return Some(self.parallel(&call)),
             "find" | "gfind" => return Some(self.find(&call)),
             "fd" | "fdfind" => return Some(self.fd(&call)),
-            "git" => self.git_command(&call),
+            "git" => {
+                self.git_command(&call);
+                let text = git::printed(args, world);
+                return Some(After::same(world.clone(), Output { text, ..Output::default() }));
+            }
             "tar" | "bsdtar" | "gtar" => self.tar(&call),
             "rsync" => self.rsync(&call),
             "curl" => self.curl(&call),
@@ -56,6 +73,7 @@ impl Evaluator<'_> {
             "dd" => self.dd(&call),
             "ps" => self.ps(&call),
             "docker" | "podman" | "nerdctl" => self.docker(&call),
+            "docker-compose" | "podman-compose" => self.docker_compose("compose", call.args, &call),
             _ => return None,
         }
         Some(After::same(world.clone(), Output::default()))
@@ -79,6 +97,7 @@ impl Evaluator<'_> {
 
 /// Divides arguments by the options that have values.
 pub(super) fn divide(args: &[Arg], valued: &str, attached: &str, stops: bool) -> Divided {
-    let grammar = Grammar { valued, attached, stops, before_rest: None, has_assignments: false, long_dash: false };
+    let grammar =
+        Grammar { valued, attached, double: "", stops, before_rest: None, has_assignments: false, long_dash: false };
     grammar.divide(args)
 }

@@ -118,6 +118,9 @@ impl Evaluator<'_> {
             self.flow(FlowKind::NetToExec, span);
             self.unknown(Why::DownloadedCode, FactSet::EFFECTS, span);
         } else if let Some(file) = &input.file {
+            if let Some(inner) = self.run_written(file, &[], span, child) {
+                return After::same(world.clone(), inner.output);
+            }
             self.run_script(file, span, world);
         } else {
             self.unknown(Why::TransformedCode, FactSet::EVERYTHING, span);
