@@ -1,7 +1,7 @@
 //! Finds the relatives of a child among the machine's processes.
 //!
-//! A search reads `/proc`, which costs some ten microseconds for each process of the machine. So there is one only for a
-//! reason: when a child is killed, or when it visibly left processes running.
+//! A search reads `/proc`, which costs some microseconds for each process of the machine. So there is one only for a reason:
+//! when a child is killed, or when it visibly left processes running.
 //!
 //! A child subreaper was considered instead. It changes the whole host process, needs code that reaps the orphans of other
 //! libraries, and does not tell to which run an orphan belongs.
@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use libc::pid_t;
@@ -31,6 +31,9 @@ const EMPTY_SEARCHES: u32 = 20;
 #[derive(Debug)]
 pub(crate) struct ProcessFamily {
     leader: pid_t,
+    /// When the first process of the family was started, or earlier. What was started before is a stranger: its environment,
+    /// the slow part of a search, is not read, and its end during a search leaves nothing unproven.
+    not_before: u64,
     marker: Option<Marker>,
     /// Descendants that a search has found, by pid and start time. When a parent exits, its children get another parent, so
     /// they are noted before a signal is sent. This finds processes whose environment cannot be read or is empty.
@@ -96,8 +99,16 @@ enum Relation {
 }
 
 impl ProcessFamily {
-    pub(crate) fn new(leader: pid_t, marker: Option<Vec<u8>>) -> Self {
-        Self { leader, marker: marker.and_then(Marker::new), seen: Mutex::default() }
+    /// The family of a child of this program.
+    pub(crate) fn of_child(leader: pid_t, marker: Option<Vec<u8>>) -> Self {
+        static OWN_START: LazyLock<u64> =
+            LazyLock::new(|| ProcessStat::read(std::process::id().cast_signed()).map_or(0, |stat| stat.started));
+        Self::since(*OWN_START, leader, marker)
+    }
+
+    /// A family whose first process was started at this time, in ticks since the boot, or later.
+    pub(crate) fn since(not_before: u64, leader: pid_t, marker: Option<Vec<u8>>) -> Self {
+        Self { leader, not_before, marker: marker.and_then(Marker::new), seen: Mutex::default() }
     }
 
     /// Notes the relatives, and the descendants of each of them. Call it before a signal that may end one of them.
@@ -170,7 +181,9 @@ impl ProcessFamily {
         let Some(stat) = ProcessStat::read(pid) else {
             return Relation::Unsure;
         };
-        if stat.is_dead {
+        if stat.started < self.not_before {
+            Relation::Stranger
+        } else if stat.is_dead {
             Relation::Dead
         } else if stat.group == self.leader
             || kin == FamilyScope::Any
@@ -271,7 +284,22 @@ impl ProcessStat {
 
 #[cfg(test)]
 mod tests {
-    use super::{Marker, ProcessStat};
+    use std::process::{Command, Stdio};
+
+    use super::{FamilyScope, Marker, ProcessFamily, ProcessStat, Relation};
+
+    #[test]
+    fn a_process_that_was_there_before_the_family_is_a_stranger() {
+        let mut child = Command::new("cat").env("RUN", "b").stdin(Stdio::piped()).spawn().unwrap();
+        let pid = child.id().cast_signed();
+        let started = ProcessStat::read(pid).unwrap().started;
+        let relation = |not_before: u64| {
+            ProcessFamily::since(not_before, 1, Some(b"RUN=b".to_vec())).examine(pid, FamilyScope::Any)
+        };
+        assert_eq!((relation(started), relation(started + 1)), (Relation::Relative, Relation::Stranger));
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
 
     #[test]
     fn a_marker_is_found_in_its_own_variable_and_in_that_of_runs_inside_of_it() {

@@ -42,16 +42,19 @@ pub(crate) fn end_recorded(child: Option<(u32, u64)>, marker: Option<Vec<u8>>) -
         // The start time is read after the descriptor was opened, so the descriptor refers to the recorded process.
         && ProcessStat::read(pid).is_some_and(|stat| stat.started == start && !stat.is_dead)
     {
-        let family = ProcessFamily::new(pid, marker.clone());
+        let family = ProcessFamily::since(start, pid, marker.clone());
         family.note_descendants();
         ended += end_all(&family);
         ended += u32::from(pidfd::kill_process(pidfd.as_fd()));
     }
     if marker.is_some() {
-        ended += end_all(&ProcessFamily::new(NO_LEADER, marker));
+        ended += end_all(&ProcessFamily::since(ANY_TIME, NO_LEADER, marker));
     }
     ended
 }
 
 /// An id that no process, group or session has.
 const NO_LEADER: pid_t = -1;
+
+/// When the child of a record was started is known only while it exists.
+const ANY_TIME: u64 = 0;

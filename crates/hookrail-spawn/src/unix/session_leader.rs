@@ -36,7 +36,7 @@ enum PidState {
 
 impl SessionLeader {
     pub(super) fn new(pid: Pid, pidfd: Option<OwnedFd>, marker: Option<Vec<u8>>, entry: Option<LedgerEntry>) -> Self {
-        let family = ProcessFamily::new(pid.as_raw_pid(), marker);
+        let family = ProcessFamily::of_child(pid.as_raw_pid(), marker);
         Self { pid, pidfd: pidfd.map(Arc::new), family, state: Mutex::new(PidState::Reserved(entry)) }
     }
 

@@ -46,14 +46,16 @@ fn every_example_passes_its_cases() {
     }
     assert!(bad.iter().all(|case| case["status"] == "skipped"), "{bad:#?}");
     assert_eq!(code, 0);
-    let tested = |name: &str| cases.iter().any(|case| case["file"].as_str().unwrap().ends_with(name));
+    // The names begin at the project, which is the example itself where another user owns the folders above it.
+    let files: Vec<&Path> = cases.iter().map(|case| Path::new(case["file"].as_str().unwrap())).collect();
+    let tested = |name: &str| files.iter().any(|file| file.file_name().unwrap() == name);
     for folder in ["hooks", "plugins", "modules"] {
         for entry in fs::read_dir(root().join("examples").join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let stem = path.file_stem().unwrap().to_str().unwrap();
             let is_example =
                 path.is_dir() && stem != "snapshots" || path.extension().is_some_and(|ending| ending == "ts");
-            assert!(!is_example || tested(&format!("/{stem}.hooktest.toml")), "{} has no cases", path.display());
+            assert!(!is_example || tested(&format!("{stem}.hooktest.toml")), "{} has no cases", path.display());
         }
     }
 }
