@@ -75,7 +75,7 @@ fn no_harmful_line_passes_and_few_harmless_ones_are_stopped() {
 
 /// Lines with the answers that are true of them: the first six letters say what they do, `Y` for something harmful; `x` behind
 /// them says that a line is harmful although its answers are unknown, and `h` that it is harmless.
-const INVENTED: [&str; 12] = [
+const INVENTED: [&str; 13] = [
     include_str!("../../../hookrail-shell/tests/it/invented/agents.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/corners.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/files.txt"),
@@ -84,6 +84,7 @@ const INVENTED: [&str; 12] = [
     include_str!("../../../hookrail-shell/tests/it/invented/programs.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/redirects.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/secrets.txt"),
+    include_str!("../../../hookrail-shell/tests/it/invented/shells.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/structure.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/tools.txt"),
     include_str!("../../../hookrail-shell/tests/it/invented/words.txt"),

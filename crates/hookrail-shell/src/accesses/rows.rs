@@ -4,9 +4,9 @@ use super::evaluate::{After, Evaluator, Input, Output};
 use super::options::{Arg, Divided, Grammar};
 use super::record::{Reach, Use};
 use super::roles::Running;
-use super::secrets::may_end_secret;
+use super::secrets::name_patterns;
 use crate::facts::{FactSet, FlowKind, NetworkHost, Why};
-use crate::resolve::{ANY, HOLE, TRACKED, Value, Variable, World, join, shown, with_marks};
+use crate::resolve::{ANY, HOLE, TRACKED, Value, Variable, World, join, shown};
 use crate::syntax::Span;
 use crate::tables::{FixedFacts, Operands, Printed, Role, Row};
 
@@ -152,7 +152,7 @@ impl Evaluator<'_> {
         let is_revealed =
             divided.has(&row.reveals) || row.tracked && divided.values(&["g", "glob", "iglob"]).any(names_hidden);
         let is_tracked = row.tracked && !is_revealed;
-        let narrowed: Vec<Value> = divided.values_of(&row.narrows).filter_map(|arg| narrowing(&arg.value)).collect();
+        let narrowed = narrowing(divided.values_of(&row.narrows));
         let mut running =
             Running { is_recursive, is_tracked, narrowed, input_code, files, ..Running::of(name, row, span) };
         let mut has_code = false;
@@ -357,13 +357,11 @@ impl Evaluator<'_> {
     }
 }
 
-/// A pattern of names, if it tells the files that are read from those with secrets. None if it is not known, or says which files
-/// are not read.
-fn narrowing(pattern: &Value) -> Option<Value> {
-    let text = pattern.plain().filter(|text| !text.starts_with('!'))?;
-    let begins = text.strip_prefix("*.").unwrap_or(text);
-    let is_telling = !begins.starts_with(['*', '?', '[', '{']) || text.starts_with("*.{");
-    (is_telling && !may_end_secret(begins)).then(|| Value::known(with_marks(text)))
+/// The patterns of which the names of files that are read fit one. None if they are not known, or any name fits.
+fn narrowing<'a>(patterns: impl Iterator<Item = &'a Arg>) -> Vec<Value> {
+    let meant = patterns.filter(|arg| !arg.text().starts_with('!'));
+    let names: Option<Vec<Vec<String>>> = meant.map(|arg| name_patterns(arg.value.plain()?)).collect();
+    names.into_iter().flatten().flatten().map(Value::known).collect()
 }
 
 /// Whether what a program prints is its input, or some lines of it.

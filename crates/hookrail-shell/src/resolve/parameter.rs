@@ -3,7 +3,7 @@
 use super::value::{ANY, BRACKET, ONE};
 
 /// Whether a pattern matches a whole text.
-fn matches_pattern(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
     matches(&pattern, &text)

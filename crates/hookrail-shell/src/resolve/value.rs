@@ -75,23 +75,15 @@ impl Value {
     }
 }
 
-/// A pattern for names, as programs read one that a shell does not: `*.rs`, `*.{ts,tsx}`.
+/// A pattern for names, as programs read one that a shell does not: `*.rs`.
 pub(crate) fn with_marks(pattern: &str) -> String {
-    let mut marked = String::with_capacity(pattern.len());
-    let mut rest = pattern.chars();
-    while let Some(letter) = rest.next() {
-        marked.push(match letter {
-            '*' => ANY,
-            '?' => ONE,
-            '[' => BRACKET,
-            '{' if rest.clone().any(|next| next == '}') => {
-                rest.by_ref().find(|next| *next == '}');
-                ANY
-            }
-            other => other,
-        });
-    }
-    marked
+    let mark = |letter| match letter {
+        '*' => ANY,
+        '?' => ONE,
+        '[' => BRACKET,
+        other => other,
+    };
+    pattern.chars().map(mark).collect()
 }
 
 /// Whether a text has a character that matches names.

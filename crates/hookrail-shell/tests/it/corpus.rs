@@ -31,7 +31,7 @@ fn cases() -> Vec<Case> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-const INVENTED: [&str; 12] = [
+const INVENTED: [&str; 13] = [
     include_str!("invented/agents.txt"),
     include_str!("invented/corners.txt"),
     include_str!("invented/files.txt"),
@@ -40,6 +40,7 @@ const INVENTED: [&str; 12] = [
     include_str!("invented/programs.txt"),
     include_str!("invented/redirects.txt"),
     include_str!("invented/secrets.txt"),
+    include_str!("invented/shells.txt"),
     include_str!("invented/structure.txt"),
     include_str!("invented/tools.txt"),
     include_str!("invented/words.txt"),

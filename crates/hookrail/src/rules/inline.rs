@@ -80,6 +80,8 @@ const STARTS: &[&str] = &[
     "qx(",
     "`",
     "spawn ",
+    "exec(\"",
+    "exec('",
     "do shell script",
     "Start-Process",
     "Invoke-Expression",

@@ -5,7 +5,8 @@ use super::xargs::replaced;
 use crate::accesses::evaluate::{After, Evaluator, Output};
 use crate::accesses::options::Arg;
 use crate::accesses::record::Use;
-use crate::resolve::{ANY, Value, with_marks};
+use crate::accesses::secrets::name_patterns;
+use crate::resolve::{ANY, Value};
 
 /// Options of `fd` with a value.
 const FD_VALUED: &str = "e E d t s S o c j extension exclude max-depth min-depth exact-depth type size owner changed-within \
@@ -166,7 +167,7 @@ impl Evaluator<'_> {
         }
         below.extend([ANY, ANY]);
         let texts: Vec<String> = match found_names(expression) {
-            Some(names) => names.into_iter().map(|name| format!("{below}/{}", with_marks(name))).collect(),
+            Some(names) => names.into_iter().map(|name| format!("{below}/{name}")).collect(),
             None => vec![below],
         };
         texts.into_iter().map(|text| Arg { value: Value { text, hole }, span: root.span }).collect()
@@ -174,7 +175,7 @@ impl Evaluator<'_> {
 }
 
 /// The names of which what is found has one. None if it may have any.
-fn found_names(expression: &[Arg]) -> Option<Vec<&str>> {
+fn found_names(expression: &[Arg]) -> Option<Vec<String>> {
     let is_not = |arg: &Arg| matches!(arg.text(), "!" | "-not");
     let is_not_group = |pair: &[Arg]| matches!(pair, [not, group] if is_not(not) && group.text() == "(");
     if expression.windows(2).any(is_not_group) || expression.iter().any(|arg| arg.text() == ",") {
@@ -187,16 +188,17 @@ fn found_names(expression: &[Arg]) -> Option<Vec<&str>> {
         // What is only passed over is not found.
         alternatives.retain(|one| acts(one) || !one.iter().any(|arg| arg.text() == "-prune"));
     }
-    alternatives
-        .into_iter()
-        .map(|tests| {
-            tests.iter().enumerate().find_map(|(index, test)| {
-                let before = index.checked_sub(1).and_then(|before| tests.get(before));
-                let is_name = matches!(test.text(), "-name" | "-iname") && !before.is_some_and(is_not);
-                tests.get(index + 1).filter(|_| is_name).map(Arg::text)
-            })
-        })
-        .collect()
+    let name = |tests: &[Arg]| {
+        let is_name = |index: usize| {
+            let before = index.checked_sub(1).and_then(|before| tests.get(before));
+            tests.get(index).is_some_and(|test| matches!(test.text(), "-name" | "-iname"))
+                && !before.is_some_and(is_not)
+        };
+        let index = (0..tests.len()).find(|index| is_name(*index))?;
+        name_patterns(tests.get(index + 1)?.text())
+    };
+    let names: Option<Vec<Vec<String>>> = alternatives.into_iter().map(name).collect();
+    names.map(|names| names.into_iter().flatten().collect())
 }
 
 fn is_expression(text: &str) -> bool {
