@@ -7,7 +7,8 @@
 //! libraries, and does not tell to which run an orphan belongs.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
@@ -250,6 +251,9 @@ fn processes() -> Option<impl Iterator<Item = pid_t>> {
 /// The flag of a kernel thread in the flags of a process.
 const PF_KTHREAD: u32 = 0x0020_0000;
 
+/// More bytes than `/proc/PID/stat` has: a name of at most 64 bytes and 51 numbers.
+const LONGEST_STAT: usize = 2048;
+
 /// The fields of `/proc/PID/stat` that are used here.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ProcessStat {
@@ -264,7 +268,10 @@ pub(crate) struct ProcessStat {
 
 impl ProcessStat {
     pub(crate) fn read(pid: pid_t) -> Option<Self> {
-        Self::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+        // The kernel gives the line in one piece to a buffer that is large enough, and a search reads many.
+        let mut line = [0; LONGEST_STAT];
+        let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+        Self::parse(line.get(..length)?)
     }
 
     /// Parses `PID (NAME) STATE PARENT GROUP SESSION TTY TTYGROUP FLAGS …`; the start time is field 22. The name may contain
@@ -284,13 +291,18 @@ impl ProcessStat {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
     use std::process::{Command, Stdio};
 
     use super::{FamilyScope, Marker, ProcessFamily, ProcessStat, Relation};
 
     #[test]
     fn a_process_that_was_there_before_the_family_is_a_stranger() {
-        let mut child = Command::new("cat").env("RUN", "b").stdin(Stdio::piped()).spawn().unwrap();
+        let mut cat = Command::new("cat");
+        let mut child = cat.env("RUN", "b").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // It has its environment when it has answered.
+        child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let pid = child.id().cast_signed();
         let started = ProcessStat::read(pid).unwrap().started;
         let relation = |not_before: u64| {
