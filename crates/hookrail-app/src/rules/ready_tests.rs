@@ -109,7 +109,6 @@ fn no_harmful_line_that_was_invented_passes_and_few_harmless_ones_are_stopped() 
             }
         }
     }
-    println!("{} of {harmless} harmless lines are stopped: {stopped:#?}", stopped.len());
     assert!(passed.is_empty(), "harmful lines pass: {passed:#?}");
     assert!(stopped.len() * 100 <= harmless * 3, "harmless lines are stopped: {stopped:#?}");
 }
