@@ -1,6 +1,7 @@
 //! A parsed file: a tree of values with their places.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -290,6 +291,25 @@ impl PlacedValue {
             | ValueShape::Flag(_)
             | ValueShape::Date(_)
             | ValueShape::Null => None,
+        }
+    }
+
+    /// The elements of a list, or the value itself.
+    pub(crate) fn each(&self) -> &[PlacedValue] {
+        self.elements().unwrap_or(std::slice::from_ref(self))
+    }
+
+    /// The value as grants cover it: members in the order of their names, and only flags are no texts.
+    pub(crate) fn to_covered_json(&self) -> serde_json::Value {
+        match &self.shape {
+            ValueShape::Object(members) => {
+                let members = members.iter().map(|(key, value)| (key.name.clone(), value.to_covered_json()));
+                members.collect::<BTreeMap<_, _>>().into_iter().collect()
+            }
+            ValueShape::Array(elements) => elements.iter().map(Self::to_covered_json).collect(),
+            ValueShape::Text(text) | ValueShape::Number(text) | ValueShape::Date(text) => text.as_str().into(),
+            ValueShape::Flag(flag) => (*flag).into(),
+            ValueShape::Null => "null".into(),
         }
     }
 

@@ -9,8 +9,7 @@ use super::condition::{ClassSet, Condition};
 use super::facts::CallFacts;
 use super::judge::{Verdict, holds};
 use super::read_condition::{Problem, Problems, read_condition};
-use super::term::Term;
-use crate::config::{Document, PlacedValue as Node};
+use crate::config::{Document, PlacedValue};
 
 /// Conditions of a hook that is no rule, in the form that `when` of a rule has.
 #[derive(Clone, Debug)]
@@ -33,12 +32,11 @@ impl CallCondition {
     /// # Errors
     ///
     /// What cannot be read in them.
-    pub(crate) fn read(node: &Node) -> Result<Self, Vec<Problem>> {
-        let term = Term::of_node(node);
+    pub(crate) fn read(value: &PlacedValue) -> Result<Self, Vec<Problem>> {
         let mut problems = Problems::default();
-        let condition = read_condition(&term, &mut problems);
+        let condition = read_condition(value, &mut problems);
         match problems.0.is_empty() {
-            true => Ok(Self { condition, text: term.to_json().to_string().into() }),
+            true => Ok(Self { condition, text: value.to_covered_json().to_string().into() }),
             false => Err(problems.0),
         }
     }
@@ -68,5 +66,20 @@ impl CallCondition {
                 ClassSet::DEFAULT.has(unknown.why) || unknown.why.class() == Class::Inline && unknown.is_named
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CallCondition;
+
+    /// The condition that holds is the one that a grant shows and gives back.
+    #[test]
+    fn of_a_key_that_is_repeated_the_last_value_counts_in_the_condition_and_in_the_grant() {
+        let read = |text: &str| format!("{:?}", CallCondition::of_text(text).unwrap());
+        assert_eq!(read(r#"{"reads": "a", "reads": "b"}"#), read(r#"{"reads": "b"}"#));
+        assert_ne!(read(r#"{"reads": "a", "writes": "b"}"#), read(r#"{"writes": "b"}"#));
+        let host = r#"{"network": {"except": ["a"], "except": ["b"]}}"#;
+        assert_eq!(read(host), read(r#"{"network": {"except": ["b"]}}"#));
     }
 }

@@ -6,7 +6,7 @@ use super::facts::CallFacts;
 use super::judge::{RuleVerdict, judge};
 use super::rule::Rule;
 use super::scene::RuleScene;
-use super::term::{Term, TermValue};
+use crate::config::{PlacedValue, ValueShape};
 use crate::event::{Event, EventKind};
 use crate::json::Json;
 use crate::tools::Tools;
@@ -30,23 +30,27 @@ pub(crate) enum ExampleCall {
 }
 
 impl Example {
-    pub(crate) fn read(term: &Term, is_match: bool) -> Result<Self, String> {
-        let call = match &term.value {
-            TermValue::Text(line) => ExampleCall::Line(line.clone()),
-            TermValue::Table(_) => {
-                let tool = term.member("tool").and_then(Term::text);
-                let input = term.member("input").filter(|input| input.table().is_some());
+    pub(crate) fn read(value: &PlacedValue, is_match: bool) -> Result<Self, String> {
+        let call = match &value.shape {
+            ValueShape::Text(line) => ExampleCall::Line(line.clone()),
+            ValueShape::Object(_) => {
+                let tool = value.get("tool").and_then(PlacedValue::text);
+                let input = value.get("input").filter(|input| input.members().is_some());
                 let (Some(tool), Some(input)) = (tool, input) else {
                     return Err("an example of a tool is { tool = \"write_file\", input = { file_path = \".env\" } }"
                         .to_owned());
                 };
-                ExampleCall::Tool(tool.to_owned(), Json::from(input.to_json()))
+                ExampleCall::Tool(tool.to_owned(), input.to_json())
             }
-            TermValue::Flag(_) | TermValue::List(_) | TermValue::Other(_) => {
-                return Err(format!("an example is a shell line or a table, not {}", term.described()));
+            ValueShape::Array(_)
+            | ValueShape::Number(_)
+            | ValueShape::Flag(_)
+            | ValueShape::Date(_)
+            | ValueShape::Null => {
+                return Err(format!("an example is a shell line or a table, not {}", value.described_plainly()));
             }
         };
-        Ok(Self { call, is_match, span: term.span.clone() })
+        Ok(Self { call, is_match, span: value.span.clone() })
     }
 
     /// The example as it is shown.

@@ -26,7 +26,6 @@ mod rule;
 mod scene;
 mod schema;
 mod secret_forms;
-mod term;
 
 use std::sync::Arc;
 

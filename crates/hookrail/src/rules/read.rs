@@ -1,18 +1,18 @@
 //! Reads a file of rules. One that is wrong costs itself and not its neighbours.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use hookrail_shell::Class;
-use toml::de::DeTable;
 
 use super::AddedPrograms;
 use super::condition::{CLASSES, ClassSet, Clause, Condition};
 use super::examples::{self, Example, TriedExample};
-use super::read_condition::{Problem, Problems, read_condition};
+use super::read_condition::{Problem, Problems, only, read_condition};
 use super::rule::{Rule, RuleAnswer};
 use super::scene::RuleScene;
-use super::term::{Term, TermValue};
+use crate::config::{Document, PlacedValue, ValueShape};
 use crate::event::EventKind;
 
 /// What a file of rules holds.
@@ -71,19 +71,17 @@ const EXCEPTION_KEYS: [&str; 5] = ["rule", "when", "until", "once", "reason"];
 /// It is no TOML at all: nothing of it is known.
 pub(crate) fn read_rules(text: &str, programs: &AddedPrograms) -> Result<RulesFile, Problem> {
     let scene = RuleScene::of_examples(programs.clone());
-    let end = text.len();
-    let document = DeTable::parse(text).map_err(|error| Problem {
-        span: error.span().unwrap_or(end..end),
-        message: format!("invalid TOML: {}", error.message().lines().next().unwrap_or_default()),
+    let document = Document::of_toml(Path::new("rules.toml"), text.to_owned()).map_err(|fault| Problem {
+        span: fault.location.span,
+        message: format!("invalid TOML: {}", fault.why),
         hint: None,
     })?;
     let mut file = RulesFile::default();
     let mut problems = Problems::default();
-    for (key, value) in document.get_ref() {
-        let term = Term::of_toml(value);
-        match key.get_ref().as_ref() {
+    for (key, value) in document.root().and_then(PlacedValue::members).unwrap_or_default() {
+        match key.name.as_str() {
             "rule" => {
-                for rule in tables("rule", &term, &mut problems) {
+                for rule in tables("rule", value, &mut problems) {
                     let read = read_rule(rule, &scene, &mut problems);
                     let name = &read.rule.name;
                     if file.rules.iter().any(|known| known.rule.name == *name) {
@@ -96,11 +94,11 @@ pub(crate) fn read_rules(text: &str, programs: &AddedPrograms) -> Result<RulesFi
                 }
             }
             "exception" => {
-                for exception in tables("exception", &term, &mut problems) {
+                for exception in tables("exception", value, &mut problems) {
                     file.exceptions.extend(read_exception(exception, &mut problems));
                 }
             }
-            other => problems.unknown(&key.span(), "section", other, ["rule", "exception"]),
+            other => problems.unknown(&key.span, "section", other, ["rule", "exception"]),
         }
     }
     file.rules.sort_by_key(|rule| rule.span.start);
@@ -110,25 +108,21 @@ pub(crate) fn read_rules(text: &str, programs: &AddedPrograms) -> Result<RulesFi
     Ok(file)
 }
 
-fn tables<'t>(key: &str, term: &'t Term, problems: &mut Problems) -> &'t [Term] {
-    match &term.value {
-        TermValue::List(list) => list,
-        TermValue::Table(_) | TermValue::Text(_) | TermValue::Flag(_) | TermValue::Other(_) => {
-            problems.add_with(&term.span, format!("`{key}` is not {}", term.described()), format!("write `[[{key}]]`"));
-            &[]
-        }
-    }
+fn tables<'t>(key: &str, value: &'t PlacedValue, problems: &mut Problems) -> &'t [PlacedValue] {
+    value.elements().unwrap_or_else(|| {
+        let message = format!("`{key}` is not {}", value.described_plainly());
+        problems.add_with(&value.span, message, format!("write `[[{key}]]`"));
+        &[]
+    })
 }
 
-fn read_rule(term: &Term, scene: &RuleScene, problems: &mut Problems) -> ReadRule {
+fn read_rule(value: &PlacedValue, scene: &RuleScene, problems: &mut Problems) -> ReadRule {
     let mut own = Problems::default();
-    let members = term.table().unwrap_or_default();
-    for member in members.iter().filter(|member| !RULE_KEYS.contains(&member.key.as_str())) {
-        own.unknown(&member.at, "key of a rule", &member.key, RULE_KEYS);
-    }
+    only(value, "key of a rule", &RULE_KEYS, &mut own);
     // The place of a table is its header; that of its name says more.
-    let span = members.iter().map(|member| member.at.start..member.term.span.end).next().unwrap_or(term.span.clone());
-    let name = match term.member("name").map(|name| (name, name.text())) {
+    let first = value.members().and_then(<[_]>::first);
+    let span = first.map_or(value.span.clone(), |(key, value)| key.span.start..value.span.end);
+    let name = match value.get("name").map(|name| (name, name.text())) {
         Some((_, Some(name))) if !name.trim().is_empty() => name.to_owned(),
         Some((at, _)) => {
             own.add(&at.span, "a rule's `name` is a text");
@@ -139,8 +133,8 @@ fn read_rule(term: &Term, scene: &RuleScene, problems: &mut Problems) -> ReadRul
             "unnamed".to_owned()
         }
     };
-    let (answer, text) = read_answer(term, &span, &mut own);
-    let when = match term.member("when") {
+    let (answer, text) = read_answer(value, &span, &mut own);
+    let when = match value.get("when") {
         Some(when) => read_condition(when, &mut own),
         None => {
             own.add_with(
@@ -151,23 +145,21 @@ fn read_rule(term: &Term, scene: &RuleScene, problems: &mut Problems) -> ReadRul
             Condition::default()
         }
     };
-    let match_unknown = term.member("match-unknown").map(|classes| read_classes(classes, &mut own));
-    let is_enforced = match term.member("enforce").map(|enforce| (&enforce.value, &enforce.span)) {
-        None | Some((TermValue::Flag(true), _)) => true,
-        Some((TermValue::Flag(false), _)) => false,
-        Some((_, at)) => {
-            own.add(at, "`enforce` is true or false");
+    let match_unknown = value.get("match-unknown").map(|classes| read_classes(classes, &mut own));
+    let is_enforced = value.get("enforce").is_none_or(|enforce| {
+        enforce.flag().unwrap_or_else(|| {
+            own.add(&enforce.span, "`enforce` is true or false");
             true
-        }
-    };
+        })
+    });
     let events = events_of(&when);
-    let examples = read_examples(term, &mut own);
+    let examples = read_examples(value, &mut own);
     let broken = own.0.first().map(|problem| problem.message.clone());
     let mut rule = Rule {
         name: name.into(),
         answer,
         text: text.into(),
-        definition: definition(term),
+        definition: definition(value),
         when,
         match_unknown,
         broken: broken.map(Into::into),
@@ -188,24 +180,24 @@ fn read_rule(term: &Term, scene: &RuleScene, problems: &mut Problems) -> ReadRul
         rule.when = applicability(&rule.when);
     }
     problems.0.append(&mut own.0);
-    let description = term.member("description").and_then(Term::text).map(str::to_owned);
+    let description = value.get("description").and_then(PlacedValue::text).map(str::to_owned);
     ReadRule { rule: Arc::new(rule), span, events, is_enforced, description, examples: tried }
 }
 
 /// What a grant covers: all of a rule but what describes and tests it.
-fn definition(term: &Term) -> Arc<str> {
-    let mut value = term.to_json();
-    if let Some(members) = value.as_object_mut() {
+fn definition(value: &PlacedValue) -> Arc<str> {
+    let mut covered = value.to_covered_json();
+    if let Some(members) = covered.as_object_mut() {
         for key in ["description", "match", "no-match"] {
             members.remove(key);
         }
     }
-    value.to_string().into()
+    covered.to_string().into()
 }
 
-fn read_answer(term: &Term, span: &Range<usize>, problems: &mut Problems) -> (RuleAnswer, String) {
-    let given: Vec<(RuleAnswer, &Term)> =
-        RuleAnswer::ALL.into_iter().filter_map(|answer| Some((answer, term.member(answer.name())?))).collect();
+fn read_answer(value: &PlacedValue, span: &Range<usize>, problems: &mut Problems) -> (RuleAnswer, String) {
+    let given: Vec<(RuleAnswer, &PlacedValue)> =
+        RuleAnswer::ALL.into_iter().filter_map(|answer| Some((answer, value.get(answer.name())?))).collect();
     match given.as_slice() {
         [] => {
             problems.add_with(
@@ -232,9 +224,9 @@ fn read_answer(term: &Term, span: &Range<usize>, problems: &mut Problems) -> (Ru
     }
 }
 
-fn read_classes(term: &Term, problems: &mut Problems) -> ClassSet {
+fn read_classes(value: &PlacedValue, problems: &mut Problems) -> ClassSet {
     let mut classes = Vec::new();
-    for class in term.each() {
+    for class in value.each() {
         let Some(text) = class.text() else {
             problems.add(&class.span, "`match-unknown` is a list of texts");
             continue;
@@ -276,10 +268,10 @@ fn applicability(when: &Condition) -> Condition {
     Condition::new(named)
 }
 
-fn read_examples(term: &Term, problems: &mut Problems) -> Vec<Example> {
+fn read_examples(value: &PlacedValue, problems: &mut Problems) -> Vec<Example> {
     let mut examples = Vec::new();
     for (key, is_match) in [("match", true), ("no-match", false)] {
-        for example in term.member(key).map(Term::each).unwrap_or_default() {
+        for example in value.get(key).map(PlacedValue::each).unwrap_or_default() {
             match Example::read(example, is_match) {
                 Ok(example) => examples.push(example),
                 Err(why) => problems.add(&example.span, why),
@@ -289,50 +281,71 @@ fn read_examples(term: &Term, problems: &mut Problems) -> Vec<Example> {
     examples
 }
 
-fn read_exception(term: &Term, problems: &mut Problems) -> Option<RuleException> {
+fn read_exception(value: &PlacedValue, problems: &mut Problems) -> Option<RuleException> {
     let before = problems.0.len();
-    for member in term.table().unwrap_or_default() {
-        if !EXCEPTION_KEYS.contains(&member.key.as_str()) {
-            problems.unknown(&member.at, "key of an exception", &member.key, EXCEPTION_KEYS);
-        }
-    }
-    let text = |key: &str| term.member(key).and_then(Term::text).map(str::to_owned);
+    only(value, "key of an exception", &EXCEPTION_KEYS, problems);
+    let text = |key: &str| value.get(key).and_then(PlacedValue::text).map(str::to_owned);
     let rule = text("rule");
     if rule.is_none() {
-        problems.add(&term.span, "an exception names its `rule`");
+        problems.add(&value.span, "an exception names its `rule`");
     }
     let reason = text("reason");
     if reason.is_none() {
-        problems.add(&term.span, "an exception has a `reason`");
+        problems.add(&value.span, "an exception has a `reason`");
     }
-    let until = match term.member("until") {
+    let until = match value.get("until") {
         None => None,
-        Some(Term { value: TermValue::Other(date) | TermValue::Text(date), .. }) if is_day(date) => Some(date.clone()),
+        Some(PlacedValue { shape: ValueShape::Date(date) | ValueShape::Text(date), .. }) if is_day(date) => {
+            Some(date.clone())
+        }
         Some(other) => {
             problems.add_with(&other.span, "`until` is no day", "write a date such as 2027-01-31");
             None
         }
     };
-    let when = match term.member("when") {
+    let when = match value.get("when") {
         Some(when) => read_condition(when, problems),
         None => {
-            problems.add_with(&term.span, "an exception has no `when`", "say what it is for, as narrowly as you can");
+            problems.add_with(&value.span, "an exception has no `when`", "say what it is for, as narrowly as you can");
             return None;
         }
     };
-    let is_once = matches!(term.member("once").map(|once| &once.value), Some(TermValue::Flag(true)));
+    let is_once = value.get("once").and_then(PlacedValue::flag) == Some(true);
     if until.is_none() && !is_once {
-        problems.add_with(&term.span, "an exception ends", "write `until = 2027-01-31` or `once = true`");
+        problems.add_with(&value.span, "an exception ends", "write `until = 2027-01-31` or `once = true`");
     }
     // One that is not understood lifts nothing.
     if problems.0.len() > before {
         return None;
     }
-    Some(RuleException { rule: rule?, when, until, is_once, reason: reason?, span: term.span.clone() })
+    Some(RuleException { rule: rule?, when, until, is_once, reason: reason?, span: value.span.clone() })
 }
 
 fn is_day(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let is_number = |part: &&str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
     matches!(parts.as_slice(), [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_covers_members_by_name_and_an_example_keeps_its_values() {
+        let text = "[[rule]]\nname = \"a\"\nwhen = { tool = [\"t\"], event = \"before-tool\" }\ndeny = \"x\"\nenforce = false\n\
+            match = { tool = \"t\", input = { n = 1_0, on = true, a = [\"x\"] } }\n";
+        let file = read_rules(text, &AddedPrograms::default()).unwrap();
+        let [read] = file.rules.as_slice() else { panic!("{file:?}") };
+        let covered = r#"{"deny":"x","enforce":false,"name":"a","when":{"event":"before-tool","tool":["t"]}}"#;
+        assert_eq!(&*read.rule.definition, covered);
+        assert_eq!(read.examples[0].shown, r#"t {"n":10,"on":true,"a":["x"]}"#);
+        assert!(!read.is_enforced && read.rule.broken.is_none(), "{read:?}");
+    }
+
+    #[test]
+    fn what_is_no_toml_is_reported_where_it_was_noticed() {
+        let problem = read_rules("[[rule]]\nname = \n", &AddedPrograms::default()).unwrap_err();
+        assert!(problem.message.starts_with("invalid TOML: ") && problem.span.start >= 16, "{problem:?}");
+    }
 }

@@ -10,8 +10,7 @@ use super::condition::{
     Clause, Condition, ContentPattern, HostCondition, PathCondition, PathKey, SessionCondition, Since,
 };
 use super::path_pattern::PathPattern;
-use super::term::{Term, TermValue};
-use crate::config::nearest;
+use crate::config::{PlacedKey, PlacedValue, ValueShape, nearest};
 use crate::event::EventKind;
 
 /// What is wrong in a rules file.
@@ -63,11 +62,11 @@ impl Problems {
 }
 
 /// Reads a condition: a table, or a list of tables of which one must hold.
-pub(crate) fn read_condition(term: &Term, problems: &mut Problems) -> Condition {
+pub(crate) fn read_condition(value: &PlacedValue, problems: &mut Problems) -> Condition {
     let mut alternatives = Vec::new();
-    for table in term.each() {
-        let Some(members) = table.table() else {
-            problems.add(&table.span, format!("a condition is a table, not {}", table.described()));
+    for table in value.each() {
+        let Some(members) = table.members() else {
+            problems.add(&table.span, format!("a condition is a table, not {}", table.described_plainly()));
             continue;
         };
         if members.is_empty() {
@@ -79,75 +78,73 @@ pub(crate) fn read_condition(term: &Term, problems: &mut Problems) -> Condition 
             continue;
         }
         let mut clauses = Vec::new();
-        for member in members {
-            clauses.extend(read_clause(&member.key, &member.at, &member.term, problems));
+        // Of a key that is repeated the last value is used, as everywhere.
+        let is_last = |key: &PlacedKey, value| table.get(&key.name).is_some_and(|last| std::ptr::eq(last, value));
+        for (key, value) in members.iter().filter(|(key, value)| is_last(key, value)) {
+            clauses.extend(read_clause(key, value, problems));
         }
         alternatives.push(clauses);
     }
-    if term.each().is_empty() {
-        problems.add(&term.span, "the list of conditions is empty");
+    if value.each().is_empty() {
+        problems.add(&value.span, "the list of conditions is empty");
     }
     Condition::new(alternatives)
 }
 
-fn read_clause(key: &str, at: &Range<usize>, term: &Term, problems: &mut Problems) -> Option<Clause> {
-    if term.each().is_empty() {
-        problems.add(&term.span, format!("the list of `{key}` is empty"));
+fn read_clause(key: &PlacedKey, value: &PlacedValue, problems: &mut Problems) -> Option<Clause> {
+    let PlacedKey { name: key, span: at } = key;
+    if value.each().is_empty() {
+        problems.add(&value.span, format!("the list of `{key}` is empty"));
         return None;
     }
-    Some(match key {
-        "event" => Clause::Event(read_events(term, problems)),
-        "tool" => Clause::Tool(texts(key, term, problems)),
-        "agent" => Clause::Agent(texts(key, term, problems)),
-        "commands" => Clause::Commands(each(term, problems, read_command)),
-        "reads" => Clause::Paths(PathKey::Reads, each(term, problems, read_path)),
-        "writes" => Clause::Paths(PathKey::Writes, each(term, problems, read_path)),
-        "deletes" => Clause::Paths(PathKey::Deletes, each(term, problems, read_path)),
-        "touches" => Clause::Paths(PathKey::Touches, each(term, problems, read_path)),
-        "executes" => Clause::Executes(texts(key, term, problems)),
-        "network" => Clause::Network(each(term, problems, read_host)),
+    Some(match key.as_str() {
+        "event" => Clause::Event(read_events(value, problems)),
+        "tool" => Clause::Tool(texts(key, value, problems)),
+        "agent" => Clause::Agent(texts(key, value, problems)),
+        "commands" => Clause::Commands(each(value, problems, read_command)),
+        "reads" => Clause::Paths(PathKey::Reads, each(value, problems, read_path)),
+        "writes" => Clause::Paths(PathKey::Writes, each(value, problems, read_path)),
+        "deletes" => Clause::Paths(PathKey::Deletes, each(value, problems, read_path)),
+        "touches" => Clause::Paths(PathKey::Touches, each(value, problems, read_path)),
+        "executes" => Clause::Executes(texts(key, value, problems)),
+        "network" => Clause::Network(each(value, problems, read_host)),
         "git" => {
             let names: Vec<String> = GitFact::ALL.iter().map(|fact| fact.name().replace('_', "-")).collect();
-            Clause::Git(each(term, problems, |term, problems| {
-                let text = text_of("git", term, problems)?;
+            Clause::Git(each(value, problems, |value, problems| {
+                let text = text_of("git", value, problems)?;
                 let found = GitFact::ALL.iter().find(|fact| fact.name().replace('_', "-") == text).copied();
                 if found.is_none() {
-                    problems.unknown(&term.span, "fact of git", text, names.iter().map(String::as_str));
+                    problems.unknown(&value.span, "fact of git", text, names.iter().map(String::as_str));
                 }
                 found
             }))
         }
-        "flow" => Clause::Flow(each(term, problems, |term, problems| {
-            let text = text_of("flow", term, problems)?;
+        "flow" => Clause::Flow(each(value, problems, |value, problems| {
+            let text = text_of("flow", value, problems)?;
             let found = FLOWS.into_iter().find(|flow| flow.name() == text);
             if found.is_none() {
-                problems.unknown(&term.span, "flow", text, FLOWS.map(FlowKind::name));
+                problems.unknown(&value.span, "flow", text, FLOWS.map(FlowKind::name));
             }
             found
         })),
-        "env-dump" => match term.value {
-            TermValue::Flag(true) => Clause::EnvDump,
-            _ => {
-                problems.add_with(
-                    &term.span,
-                    "`env-dump` is true or left out",
-                    "write `not = { env-dump = true }` for the opposite",
-                );
-                return None;
-            }
-        },
+        "env-dump" if value.flag() == Some(true) => Clause::EnvDump,
+        "env-dump" => {
+            let hint = "write `not = { env-dump = true }` for the opposite";
+            problems.add_with(&value.span, "`env-dump` is true or left out", hint);
+            return None;
+        }
         "content" => {
-            Clause::Content(each(term, problems, |term, problems| match text_of("content", term, problems)? {
+            Clause::Content(each(value, problems, |value, problems| match text_of("content", value, problems)? {
                 "secrets" => Some(ContentPattern::Secrets),
-                text => regex(text, &term.span, problems).map(ContentPattern::Fits),
+                text => regex(text, &value.span, problems).map(ContentPattern::Fits),
             }))
         }
-        "prompt" => Clause::Prompt(each(term, problems, |term, problems| {
-            let text = text_of("prompt", term, problems)?;
-            regex(text, &term.span, problems)
+        "prompt" => Clause::Prompt(each(value, problems, |value, problems| {
+            let text = text_of("prompt", value, problems)?;
+            regex(text, &value.span, problems)
         })),
-        "session" => Clause::Session(read_session(term, problems)),
-        NOT => Clause::Not(Box::new(read_condition(term, problems))),
+        "session" => Clause::Session(read_session(value, problems)),
+        NOT => Clause::Not(Box::new(read_condition(value, problems))),
         _ => {
             problems.unknown(at, "key", key, CONDITION_KEYS.into_iter().chain([NOT]));
             return None;
@@ -158,19 +155,23 @@ fn read_clause(key: &str, at: &Range<usize>, term: &Term, problems: &mut Problem
 /// The kinds of flows.
 const FLOWS: [FlowKind; 2] = [FlowKind::NetToExec, FlowKind::SecretToNet];
 
-fn each<T>(term: &Term, problems: &mut Problems, read: impl Fn(&Term, &mut Problems) -> Option<T>) -> Vec<T> {
-    term.each().iter().filter_map(|term| read(term, problems)).collect()
+fn each<T>(
+    value: &PlacedValue,
+    problems: &mut Problems,
+    read: impl Fn(&PlacedValue, &mut Problems) -> Option<T>,
+) -> Vec<T> {
+    value.each().iter().filter_map(|value| read(value, problems)).collect()
 }
 
-fn text_of<'t>(key: &str, term: &'t Term, problems: &mut Problems) -> Option<&'t str> {
-    if term.text().is_none() {
-        problems.add(&term.span, format!("`{key}` is a text or a list of texts, not {}", term.described()));
+fn text_of<'t>(key: &str, value: &'t PlacedValue, problems: &mut Problems) -> Option<&'t str> {
+    if value.text().is_none() {
+        problems.add(&value.span, format!("`{key}` is a text or a list of texts, not {}", value.described_plainly()));
     }
-    term.text()
+    value.text()
 }
 
-fn texts(key: &str, term: &Term, problems: &mut Problems) -> Vec<String> {
-    each(term, problems, |term, problems| text_of(key, term, problems).map(str::to_owned))
+fn texts(key: &str, value: &PlacedValue, problems: &mut Problems) -> Vec<String> {
+    each(value, problems, |value, problems| text_of(key, value, problems).map(str::to_owned))
 }
 
 fn regex(text: &str, span: &Range<usize>, problems: &mut Problems) -> Option<Regex> {
@@ -185,28 +186,28 @@ fn regex(text: &str, span: &Range<usize>, problems: &mut Problems) -> Option<Reg
     }
 }
 
-pub(crate) fn read_events(term: &Term, problems: &mut Problems) -> Vec<EventKind> {
-    each(term, problems, |term, problems| {
-        let text = text_of("event", term, problems)?;
+pub(crate) fn read_events(value: &PlacedValue, problems: &mut Problems) -> Vec<EventKind> {
+    each(value, problems, |value, problems| {
+        let text = text_of("event", value, problems)?;
         let found = EventKind::all().find(|kind| kind.name() == text);
         if found.is_none() {
-            problems.unknown(&term.span, "event", text, EventKind::all().map(EventKind::name));
+            problems.unknown(&value.span, "event", text, EventKind::all().map(EventKind::name));
         }
         found
     })
 }
 
-fn read_command(term: &Term, problems: &mut Problems) -> Option<CommandPattern> {
-    let (words, about) = match &term.value {
-        TermValue::Text(text) => (text.as_str(), None),
-        TermValue::Table(_) => {
-            only(term, &["words", "text"], problems);
-            let Some(words) = term.member("words").and_then(Term::text) else {
+fn read_command(value: &PlacedValue, problems: &mut Problems) -> Option<CommandPattern> {
+    let (words, about) = match &value.shape {
+        ValueShape::Text(text) => (text.as_str(), None),
+        ValueShape::Object(_) => {
+            only(value, "key", &["words", "text"], problems);
+            let Some(words) = value.get("words").and_then(PlacedValue::text) else {
                 problems
-                    .add(&term.span, "a command has `words`, for example { words = \"psql\", text = \"(?i)drop\" }");
+                    .add(&value.span, "a command has `words`, for example { words = \"psql\", text = \"(?i)drop\" }");
                 return None;
             };
-            let about = match term.member("text") {
+            let about = match value.get("text") {
                 Some(about) => {
                     let text = text_of("text", about, problems)?;
                     Some(regex(text, &about.span, problems)?)
@@ -215,106 +216,107 @@ fn read_command(term: &Term, problems: &mut Problems) -> Option<CommandPattern> 
             };
             (words, about)
         }
-        TermValue::Flag(_) | TermValue::List(_) | TermValue::Other(_) => {
-            problems.add(&term.span, format!("a command is a text or a table, not {}", term.described()));
+        ValueShape::Array(_) | ValueShape::Number(_) | ValueShape::Flag(_) | ValueShape::Date(_) | ValueShape::Null => {
+            problems.add(&value.span, format!("a command is a text or a table, not {}", value.described_plainly()));
             return None;
         }
     };
-    CommandPattern::read(words, about).map_err(|why| problems.add(&term.span, why)).ok()
+    CommandPattern::read(words, about).map_err(|why| problems.add(&value.span, why)).ok()
 }
 
-fn only(term: &Term, known: &[&str], problems: &mut Problems) {
-    for member in term.table().unwrap_or_default() {
-        if !known.contains(&member.key.as_str()) {
-            problems.unknown(&member.at, "key", &member.key, known.iter().copied());
+/// Reports keys of a table that are not known.
+pub(crate) fn only(value: &PlacedValue, what: &str, known: &[&str], problems: &mut Problems) {
+    for (key, _) in value.members().unwrap_or_default() {
+        if !known.contains(&key.name.as_str()) {
+            problems.unknown(&key.span, what, &key.name, known.iter().copied());
         }
     }
 }
 
-fn read_pattern(term: &Term, problems: &mut Problems) -> Option<PathPattern> {
-    let text = text_of("path", term, problems)?;
-    PathPattern::read(text).map_err(|why| problems.add(&term.span, why)).ok()
+fn read_pattern(value: &PlacedValue, problems: &mut Problems) -> Option<PathPattern> {
+    let text = text_of("path", value, problems)?;
+    PathPattern::read(text).map_err(|why| problems.add(&value.span, why)).ok()
 }
 
-fn read_path(term: &Term, problems: &mut Problems) -> Option<PathCondition> {
-    if term.text().is_some() {
-        return Some(PathCondition { globs: vec![read_pattern(term, problems)?], ..PathCondition::default() });
+fn read_path(value: &PlacedValue, problems: &mut Problems) -> Option<PathCondition> {
+    if value.text().is_some() {
+        return Some(PathCondition { globs: vec![read_pattern(value, problems)?], ..PathCondition::default() });
     }
-    if term.table().is_none() {
-        problems.add(&term.span, format!("a path is a text or a table, not {}", term.described()));
+    if value.members().is_none() {
+        problems.add(&value.span, format!("a path is a text or a table, not {}", value.described_plainly()));
         return None;
     }
-    only(term, &["glob", "outside", "inside", "except", "places"], problems);
+    only(value, "key", &["glob", "outside", "inside", "except", "places"], problems);
     let mut condition = PathCondition::default();
-    if let Some(globs) = term.member("glob") {
+    if let Some(globs) = value.get("glob") {
         condition.globs = each(globs, problems, read_pattern);
     }
-    if let Some(except) = term.member("except") {
+    if let Some(except) = value.get("except") {
         condition.except = each(except, problems, read_pattern);
     }
-    if let Some(outside) = term.member("outside") {
+    if let Some(outside) = value.get("outside") {
         condition.outside = each(outside, problems, read_root);
     }
-    if let Some(inside) = term.member("inside") {
+    if let Some(inside) = value.get("inside") {
         condition.inside = each(inside, problems, read_root);
     }
-    if let Some(places) = term.member("places") {
+    if let Some(places) = value.get("places") {
         if places.text() == Some("guards") {
             condition.is_guard_place = true;
         } else {
             problems.add_with(&places.span, "unknown places", "the only places with a name are \"guards\"");
         }
     }
-    if term.table().is_some_and(<[_]>::is_empty) {
-        problems.add(&term.span, "the path is empty");
+    if value.members().is_some_and(<[_]>::is_empty) {
+        problems.add(&value.span, "the path is empty");
     }
     Some(condition)
 }
 
 /// Reads a folder: `project`, `home`, or a path.
-fn read_root(term: &Term, problems: &mut Problems) -> Option<PathPattern> {
-    let text = match text_of("folder", term, problems)? {
+fn read_root(value: &PlacedValue, problems: &mut Problems) -> Option<PathPattern> {
+    let text = match text_of("folder", value, problems)? {
         "project" => ".",
         "home" => "~",
         other => other,
     };
-    PathPattern::read(text).map_err(|why| problems.add(&term.span, why)).ok()
+    PathPattern::read(text).map_err(|why| problems.add(&value.span, why)).ok()
 }
 
-fn read_host(term: &Term, problems: &mut Problems) -> Option<HostCondition> {
-    if let Some(text) = term.text() {
+fn read_host(value: &PlacedValue, problems: &mut Problems) -> Option<HostCondition> {
+    if let Some(text) = value.text() {
         return Some(HostCondition::Fits(text.to_ascii_lowercase()));
     }
-    only(term, &["except"], problems);
-    match term.member("except") {
+    only(value, "key", &["except"], problems);
+    match value.get("except") {
         Some(except) => {
             let hosts = texts("except", except, problems);
             Some(HostCondition::Except(hosts.iter().map(|host| host.to_ascii_lowercase()).collect()))
         }
         None => {
-            problems.add(&term.span, "a host is a text such as \"*.example.com\", or { except = [\"localhost\"] }");
+            problems.add(&value.span, "a host is a text such as \"*.example.com\", or { except = [\"localhost\"] }");
             None
         }
     }
 }
 
-fn read_session(term: &Term, problems: &mut Problems) -> SessionCondition {
+fn read_session(value: &PlacedValue, problems: &mut Problems) -> SessionCondition {
     let mut condition = SessionCondition::default();
-    if term.table().is_none() {
-        problems.add(&term.span, format!("`session` is a table, not {}", term.described()));
+    if value.members().is_none() {
+        problems.add(&value.span, format!("`session` is a table, not {}", value.described_plainly()));
         return condition;
     }
-    only(term, &["read", "wrote", "ran", "since"], problems);
-    if let Some(read) = term.member("read") {
+    only(value, "key", &["read", "wrote", "ran", "since"], problems);
+    if let Some(read) = value.get("read") {
         condition.read = each(read, problems, read_pattern);
     }
-    if let Some(wrote) = term.member("wrote") {
+    if let Some(wrote) = value.get("wrote") {
         condition.wrote = each(wrote, problems, read_pattern);
     }
-    if let Some(ran) = term.member("ran") {
+    if let Some(ran) = value.get("ran") {
         condition.ran = each(ran, problems, read_command);
     }
-    if let Some(since) = term.member("since") {
+    if let Some(since) = value.get("since") {
         match since.text().and_then(read_since) {
             Some(read) => condition.since = read,
             None => problems.add_with(
@@ -325,7 +327,7 @@ fn read_session(term: &Term, problems: &mut Problems) -> SessionCondition {
         }
     }
     if condition.read.is_empty() && condition.wrote.is_empty() && condition.ran.is_empty() {
-        problems.add(&term.span, "`session` has `read`, `wrote` or `ran`");
+        problems.add(&value.span, "`session` has `read`, `wrote` or `ran`");
     }
     condition
 }
